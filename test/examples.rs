@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 #[path = "../examples/axpy.rs"]
 #[expect(dead_code, reason = "what `main` calls is called here")]
 mod axpy;
+#[path = "../examples/lenet.rs"]
+#[expect(dead_code, reason = "what `main` calls is called here")]
+mod lenet;
 #[path = "../examples/mandelbrot.rs"]
 #[expect(dead_code, reason = "what `main` calls is called here")]
 mod mandelbrot;
@@ -41,6 +44,24 @@ fn a_network_learns_to_tell_two_spirals_apart() {
     assert!(lines[4].starts_with("200 of 200 points are on the right side"), "{lines:?}");
     let plot = std::fs::read_to_string(plot).unwrap();
     assert!(plot.contains("<polyline") && plot.ends_with("</svg>\n"));
+}
+
+#[test]
+fn a_network_learns_to_read_digits() {
+    let promised = promised(include_str!("../examples/lenet.rs"));
+    // Interpreted, a step takes seconds.
+    let steps = if cfg!(feature = "codegen") { 200 } else { 0 };
+    let lines = lenet::run(steps).unwrap();
+    assert_eq!(lines[0], promised[0]);
+    if !cfg!(feature = "codegen") {
+        return;
+    }
+    assert_eq!(lines.len(), promised.len());
+    // Rounding differs from one processor to the other, and training makes much of it.
+    let loss = |line: &str| line.rsplit(' ').next().unwrap().parse::<f32>().unwrap();
+    assert!(loss(&lines[4]) < 0.1, "{lines:?}");
+    let right: usize = lines[5].split(' ').next().unwrap().parse().unwrap();
+    assert!(right >= 190, "{lines:?}");
 }
 
 #[test]

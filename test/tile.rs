@@ -1,5 +1,5 @@
-//! Programs of Tile with inputs and what comes out, or the error: test/tile/cases, and of the library test/tile/library. By both
-//! engines, with contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
+//! Programs of Tile with inputs and what comes out, or the error: test/tile/cases, those of the library test/tile/library, and
+//! gradients test/tile/gradients. By both engines, with contractions as they are and raised to other operations, and the same bits on 1 and 3 threads.
 
 use hlo_client::{Client, CompileOptions, Engine, Passes};
 use hlo_ir::{ArrayShape, ElementType, Literal, Shape, rules};
@@ -166,6 +166,12 @@ fn cases() {
 #[test]
 fn library() {
     hold("library", 150);
+}
+
+/// Results, and then their gradients, with values from jax, but of equal maxima.
+#[test]
+fn gradients() {
+    hold("gradients", 250);
 }
 
 #[test]

@@ -23,7 +23,8 @@
 //!
 //! A file has functions (`grammar/tile.pest`), which are polymorphic: [`Tile::specialize`] runs one on the shapes and numbers
 //! that it is called with, and what it does with tensors becomes a module. Every contraction is an instruction `contraction`
-//! (`docs/tile.md`); the pass `contraction-raising` finds those that are products, convolutions, reductions.
+//! (`docs/tile.md`); the pass `contraction-raising` finds those that are products, convolutions, reductions. Files import functions
+//! for neural networks from the [`library`], which is written in Tile.
 
 mod argument;
 mod contraction;
