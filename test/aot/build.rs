@@ -66,6 +66,12 @@ pub fn build(name: &str, text: &str, arguments: &[&str]) -> Built {
     if !arguments.iter().any(|a| a.starts_with("--runtime")) {
         command.arg("--runtime").arg(runtime());
     }
+    // What runs the programs may have fewer instructions than this processor.
+    if let Ok(cpu) = std::env::var("HLO_AOT_CPU")
+        && !arguments.iter().any(|a| a.starts_with("--cpu") || a.starts_with("--target"))
+    {
+        command.arg(format!("--cpu={cpu}"));
+    }
     succeeds(&mut command);
     Built { name: name.to_string(), folder }
 }
@@ -120,7 +126,7 @@ pub fn link_c(built: &Built, arguments: &[&str], results: &[&str]) -> PathBuf {
 }
 
 /// What a program writes. `HLO_AOT_RUN` is a command with arguments that runs it: `make memcheck` has it run under a
-/// checker.
+/// checker, with `HLO_AOT_CPU` for a processor that the checker knows.
 pub fn run(program: &Path, argument: &str, input: &[u8]) -> Vec<u8> {
     let before = std::env::var("HLO_AOT_RUN").unwrap_or_default();
     let mut words = before.split_whitespace().map(std::ffi::OsStr::new).chain([program.as_os_str()]);
