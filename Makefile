@@ -33,12 +33,13 @@ corpus: deps
 memcheck: deps
 	sh scripts/memcheck.sh $(FILTER)
 
-# Compile and run times of the modules in bench/modules in one table; then the mathematical functions by element, and
-# how fast text is read and printed.
+# Compile and run times of the modules in bench/modules in one table; then the mathematical functions by element, Tile
+# beside HLO text and loop nests beside loops in Rust, and how fast text is read and printed.
 bench: deps
 	cargo build --release --locked --bins
 	cargo run --release --locked -q --example bench
 	cargo run --release --locked -q --example functions
+	cargo run --release --locked -q --example tile_bench
 	cargo run --release --locked -q -p hlo-parser --example text_bench -- \
 	    bench/modules/gpt_train_step/module.hlo bench/modules/resnet50_fwd_b1/module.hlo
 
