@@ -88,8 +88,8 @@ impl Search<'_> {
             *sum = sum.wrapping_sub(*x);
         }
         loops.inner = (loops.nest.outer()..=last).collect();
-        loops.blocks =
-            Some(Blocks { size, length: *length, number: loops.nest.in_variables(&number), element, first });
+        let number = loops.nest.in_variables(&number);
+        loops.blocks = Some(Box::new(Blocks { size, length: *length, number, element, first }));
         Some(loops)
     }
 

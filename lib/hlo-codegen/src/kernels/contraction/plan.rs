@@ -52,7 +52,7 @@ pub struct Loops {
     /// The outer loops that make up the iterations: the first ones, each of a constant number of steps.
     pub shared: Vec<Shared>,
     /// The inner loops run over the elements of a block of the result, not over the values of one element.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<Box<Blocks>>,
 }
 
 /// How elements are computed where the inner loops of neighbours are the same.
