@@ -372,6 +372,12 @@ impl Builder {
         self.fail(Location::caller(), error)
     }
 
+    /// What stands for a value that could not be made, where an error that says why has been noted before: what is computed of it
+    /// is no further error.
+    pub fn unmade(&self) -> Value<'_> {
+        self.nothing()
+    }
+
     /// Notes an error that says where it was made.
     fn raise(&self, error: Diag, at: &'static Location<'static>) {
         let mut state = self.state.borrow_mut();
@@ -494,12 +500,19 @@ pub(crate) fn foreign(of: &Builder, to: &Builder) -> Diag {
     Diag::error(format!("a value of the computation `{}` is no value of `{}`", of.name(), to.name()))
 }
 
-/// A name as HLO text may have it: of letters, digits, `_`, `-` and `.`, not beginning with a digit, `-` or `.`.
+/// A name as HLO text may have it: of letters, digits, `_`, `-` and `.`, not beginning with a digit, `-`, `.` or `__`, and no word
+/// that the text has taken.
 fn identifier(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut out: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
     if !out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         out.insert(0, '_');
+    }
+    if out.starts_with("__") {
+        out.insert(0, 'x');
+    }
+    if hlo_parser::is_reserved(&out) {
+        out.push('_');
     }
     out
 }

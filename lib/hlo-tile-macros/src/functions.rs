@@ -57,7 +57,8 @@ fn documentation(function: &Function) -> String {
         && let ExprKind::Text(text) = &expr.kind
     {
         lines.push(String::new());
-        lines.extend(text.lines().map(|line| line.trim().to_owned()));
+        // Brackets are shapes, not links.
+        lines.extend(text.lines().map(|line| line.trim().replace('[', "\\[")));
     }
     lines.iter().map(|line| format!("#[doc = {}]\n", Literal::string(line))).collect()
 }

@@ -1,7 +1,7 @@
 //! From tokens to a text that is laid out as they are.
 
 use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A text, and where its parts stand in the program.
 pub(crate) struct Layout {
@@ -26,7 +26,15 @@ impl Layout {
     /// A line is indented less than the first, a comment of Rust follows something, or the tokens have no places.
     pub(crate) fn of(tokens: TokenStream) -> Result<Self, Misplaced> {
         let layout = Self { text: String::new(), line: 0, tokens: Vec::new() };
-        let mut writer = Writer { layout, line: 0, column: 0, indent: 0, depth: 0, ends: BTreeMap::new() };
+        let mut writer = Writer {
+            layout,
+            line: 0,
+            column: 0,
+            indent: 0,
+            depth: 0,
+            ends: BTreeMap::new(),
+            commented: BTreeSet::new(),
+        };
         writer.stream(tokens)?;
         writer.look_for_comments()?;
         writer.layout.text.push('\n');
@@ -51,6 +59,8 @@ struct Writer {
     depth: usize,
     /// For each line that has tokens where the last of them ends, and that token.
     ends: BTreeMap<usize, (usize, Span)>,
+    /// The lines that have a comment of Tile's, in which anything may stand.
+    commented: BTreeSet<usize>,
 }
 
 impl Writer {
@@ -91,7 +101,7 @@ impl Writer {
         }
         if line > self.line {
             self.layout.text.extend(std::iter::repeat_n('\n', line - self.line));
-            (self.line, self.column) = (line, self.indent);
+            (self.line, self.column) = (line, self.indent.min(column));
         }
         // Within brackets lines begin anywhere.
         if column < self.indent && self.depth == 0 {
@@ -116,6 +126,9 @@ impl Writer {
                 self.column = 1 + last.chars().count();
             }
         }
+        if text == "#" {
+            self.commented.insert(line);
+        }
         self.ends.insert(self.line, (self.column, span));
         Ok(())
     }
@@ -125,7 +138,8 @@ impl Writer {
         // Where the program is not in a file there is nothing to look at.
         let file = self.ends.values().next().and_then(|(_, span)| span.local_file());
         let Some(program) = file.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(()) };
-        let ends = self.ends.iter().map(|(line, (column, _))| (*line, *column));
+        let ends = self.ends.iter().filter(|(line, _)| !self.commented.contains(line));
+        let ends = ends.map(|(line, (column, _))| (*line, *column));
         match comment_after(&program, ends).and_then(|line| self.ends.get(&line)) {
             None => Ok(()),
             Some((_, span)) => {

@@ -10,7 +10,8 @@ use crate::syntax_error::explain;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use pest::Parser as _;
-use pest::iterators::Pair;
+use pest::Token;
+use pest::iterators::{Pair, Pairs};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use std::sync::LazyLock;
 
@@ -41,6 +42,9 @@ pub fn parse(text: &str) -> Result<File, Diag> {
     }
     let lines = logical_lines(text)?;
     let parsed = TileGrammar::parse(Rule::file, &lines).map_err(|e| explain(&e, &lines))?;
+    if let Some(at) = deepest(&parsed) {
+        return Err(too_deep(Span::new(at, at + 1)));
+    }
     let mut file = File::default();
     for piece in parsed.flat_map(Pair::into_inner) {
         let function = match piece.as_rule() {
@@ -289,17 +293,69 @@ struct Deep {
 
 impl Deep {
     fn leaf(expr: Expr) -> Self {
-        Self { expr, depth: 0, compares: false }
+        let depth = depth(&expr);
+        Self { expr, depth, compares: false }
     }
 
     /// What an operator makes of operands of these depths.
     fn over(kind: ExprKind, span: Span, depth: usize) -> Result<Self, Diag> {
         if depth >= MAX_DEPTH {
-            let message = format!("more than {MAX_DEPTH} operators in one another");
-            return Err(syntax(span, message, "a name for a part of it would help"));
+            return Err(too_deep(span));
         }
         Ok(Self { expr: Expr { kind, span }, depth: depth + 1, compares: false })
     }
+}
+
+/// Where more than [`MAX_DEPTH`] operators that are read from the right are in one another, brackets included: what reads them
+/// calls itself for each.
+fn deepest(file: &Pairs<'_, Rule>) -> Option<usize> {
+    let (mut operations, mut all) = (Vec::new(), 0);
+    for token in file.clone().tokens() {
+        match token {
+            Token::Start { rule: Rule::operation, .. } => operations.push(0),
+            Token::End { rule: Rule::operation, .. } => all -= operations.pop().unwrap_or(0),
+            Token::Start { rule, pos } if nests(rule) => {
+                operations.iter_mut().last().into_iter().for_each(|here: &mut usize| *here += 1);
+                all += 1;
+                if all > MAX_DEPTH {
+                    return Some(pos.pos());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// True for operators that are read from the right.
+fn nests(rule: Rule) -> bool {
+    matches!(rule, Rule::minus | Rule::plus | Rule::invert | Rule::not | Rule::power)
+}
+
+fn too_deep(span: Span) -> Diag {
+    let message = format!("more than {MAX_DEPTH} operators in one another");
+    syntax(span, message, "a name for a part of it would help")
+}
+
+/// How many operators, calls and brackets are in each other. They are not too many: what an expression is made of was looked at
+/// when it was made.
+fn depth(expr: &Expr) -> usize {
+    let of_all = |all: &[Expr]| all.iter().map(depth).max().unwrap_or(0);
+    let optional = |expr: &Option<Box<Expr>>| expr.as_deref().map_or(0, depth);
+    let inside = match &expr.kind {
+        ExprKind::Integer(_) | ExprKind::Float(_) | ExprKind::Truth(_) | ExprKind::Nothing => return 0,
+        ExprKind::Text(_) | ExprKind::Name(_) => return 0,
+        ExprKind::Unary(_, a) | ExprKind::Attribute(a, _) | ExprKind::Starred(a) => depth(a),
+        ExprKind::Binary(_, a, b) => depth(a).max(depth(b)),
+        ExprKind::Call(called, arguments) => {
+            arguments.iter().map(|a| depth(&a.value)).fold(depth(called), usize::max)
+        }
+        ExprKind::Subscript(base, indices) => depth(base).max(of_all(indices)),
+        ExprKind::Slice { base, from, until } => depth(base).max(optional(from)).max(optional(until)),
+        ExprKind::Conditional { test, then, otherwise } => depth(test).max(depth(then)).max(depth(otherwise)),
+        ExprKind::Sequence(all) => of_all(all),
+    };
+    inside + 1
 }
 
 /// An operation, or `a if test else b`.
@@ -370,7 +426,10 @@ fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
             ExprKind::Attribute(base, attribute)
         }
     };
-    Deep::over(kind, whole, operand.depth)
+    // What stands between brackets counts, too.
+    let made = Expr { kind, span: whole };
+    let inside = depth(&made) - 1;
+    Deep::over(made.kind, whole, inside)
 }
 
 /// `base[i, j]`, or `base[from:until]`.

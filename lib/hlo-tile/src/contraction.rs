@@ -179,7 +179,12 @@ impl<'b> Contraction<'b> {
     fn convert_operands(&mut self) -> Result<ElementType, Diag> {
         let types: Vec<ElementType> = self.operands.iter().map(|a| shape_of(a.value).element_type).collect();
         let together = if self.combination == Combination::Select { 2 } else { types.len() };
-        let kinds: Vec<Kind> = types.iter().take(together).map(|&t| Kind::Tensor(t)).collect();
+        let mut kinds: Vec<Kind> = types.iter().take(together).map(|&t| Kind::Tensor(t)).collect();
+        if let Some((default, _)) = &self.default
+            && matches!(self.combination, Combination::Single | Combination::Multiply | Combination::Add)
+        {
+            kinds.push(Kind::Tensor(shape_of(*default).element_type));
+        }
         let common = promoted(&kinds);
         for (access, _) in self.operands.iter_mut().zip(&types).take(together).filter(|(_, t)| **t != common)
         {
@@ -190,6 +195,12 @@ impl<'b> Contraction<'b> {
             Combination::Select => types.last().copied().unwrap_or(common),
             Combination::Single | Combination::Multiply | Combination::Add => common,
         };
+        if result.is_pred() && matches!(self.aggregation, Aggregation::Sum | Aggregation::Product) {
+            let message = "truth values are added or multiplied";
+            return Err(error(code::TILE_TYPE, self.span, message, "of truth values there is no sum")
+                .note("`cast(X, DType.INT32)` makes numbers of them, to count those that are true")
+                .note("`>=` is true where any is, `<=` where all are"));
+        }
         if let Some((default, _)) = &mut self.default
             && shape_of(*default).element_type != result
         {

@@ -4,6 +4,7 @@ use crate::{FunctionArgument, Tile};
 pub use hlo_builder::{Builder, Value};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use std::panic::Location;
 use std::sync::OnceLock;
 
 /// A text of Tile in a Rust program.
@@ -38,6 +39,8 @@ impl Text {
         if let Some(unmade) = unmade {
             return [unmade; N];
         }
+        let _line = builder.line_scope(Location::caller());
+        let errors = builder.errors().len();
         let tile = self.tile.get_or_init(|| Tile::new(self.file, &self.padded()));
         let called = tile.as_ref().map_err(Clone::clone).and_then(|t| t.call(builder, function, arguments));
         let results = called.map_err(|diag| self.placed(diag)).and_then(|called| {
@@ -49,6 +52,8 @@ impl Text {
         });
         match results {
             Ok(results) => results,
+            // The builder's own error is one already.
+            Err(_) if builder.errors().len() > errors => [builder.unmade(); N],
             Err(diag) => [builder.reject(diag); N],
         }
     }

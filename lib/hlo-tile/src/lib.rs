@@ -49,7 +49,7 @@ pub use known::{Known, KnownValue};
 pub use specialize::{Called, Specialized, Tile};
 
 /// The examples of docs/tile.md.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/tile.md")]
 struct Documentation;
 

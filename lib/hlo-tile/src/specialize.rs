@@ -177,9 +177,10 @@ impl Tile {
         let called = &self.file.functions[number];
         let metadata = b.metadata_scope(evaluator.metadata(called.name.span));
         let mut values = Vec::with_capacity(arguments.len());
-        for (position, argument) in arguments.iter().enumerate() {
+        let mut positions = 0..called.parameters.len();
+        for argument in arguments {
             let number = match &argument.name {
-                None => Some(position).filter(|&n| n < called.parameters.len()),
+                None => positions.next(),
                 Some(name) => called.parameters.iter().position(|p| p.name.text == *name),
             };
             // What is for no parameter is an error of the call.
@@ -208,6 +209,9 @@ impl Tile {
                 let text = argument.name.clone()?;
                 Some(Name { text, span: called.name.span })
             });
+            if let Value::Tensor(tensor) = &value {
+                evaluator.keep_name(*tensor);
+            }
             if let (Value::Tensor(tensor), Some(parameter)) = (&value, parameter) {
                 tensors_of.push((parameter.text.clone(), *tensor));
             }
@@ -215,6 +219,7 @@ impl Tile {
         }
         drop(metadata);
         let result = evaluator.call(FunctionId { unit: 0, number }, given, None)?;
+        let _metadata = b.metadata_scope(evaluator.metadata(called.name.span));
         let root = match self.results(evaluator, called, &result)? {
             Results::One(value) => value,
             Results::Several(all) => b.tuple(&all),
@@ -259,6 +264,7 @@ impl Tile {
                 FunctionArgument::Tensor(tensor) => {
                     let shape = evaluator.shape_of(tensor, place)?;
                     tensor_shape(&shape, place)?;
+                    evaluator.keep_name(tensor);
                     Value::Tensor(tensor)
                 }
                 FunctionArgument::Integer(n) => Value::Integer(n),
@@ -350,7 +356,8 @@ fn with_gradients<'b>(
             "gradients are of one tensor of floating-point numbers, `{}` returns another",
             function.name.text
         );
-        return Err(error(code::TILE_TYPE, place, message, "this function"));
+        return Err(error(code::TILE_TYPE, place, message, "this function")
+            .note("of several tensors, return the one that is to be differentiated"));
     }
     let mut values = Vec::with_capacity(by.len());
     for name in by {
@@ -366,7 +373,7 @@ fn with_gradients<'b>(
     }
     let gradients = b.gradients(result, &values);
     if let Some(found) = b.errors().first() {
-        return Err(Diag::error(found.message.clone()).at(place, "the gradient of this function"));
+        return Err(error(code::TILE_TYPE, place, found.message.clone(), "the gradient of this function"));
     }
     for (gradient, name) in gradients.iter().zip(by) {
         gradient.named(&format!("d{name}"));

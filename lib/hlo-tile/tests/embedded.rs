@@ -29,6 +29,17 @@ hlo_tile::tile! {
     def both(type, scale, flag):
         low = select(flag, type * scale, type)
         return low, halves(type, step=3)
+
+    def left(X, wide):
+        """X: [N]"""
+        N = TensorDim()
+        n = TensorIndex()
+        X.bind_dims(N)
+        O = TensorOutput(
+N if wide else 1
+        )  # as in http://example.org
+        O[n] = X[n]
+        return O
 }
 
 mod inner {
@@ -50,6 +61,8 @@ fn functions_are_called_on_values() {
     let [scaled, third] = both(&b, line, 0.5, true);
     assert_eq!(taken(scaled), [0.5, 1.0, 1.5, 2.0, 2.5]);
     assert_eq!(taken(third), [1.0, 4.0]);
+    assert_eq!(taken(left(&b, line, true)).len(), 5);
+    assert_eq!(taken(left(&b, line, false)), [1.0]);
 }
 
 #[test]
@@ -84,6 +97,32 @@ fn errors_have_the_lines_of_the_program() {
     for line in [at("B.bind_dims(K,"), at("A.bind_dims(I, K)"), called as usize] {
         assert!(shown.contains(&format!("embedded.rs:{line}")), "line {line}: {shown}");
     }
+}
+
+/// What a function calls them is a matter of the function.
+#[test]
+fn arguments_keep_their_names() {
+    let b = Builder::new("names");
+    let x = b.parameter(0, Shape::array(ElementType::F32, [3]), "x");
+    let y = x.exp().named("y");
+    both(&b, x, y, true);
+    inner::twice(&b, y);
+    assert_eq!((x.name().as_deref(), y.name().as_deref()), (Some("x"), Some("y")));
+}
+
+#[test]
+fn values_of_others_are_one_error() {
+    let (b, other) = (Builder::new("one"), Builder::new("other"));
+    let x = b.parameter(0, Shape::array(ElementType::F32, [3]), "x");
+    let foreign = other.parameter(0, Shape::array(ElementType::F32, [3]), "x");
+    x.dot(x.reshape(&[1, 3])).exp();
+    let line = line!() + 1;
+    both(&b, x, foreign, true);
+    let errors = b.errors();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[1].message.contains("`other`"), "{errors:?}");
+    let place = format!("embedded.rs:{line}:");
+    assert!(errors[1].notes.iter().any(|n| n.contains(&place)), "{errors:?}");
 }
 
 #[test]

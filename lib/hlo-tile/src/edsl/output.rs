@@ -3,6 +3,7 @@
 use super::elements::{Elements, array};
 use super::index::{Constraint, IndexExpression, IndexList};
 use crate::contraction::{Contraction, contract};
+use crate::types::is_known;
 use hlo_builder::{Builder, Value};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
@@ -150,9 +151,11 @@ impl<'b> TensorOutput<'b> {
     pub fn value_and_warnings(mut self) -> (Value<'b>, Vec<Diag>) {
         let builder = self.builder;
         let written = self.target.written.take();
-        let _line = builder.line_scope(written.as_ref().map_or(self.declared, |w| w.at));
+        let at = written.as_ref().map_or(self.declared, |w| w.at);
+        let _line = builder.line_scope(at);
         let made = self.check(written.as_ref()).and_then(|()| self.contract(written));
-        made.unwrap_or_else(|error| (builder.reject(error), Vec::new()))
+        let (value, warnings) = made.unwrap_or_else(|error| (builder.reject(error), Vec::new()));
+        (value, warnings.into_iter().map(|d| unplaced(d).note(format!("at {at}"))).collect())
     }
 
     fn check(&self, written: Option<&Written<'b>>) -> Result<(), Diag> {
@@ -191,6 +194,11 @@ impl<'b> TensorOutput<'b> {
                     .with_code(code::TILE_OPERAND)),
                 Err(_) => Ok((value, Vec::new())),
             };
+        }
+        let types = operands.iter().map(|o| o.value).chain(self.default).filter_map(array);
+        if let Some(shape) = types.into_iter().find(|shape| !is_known(shape.element_type)) {
+            let message = format!("Tile has no tensors such as {shape}");
+            return Err(Diag::error(message).with_code(code::TILE_TYPE));
         }
         let contraction = Contraction {
             name: "the TensorOutput".into(),

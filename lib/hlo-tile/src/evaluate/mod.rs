@@ -19,13 +19,13 @@ use crate::known::Notes;
 use crate::library;
 use crate::scope::{FunctionId, Units};
 use crate::value::{Indices, Value};
-use hlo_builder::Builder;
+use hlo_builder::{Builder, Value as Hlo};
 use hlo_ir::Span;
 use hlo_ir::attr::{HloString, OpMetadata};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many statements may run: functions that call each other could make exponentially many.
 const MAX_STATEMENTS: usize = 100_000;
@@ -45,6 +45,8 @@ pub(crate) struct Evaluator<'b, 'f> {
     statements: usize,
     /// The calls that are going on, the outermost first.
     calls: Vec<FunctionId>,
+    /// The names of tensors that have the name of a variable, or were there before: they keep them.
+    named: HashSet<String>,
     /// The names of the TensorDims that a tensor was bound to, by the name of its instruction.
     bound: HashMap<String, Vec<Option<String>>>,
 }
@@ -67,6 +69,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             known: Notes::default(),
             statements: 0,
             calls: Vec::new(),
+            named: HashSet::new(),
             bound: HashMap::new(),
         }
     }
@@ -94,6 +97,18 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         if unit == 0 {
             self.known.note(span, value);
         }
+    }
+
+    /// Gives the instruction of a tensor the name of its variable, unless it has one.
+    fn name_tensor(&mut self, tensor: Hlo<'b>, name: &str) {
+        if tensor.name().is_some_and(|before| !self.named.contains(&before)) {
+            self.keep_name(tensor.named(name));
+        }
+    }
+
+    /// The tensor keeps its name, whatever variables it is assigned to.
+    pub(crate) fn keep_name(&mut self, tensor: Hlo<'b>) {
+        self.named.extend(tensor.name());
     }
 
     /// Runs the statements of a function; the value that it returns.

@@ -61,7 +61,7 @@ impl<'b> Evaluator<'b, '_> {
             Ok(Shape::Array(shape)) => Ok(shape),
             Ok(other) => Err(Diag::error(format!("expected an array, found {other}")).at(span, "")),
             // What was to be checked before, and was not.
-            Err(errors) => Err(errors.diags().first().map_or_else(
+            Err(errors) => Err(errors.diags().last().map_or_else(
                 || Diag::error("the builder made no instruction").at(span, ""),
                 |d| Diag::error(d.message.clone()).at(span, "made here"),
             )),
@@ -125,7 +125,7 @@ impl<'b> Evaluator<'b, '_> {
         }
         drop(scope);
         if let Some(name) = name {
-            tensor.named(&name);
+            self.name_tensor(tensor, &name);
         }
         output.state.borrow_mut().made = Some((tensor, used));
         Ok(tensor)
@@ -311,7 +311,8 @@ impl<'b> Evaluator<'b, '_> {
 
 /// The error for a contraction that the builder did not make: the operation's own rules are against it.
 fn unmade(errors: &BuildErrors, span: Span) -> Diag {
-    match errors.diags().first() {
+    // The newest: whose builder it is may have others.
+    match errors.diags().last() {
         None => Diag::error("the contraction could not be made").at(span, ""),
         Some(d) => error(d.code.unwrap_or(code::TILE_OPERAND), span, d.message.clone(), "this contraction"),
     }

@@ -125,7 +125,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 
     /// Gives a value the name of its variable, unless it has one.
-    fn name(&self, value: &Value<'b>, name: &str) {
+    fn name(&mut self, value: &Value<'b>, name: &str) {
         let set = |slot: &std::cell::RefCell<Option<String>>| {
             slot.borrow_mut().get_or_insert_with(|| name.to_owned());
         };
@@ -138,9 +138,7 @@ impl<'b> Evaluator<'b, '_> {
                 }
             }
             Value::Output(output) | Value::Contraction(output) => set(&output.name),
-            Value::Tensor(tensor) => {
-                tensor.named(name);
-            }
+            Value::Tensor(tensor) => self.name_tensor(*tensor, name),
             Value::Sequence(all) => all.iter().for_each(|v| self.name(v, name)),
             _ => {}
         }

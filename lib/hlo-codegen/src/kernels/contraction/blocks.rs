@@ -13,6 +13,8 @@ use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
 /// The most elements of a block: their accumulators stay in the first cache.
 const MOST_ELEMENTS: i64 = 512;
+/// The fewest, but of a dimension that is shorter.
+const FEWEST_ELEMENTS: i64 = 128;
 /// Shorter loops along elements are not worth it.
 const LEAST_ELEMENTS: i64 = 32;
 /// The most values of an element that are added up one after the other.
@@ -43,9 +45,11 @@ impl Search<'_> {
     /// The loops in blocks of the result, along the dimension whose elements lie together; `None` if that makes no vectors.
     pub(super) fn in_blocks(&self) -> Option<Loops> {
         let outputs = self.contraction.output.len();
-        let cut = self.memory.output.iter().position(|&stride| stride == 1)?;
+        let lie_together = (0..outputs).filter(|&d| self.memory.output[d] == 1);
+        let cut = lie_together.max_by_key(|&d| self.strips[d].size)?;
         let Strip { index, size: length } = &self.strips[cut];
-        let size = MOST_ELEMENTS.min(*length);
+        // Of a short dimension there are enough blocks for some threads.
+        let size = (length / 16).clamp(FEWEST_ELEMENTS, MOST_ELEMENTS).min(*length);
         if *length < LEAST_ELEMENTS {
             return None;
         }
