@@ -13,7 +13,7 @@ use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
 /// The most elements of a block: their accumulators stay in the first cache.
 const MOST_ELEMENTS: i64 = 512;
-/// The fewest, but of a dimension that is shorter.
+/// The fewest, of which there is a multiple, but of a dimension that is shorter: whole vectors.
 const FEWEST_ELEMENTS: i64 = 128;
 /// Shorter loops along elements are not worth it.
 const LEAST_ELEMENTS: i64 = 32;
@@ -49,7 +49,8 @@ impl Search<'_> {
         let cut = lie_together.max_by_key(|&d| self.strips[d].size)?;
         let Strip { index, size: length } = &self.strips[cut];
         // Of a short dimension there are enough blocks for some threads.
-        let size = (length / 16).clamp(FEWEST_ELEMENTS, MOST_ELEMENTS).min(*length);
+        let part = (length / 16 + FEWEST_ELEMENTS - 1) / FEWEST_ELEMENTS * FEWEST_ELEMENTS;
+        let size = part.clamp(FEWEST_ELEMENTS, MOST_ELEMENTS).min(*length);
         if *length < LEAST_ELEMENTS {
             return None;
         }
