@@ -115,7 +115,7 @@ impl<'c> Writer<'_, '_, 'c> {
             let Interval { low, high } = nest.levels()[variable].range();
             let first = at.times(b, shared.step).plus(low).emit(b);
             variables[variable] = first;
-            if variable + 1 == nest.outer() && shared.count > 1 && self.loops.blocks.is_none() {
+            if self.loops.innermost() == Some(variable) && shared.count > 1 {
                 let end = b.index_add(first, b.index(shared.step));
                 part = Some([first, b.binary(Binary::Smin, end, b.index(high + 1))]);
             }
@@ -126,16 +126,14 @@ impl<'c> Writer<'_, '_, 'c> {
     /// The loops from one of the result's on, of whose innermost one a part is done.
     fn outer(&self, variable: usize, part: Option<[V<'c>; 2]>, variables: &mut Vec<V<'c>>) -> Done {
         let nest = &self.loops.nest;
-        if nest.outer() == 0 {
-            return self.single(nest, variables);
-        }
-        if let Some(blocks) = &self.loops.blocks
-            && variable >= nest.outer()
-        {
-            return self.in_block(blocks, variables);
-        }
-        if variable + 1 >= nest.outer() && self.loops.blocks.is_none() {
+        if self.loops.innermost().is_some_and(|innermost| variable >= innermost) {
             return self.line(part, variables);
+        }
+        if variable >= nest.outer() {
+            return match &self.loops.blocks {
+                Some(blocks) => self.in_block(blocks, variables),
+                None => self.single(nest, variables),
+            };
         }
         let [lower, end] = self.bounds(nest, variable, variables);
         self.b.for_loop(lower, end, 1, |x| {

@@ -177,9 +177,10 @@ impl Loops {
         Ok(Some(best))
     }
 
-    /// The number of the innermost variable of the result.
-    fn innermost(&self) -> Option<usize> {
-        self.nest.outer().checked_sub(1)
+    /// The number of the innermost variable of the result, along which elements are done one after the other or in strips. In
+    /// blocks there is none: all outer loops are around them.
+    pub(super) fn innermost(&self) -> Option<usize> {
+        self.nest.outer().checked_sub(1).filter(|_| self.blocks.is_none())
     }
 
     /// Decides how most elements are computed along the innermost loop of the result, in strips of so many at most.
@@ -233,7 +234,7 @@ impl Loops {
             }
             let range = level.range();
             let length = range.high - range.low + 1;
-            let is_innermost = self.blocks.is_none() && self.innermost() == Some(variable);
+            let is_innermost = self.innermost() == Some(variable);
             let step = match is_innermost {
                 false if level.is_constant() => 1,
                 false => break,
