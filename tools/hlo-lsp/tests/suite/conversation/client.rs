@@ -244,6 +244,23 @@ pub fn position(text: &str, needle: &str, n: usize, offset: usize) -> Value {
     json!({ "line": line, "character": before[start..].encode_utf16().count() })
 }
 
+/// The lines that locations begin in.
+pub fn lines(locations: &Value) -> Vec<u64> {
+    let places = locations.as_array().unwrap().iter();
+    places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()
+}
+
+/// The names of a list of symbols.
+pub fn names(symbols: &Value) -> Vec<String> {
+    symbols.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The first and the last lines of a list of ranges that fold.
+pub fn folded(folds: &Value) -> Vec<(u64, u64)> {
+    let line = |fold: &Value, end: &str| fold[end].as_u64().unwrap();
+    folds.as_array().unwrap().iter().map(|f| (line(f, "startLine"), line(f, "endLine"))).collect()
+}
+
 /// The text at a range.
 pub fn text_at<'t>(text: &'t str, range: &Value) -> &'t str {
     &text[offset(text, &range["start"])..offset(text, &range["end"])]

@@ -1,7 +1,7 @@
 //! What a reader asks: diagnostics, hover, definitions, references, symbols.
 
 use super::MODULE;
-use super::client::{Client, URI, position, text_at};
+use super::client::{Client, URI, folded, lines, names, position, text_at};
 use serde_json::{Value, json};
 
 #[test]
@@ -174,11 +174,6 @@ fn words_are_highlighted() {
     client.shut_down();
 }
 
-fn lines(locations: &Value) -> Vec<u64> {
-    let places = locations.as_array().unwrap().iter();
-    places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()
-}
-
 #[test]
 fn definitions_and_references() {
     let mut client = Client::with(MODULE);
@@ -243,17 +238,13 @@ fn where_an_instruction_comes_from() {
 fn symbols_and_folds() {
     let mut client = Client::with(MODULE);
     let symbols = client.whole("textDocument/documentSymbol").unwrap();
-    let names = |list: &Value| -> Vec<String> {
-        list.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect()
-    };
     assert_eq!(names(&symbols), ["add", "main"]);
     assert_eq!(names(&symbols[1]["children"]), ["p", "zero", "twice", "total"]);
     assert_eq!(symbols[1]["detail"], "ENTRY (p: f32[4]) -> f32[]");
     assert_eq!(symbols[1]["children"][0]["detail"], "f32[4]{0} parameter");
     assert_eq!(text_at(MODULE, &symbols[0]["selectionRange"]), "add");
     let folds = client.whole("textDocument/foldingRange").unwrap();
-    let folds: Vec<_> = folds.as_array().unwrap().iter().map(|f| (&f["startLine"], &f["endLine"])).collect();
-    assert_eq!(folds, [(&json!(2), &json!(5)), (&json!(8), &json!(12))]);
+    assert_eq!(folded(&folds), [(2, 5), (8, 12)]);
     client.set_text(
         "e { x = f32[2] parameter(0)\n r = f32[2] map(x), to_apply={ y = f32[] parameter(0) \
          ROOT n = f32[] negate(y) }\n z = f32[2] negate(r) }",

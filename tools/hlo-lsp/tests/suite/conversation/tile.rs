@@ -1,6 +1,6 @@
 //! Documents of Tile.
 
-use super::client::{Client, TILE_URI, edited, position, text_at};
+use super::client::{Client, TILE_URI, edited, folded, lines, names, position, text_at};
 use serde_json::{Value, json};
 
 /// A file that has something of everything.
@@ -212,9 +212,6 @@ fn misspelt_names_are_mended() {
 fn symbols_and_folds() {
     let mut client = Client::with_tile(FILE);
     let symbols = client.whole("textDocument/documentSymbol").unwrap();
-    let names = |list: &Value| -> Vec<String> {
-        list.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect()
-    };
     assert_eq!(names(&symbols), ["layer", "dot", "plain"]);
     assert_eq!(names(&symbols[1]["children"]), ["A", "B", "scale"]);
     assert_eq!(symbols[1]["detail"], "(A, B, scale: int = 1)");
@@ -223,19 +220,12 @@ fn symbols_and_folds() {
     let whole = text_at(FILE, &symbols[1]["range"]);
     assert!(whole.starts_with("def dot(") && whole.ends_with("return C"), "{whole}");
     let folds = client.whole("textDocument/foldingRange").unwrap();
-    let folds: Vec<_> = folds.as_array().unwrap().iter().map(|f| (&f["startLine"], &f["endLine"])).collect();
-    let lines = [(1, 3), (8, 17), (19, 22)].map(|(a, b)| (json!(a), json!(b)));
-    assert_eq!(folds, lines.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
+    assert_eq!(folded(&folds), [(1, 3), (8, 17), (19, 22)]);
     // Also where a bracket is missing.
     client.set_text(&FILE.replace("dot(X, W, scale=s)", "dot(X"));
     assert_eq!(names(&client.whole("textDocument/documentSymbol").unwrap()), ["layer", "dot", "plain"]);
     assert!(client.whole("textDocument/formatting").unwrap().is_null());
     client.shut_down();
-}
-
-fn lines(locations: &Value) -> Vec<u64> {
-    let places = locations.as_array().unwrap().iter();
-    places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()
 }
 
 #[test]
