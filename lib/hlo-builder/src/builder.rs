@@ -372,12 +372,6 @@ impl Builder {
         self.fail(Location::caller(), error)
     }
 
-    /// What stands for a value that could not be made, where an error that says why has been noted before: what is computed of it
-    /// is no further error.
-    pub fn unmade(&self) -> Value<'_> {
-        self.nothing()
-    }
-
     /// Notes an error that says where it was made.
     fn raise(&self, error: Diag, at: &'static Location<'static>) {
         let mut state = self.state.borrow_mut();
@@ -391,8 +385,9 @@ impl Builder {
         }
     }
 
-    /// What stands for a value that could not be made.
-    pub(crate) fn nothing(&self) -> Value<'_> {
+    /// What stands for a value that could not be made, where an error that says why has been noted before: what is computed of it
+    /// is no further error.
+    pub fn nothing(&self) -> Value<'_> {
         Value { builder: self, id: None }
     }
 

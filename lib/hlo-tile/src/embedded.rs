@@ -1,5 +1,6 @@
 //! What the functions that `tile!` writes consist of.
 
+use crate::error::noted;
 use crate::{FunctionArgument, Tile};
 pub use hlo_builder::{Builder, Value};
 use hlo_ir::diag::Diag;
@@ -53,7 +54,7 @@ impl Text {
         match results {
             Ok(results) => results,
             // The builder's own error is one already.
-            Err(_) if builder.errors().len() > errors => [builder.unmade(); N],
+            Err(_) if builder.errors().len() > errors => [builder.nothing(); N],
             Err(diag) => [builder.reject(diag); N],
         }
     }
@@ -70,7 +71,7 @@ impl Text {
         let notes = labels.into_iter().map(|label| {
             let before = text.as_bytes().iter().take(label.span.start as usize);
             let line = 1 + before.filter(|b| **b == b'\n').count();
-            format!("{}:{line}: {}", self.file, label.message)
+            noted(self.file, line, &label.message)
         });
         diag.notes = notes.chain(std::mem::take(&mut diag.notes)).collect();
         diag

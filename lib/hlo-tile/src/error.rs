@@ -2,7 +2,6 @@
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
-use hlo_ir::rules::code;
 
 /// An error of that rule, at a place.
 pub(crate) fn error(
@@ -14,7 +13,10 @@ pub(crate) fn error(
     Diag::error(message).with_code(code).at(span, label)
 }
 
-/// A text that is not Tile.
-pub(crate) fn syntax(span: Span, message: impl Into<String>, label: impl Into<String>) -> Diag {
-    error(code::TILE_SYNTAX, span, message, label)
+/// What is said of a line of a file, as a note.
+pub(crate) fn noted(file: &str, line: usize, message: &str) -> String {
+    match message {
+        "" => format!("{file}:{line}"),
+        message => format!("{file}:{line}: {message}"),
+    }
 }

@@ -1,7 +1,7 @@
 //! Which function a name means: one of the file, or one that it imports from the library.
 
 use crate::ast::{File, Function, Import, Imported, Name};
-use crate::error::error;
+use crate::error::{error, noted};
 use crate::evaluate::builtin_names;
 use crate::library::{self, MODULE};
 use hlo_ir::Span;
@@ -9,6 +9,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// A function: the file that it is in, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,11 @@ impl<'f> Unit<'f> {
     /// The line, from 1 on, of a place.
     pub(crate) fn line(&self, at: Span) -> usize {
         self.lines.partition_point(|&start| start <= at.start as usize)
+    }
+
+    /// What is said of a place, for who has another text before them.
+    pub(crate) fn noted(&self, at: Span, message: &str) -> String {
+        noted(self.name, self.line(at), message)
     }
 
     /// The names of its functions, imported ones included.
@@ -73,26 +79,32 @@ impl<'f> Unit<'f> {
     }
 }
 
-/// The files that functions are called in: the one that is evaluated, then those of the library.
-pub(crate) struct Units<'f>(Vec<Unit<'f>>);
+/// The files of the library, which are the same for all that call them, and read when the first one does.
+static LIBRARY: LazyLock<Vec<Unit<'static>>> = LazyLock::new(|| {
+    let files = library::files().iter().enumerate();
+    files.map(|(n, f)| Unit::new(f.name, f.text, &f.file, n + 1)).collect()
+});
+
+/// The files that functions are called in: the one that is evaluated, which is number 0, then those of the library.
+pub(crate) struct Units<'f>(Unit<'f>);
 
 impl<'f> Units<'f> {
     /// A file, and the library.
     pub(crate) fn new(name: &'f str, text: &'f str, file: &'f File) -> Self {
-        let own = Unit::new(name, text, file, 0);
-        let library = library::files().iter().enumerate();
-        let library = library.map(|(n, f)| Unit::new(f.name, f.text, &f.file, n + 1));
-        Self(std::iter::once(own).chain(library).collect())
+        Self(Unit::new(name, text, file, 0))
     }
 
     /// The file of that number.
     pub(crate) fn unit(&self, number: usize) -> &Unit<'f> {
-        &self.0[number]
+        match number.checked_sub(1) {
+            None => &self.0,
+            Some(of_library) => &LIBRARY[of_library],
+        }
     }
 
     /// The function.
     pub(crate) fn function(&self, id: FunctionId) -> &'f Function {
-        &self.0[id.unit].file.functions[id.number]
+        &self.unit(id.unit).file.functions[id.number]
     }
 
     /// What a person calls the function.
@@ -103,12 +115,12 @@ impl<'f> Units<'f> {
 
     /// The function that a name means in a file.
     pub(crate) fn named(&self, unit: usize, name: &str) -> Option<FunctionId> {
-        self.0[unit].functions.get(name).copied()
+        self.unit(unit).functions.get(name).copied()
     }
 
     /// True for what the library is called in a file.
     pub(crate) fn is_module(&self, unit: usize, name: &str) -> bool {
-        self.0[unit].modules.contains(&name)
+        self.unit(unit).modules.contains(&name)
     }
 }
 

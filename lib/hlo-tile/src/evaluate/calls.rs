@@ -132,8 +132,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         if unit == self.unit() {
             return d.and(place, message);
         }
-        let unit = self.units.unit(unit);
-        d.note(format!("{}:{}: {message}", unit.name, unit.line(place)))
+        d.note(self.units.unit(unit).noted(place, message))
     }
 
     /// A diagnostic of a function of another file as one of the call: its places are notes.
@@ -141,11 +140,9 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         d.suggestions.clear();
         let labels = std::mem::take(&mut d.labels);
         let d = d.at(from, format!("in this call of `{}`", self.units.title(id)));
-        labels.iter().filter(|l| !l.span.is_empty()).fold(d, |d, label| {
-            let place = self.units.unit(id.unit);
-            let place = format!("{}:{}", place.name, place.line(label.span));
-            d.note(if label.message.is_empty() { place } else { format!("{place}: {}", label.message) })
-        })
+        let unit = self.units.unit(id.unit);
+        let places = labels.iter().filter(|l| !l.span.is_empty());
+        places.fold(d, |d, label| d.note(unit.noted(label.span, &label.message)))
     }
 
     /// The value as another file's function takes it: tensors are computed, so that nothing that is said of them later has its

@@ -2,7 +2,7 @@
 
 use super::{Evaluator, Frame, name_of, unsuitable};
 use crate::ast::{Binary, Expr, ExprKind, Statement, StatementKind};
-use crate::error::{error, syntax};
+use crate::error::error;
 use crate::value::{Output, Value, Written};
 use hlo_ir::Span;
 use hlo_ir::contraction::Aggregation;
@@ -78,7 +78,8 @@ impl<'b> Evaluator<'b, '_> {
             return self.unpack(frame, inner, value);
         }
         let Some(name) = name_of(target) else {
-            return Err(syntax(
+            return Err(error(
+                code::TILE_SYNTAX,
                 target.span,
                 "only a name, or an element of a TensorOutput, is assigned to",
                 "",
@@ -115,7 +116,8 @@ impl<'b> Evaluator<'b, '_> {
         }
         for (target, element) in targets.iter().zip(all) {
             let Some(name) = name_of(target) else {
-                return Err(syntax(target.span, "only names are assigned several values", "not a name"));
+                let message = "only names are assigned several values";
+                return Err(error(code::TILE_SYNTAX, target.span, message, "not a name"));
             };
             self.name(&element, name);
             self.note(self.unit(), target.span, &element);
