@@ -65,6 +65,18 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
+    /// The replicas of the program: copies on other data; those of the module unless given
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
+    pub num_replicas: Option<i64>,
+
+    /// The devices that work on each replica; those of the module unless given
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
+    pub num_partitions: Option<i64>,
+
+    /// How long a device waits for others in a collective: 60 unless given
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Devices")]
+    pub collective_timeout: Option<std::time::Duration>,
+
     /// A folder for compiled code: what was compiled before, by this version for this CPU, is not compiled again. Several
     /// processes may use it at the same time; nobody else may write to it, for code from it is run
     #[arg(long, value_name = "DIR")]
@@ -215,6 +227,12 @@ integers and pred must be equal. Without --rtol and --atol the tolerance goes by
 f64 and c128 1e-10 and 1e-12, f32 and c64 1e-4 and 1e-5, f16 and bf16 2e-2 and 1e-2, smaller 0.25 and 0.1.
 Between the two engines (--engine=both) that absolute part counts times the largest finite magnitude of the
 array, if that is above 1: where terms cancel, the error goes by their size.
+
+A program of several replicas or partitions runs on as many devices, each with its inputs: `{d}` in the name of a file
+stands for the device's number, --input@D, --inputs@D, --expect@D and --expected@D are for device D alone, and what is
+not said for one is the same for all. Device `replica * P + partition` is that replica and partition (docs/distributed.md).
+  hlo-run psum.hlo --num-replicas=4 --inputs 'x.dev{d}.npy' -o 'out.dev{d}.npz'
+  hlo-run psum.hlo --num-replicas=2 --input@0 'f32[2] {1,2}' --input@1 'f32[2] {3,4}'
 
 Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2], s32[])` takes two. Each run
 begins with the first. For example, three turns of a loop with one infeed and one outfeed:

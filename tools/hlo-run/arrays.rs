@@ -16,6 +16,8 @@ pub enum Arrays {
     Texts(&'static str, Vec<String>),
     /// Made up, each by its description.
     Generated(Vec<Spec>),
+    /// Of each device, which has its own files.
+    OfDevices(Vec<Vec<String>>),
 }
 
 /// A leaf of a parameter or of the result, which an array is wanted for.
@@ -96,6 +98,14 @@ pub fn check_memory(leaves: &[Leaf], what: &str) -> Result<(), Failure> {
 }
 
 impl Arrays {
+    /// Those of one of several devices.
+    pub fn for_device(&self, device: usize) -> Self {
+        match self {
+            Arrays::OfDevices(files) => Arrays::Files(files.get(device).cloned().unwrap_or_default()),
+            other => other.clone(),
+        }
+    }
+
     /// The arrays for the leaves, in order. Tokens need none. `what` names them: `inputs`, `expected results`.
     pub fn load(&self, leaves: &[Leaf], what: &str) -> Result<Loaded, Failure> {
         check_memory(leaves, what)?;
@@ -106,6 +116,11 @@ impl Arrays {
                 let loaded = array_files::load(files, &wanted, what)?;
                 unused = loaded.unused;
                 loaded.arrays
+            }
+            Arrays::OfDevices(files) => {
+                let devices = files.len();
+                let message = format!("the {what} are those of {devices} devices, the module runs on one");
+                return Err(Failure::Message(message));
             }
             Arrays::Texts(option, texts) => from_texts(option, texts, &wanted, what)?,
             Arrays::Generated(specs) => {

@@ -1,6 +1,7 @@
 //! Case folders: `module.hlo` and `case.json`, with inputs that are stored or described, and expected results.
 //!
-//! `case.json` names each input and output (`file`, or all of them in `inputs.npz` and `outputs.npz`), or
+//! `case.json` names each input and output (`file`, of several devices `files`, or all of them in `inputs.npz` and
+//! `outputs.npz`), or
 //! describes how inputs are made (`gen`), and gives the tolerance (`rtol`, `atol`, `per_output`,
 //! `max_mismatch_frac`).
 
@@ -50,12 +51,6 @@ impl Case {
     }
 
     fn from_json(folder: &Path, json: &Value) -> Result<Self, String> {
-        for key in ["num_replicas", "num_partitions"] {
-            match json.get(key).and_then(Value::as_u64) {
-                None | Some(1) => {}
-                Some(n) => return Err(format!("`{key}` is {n}: a case of one device is expected")),
-            }
-        }
         let range = match json.get("compare") {
             Some(compare) => range(compare)?,
             None => None,
@@ -116,7 +111,20 @@ fn files(folder: &Path, json: &Value, key: &str) -> Result<Option<Arrays>, Strin
         entry.get("file").and_then(Value::as_str).map(|f| folder.join(f).display().to_string())
     };
     let files: Option<Vec<String>> = entries.iter().map(file).collect();
-    Ok(files.map(Arrays::Files))
+    Ok(files.map(Arrays::Files).or_else(|| of_devices(folder, entries)))
+}
+
+/// The files of entries that have one for each device.
+fn of_devices(folder: &Path, entries: &[Value]) -> Option<Arrays> {
+    let mut devices: Vec<Vec<String>> = Vec::new();
+    for entry in entries {
+        let files = entry.get("files").and_then(Value::as_array)?;
+        devices.resize(files.len().max(devices.len()), Vec::new());
+        for (of_device, file) in devices.iter_mut().zip(files) {
+            of_device.push(folder.join(file.as_str()?).display().to_string());
+        }
+    }
+    (!devices.is_empty()).then_some(Arrays::OfDevices(devices))
 }
 
 /// How an input is made: `{dist, scale, shift, seed, low, high, value}`.
@@ -162,10 +170,6 @@ mod tests {
     #[test]
     fn what_is_not_supported_is_said() {
         let error = |json| Case::from_json(Path::new("."), &json).unwrap_err();
-        assert_eq!(
-            error(json!({"num_replicas": 2})),
-            "`num_replicas` is 2: a case of one device is expected"
-        );
         assert_eq!(error(json!({"compare": {"kind": "range"}})), "`low` of `compare` is missing");
         assert_eq!(error(json!({"compare": {"kind": "sum"}})), "comparing by \"sum\" is not supported");
         assert_eq!(error(json!({"inputs": [{}]})), "the inputs have no files");

@@ -1,13 +1,15 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
+use crate::feed::Feed;
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_client::{Arguments, Client, CompileOptions, Executable, Results, RunOptions};
+use hlo_client::{Arguments, Client, CompileOptions, DeviceRunOptions, Executable, Results, RunOptions};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
 use hlo_tools_common::Failure;
 use hlo_tools_common::memory::available_bytes;
+use std::time::Duration;
 
 pub use hlo_client::Engine;
 
@@ -69,25 +71,89 @@ pub fn load<'a>(
     settings: Settings<'a>,
     inputs: &[Literal],
 ) -> Result<Loaded<'a>, Failure> {
+    let failed = |e| failure(e, prepared, source, settings);
+    let options = options(engine, source, settings, inputs);
+    let program = settings.client.load(given, prepared.clone(), &options).map_err(failed)?;
+    let arguments = arguments(&program, inputs).map_err(failed)?;
+    let results = program.room().map_err(failed)?;
+    Ok(Loaded { program, arguments, results, module: prepared, source, settings })
+}
+
+/// How a program is compiled that is given these inputs.
+fn options(engine: Engine, source: &Source, settings: Settings<'_>, inputs: &[Literal]) -> CompileOptions {
     // Compiled code counts the inputs too, which are there already.
     let held: usize = match engine {
         Engine::Compiled => inputs.iter().map(|i| i.bytes().len()).sum(),
         Engine::Interpreted => 0,
     };
-    let options = CompileOptions {
+    CompileOptions {
         engine: Some(engine),
         threads: settings.threads,
         seed: settings.seed,
         memory_limit: Some(available_bytes().saturating_add(held) as u64),
         debug_info: settings.debug_info.then(|| std::sync::Arc::new(source.clone())),
         ..CompileOptions::default()
-    };
+    }
+}
+
+fn arguments(program: &Executable, inputs: &[Literal]) -> Result<Arguments, hlo_client::Error> {
+    let buffers = program.buffers(inputs)?;
+    program.arguments(&buffers.iter().collect::<Vec<_>>())
+}
+
+/// As [`load`], a program of several devices with the inputs of each.
+pub fn load_on_devices<'a>(
+    engine: Engine,
+    (given, prepared): (&Module, &'a Module),
+    source: &'a Source,
+    settings: Settings<'a>,
+    inputs: &[Vec<Literal>],
+) -> Result<LoadedOnDevices<'a>, Failure> {
     let failed = |e| failure(e, prepared, source, settings);
+    let options = options(engine, source, settings, inputs.first().map_or(&[], Vec::as_slice));
     let program = settings.client.load(given, prepared.clone(), &options).map_err(failed)?;
-    let buffers = program.buffers(inputs).map_err(failed)?;
-    let arguments = program.arguments(&buffers.iter().collect::<Vec<_>>()).map_err(failed)?;
-    let results = program.room().map_err(failed)?;
-    Ok(Loaded { program, arguments, results, module: prepared, source, settings })
+    let of_device = |inputs: &Vec<Literal>| arguments(&program, inputs);
+    let arguments = inputs.iter().map(of_device).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let results = inputs.iter().map(|_| program.room()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings })
+}
+
+/// A program of several devices with the inputs of each.
+pub struct LoadedOnDevices<'a> {
+    program: Executable,
+    arguments: Vec<Arguments>,
+    results: Vec<Results>,
+    module: &'a Module,
+    source: &'a Source,
+    settings: Settings<'a>,
+}
+
+impl LoadedOnDevices<'_> {
+    /// Runs it once, each device with its feed.
+    pub fn run(&mut self, feeds: &mut [Feed], timeout: Option<Duration>) -> Result<(), Failure> {
+        let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
+        let options = DeviceRunOptions {
+            hosts: feeds.iter_mut().map(|feed| feed as &mut dyn Host).collect(),
+            watch: running.as_ref().map(|r| r.watch.clone()),
+            time_limit: None,
+            collective_timeout: timeout,
+        };
+        let outcome = self.program.execute_on_devices_into(&self.arguments, &mut self.results, options);
+        outcome.map_err(|e| failure(e, self.module, self.source, self.settings))
+    }
+
+    /// The results of the last run.
+    pub fn results(self) -> Result<Vec<Literal>, Failure> {
+        let Self { program, results, module, source, settings, .. } = self;
+        let value = |results| program.leaves(results).and_then(|leaves| program.value(leaves));
+        let values = results.into_iter().map(value).collect::<Result<Vec<_>, _>>();
+        values.map_err(|e| failure(e, module, source, settings))
+    }
+
+    /// What the compilation took; `None` of an interpreted program.
+    pub fn codegen(&self) -> Option<Codegen> {
+        codegen(&self.program)
+    }
 }
 
 impl Loaded<'_> {
@@ -111,27 +177,31 @@ impl Loaded<'_> {
     }
 
     /// What the compilation took; `None` of an interpreted program.
-    #[cfg(feature = "codegen")]
     pub fn codegen(&self) -> Option<Codegen> {
-        let program = self.program.compiled()?;
-        let t = program.timings();
-        Some(Codegen {
-            total: t.plan + t.compile,
-            plan: t.plan,
-            mlir: t.mlir,
-            llvm: t.llvm,
-            link: t.link,
-            was_kept: t.was_kept,
-            arena: program.arena_bytes(),
-            threads: program.threads(),
-        })
+        codegen(&self.program)
     }
+}
 
-    /// What the compilation took: there is none in this build.
-    #[cfg(not(feature = "codegen"))]
-    pub fn codegen(&self) -> Option<Codegen> {
-        None
-    }
+#[cfg(feature = "codegen")]
+fn codegen(program: &Executable) -> Option<Codegen> {
+    let program = program.compiled()?;
+    let t = program.timings();
+    Some(Codegen {
+        total: t.plan + t.compile,
+        plan: t.plan,
+        mlir: t.mlir,
+        llvm: t.llvm,
+        link: t.link,
+        was_kept: t.was_kept,
+        arena: program.arena_bytes(),
+        threads: program.threads(),
+    })
+}
+
+/// There is no compilation in this build.
+#[cfg(not(feature = "codegen"))]
+fn codegen(_: &Executable) -> Option<Codegen> {
+    None
 }
 
 /// Runs a program once, and gives its result.

@@ -10,6 +10,7 @@ mod arrays;
 mod bisect;
 mod case;
 mod custom_calls;
+mod devices;
 mod elided;
 mod engine;
 mod feed;
@@ -36,9 +37,10 @@ use feed::Feed;
 use generate::Spec;
 use hlo_client::{Client, ClientOptions};
 use hlo_custom_call::Registry;
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
-use hlo_tools_common::{Failure, Reporter, parse_arguments, read_source, write_output};
+use hlo_tools_common::{Failure, Reporter, parse_arguments_of, read_source, write_output};
 use program::{Program, Wanted};
 use results::Tolerances;
 use std::io::IsTerminal;
@@ -50,7 +52,7 @@ use watchdog::Watchdog;
 fn main() -> ExitCode {
     #[cfg(feature = "wrong-rewrite")]
     hlo_passes::register(&wrong_rewrite::INFO);
-    let args: Args = match parse_arguments("hlo-run") {
+    let args: Args = match parse_arguments_of("hlo-run", devices::spelt_out(std::env::args_os())) {
         Ok(args) => args,
         Err(code) => return code,
     };
@@ -91,7 +93,8 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         refused if refused.is_empty() => {}
         refused => return Err(Failure::diags(&source, refused)),
     }
-    let client = client(args, custom_calls)?;
+    let devices = DeviceCounts::of(&module).map_or(1, DeviceCounts::devices);
+    let client = client(args, custom_calls, devices)?;
     let settings = Settings {
         client: &client,
         threads: args.threads,
@@ -106,6 +109,13 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     if !args.bisect_passes {
         results::check_target(args.output.as_deref(), &results)?;
     }
+    if devices > 1 {
+        let tolerances = tolerances(args, case.clone());
+        let leaves = (&parameters[..], results);
+        let given = devices::Given::load(args, reporter, case.as_ref(), &module, leaves, tolerances)?;
+        let program = Program { module: &module, transformed, source: &source, settings, inputs: Vec::new() };
+        return program.run_on_devices(args, reporter, asked, timings, &given);
+    }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     if asked.finds {
         phase("looking for what broke");
@@ -119,9 +129,9 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
 }
 
 /// Who compiles and runs.
-fn client(args: &Args, custom_calls: Registry) -> Result<Client, Failure> {
+fn client(args: &Args, custom_calls: Registry, devices: usize) -> Result<Client, Failure> {
     let cache_dir = args.cache_dir.clone();
-    let options = ClientOptions { custom_calls, cache_dir, ..ClientOptions::default() };
+    let options = ClientOptions { devices, custom_calls, cache_dir, ..ClientOptions::default() };
     Client::new(&options).map_err(|e| Failure::Message(e.to_string()))
 }
 
@@ -160,6 +170,7 @@ fn prepare(
 ) -> Result<Module, Failure> {
     let start = Instant::now();
     let mut module = parse(args, reporter, source)?;
+    set_devices(args, &mut module, source)?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
         let constants = elided::make_up(&mut module, seed)?;
@@ -176,6 +187,20 @@ fn prepare(
         pipeline::allow_excess_precision(&mut module, source)?;
     }
     Ok(module)
+}
+
+/// Takes the numbers of replicas and partitions that the arguments have.
+fn set_devices(args: &Args, module: &mut Module, source: &Source) -> Result<(), Failure> {
+    if args.num_replicas.is_none() && args.num_partitions.is_none() {
+        return Ok(());
+    }
+    let header = &mut module.header;
+    header.replica_count.0 = args.num_replicas.unwrap_or(header.replica_count.0);
+    header.num_partitions.0 = args.num_partitions.unwrap_or(header.num_partitions.0);
+    match hlo_ir::verify::verify(module) {
+        violations if violations.is_empty() => Ok(()),
+        violations => Err(Failure::diags(source, violations)),
+    }
 }
 
 /// What the passes make of a module, if any are asked for.
@@ -270,8 +295,19 @@ fn load_inputs(
     module: &Module,
     leaves: &[Leaf],
 ) -> Result<Vec<Literal>, Failure> {
-    let arrays = if let Some(case) = case {
-        case.inputs.clone()
+    load_inputs_from(args, reporter, case.map(|c| c.inputs.clone()), module, leaves)
+}
+
+/// As [`load_inputs`], or from what a case has.
+fn load_inputs_from(
+    args: &Args,
+    reporter: Reporter,
+    of_case: Option<Arrays>,
+    module: &Module,
+    leaves: &[Leaf],
+) -> Result<Vec<Literal>, Failure> {
+    let arrays = if let Some(arrays) = of_case {
+        arrays
     } else if !args.inputs.is_empty() {
         Arrays::Files(args.inputs.clone())
     } else if !args.input_literals.is_empty() {
@@ -298,12 +334,21 @@ fn load_inputs(
 
 /// The results that are wanted, if any were given.
 fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Option<Vec<Literal>>, Failure> {
+    load_expected_from(args, case.and_then(|c| c.expected.clone()), leaves)
+}
+
+/// As [`load_expected`], or from what a case has.
+fn load_expected_from(
+    args: &Args,
+    of_case: Option<Arrays>,
+    leaves: &[Leaf],
+) -> Result<Option<Vec<Literal>>, Failure> {
     let arrays = if !args.expected.is_empty() {
         Some(Arrays::Files(args.expected.clone()))
     } else if !args.expected_literals.is_empty() {
         Some(Arrays::Texts("--expect", args.expected_literals.clone()))
     } else {
-        case.and_then(|c| c.expected.clone())
+        of_case
     };
     let Some(arrays) = arrays else { return Ok(None) };
     let loaded = arrays.load(leaves, "expected results")?;

@@ -79,7 +79,7 @@ impl Program<'_> {
         outcome.check(args, reporter, &wanted)
     }
 
-    fn phase(&self, name: &'static str) {
+    pub(crate) fn phase(&self, name: &'static str) {
         self.settings.watchdog.iter().for_each(|w: &&Watchdog| w.phase(name));
     }
 
@@ -143,7 +143,7 @@ impl Program<'_> {
 }
 
 /// Runs as often as asked for, and notes the time of each timed run.
-fn repeat<T>(
+pub(crate) fn repeat<T>(
     args: &Args,
     times: &mut Vec<Duration>,
     mut run: impl FnMut() -> Result<T, Failure>,

@@ -92,7 +92,7 @@ pub unsafe extern "C" fn hlo_rt_run(
     let run = || {
         // SAFETY: the caller's promise.
         let context = unsafe { context.as_ref() }.unwrap_or_else(|| serial());
-        context.with_transfers(&mut NoTransfers, None, |context| {
+        context.with_transfers(&mut NoTransfers, None, None, |context| {
             // SAFETY: the caller's promise; the context is alive.
             let status = unsafe { program(context, params, results, arena, constants) };
             (status != 0).then(|| context.take_error().unwrap_or_else(|| "a runtime function failed".into()))

@@ -7,6 +7,7 @@ use crate::local::{CodeCache, LocalProgram};
 use crate::options::engine;
 use crate::{Buffer, CompileOptions, Device, Error, prepare};
 use hlo_custom_call::Registry;
+use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +53,9 @@ struct Here {
 /// What a client of this process has and keeps.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
+    /// The devices, at least one and at most 1024. Those of this process share its processors; a program of several replicas
+    /// or partitions runs on as many.
+    pub devices: usize,
     /// The targets of custom calls. Those that are built in, and LAPACK's routines, are there besides.
     pub custom_calls: Registry,
     /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
@@ -67,9 +71,10 @@ pub struct ClientOptions {
 }
 
 impl Default for ClientOptions {
-    /// 64 programs of together a GiB, and no folder; of a folder that is named, a GiB.
+    /// One device; 64 programs of together a GiB, and no folder; of a folder that is named, a GiB.
     fn default() -> Self {
         Self {
+            devices: 1,
             custom_calls: Registry::new(),
             cached_programs: 64,
             cached_program_bytes: 1 << 30,
@@ -96,7 +101,7 @@ impl Client {
 
     fn with_cache(options: &ClientOptions, code_cache: Option<CodeCache>) -> Self {
         let here = Here {
-            devices: vec![Device::processors(0)],
+            devices: (0..options.devices.clamp(1, MAX_DEVICES)).map(Device::processors).collect(),
             programs: Programs::new(options.cached_programs, options.cached_program_bytes),
             custom_calls: CustomCalls::new(options.custom_calls.clone()),
             code_cache,
@@ -129,7 +134,7 @@ impl Client {
         Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
-    /// The devices, at least one. Programs run on the first.
+    /// The devices, at least one. Programs run on the first, those of several replicas or partitions on the first of them.
     pub fn devices(&self) -> &[Device] {
         match &*self.0 {
             Place::Here(here) => &here.devices,
@@ -218,7 +223,7 @@ impl Client {
     /// Compiles a verified module, unless it was compiled with these options before.
     ///
     /// # Errors
-    /// One device can't run the module; a pass refuses it; or one of those of [`Client::load`].
+    /// The client's devices can't run the module; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         match &*self.0 {
             Place::Here(here) => here.compile(module, options),
@@ -232,7 +237,7 @@ impl Client {
     ///
     /// # Errors
     /// What the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
-    /// than the options allow.
+    /// than the options allow; more devices than the client has.
     pub fn load(
         &self,
         given: &Module,
@@ -301,9 +306,16 @@ impl Here {
     }
 
     fn load(&self, given: &Module, prepared: Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let needed = DeviceCounts::of(given).map_or(1, DeviceCounts::devices);
+        let Some(devices) = self.devices.get(..needed) else {
+            let there = self.devices.len();
+            return Err(Error::new(format!(
+                "the program runs on {needed} devices, but the client has {there}"
+            )));
+        };
         let program =
             LocalProgram::new(given, prepared, options, (&self.custom_calls, self.code_cache.as_ref()))?;
-        Ok(Executable::local(program, self.devices[0].clone()))
+        Ok(Executable::local(program, devices.to_vec()))
     }
 }
 

@@ -12,7 +12,8 @@ pub struct Executable(Arc<Program>);
 
 #[derive(Debug)]
 struct Program {
-    device: Device,
+    /// At least one.
+    devices: Vec<Device>,
     place: Place,
 }
 
@@ -38,17 +39,27 @@ impl Results {
     pub fn buffers(&self) -> &[Buffer] {
         &self.0
     }
+
+    pub(crate) fn buffers_mut(&mut self) -> &mut Vec<Buffer> {
+        &mut self.0
+    }
+}
+
+impl Arguments {
+    pub(crate) fn buffers(&self) -> &[Buffer] {
+        &self.0
+    }
 }
 
 impl Executable {
-    pub(crate) fn local(program: LocalProgram, device: Device) -> Self {
-        Self(Arc::new(Program { device, place: Place::Here(Box::new(program)) }))
+    pub(crate) fn local(program: LocalProgram, devices: Vec<Device>) -> Self {
+        Self(Arc::new(Program { devices, place: Place::Here(Box::new(program)) }))
     }
 
     /// A program on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(program: hlo_remote::RemoteExecutable, device: Device) -> Self {
-        Self(Arc::new(Program { device, place: Place::Server(program) }))
+        Self(Arc::new(Program { devices: vec![device], place: Place::Server(program) }))
     }
 
     /// The program, if it is one of this process.
@@ -77,9 +88,15 @@ impl Executable {
         }
     }
 
-    /// The device that it runs on.
+    /// The devices that it runs on, the module's `replica_count` times `num_partitions`: device `replica × num_partitions +
+    /// partition` is that replica and partition.
+    pub fn devices(&self) -> &[Device] {
+        &self.0.devices
+    }
+
+    /// The first device that it runs on, and the only one of most programs.
     pub fn device(&self) -> &Device {
-        &self.0.device
+        &self.0.devices[0]
     }
 
     /// The leaves of the parameters, in order, in the layouts that the module asks for.

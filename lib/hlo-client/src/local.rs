@@ -95,6 +95,15 @@ impl LocalProgram {
         }
     }
 
+    /// How the program is interpreted; `None` for one that is compiled.
+    pub(crate) fn interpreted(&self) -> Option<&hlo_eval::Options> {
+        match &self.code {
+            #[cfg(feature = "codegen")]
+            Code::Compiled(_) => None,
+            Code::Interpreted(options) => Some(options),
+        }
+    }
+
     /// Buffers that are there and fit the parameters, as the program takes them.
     pub(crate) fn arguments(&self, buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The interpreter takes arrays of any sizes, unless passes have padded them.
@@ -152,7 +161,7 @@ impl LocalProgram {
     }
 
     /// Checks that sizes that are known at run time only fitted each other.
-    fn check_sizes(&self, results: &[Buffer]) -> Result<(), Error> {
+    pub(crate) fn check_sizes(&self, results: &[Buffer]) -> Result<(), Error> {
         if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
     }
 
@@ -181,27 +190,39 @@ impl LocalProgram {
         options: &hlo_eval::Options,
         host: &mut dyn Host,
     ) -> Result<Vec<Buffer>, Error> {
+        let values = self.values(arguments)?;
+        let result = hlo_eval::evaluate_with_host(&self.module, &values, options, host);
+        self.result_buffers(&result.map_err(|e| self.evaluation_failure(e))?)
+    }
+
+    /// The values of the parameters, from those of their leaves.
+    pub(crate) fn values(&self, arguments: &[Buffer]) -> Result<Vec<Literal>, Error> {
         let module = &self.module;
         let leaves = arguments.iter().map(Buffer::to_literal).collect::<Result<Vec<_>, _>>()?;
         let mut leaves = leaves.into_iter();
         let values = module.parameters(module.entry()).into_iter();
         let values: Option<Vec<Literal>> =
             values.map(|p| Literal::from_leaves(&module[p].shape, &mut leaves)).collect();
-        let values = values.ok_or_else(|| Error::new("internal error: too few arguments"))?;
-        let result =
-            hlo_eval::evaluate_with_host(module, &values, options, host).map_err(|e| {
-                match &options.watch {
-                    Some(watch) if watch.is_stopped() => Error::stopped(module, e.instruction),
-                    _ => e.to_diag(module).into(),
-                }
-            })?;
-        // Sizes, which nobody asked for, come last.
+        values.ok_or_else(|| Error::new("internal error: too few arguments"))
+    }
+
+    /// The leaves of what the interpreter computed, in the layouts that the program's user sees. Sizes, which nobody asked
+    /// for, come last.
+    pub(crate) fn result_buffers(&self, result: &Literal) -> Result<Vec<Buffer>, Error> {
         let shapes = self.result.leaves();
         let laid_out = |(k, leaf): (usize, &Literal)| match shapes.get(k) {
             Some(shape) if shape.accepts(leaf.shape()) => Buffer::from_literal(leaf, shape),
             _ => Buffer::from_literal(leaf, leaf.shape()),
         };
         result.leaves().into_iter().enumerate().map(laid_out).collect()
+    }
+
+    /// Why the interpreter failed.
+    pub(crate) fn evaluation_failure(&self, error: hlo_eval::EvalError) -> Error {
+        match error.is_stopped {
+            true => Error::stopped(&self.module, error.instruction),
+            false => error.to_diag(&self.module).into(),
+        }
     }
 
     /// Why compiled code failed.

@@ -1,8 +1,10 @@
 //! Compiled programs: running them, and what is known about them.
 
+use crate::devices::{Collectives, OtherDevices};
 use crate::jit::Linked;
 use crate::transfers::{Run, Transfer, transfers};
 use hlo_analysis::Donation;
+use hlo_communicator::Failure;
 use hlo_ir::diag::Diag;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
@@ -72,7 +74,8 @@ pub enum RunError {
     /// A runtime function failed.
     #[error("{0}")]
     Failed(String),
-    /// A transfer failed: an infeed without an item that fits, a receive that waits for ever.
+    /// A transfer or a collective failed: an infeed without an item that fits, a receive that waits for ever, devices that
+    /// diverge.
     #[error("{message}")]
     Transfer {
         /// The instruction, of the module that was compiled.
@@ -88,6 +91,17 @@ pub enum RunError {
         /// The number of the leaf of the result.
         output: usize,
     },
+    /// The program was not given what each of its devices needs.
+    #[error("the program runs on {expected} devices, but was given buffers for {found}")]
+    Devices {
+        /// The number of devices.
+        expected: usize,
+        /// For how many there are buffers.
+        found: usize,
+    },
+    /// Another device has failed, which says why.
+    #[error("another device has failed")]
+    Elsewhere,
     /// Whoever watches the run ended it.
     #[error("the run was stopped")]
     Stopped {
@@ -181,6 +195,7 @@ pub struct Executable {
     context: Context,
     constants: Constants,
     transfers: Vec<Transfer>,
+    collectives: Collectives,
     donations: Vec<Donation>,
     /// The memory of runs that are over, for the next ones.
     memory: Mutex<Vec<RunMemory>>,
@@ -251,6 +266,7 @@ impl Executable {
             context,
             constants: Constants { _blocks: blocks, addresses },
             transfers: transfers(module, &plan.transfers),
+            collectives: Collectives::new(module, &plan.collectives)?,
             donations: plan.donations,
             memory: Mutex::new(Vec::new()),
             arena_bytes: plan.arena_bytes,
@@ -262,6 +278,11 @@ impl Executable {
             output_packing,
             timings,
         })
+    }
+
+    /// The program's devices and collectives.
+    pub(crate) fn collectives(&self) -> &Collectives {
+        &self.collectives
     }
 
     /// The shapes of the parameters, as the module's `entry_computation_layout` has them if there is one. Input buffers are laid out by the layouts of their leaves: elements of a layout with `E(4)` are packed.
@@ -342,14 +363,30 @@ impl Executable {
     ///
     /// # Errors
     /// [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes, [`RunError::Donation`] if an input is given away
-    /// for an output that is none of its, [`RunError::OutOfMemory`] for the temporaries, and what the run itself ends with: a
-    /// failed call of the runtime, a transfer that the host refuses, or the watcher's stop.
+    /// for an output that is none of its, [`RunError::OutOfMemory`] for the temporaries, [`RunError::Devices`] if the program has
+    /// several devices ([`Executable::run_on_devices`]), and what the run itself ends with: a failed call of the runtime, a
+    /// transfer that the host refuses, or the watcher's stop.
     pub fn run_watched<'a, I: Copy + Into<Input<'a>>>(
         &self,
         inputs: &[I],
         outputs: &mut [&mut [u8]],
         host: &mut dyn Host,
         watch: Option<&Watch>,
+    ) -> Result<(), RunError> {
+        match self.devices().devices() {
+            1 => self.run_among(inputs, outputs, host, watch, None),
+            expected => Err(RunError::Devices { expected, found: 1 }),
+        }
+    }
+
+    /// As [`Executable::run_watched`], on one of several devices.
+    pub(crate) fn run_among<'a, I: Copy + Into<Input<'a>>>(
+        &self,
+        inputs: &[I],
+        outputs: &mut [&mut [u8]],
+        host: &mut dyn Host,
+        watch: Option<&Watch>,
+        others: OtherDevices<'_>,
     ) -> Result<(), RunError> {
         for (parameter, &input) in inputs.iter().enumerate() {
             let Input::InOutput(output) = input.into() else { continue };
@@ -375,7 +412,7 @@ impl Executable {
                 results: Vec::with_capacity(outputs.len()),
             },
         };
-        let outcome = self.run_in(&mut memory, inputs, outputs, host, watch);
+        let outcome = self.run_in(&mut memory, inputs, outputs, (host, watch), others);
         memory.params.clear();
         memory.results.clear();
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
@@ -388,8 +425,8 @@ impl Executable {
         memory: &mut RunMemory,
         inputs: &[I],
         outputs: &mut [&mut [u8]],
-        host: &mut dyn Host,
-        watch: Option<&Watch>,
+        (host, watch): (&mut dyn Host, Option<&Watch>),
+        others: OtherDevices<'_>,
     ) -> Result<(), RunError> {
         let RunMemory { arena, params, results } = memory;
         // Outputs that are not aligned, or packed, are computed elsewhere and copied.
@@ -432,14 +469,31 @@ impl Executable {
             });
         }
         let constants = self.constants.addresses.as_ptr();
-        let mut run = Run::new(&self.transfers, host);
-        let failure = self.context.with_transfers(&mut run, watch.map(Watch::words), |context| {
+        let mut run = Run::new(&self.transfers, host, others);
+        let words = watch.map(Watch::words);
+        let (failure, collective) = self.context.with_transfers(&mut run, words, others, |context| {
             // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
             // arena are exclusively ours; the context lives as long as the call.
             let status =
                 unsafe { (self.main)(context, params.as_ptr(), results.as_ptr(), arena.address, constants) };
-            (status != 0).then(|| context.take_error())
+            ((status != 0).then(|| context.take_error()), context.take_failed_collective())
         });
+        match collective {
+            Some((_, Failure::Elsewhere)) => return Err(RunError::Elsewhere),
+            Some((site, Failure::Stopped)) => {
+                return Err(RunError::Stopped { instruction: self.collectives.instruction(site) });
+            }
+            Some((site, Failure::Here(message))) => {
+                let transfer = |instruction| RunError::Transfer { instruction, message: message.clone() };
+                let instruction = self.collectives.instruction(site);
+                return Err(instruction.map_or_else(|| RunError::Failed(message.clone()), transfer));
+            }
+            None if run.failed_elsewhere() => return Err(RunError::Elsewhere),
+            None if run.is_stopped() => {
+                return Err(RunError::Stopped { instruction: run.failed() });
+            }
+            None => {}
+        }
         if let (Some(None), Some(watch)) = (&failure, watch)
             && watch.is_stopped()
         {

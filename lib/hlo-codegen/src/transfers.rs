@@ -1,7 +1,10 @@
-//! The other end of a compiled program's transfers: the host for infeeds and outfeeds, a queue for each channel within
-//! the program.
+//! The other end of a compiled program's transfers: the host for infeeds and outfeeds, another device, or a queue for
+//! each channel where a device sends to itself.
 
+use crate::devices::OtherDevices;
+use hlo_communicator::Failure;
 use hlo_ir::attr::HloString;
+use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::{unreceived, unsent};
 use hlo_ir::host::Host;
 use hlo_ir::{AlignedBytes, InstrId, Literal, Module, Op, Shape, human_bytes};
@@ -23,6 +26,8 @@ pub(crate) struct Transfer {
     stuck: String,
     /// What an outfeed tells the host besides.
     config: HloString,
+    /// Of a transfer between devices: who sends to whom.
+    pairs: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +59,10 @@ fn transfer(module: &Module, id: InstrId) -> Transfer {
         Op::Outfeed(a) => a.outfeed_config.clone(),
         _ => HloString::default(),
     };
-    Transfer { instruction: id, name: instr.name.to_string(), kind, channel, shape, arrays, stuck, config }
+    let counts = DeviceCounts::of(module).filter(|_| matches!(kind, Kind::Send | Kind::Receive));
+    let pairs = counts.and_then(|counts| devices::transfer_pairs(module, id, counts).ok());
+    let (name, pairs) = (instr.name.to_string(), pairs.unwrap_or_default());
+    Transfer { instruction: id, name, kind, channel, shape, arrays, stuck, config, pairs }
 }
 
 /// The arrays of one value, row-major.
@@ -77,11 +85,53 @@ pub(crate) struct Run<'a> {
     item: Item,
     /// The instruction that failed.
     failed: Option<InstrId>,
+    others: OtherDevices<'a>,
+    /// How the communication with other devices ended, if it did.
+    ended: Option<Failure>,
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(transfers: &'a [Transfer], host: &'a mut dyn Host) -> Self {
-        Self { transfers, host, channels: HashMap::new(), item: Item::new(), failed: None }
+    pub(crate) fn new(transfers: &'a [Transfer], host: &'a mut dyn Host, others: OtherDevices<'a>) -> Self {
+        let (channels, item) = (HashMap::new(), Item::new());
+        Self { transfers, host, channels, item, failed: None, others, ended: None }
+    }
+
+    /// True if a transfer ended because another device has failed.
+    pub(crate) fn failed_elsewhere(&self) -> bool {
+        self.ended == Some(Failure::Elsewhere)
+    }
+
+    /// True if a transfer ended because the run was told to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.ended == Some(Failure::Stopped)
+    }
+
+    /// The devices that this one sends to and receives from in a transfer, if it is not with itself.
+    fn ends(&self, transfer: &Transfer) -> Option<(Option<usize>, Option<usize>)> {
+        let own = self.others?.device();
+        (!transfer.pairs.contains(&(own, own))).then(|| devices::ends(&transfer.pairs, own))
+    }
+
+    /// Zeros, or what another device has sent.
+    fn read_from(&mut self, transfer: &Transfer, source: Option<usize>) -> Result<Item, String> {
+        let sizes = transfer.shape.leaves().into_iter().filter_map(|l| Some(l.as_array()?.byte_size()));
+        let Some((others, source)) = self.others.zip(source) else {
+            return sizes.map(zeros).collect();
+        };
+        let name = format!("`recv-done` `{}`", transfer.name);
+        let arrays = self.told(others.receive(transfer.channel, source, &name))?;
+        match arrays.iter().map(Vec::len).eq(sizes) {
+            true => arrays.iter().map(|bytes| copied(bytes)).collect(),
+            false => Err(format!("{name} takes {}, but another value was sent", transfer.shape)),
+        }
+    }
+
+    fn told<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, String> {
+        outcome.map_err(|failure| {
+            let message = failure.to_string();
+            self.ended.get_or_insert(failure);
+            message
+        })
     }
 
     /// The transfer that failed, if it was one.
@@ -115,6 +165,9 @@ impl<'a> Run<'a> {
             let arrays = value.leaves().into_iter().filter(|l| l.shape().as_array().is_some());
             return arrays.map(|l| copied(l.bytes())).collect();
         }
+        if let Some((_, source)) = self.ends(transfer) {
+            return self.read_from(transfer, source);
+        }
         let channel = self.channels.entry(transfer.channel).or_default();
         let Some((sender, item)) = channel.under_way.pop_front() else {
             return Err(format!("{} ({} received before)", transfer.stuck, channel.received));
@@ -132,6 +185,11 @@ impl<'a> Run<'a> {
     fn write(&mut self, number: usize, transfer: &Transfer) -> Result<(), String> {
         let item = std::mem::take(&mut self.item);
         if transfer.kind == Kind::Send {
+            if let Some((target, _)) = self.ends(transfer) {
+                let arrays = || item.iter().map(|bytes| bytes.to_vec()).collect();
+                let sent = self.others.zip(target).map(|(o, to)| o.send(transfer.channel, to, arrays()));
+                return self.told(sent.unwrap_or(Ok(())));
+            }
             let channel = self.channels.entry(transfer.channel).or_default();
             channel.under_way.push_back((number, item));
             return Ok(());
@@ -155,10 +213,13 @@ impl<'a> Run<'a> {
     }
 }
 
+fn zeros(count: usize) -> Result<AlignedBytes, String> {
+    AlignedBytes::try_zeroed(count)
+        .ok_or_else(|| format!("there is no memory for {} that are transferred", human_bytes(count as u64)))
+}
+
 fn copied(bytes: &[u8]) -> Result<AlignedBytes, String> {
-    let mut copy = AlignedBytes::try_zeroed(bytes.len()).ok_or_else(|| {
-        format!("there is no memory for {} that are transferred", human_bytes(bytes.len() as u64))
-    })?;
+    let mut copy = zeros(bytes.len())?;
     copy.copy_from_slice(bytes);
     Ok(copy)
 }

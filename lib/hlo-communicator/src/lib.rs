@@ -14,7 +14,7 @@
 //!
 //! # Example
 //! ```
-//! use hlo_communicator::{Options, Process, Table, collective};
+//! use hlo_communicator::{Communicator, Options, Process, Table, collective};
 //! use std::sync::Arc;
 //!
 //! let mut table = Table::new(2);
@@ -35,7 +35,7 @@ mod meeting;
 mod process;
 mod table;
 
-pub use process::{Member, Options, Position, Process};
+pub use process::{Member, NoObserver, Observer, Options, Process, TIMEOUT};
 pub use table::Table;
 
 use std::fmt;
@@ -47,6 +47,8 @@ pub enum Failure {
     Here(String),
     /// Another device has failed, which says why.
     Elsewhere,
+    /// The run was told to end.
+    Stopped,
 }
 
 impl fmt::Display for Failure {
@@ -54,11 +56,18 @@ impl fmt::Display for Failure {
         match self {
             Failure::Here(message) => f.write_str(message),
             Failure::Elsewhere => f.write_str("another device has failed"),
+            Failure::Stopped => f.write_str("the run was stopped"),
         }
     }
 }
 
 impl std::error::Error for Failure {}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::Here(message)
+    }
+}
 
 /// What a device hands to each member of its group, or got from each: a list of parts of any sizes.
 pub trait Parts<'a>: Sync {

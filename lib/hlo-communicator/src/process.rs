@@ -21,28 +21,48 @@ const CHUNK: usize = 1 << 15;
 /// Shares begin at multiples of a cache line, so that no two devices write the same.
 const LINE: usize = 64;
 /// How long a device waits for the others unless told otherwise.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Says where in the program a device is.
-pub type Position = dyn Fn(usize) -> Option<String> + Send + Sync;
+/// Who looks after the devices of a run.
+pub trait Observer: Sync {
+    /// Where in the program a device is, for messages; `None` if that is not known.
+    fn position(&self, _device: usize) -> Option<String> {
+        None
+    }
 
-/// What devices wait for, and how long.
-pub struct Options {
+    /// True once a device shall wait no longer.
+    fn is_stopped(&self, _device: usize) -> bool {
+        false
+    }
+
+    /// Hears that a device has failed, once: the others are of no use any more.
+    fn failed(&self) {}
+}
+
+/// Nobody looks after the devices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+/// How devices wait for each other.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
     /// How long a device waits for the others in a collective before that is an error.
     pub timeout: Duration,
-    /// Where in the program a device is, for messages; `None` if that is not known.
-    pub position: Box<Position>,
+    /// Who looks after them.
+    pub observer: &'a dyn Observer,
     /// The stack of each device's thread, in bytes.
     pub stack: usize,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
-        Self { timeout: TIMEOUT, position: Box::new(|_| None), stack: 16 << 20 }
+        Self { timeout: TIMEOUT, observer: &NoObserver, stack: 16 << 20 }
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("timeout", &self.timeout).finish_non_exhaustive()
     }
@@ -85,20 +105,20 @@ unsafe impl Send for Offer {}
 unsafe impl Sync for Offer {}
 
 /// One run of a program on devices that are threads of this process.
-pub struct Process {
+pub struct Process<'a> {
     table: Arc<Table>,
     /// One for each different group.
     meetings: Vec<Meeting<Offer>>,
     states: Vec<AtomicU8>,
     failed: AtomicBool,
     /// The first failure, and whose it is.
-    failure: Mutex<Option<(usize, String)>>,
+    failure: Mutex<Option<(usize, Failure)>>,
     mail: Mail,
-    options: Options,
+    options: Options<'a>,
     spins: u32,
 }
 
-impl fmt::Debug for Process {
+impl fmt::Debug for Process<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Process").field("devices", &self.table.devices()).finish_non_exhaustive()
     }
@@ -107,7 +127,7 @@ impl fmt::Debug for Process {
 /// A device of a [`Process`].
 #[derive(Debug)]
 pub struct Member<'p> {
-    process: &'p Process,
+    process: &'p Process<'p>,
     device: usize,
 }
 
@@ -122,9 +142,9 @@ fn listed(devices: impl IntoIterator<Item = String>) -> String {
     }
 }
 
-impl Process {
+impl<'a> Process<'a> {
     /// The communication of one run of a program.
-    pub fn new(table: Arc<Table>, options: Options) -> Self {
+    pub fn new(table: Arc<Table>, options: Options<'a>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if table.devices() <= cores { SPINS } else { FEW_SPINS };
         Self {
@@ -149,13 +169,12 @@ impl Process {
         &self,
         states: Vec<S>,
         body: impl Fn(&Member<'_>, S) -> Result<R, Failure> + Sync,
-    ) -> Result<Vec<R>, (usize, String)> {
+    ) -> Result<Vec<R>, (usize, Failure)> {
         let devices = self.table.devices();
         if states.len() != devices {
-            return Err((
-                0,
-                format!("{} devices were given something to run, there are {devices}", states.len()),
-            ));
+            let given = states.len();
+            let message = format!("{given} devices were given something to run, there are {devices}");
+            return Err((0, message.into()));
         }
         let body = |device: usize, state: S| {
             let member = Member { process: self, device };
@@ -163,8 +182,7 @@ impl Process {
             let outcome = outcome.unwrap_or_else(|_| Err(Failure::Here("internal error: a panic".into())));
             match &outcome {
                 Ok(_) => self.finish(device),
-                Err(Failure::Here(message)) => self.fail(device, message.clone()),
-                Err(Failure::Elsewhere) => self.fail(device, String::new()),
+                Err(failure) => self.fail(device, failure.clone()),
             }
             outcome.ok()
         };
@@ -176,7 +194,9 @@ impl Process {
                     let builder = builder.name(format!("hlo device {device}")).stack_size(self.options.stack);
                     let body = &body;
                     let thread = builder.spawn_scoped(scope, move || body(device, state));
-                    thread.map_err(|e| self.fail(device, format!("there is no thread for the device: {e}")))
+                    thread.map_err(|e| {
+                        self.fail(device, format!("there is no thread for the device: {e}").into())
+                    })
                 };
                 let threads: Vec<_> = states.into_iter().enumerate().map(start).collect();
                 threads.into_iter().map(|t| t.ok().and_then(|t| t.join().ok()).flatten()).collect()
@@ -190,10 +210,10 @@ impl Process {
             let message = format!(
                 "device {to} did not receive what was sent to it on channel {channel} ({count} left)"
             );
-            return Err((from, message));
+            return Err((from, message.into()));
         }
         let results: Option<Vec<R>> = results.into_iter().collect();
-        results.ok_or_else(|| (0, "internal error: a device has no result".into()))
+        results.ok_or_else(|| (0, Failure::Here("internal error: a device has no result".into())))
     }
 
     /// A device has come to its end.
@@ -203,13 +223,14 @@ impl Process {
     }
 
     /// Ends the run: all devices that wait, or will, hear of it. The first reason counts.
-    fn fail(&self, device: usize, message: String) {
-        if !message.is_empty() {
-            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            failure.get_or_insert((device, message));
+    fn fail(&self, device: usize, failure: Failure) {
+        if failure != Failure::Elsewhere {
+            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert((device, failure));
         }
         if !self.failed.swap(true, Ordering::SeqCst) {
             self.tell();
+            self.options.observer.failed();
         }
     }
 
@@ -228,26 +249,30 @@ impl Process {
 
     /// A device, and where it is.
     fn named(&self, device: usize) -> String {
-        match (self.options.position)(device) {
+        match self.options.observer.position(device) {
             Some(place) => format!("{device} (at `{place}`)"),
             None => device.to_string(),
         }
     }
 
     /// Why not to wait any longer for devices.
-    fn gives_up(&self, who: &str, since: Instant, missing: &[usize]) -> Option<String> {
+    fn gives_up(&self, waiting: usize, name: &str, since: Instant, missing: &[usize]) -> Option<Failure> {
+        if self.options.observer.is_stopped(waiting) {
+            return Some(Failure::Stopped);
+        }
+        let who = format!("device {waiting} at {name}");
         let finished: Vec<usize> = missing.iter().copied().filter(|&d| self.is_finished(d)).collect();
         if !finished.is_empty() {
             let devices = listed(finished.iter().map(usize::to_string));
-            return Some(format!(
-                "the devices diverge: {who} waits for device {devices}, at its end already"
-            ));
+            let message =
+                format!("the devices diverge: {who} waits for device {devices}, at its end already");
+            return Some(message.into());
         }
         let waited = since.elapsed();
         (waited > self.options.timeout).then(|| {
             let devices = listed(missing.iter().map(|&d| self.named(d)));
             let seconds = self.options.timeout.as_secs_f64();
-            format!("{who} has waited {seconds} s for device {devices}")
+            format!("{who} has waited {seconds} s for device {devices}").into()
         })
     }
 }
@@ -269,30 +294,29 @@ impl Member<'_> {
             return Err(Failure::Here(format!("internal error: device {} is not in {name}", self.device)));
         };
         let since = Instant::now();
-        let who = || format!("device {} at {}", self.device, table.name(site));
         let gives_up = |places: &[usize]| {
             let missing: Vec<usize> = places.iter().map(|&p| group[p]).collect();
-            process.gives_up(&who(), since, &missing)
+            process.gives_up(self.device, table.name(site), since, &missing)
         };
         let patience =
             Patience { spins: process.spins, failed: &|| process.has_failed(), gives_up: &gives_up };
-        let failed = || process.fail(self.device, String::new());
+        let failed = || process.fail(self.device, Failure::Elsewhere);
         let outcome = process.meetings[number].meet(
             place,
             Offer { site, what },
             &patience,
             |offers| {
                 self.check_sites(site, offers, group)?;
-                look(offers, group, place)
+                look(offers, group, place).map_err(Failure::Here)
             },
             failed,
         );
         outcome.map_err(|ended| match ended {
             Ended::Failed => Failure::Elsewhere,
-            Ended::GaveUp(message) => {
+            Ended::GaveUp(failure) => {
                 // Told at once: those who hear of the failure first must not be the ones who say why.
-                process.fail(self.device, message.clone());
-                Failure::Here(message)
+                process.fail(self.device, failure.clone());
+                failure
             }
         })
     }
@@ -401,10 +425,9 @@ impl Communicator for Member<'_> {
 
     fn receive(&self, channel: Option<i64>, from: usize, name: &str) -> Result<Vec<Vec<u8>>, Failure> {
         let since = Instant::now();
-        let who = format!("device {} at {name}", self.device);
         self.process.mail.receive((channel, from, self.device), || match self.process.has_failed() {
             true => Some(Failure::Elsewhere),
-            false => self.process.gives_up(&who, since, &[from]).map(Failure::Here),
+            false => self.process.gives_up(self.device, name, since, &[from]),
         })
     }
 }

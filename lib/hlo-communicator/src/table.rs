@@ -17,6 +17,8 @@ struct Site {
     name: String,
     /// The group of each device that is in one.
     group: Vec<Option<usize>>,
+    /// Of a permute: senders and receivers.
+    pairs: Vec<(usize, usize)>,
 }
 
 impl Table {
@@ -41,8 +43,29 @@ impl Table {
                 }
             }
         }
-        self.sites.push(Site { name: name.into(), group });
+        self.sites.push(Site { name: name.into(), group, pairs: Vec::new() });
         self.sites.len() - 1
+    }
+
+    /// Adds a permute; returns its number. `pairs` are those who send and those who receive, in groups that the pairs
+    /// connect.
+    pub fn add_permute(
+        &mut self,
+        name: impl Into<String>,
+        groups: &[Vec<usize>],
+        pairs: &[(usize, usize)],
+    ) -> usize {
+        let site = self.add(name, groups);
+        self.sites[site].pairs = pairs.to_vec();
+        site
+    }
+
+    /// The devices that one sends to and gets values from in a permute.
+    pub fn ends(&self, site: usize, device: usize) -> (Option<usize>, Option<usize>) {
+        let pairs = self.sites.get(site).map_or(&[][..], |s| &s.pairs);
+        let target = pairs.iter().find(|p| p.0 == device).map(|p| p.1);
+        let source = pairs.iter().find(|p| p.1 == device).map(|p| p.0);
+        (target, source)
     }
 
     /// The number of devices.

@@ -15,7 +15,8 @@ fn run<R: Send>(
     table.add("all-reduce `a`", groups);
     table.add("all-gather `b`", groups);
     let options = Options { timeout: Duration::from_millis(300), ..Options::default() };
-    Process::new(Arc::new(table), options).run(vec![(); devices], |member, ()| body(member))
+    let outcome = Process::new(Arc::new(table), options).run(vec![(); devices], |member, ()| body(member));
+    outcome.map_err(|(device, failure)| (device, failure.to_string()))
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {

@@ -2,11 +2,11 @@
 
 use crate::evaluator::Evaluator;
 use crate::{EvalError, Options};
-use hlo_communicator::{Communicator, Failure, Options as ProcessOptions, Process, Table};
+use hlo_communicator::{Communicator, Failure, Observer, Options as ProcessOptions, Process, Table};
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::Host;
-use hlo_ir::watch::Watch;
+use hlo_ir::watch::{Watch, Watches};
 use hlo_ir::{InstrId, Literal, Module};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub struct DeviceRun<'a> {
     pub inputs: Vec<Literal>,
     /// What its infeeds and outfeeds read from and write to.
     pub host: &'a mut dyn Host,
-    /// Who watches it, in place of [`Options::watch`].
+    /// Who watches the run, in place of [`Options::watch`]: that of device 0 counts.
     pub watch: Option<Arc<Watch>>,
 }
 
@@ -38,7 +38,12 @@ impl Sites {
                 continue;
             }
             let groups = devices::groups(module, id, counts).map_err(|e| EvalError::new(e).at(id))?;
-            numbers.insert(id, table.add(format!("`{}` `{}`", op.name(), module[id].name), &groups));
+            let name = format!("`{}` `{}`", op.name(), module[id].name);
+            let pairs = match op.effect() {
+                Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(EvalError::new)?,
+                _ => Vec::new(),
+            };
+            numbers.insert(id, table.add_permute(name, &groups, &pairs));
         }
         Ok((Self { counts, numbers }, table))
     }
@@ -73,51 +78,69 @@ pub(crate) fn run(
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
     let (sites, table) = Sites::of(module, counts)?;
-    let names: Vec<Option<Arc<Watch>>> = match runs.len() {
-        1 => vec![runs[0].watch.clone().or_else(|| options.watch.clone())],
-        // Each device notes where it is, for the messages of those that wait for it.
-        _ => runs.iter().map(|r| Some(r.watch.clone().unwrap_or_default())).collect(),
+    let first = runs.first().and_then(|r| r.watch.clone()).or_else(|| options.watch.clone());
+    // The only device needs none, if nobody looks.
+    let watches = match (counts.devices(), &first) {
+        (1, None) => Watches::new(0, None),
+        (devices, _) => Watches::new(devices, first),
     };
-    let mut process = ProcessOptions { position: position(module, &names), ..ProcessOptions::default() };
-    process.timeout = timeout.unwrap_or(process.timeout);
+    let overseer = Overseer { module, watches: &watches };
+    let process = ProcessOptions { observer: &overseer, ..ProcessOptions::default() };
+    let process = ProcessOptions { timeout: timeout.unwrap_or(process.timeout), ..process };
     let process = Process::new(Arc::new(table), process);
-    let error: Mutex<Option<EvalError>> = Mutex::new(None);
-    let states: Vec<_> = runs.into_iter().zip(names).collect();
-    let outcome = process.run(states, |member, (run, watch)| {
-        let options = Options { watch, ..options.clone() };
+    let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
+    let outcome = process.run(runs, |member, run| {
+        let options = Options { watch: watches.of(member.device()).cloned(), ..options.clone() };
         let mut evaluator = Evaluator::new(module, &options, run.host);
         evaluator.devices = Some(Devices { communicator: member, sites: &sites });
-        body(&mut evaluator, run.inputs).map_err(|e| match evaluator.failed_elsewhere {
-            true => Failure::Elsewhere,
-            false => {
+        body(&mut evaluator, run.inputs).map_err(|e| match (evaluator.failed_elsewhere, e.is_stopped) {
+            (true, _) => Failure::Elsewhere,
+            (false, true) => Failure::Stopped,
+            (false, false) => {
                 let message = e.message.clone();
-                error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+                errors.lock().unwrap_or_else(PoisonError::into_inner).push((member.device(), e));
                 Failure::Here(message)
             }
         })
     });
-    outcome.map_err(|(device, message)| {
-        let known = error.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let error = known.filter(|e| e.message == message).unwrap_or_else(|| EvalError::new(message));
-        match counts.devices() {
-            1 => error,
-            _ => EvalError { message: format!("device {device}: {}", error.message), ..error },
+    outcome.map_err(|(device, failure)| {
+        let errors = std::mem::take(&mut *errors.lock().unwrap_or_else(PoisonError::into_inner));
+        let known = errors.into_iter().find(|(of, _)| *of == device).map(|(_, error)| error);
+        match (failure, counts.devices()) {
+            (Failure::Stopped, _) => {
+                let at = watches.of(device).and_then(|w| w.at());
+                EvalError { instruction: at, ..EvalError::stopped() }
+            }
+            (failure, 1) => known.unwrap_or_else(|| EvalError::new(failure.to_string())),
+            (failure, _) => {
+                let error = known.unwrap_or_else(|| EvalError::new(failure.to_string()));
+                EvalError { message: format!("device {device}: {}", error.message), ..error }
+            }
         }
     })
 }
 
-/// What tells where in the module a device is.
-fn position(module: &Module, watches: &[Option<Arc<Watch>>]) -> Box<hlo_communicator::Position> {
-    let watches = watches.to_vec();
-    let names: HashMap<InstrId, String> = match watches.len() {
-        1 => HashMap::new(),
-        _ => module
-            .computations()
-            .flat_map(|c| module[c].instructions().iter().copied())
-            .map(|id| (id, module[id].name.to_string()))
-            .collect(),
-    };
-    Box::new(move |device| names.get(&watches.get(device)?.as_ref()?.at()?).cloned())
+/// What looks after the devices: if one fails, the others are told to end.
+struct Overseer<'a> {
+    module: &'a Module,
+    watches: &'a Watches,
+}
+
+impl Observer for Overseer<'_> {
+    fn position(&self, device: usize) -> Option<String> {
+        self.watches.position(self.module, device)
+    }
+
+    fn is_stopped(&self, device: usize) -> bool {
+        self.watches.is_stopped(device)
+    }
+
+    fn failed(&self) {
+        // What the only device ends with needs no other end.
+        if self.watches.len() > 1 {
+            self.watches.stop();
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -125,7 +148,10 @@ impl Evaluator<'_> {
     pub(crate) fn communicated<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, EvalError> {
         outcome.map_err(|failure| {
             self.failed_elsewhere |= failure == Failure::Elsewhere;
-            EvalError::new(failure.to_string())
+            match failure {
+                Failure::Stopped => EvalError::stopped(),
+                failure => EvalError::new(failure.to_string()),
+            }
         })
     }
 }

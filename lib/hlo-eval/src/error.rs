@@ -11,12 +11,19 @@ pub struct EvalError {
     pub instruction: Option<InstrId>,
     /// What happened, one line.
     pub message: String,
+    /// True if the evaluation ended because whoever watches it said so.
+    pub is_stopped: bool,
 }
 
 impl EvalError {
     /// An error that is not yet at any instruction.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { instruction: None, message: message.into() }
+        Self { instruction: None, message: message.into(), is_stopped: false }
+    }
+
+    /// The evaluation was told to end.
+    pub(crate) fn stopped() -> Self {
+        Self { is_stopped: true, ..Self::new("the evaluation was stopped") }
     }
 
     /// What no verified module can cause: a fault of this crate's, with what was expected and what was found.

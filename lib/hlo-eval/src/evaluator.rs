@@ -92,7 +92,7 @@ impl<'m> Evaluator<'m> {
     /// Counts work; an error once it is more than allowed, or the evaluation was told to end.
     pub(crate) fn charge(&mut self, operations: usize) -> Result<(), EvalError> {
         if self.options.watch.as_ref().is_some_and(|w| w.is_stopped()) {
-            return Err(EvalError::new("the evaluation was stopped"));
+            return Err(EvalError::stopped());
         }
         self.operations = self.operations.saturating_add(operations as u64);
         match self.options.max_operations {

@@ -24,12 +24,12 @@ pub enum Role {
     Call,
     /// The start of an asynchronous operation, which is done at once.
     Start,
-    /// A collective of one device.
+    /// A collective.
     Exchange,
     /// An infeed, an outfeed, or an end of a transfer within the program.
     Transfer,
-    /// Zero: the number of the one device.
-    Zero,
+    /// The number of the replica or partition that the device is.
+    DeviceId,
     /// A `while`.
     While,
     /// A `conditional`.
@@ -87,7 +87,7 @@ fn role_of(op: &Op, operands: usize) -> Role {
         Op::CollectiveBroadcast(_) | Op::CollectivePermute(_) | Op::ReduceScatter(_) => Role::Exchange,
         Op::RaggedAllToAll(_) => Role::Exchange,
         Op::Infeed(_) | Op::Outfeed(_) | Op::Recv(_) | Op::RecvDone(_) | Op::Send(_) => Role::Transfer,
-        Op::PartitionId | Op::ReplicaId => Role::Zero,
+        Op::PartitionId | Op::ReplicaId => Role::DeviceId,
         Op::Call(_) => Role::Call,
         Op::While(_) => Role::While,
         Op::Conditional(_) => Role::Conditional,

@@ -60,7 +60,7 @@ use hlo_ir::{ArrayShape, InstrId, Module};
 /// The plan of a verified module, on which the passes of `LOWERING` have run.
 ///
 /// # Errors
-/// Why the module can't run on one device, each instruction that can't be compiled, or that parameters,
+/// Why the module can't run here, each instruction that can't be compiled, or that parameters,
 /// results, constants and the arena together take more than `memory_limit` bytes.
 pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
     assignment::assign(module, expanded(module, Vec::new())?, memory_limit).map_err(|e| vec![e])
@@ -76,11 +76,8 @@ pub fn plan_with_donations(module: &Module, memory_limit: u64) -> Result<Plan, V
     assignment::assign(module, expanded(module, donations)?, memory_limit).map_err(|e| vec![e])
 }
 
-/// The steps of a module that can run on one device, before their buffers have places.
+/// The steps of a module that can run here, before their buffers have places.
 fn expanded(module: &Module, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
-    if hlo_ir::devices::DeviceCounts::of(module).is_some_and(|counts| counts.devices() > 1) {
-        return Err(vec![Diag::error("compiled code runs on one device, the module has several")]);
-    }
     match hlo_ir::verify::verify_execution(module) {
         refused if refused.is_empty() => expand::expand(module, donations),
         refused => Err(refused),
@@ -101,6 +98,8 @@ pub struct Plan {
     pub transfers: Vec<InstrId>,
     /// The custom calls that calls of the runtime number.
     pub custom_calls: Vec<InstrId>,
+    /// The collectives of several devices that calls of the runtime number.
+    pub collectives: Vec<InstrId>,
     /// The size of the arena, its peak: every offset plus size is at most this.
     pub arena_bytes: u64,
     /// The sizes of the flattened parameters.

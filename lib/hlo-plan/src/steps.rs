@@ -1,6 +1,6 @@
 //! The steps of a compiled program, and the buffers that they work on.
 
-use hlo_ir::{ComputationId, InstrId};
+use hlo_ir::{ComputationId, ElementType, InstrId};
 
 /// Where a buffer lies when the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,6 +131,9 @@ pub enum Argument {
     Results,
     /// The address of the function that compares as the computation does (`hlo_runtime_core::Comparator`).
     Comparator(ComputationId),
+    /// The address of the function that combines elements of this type as the computation does
+    /// (`hlo_runtime_core::Combiner`).
+    Combiner(ComputationId, ElementType),
     /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
     Draws(u64),
     /// The address of the function of that number in [`crate::Plan::functions`].

@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hlo_communicator::{Communicator, Failure};
+
 use crate::custom_call::CustomCalls;
 use crate::feed::Transfers;
 use crate::pool::Pool;
@@ -36,6 +38,9 @@ pub struct Context {
     watch: Option<&'static WatchWords>,
     /// The words where nobody watches.
     unwatched: WatchWords,
+    communicator: Option<&'static dyn Communicator>,
+    /// The number of the collective that failed, and why.
+    failed_collective: Mutex<Option<(usize, Failure)>>,
 }
 
 /// What compiled code shares with whoever watches it from another thread: not 0 once it shall end, and where it is.
@@ -84,15 +89,19 @@ impl Context {
             transfers: Mutex::new(None),
             watch: None,
             unwatched: WatchWords::default(),
+            communicator: None,
+            failed_collective: Mutex::new(None),
         }
     }
 
     /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own,
-    /// `transfers` at the other end of what the program reads and writes, and is watched by these words, if any.
+    /// `transfers` at the other end of what the program reads and writes, is watched by these words, if any, and exchanges
+    /// data with other devices by `communicator`, if there are any.
     pub fn with_transfers<R>(
         &self,
         transfers: &mut dyn Transfers,
         watch: Option<&WatchWords>,
+        communicator: Option<&dyn Communicator>,
         run: impl FnOnce(&Context) -> R,
     ) -> R {
         // SAFETY: only the context made here holds the reference; it is gone when this returns, and `run` can't keep
@@ -100,6 +109,8 @@ impl Context {
         let transfers: &'static mut dyn Transfers = unsafe { std::mem::transmute(transfers) };
         // SAFETY: as above.
         let watch: Option<&'static WatchWords> = unsafe { std::mem::transmute(watch) };
+        // SAFETY: as above.
+        let communicator: Option<&'static dyn Communicator> = unsafe { std::mem::transmute(communicator) };
         run(&Context {
             common: self.common.clone(),
             seed: self.seed,
@@ -107,6 +118,8 @@ impl Context {
             transfers: Mutex::new(Some(transfers)),
             watch,
             unwatched: WatchWords::default(),
+            communicator,
+            failed_collective: Mutex::new(None),
         })
     }
 
@@ -128,6 +141,38 @@ impl Context {
                 1
             }
         }
+    }
+
+    /// The number of the device that this run is of.
+    pub fn device(&self) -> usize {
+        self.communicator.map_or(0, Communicator::device)
+    }
+
+    /// A collective: 0, or 1 with its failure recorded.
+    pub fn communicate(
+        &self,
+        site: usize,
+        call: impl FnOnce(&dyn Communicator) -> Result<(), Failure>,
+    ) -> i32 {
+        let mut failure = None;
+        let status = self.guard("collective", || {
+            let Some(communicator) = self.communicator else {
+                return Err(Error("internal error: there are no other devices".into()));
+            };
+            failure = call(communicator).err();
+            Ok(())
+        });
+        if let Some(failure) = failure {
+            let mut failed = self.failed_collective.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.get_or_insert((site, failure));
+            return 1;
+        }
+        status
+    }
+
+    /// Takes the number of the collective that failed since the last call, and why.
+    pub fn take_failed_collective(&self) -> Option<(usize, Failure)> {
+        self.failed_collective.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The same context with another seed of random numbers than 0.

@@ -371,3 +371,32 @@ pub struct SolveDesc {
     /// What `op` is. 0: nothing; 1: the transpose; 2: the conjugate transpose.
     pub transpose: i64,
 }
+
+/// What devices do with the arrays of each other. Its number stands in descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Exchange {
+    /// Each result is the operands of all members, one after the other.
+    AllGather = 0,
+    /// The operand is cut into a piece for each member, the result is the pieces for this one.
+    AllToAll = 1,
+    /// An operand for each member, a result from each.
+    AllToAllTuple = 2,
+    /// The operands of one member.
+    Broadcast = 3,
+    /// The operands of the device that has this one as its target, or zeros.
+    Permute = 4,
+}
+
+impl Exchange {
+    /// What a number in a descriptor stands for.
+    pub fn from_number(number: i64) -> Option<Self> {
+        let all = [Self::AllGather, Self::AllToAll, Self::AllToAllTuple, Self::Broadcast, Self::Permute];
+        all.into_iter().find(|&kind| kind as i64 == number)
+    }
+}
+
+/// The body of a compiled combination: combines `elements` elements at the same places of `count` arrays, at least one, in
+/// their order, and writes the results to `result`, which is none of them.
+pub type Combiner =
+    unsafe extern "C" fn(members: *const *const u8, count: i64, result: *mut u8, elements: i64);

@@ -112,7 +112,7 @@ mod tests {
         // SAFETY: the buffer has two bytes.
         let mut receive =
             |ctx: &Context, part| unsafe { hlo_rt_receive(ctx, 3, part, bytes.as_mut_ptr(), 2) };
-        shared.with_transfers(&mut end, None, |run| {
+        shared.with_transfers(&mut end, None, None, |run| {
             assert_eq!(run.threads(), 2);
             assert_eq!(receive(run, 0), 0);
             assert_eq!(receive(run, 1), 0);

@@ -36,9 +36,9 @@ pub use context::{
 };
 pub use custom_call::{CustomCalls, hlo_rt_custom_call};
 pub use descriptors::{
-    CholeskyDesc, Comparator, ConvDesc, ConvDim, CopyDesc, DotDesc, DrawDesc, FftDesc, FftKind, JoinDesc,
-    KeyKind, KeyOrder, MAX_COPY_RANK, MAX_FFT_RANK, MAX_SPATIAL, RowsDesc, SORT_DESC_WORDS, SORT_KEY_WORDS,
-    SolveDesc, SortDesc, SortKey, TopKDesc,
+    CholeskyDesc, Combiner, Comparator, ConvDesc, ConvDim, CopyDesc, DotDesc, DrawDesc, Exchange, FftDesc,
+    FftKind, JoinDesc, KeyKind, KeyOrder, MAX_COPY_RANK, MAX_FFT_RANK, MAX_SPATIAL, RowsDesc,
+    SORT_DESC_WORDS, SORT_KEY_WORDS, SolveDesc, SortDesc, SortKey, TopKDesc,
 };
 pub use element::{Accumulator, ElementCode, Number, Truth, accumulator, has_product};
 pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};

@@ -8,7 +8,8 @@
 //!   combine in a fixed order.
 //! - **Nothing unwinds into compiled code.** A function that can fail returns 0 or an error code and leaves a
 //!   message in the [`Context`].
-//! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between calls.
+//! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between calls; what
+//!   devices exchange aside.
 //!
 //! [`symbols`] lists every exported function with its address and its signature.
 //!
@@ -35,6 +36,7 @@
 //! assert_eq!(product, [1.0 * 4.0 + 2.0 * 5.0 + 3.0 * 6.0]);
 //! ```
 
+mod collective;
 mod conv;
 mod copies;
 mod copy;
@@ -49,6 +51,9 @@ mod rows;
 mod sort;
 mod symbols;
 
+pub use collective::{
+    hlo_rt_all_reduce, hlo_rt_device_id, hlo_rt_exchange, hlo_rt_exchange_rows, hlo_rt_reduce_scatter,
+};
 pub use conv::hlo_rt_conv;
 pub use copies::{CopyEntry, CopyPlace, hlo_rt_addresses, hlo_rt_copies};
 pub use copy::hlo_rt_copy_strided;

@@ -1,7 +1,7 @@
 //! The table of the functions that compiled code may call. Signatures are derived from the functions' own
 //! types, so that the table cannot drift from them.
 
-use hlo_runtime_core::{Comparator, Context, Function, ParallelBody};
+use hlo_runtime_core::{Combiner, Comparator, Context, Function, ParallelBody};
 use std::sync::OnceLock;
 
 /// The type of an argument or a result at the C interface.
@@ -47,6 +47,7 @@ impl_arg! {
     *mut T => Ptr, [T];
     ParallelBody => Ptr,;
     Function => Ptr,;
+    Combiner => Ptr,;
     Comparator => Ptr,;
     i32 => I32,;
     i64 => I64,;
@@ -99,15 +100,20 @@ pub fn symbols() -> &'static [Symbol] {
     static TABLE: OnceLock<Vec<Symbol>> = OnceLock::new();
     TABLE.get_or_init(|| {
         let mut table = table! {
+            hlo_rt_all_reduce(_, _, _, _, _, _);
             hlo_rt_call(_, _, _, _, _, _, _);
             hlo_rt_cholesky(_, _, _, _);
             hlo_rt_conv(_, _, _, _, _);
             hlo_rt_copy_strided(_, _, _, _);
             hlo_rt_custom_call(_, _, _, _);
+            hlo_rt_device_id(_, _, _, _);
+            hlo_rt_exchange(_, _, _, _, _);
+            hlo_rt_exchange_rows(_, _, _, _, _);
             hlo_rt_fft(_, _, _, _);
             hlo_rt_join(_, _, _, _, _);
             hlo_rt_move_rows(_, _, _, _, _, _, _, _);
             hlo_rt_receive(_, _, _, _, _);
+            hlo_rt_reduce_scatter(_, _, _, _, _, _);
             hlo_rt_rng(_, _, _, _, _, _);
             hlo_rt_rng_state(_, _, _, _, _);
             hlo_rt_rng_philox(_, _, _, _, _, _, _);

@@ -31,4 +31,4 @@ pub use input::{open_file, read_source, read_text};
 pub use output::{check_output, print, write_file, write_output};
 #[cfg(feature = "passes")]
 pub use pipeline::read_pipeline;
-pub use report::{Reporter, parse_arguments};
+pub use report::{Reporter, parse_arguments, parse_arguments_of};

@@ -124,8 +124,19 @@ impl Reporter {
 /// The exit code with which the tool ends: that of success after `--help` and the like, that of a wrong
 /// command line.
 pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
+    parse_arguments_of(tool, std::env::args_os().collect())
+}
+
+/// As [`parse_arguments`], of a command line that was changed before.
+///
+/// # Errors
+/// As [`parse_arguments`].
+pub fn parse_arguments_of<A: clap::Parser>(
+    tool: &'static str,
+    line: Vec<std::ffi::OsString>,
+) -> Result<A, ExitCode> {
     let mut command = generate::with_options(A::command());
-    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|mut matches| {
+    let parsed = command.try_get_matches_from_mut(line).and_then(|mut matches| {
         match generate::asked(&command, &matches) {
             Some(text) => Ok(Err(text)),
             None => A::from_arg_matches_mut(&mut matches).map(Ok).map_err(|e| e.format(&mut command)),

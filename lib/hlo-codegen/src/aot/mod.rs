@@ -26,6 +26,7 @@ use crate::executable::ARENA_ALIGNMENT;
 use crate::host::{Watching, collect_all_runtime, emit_host_with};
 use crate::jit::{self, Effort, TargetMachine};
 use crate::kernel_table::{KernelTable, emit_functions};
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module};
 use hlo_plan::Plan;
@@ -122,6 +123,12 @@ fn refuse_outside(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
     };
     let mut errors = refuse("needs another end of its transfer", &plan.transfers);
     errors.extend(refuse("needs the target of a custom call", &plan.custom_calls));
+    errors.extend(refuse("needs other devices", &plan.collectives));
+    let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    if devices > 1 && errors.is_empty() {
+        let message = format!("the module runs on {devices} devices, an ahead-of-time program on one");
+        errors.push(Diag::error(message));
+    }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 

@@ -11,15 +11,15 @@ mod parts;
 
 use crate::builder::{Binary, Builder, IntPredicate, Label, ModuleBuilder, PointerFacts, Signature, V};
 use crate::kernel_table::{KernelTable, KernelUse};
-use crate::kernels::{comparator, emit_kernel};
+use crate::kernels::{combiner, comparator, emit_kernel};
 use hlo_ir::diag::Diag;
 use hlo_ir::watch::{AT, STOP, Watch};
-use hlo_ir::{ComputationId, InstrId, Module};
+use hlo_ir::{ComputationId, ElementType, InstrId, Module};
 use hlo_plan::{Argument, BufferRef, Plan, RuntimeCall, Step};
 use hlo_runtime::ArgType;
 use melior::ir::{Type, ValueLike};
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 
 /// The name of the host function.
@@ -79,12 +79,12 @@ pub(crate) fn emit_host_with<'c>(
     }
     declare_runtime(functions, plan, kernels);
     let descriptors = emit_descriptors(functions, plan, kernels);
-    let comparators = emit_comparators(functions, module, plan)?;
+    let applied = emit_applied(functions, module, plan)?;
     let parameters = parameters(functions);
     let streams = streams(plan);
     let parts = Cell::new(0);
     let program =
-        Program { module, plan, kernels, functions, descriptors, comparators, streams, parts, watching };
+        Program { module, plan, kernels, functions, descriptors, applied, streams, parts, watching };
     for (number, steps) in plan.bodies().enumerate() {
         let (name, count) = match number < plan.functions.len() {
             true => (function_name(number), parameters.len()),
@@ -216,23 +216,49 @@ fn listed(call: &RuntimeCall<BufferRef>) -> impl ExactSizeIterator<Item = Buffer
     (0..operands + call.results.len()).map(at)
 }
 
-/// Adds a function for each computation that the runtime compares by; returns their names.
-fn emit_comparators(
+/// A computation on scalars as a function that the runtime calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Applied {
+    Comparator(ComputationId),
+    Combiner(ComputationId, ElementType),
+}
+
+impl Applied {
+    fn of(argument: &Argument) -> Option<Self> {
+        match *argument {
+            Argument::Comparator(computation) => Some(Self::Comparator(computation)),
+            Argument::Combiner(computation, ty) => Some(Self::Combiner(computation, ty)),
+            _ => None,
+        }
+    }
+}
+
+/// Adds a function for each computation that the runtime compares or combines by; returns their names.
+fn emit_applied(
     functions: &ModuleBuilder<'_>,
     module: &Module,
     plan: &Plan,
-) -> Result<BTreeMap<ComputationId, String>, Diag> {
-    let mut names = BTreeMap::new();
+) -> Result<HashMap<Applied, String>, Diag> {
+    let mut names = HashMap::new();
     let mut emitted = Ok(());
     collect_all_runtime(plan, &mut |call| {
-        for argument in &call.arguments {
-            let Argument::Comparator(computation) = *argument else { continue };
+        for applied in call.arguments.iter().filter_map(Applied::of) {
             let next = names.len();
-            names.entry(computation).or_insert_with(|| {
-                let name = format!("comparator_{next}");
+            names.entry(applied).or_insert_with(|| {
+                let (name, function) = match applied {
+                    Applied::Comparator(computation) => {
+                        let name = format!("comparator_{next}");
+                        let function = comparator::emit_function(functions, module, computation, &name);
+                        (name, function)
+                    }
+                    Applied::Combiner(computation, ty) => {
+                        let name = format!("combiner_{next}");
+                        let function = combiner::emit_function(functions, module, computation, ty, &name);
+                        (name, function)
+                    }
+                };
                 if emitted.is_ok() {
-                    emitted = comparator::emit_function(functions, module, computation, &name)
-                        .map_err(|refusal| refusal.of(module, call.instruction));
+                    emitted = function.map_err(|refusal| refusal.of(module, call.instruction));
                 }
                 name
             });
@@ -250,7 +276,8 @@ struct Program<'a, 'c> {
     functions: &'a ModuleBuilder<'c>,
     /// The names of globals.
     descriptors: BTreeMap<Vec<i64>, String>,
-    comparators: BTreeMap<ComputationId, String>,
+    /// The names of the functions that the runtime applies.
+    applied: HashMap<Applied, String>,
     /// The numbers of the streams of random draws.
     streams: BTreeMap<u64, usize>,
     /// The number of functions that are parts of others.
@@ -532,7 +559,9 @@ impl<'a, 'c> Host<'a, 'c> {
             }
             Argument::Operands => lists,
             Argument::Results => b.gep(lists, b.index(call.operands.len() as i64), b.ptr()),
-            Argument::Comparator(computation) => global(self.program.comparators.get(&computation)),
+            Argument::Comparator(_) | Argument::Combiner(..) => {
+                global(Applied::of(a).and_then(|applied| self.program.applied.get(&applied)))
+            }
             Argument::Operand(n) => buffers[n],
             Argument::Result(n) => buffers[call.operands.len() + n],
             Argument::Draws(stream) => {

@@ -18,6 +18,7 @@ mod body;
 mod breaks;
 mod carried;
 mod columns;
+pub(crate) mod combiner;
 pub(crate) mod comparator;
 mod contraction;
 mod dot;

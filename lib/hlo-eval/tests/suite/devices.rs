@@ -12,7 +12,8 @@ fn run(header: &str, body: &str, inputs: &[&str]) -> Result<Vec<String>, EvalErr
     let module = module(&format!("HloModule m, {header}\n{ADD}\nENTRY e {{\n{body}\n}}\n"));
     let inputs: Vec<Vec<Literal>> = inputs.iter().map(|i| vec![literal(i)]).collect();
     let results = evaluate_on_devices(&module, &inputs, &Options::default())?;
-    let show = |l: &Literal| l.leaves().into_iter().map(|l| print_literal(l, None)).collect::<Vec<_>>().join("; ");
+    let show =
+        |l: &Literal| l.leaves().into_iter().map(|l| print_literal(l, None)).collect::<Vec<_>>().join("; ");
     Ok(results.iter().map(show).collect())
 }
 
@@ -48,10 +49,25 @@ fn groups_are_of_replicas_partitions_or_devices() {
     );
     let global = ", channel_id=1, use_global_device_ids=true, replica_groups=";
     expect(two_by_two, &sum(&format!("{global}{{{{0,3}},{{2,1}}}}")), &PAIRS, &["{5, 50}"; 4]);
-    expect(two_by_two, &sum(&format!("{global}[2,2]<=[2,2]T(1,0)")), &PAIRS, &["{4, 40}", "{6, 60}", "{4, 40}", "{6, 60}"]);
-    expect(two_by_two, &sum(&format!("{global}mesh['x'=2,'y'=2] {{'y'}}")), &PAIRS, &["{3, 30}", "{3, 30}", "{7, 70}", "{7, 70}"]);
+    expect(
+        two_by_two,
+        &sum(&format!("{global}[2,2]<=[2,2]T(1,0)")),
+        &PAIRS,
+        &["{4, 40}", "{6, 60}", "{4, 40}", "{6, 60}"],
+    );
+    expect(
+        two_by_two,
+        &sum(&format!("{global}mesh['x'=2,'y'=2] {{'y'}}")),
+        &PAIRS,
+        &["{3, 30}", "{3, 30}", "{7, 70}", "{7, 70}"],
+    );
     expect("replica_count=4", &sum(""), &PAIRS, &all);
-    expect("replica_count=4", &sum(", replica_groups={{2,0,1},{3}}"), &PAIRS, &["{6, 60}", "{6, 60}", "{6, 60}", "{4, 40}"]);
+    expect(
+        "replica_count=4",
+        &sum(", replica_groups={{2,0,1},{3}}"),
+        &PAIRS,
+        &["{6, 60}", "{6, 60}", "{6, 60}", "{4, 40}"],
+    );
 }
 
 #[test]
@@ -64,12 +80,14 @@ fn arrays_are_gathered_exchanged_and_scattered_along_any_dimension() {
         (0, "s32[4,2]", "{ {1, 2}, {3, 4}, {5, 6}, {7, 8} }"),
         (1, "s32[2,4]", "{ {1, 2, 5, 6}, {3, 4, 7, 8} }"),
     ] {
-        let found = run(four, &format!("{x}{shape} all-gather(x), dimensions={{{d}}}"), &inputs).expect("an array");
+        let found =
+            run(four, &format!("{x}{shape} all-gather(x), dimensions={{{d}}}"), &inputs).expect("an array");
         let squeezed: Vec<String> = found.iter().map(|f| squeeze(f)).collect();
         assert_eq!(squeezed, both(&squeeze(&format!("{shape} {value}"))));
     }
     for (d, first, second) in [(0, "{{1,2},{5,6}}", "{{3,4},{7,8}}"), (1, "{{1,5},{3,7}}", "{{2,6},{4,8}}")] {
-        let found = run(four, &format!("{x}s32[2,2] all-to-all(x), dimensions={{{d}}}"), &inputs).expect("an array");
+        let found =
+            run(four, &format!("{x}s32[2,2] all-to-all(x), dimensions={{{d}}}"), &inputs).expect("an array");
         let squeezed: Vec<String> = found.iter().map(|f| squeeze(f)).collect();
         assert_eq!(squeezed, [format!("s32[2,2]{first}"), format!("s32[2,2]{second}")], "{d}");
     }
@@ -94,7 +112,8 @@ fn values_go_from_device_to_device() {
     expect("replica_count=4", &permute, &PAIRS, &["{3, 30}", "{1, 10}", "{2, 20}", "{0, 0}"]);
     let broadcast = format!("{x}s32[2] collective-broadcast(x), replica_groups={{{{1,0}},{{3}}}}");
     expect("replica_count=4", &broadcast, &PAIRS, &["{2, 20}", "{2, 20}", "{0, 0}", "{4, 40}"]);
-    let swap = "x = s32[2] parameter(0)\n ROOT r = (s32[2], s32[2]) all-to-all(x, x), replica_groups={{0,1},{3,2}}";
+    let swap =
+        "x = s32[2] parameter(0)\n ROOT r = (s32[2], s32[2]) all-to-all(x, x), replica_groups={{0,1},{3,2}}";
     let found = run("replica_count=4", swap, &PAIRS).expect("pairs");
     assert_eq!(found[0], "s32[2] {1, 10}; s32[2] {2, 20}");
     assert_eq!(found[3], "s32[2] {4, 40}; s32[2] {3, 30}");

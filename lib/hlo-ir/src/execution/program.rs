@@ -159,6 +159,16 @@ impl Error {
         Self::Stopped { instruction, name }
     }
 
+    /// The same error, of a run on several devices, with the number of the one that it happened on.
+    pub fn on_device(mut self, device: usize) -> Self {
+        if let Self::Diags(diags) = &mut self
+            && let Some(first) = diags.first_mut()
+        {
+            first.message = format!("device {device}: {}", first.message);
+        }
+        self
+    }
+
     /// The same error, of a run that was stopped because its time was over.
     pub fn timed_out(self, after: Duration) -> Self {
         match self {

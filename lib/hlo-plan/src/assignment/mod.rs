@@ -34,6 +34,7 @@ pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Pla
         constants: expanded.constants,
         transfers: expanded.transfers,
         custom_calls: expanded.custom_calls,
+        collectives: expanded.collectives,
         arena_bytes: main.packed.bytes,
         param_bytes: expanded.main.param_bytes,
         output_bytes: expanded.main.output_bytes,

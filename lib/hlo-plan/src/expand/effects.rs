@@ -1,4 +1,4 @@
-//! Asynchronous operations, transfers and collectives of one device.
+//! Asynchronous operations, transfers, and the collectives of a device with itself.
 //!
 //! What is started is done at once: a state's leaves are the operands', the result's and zeros for the contexts. A
 //! transfer is one call of the runtime for each leaf, row-major, with the transfer's number in the plan; the host
@@ -24,6 +24,12 @@ impl Expander<'_> {
         let instr = &self.module[id];
         let given = self.operands(id, frame);
         let made = match &instr.op {
+            Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) if self.has_others() => {
+                let whole = Shape::tuple(Vec::new());
+                let result = instr.shape.as_tuple().and_then(|t| t.get(1)).unwrap_or(&whole);
+                let exchanged = self.among_devices(id, result, frame, steps);
+                vec![given, (exchanged, result.clone())]
+            }
             Op::AsyncStart(a) => match a.calls {
                 Some(calls) => {
                     let shape = layouts::result(self.module, calls);
@@ -67,7 +73,7 @@ impl Expander<'_> {
         (leaves.into(), Shape::Tuple(shapes.collect()))
     }
 
-    /// A collective: what this device gets from itself.
+    /// A collective: of several devices, or what the only one gets from itself.
     pub(super) fn exchange(
         &mut self,
         id: InstrId,
@@ -75,6 +81,9 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) -> Leaves {
         let instr = &self.module[id];
+        if self.has_others() {
+            return self.among_devices(id, &instr.shape, frame, steps);
+        }
         if let Op::RaggedAllToAll(_) = &instr.op {
             return self.ragged_rows(id, frame, steps);
         }
@@ -100,7 +109,12 @@ impl Expander<'_> {
     }
 
     /// A ragged exchange: a copy of the output that rows of the input are put into, all of them row-major.
-    fn ragged_rows(&mut self, id: InstrId, frame: &Frame<'_>, steps: &mut Vec<Step<BufId>>) -> Leaves {
+    pub(super) fn ragged_rows(
+        &mut self,
+        id: InstrId,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
         let instr = &self.module[id];
         let shapes: Vec<Shape> =
             instr.operands.iter().map(|&o| self.module[o].shape.without_layout()).collect();
@@ -133,11 +147,21 @@ impl Expander<'_> {
         ];
         // Its own copy is an operand as well: what is not replaced stays.
         let operands = vec![input, from, sizes, to, received, moved];
-        let arguments = (0..5).map(Argument::Operand).chain([Argument::Result(0)]);
+        let (symbol, arguments) = match self.has_others() {
+            true => {
+                let site = self.collective_number(id);
+                let arguments = vec![site, Argument::Descriptor, Argument::Operands, Argument::Result(0)];
+                ("hlo_rt_exchange_rows", arguments)
+            }
+            false => {
+                let arguments = (0..5).map(Argument::Operand).chain([Argument::Result(0)]);
+                ("hlo_rt_move_rows", std::iter::once(Argument::Descriptor).chain(arguments).collect())
+            }
+        };
         steps.push(Step::Runtime(RuntimeCall {
             instruction: id,
-            symbol: "hlo_rt_move_rows",
-            arguments: std::iter::once(Argument::Descriptor).chain(arguments).collect(),
+            symbol,
+            arguments,
             descriptor,
             operands,
             results: vec![moved],

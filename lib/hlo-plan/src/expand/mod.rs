@@ -6,6 +6,7 @@
 //! assignment removes the copies that are not needed.
 
 mod calls;
+mod collectives;
 mod control;
 mod effects;
 mod shared;
@@ -42,6 +43,8 @@ pub struct Expanded {
     pub transfers: Vec<InstrId>,
     /// The custom calls that calls of the runtime number.
     pub custom_calls: Vec<InstrId>,
+    /// The collectives of several devices that calls of the runtime number.
+    pub collectives: Vec<InstrId>,
     /// The parameters that may lie in the memory of their results when the program starts.
     pub donations: Vec<Donation>,
 }
@@ -83,6 +86,8 @@ pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec
         transfer_numbers: HashMap::new(),
         custom_calls: Vec::new(),
         custom_call_numbers: HashMap::new(),
+        collectives: Vec::new(),
+        collective_numbers: HashMap::new(),
         scheduled: schedule(module, &effects, &roles),
         orders: HashMap::new(),
         effects,
@@ -113,6 +118,7 @@ pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec
             constants: e.constants,
             transfers: e.transfers,
             custom_calls: e.custom_calls,
+            collectives: e.collectives,
             donations,
         }),
         false => Err(e.errors),
@@ -137,6 +143,8 @@ struct Expander<'m> {
     transfer_numbers: HashMap<InstrId, usize>,
     custom_calls: Vec<InstrId>,
     custom_call_numbers: HashMap<InstrId, usize>,
+    collectives: Vec<InstrId>,
+    collective_numbers: HashMap<InstrId, usize>,
     effects: Effects,
     scheduled: HashMap<ComputationId, Vec<InstrId>>,
     /// The instructions of computations in their schedules, without those that nothing needs.
@@ -387,7 +395,7 @@ impl Expander<'_> {
             Role::Start => self.start(id, frame, steps, depth),
             Role::Exchange => self.exchange(id, frame, steps),
             Role::Transfer => self.transfer(id, frame, steps),
-            Role::Zero => self.zeros(id, &instr.shape, steps),
+            Role::DeviceId => self.device_id(id, steps),
             Role::While => self.while_loop(id, frame, steps, depth),
             Role::Conditional => self.conditional(id, frame, steps, depth),
             Role::Dot => self.dot(id, frame, steps, depth),

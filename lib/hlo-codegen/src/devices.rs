@@ -1,0 +1,101 @@
+//! Compiled programs on several devices, each a thread that runs the host function.
+
+use crate::executable::{Executable, Input, RunError};
+use hlo_communicator::{Communicator, Failure, Options, Process, Table};
+use hlo_ir::devices::{self, DeviceCounts};
+use hlo_ir::diag::Diag;
+use hlo_ir::effects::effect::Effect;
+use hlo_ir::host::Host;
+use hlo_ir::watch::Watch;
+use hlo_ir::{InstrId, Module};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one device of a run is given.
+pub struct DeviceRun<'a> {
+    /// One buffer a flattened parameter leaf.
+    pub inputs: Vec<Input<'a>>,
+    /// One buffer a flattened result leaf.
+    pub outputs: Vec<&'a mut [u8]>,
+    /// What its infeeds and outfeeds read from and write to.
+    pub host: &'a mut dyn Host,
+    /// Who watches it.
+    pub watch: Option<&'a Watch>,
+}
+
+/// The devices of a program and its collectives, by the numbers that the plan gave them.
+#[derive(Debug)]
+pub(crate) struct Collectives {
+    pub(crate) counts: DeviceCounts,
+    table: Arc<Table>,
+    instructions: Vec<InstrId>,
+}
+
+impl Collectives {
+    /// The collectives that a plan numbers.
+    pub(crate) fn new(module: &Module, instructions: &[InstrId]) -> Result<Self, Diag> {
+        let counts = DeviceCounts::of(module).unwrap_or(DeviceCounts { replicas: 1, partitions: 1 });
+        let mut table = Table::new(counts.devices());
+        for &id in instructions {
+            let op = &module[id].op;
+            let refused = |message: String| Diag::error(message).at(module.span(id), "this collective");
+            let groups = devices::groups(module, id, counts).map_err(refused)?;
+            let pairs = match op.effect() {
+                Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(refused)?,
+                _ => Vec::new(),
+            };
+            table.add_permute(format!("`{}` `{}`", op.name(), module[id].name), &groups, &pairs);
+        }
+        Ok(Self { counts, table: Arc::new(table), instructions: instructions.to_vec() })
+    }
+
+    /// The instruction of a number.
+    pub(crate) fn instruction(&self, site: usize) -> Option<InstrId> {
+        self.instructions.get(site).copied()
+    }
+}
+
+/// The communication of a run that has none.
+pub(crate) type OtherDevices<'a> = Option<&'a dyn Communicator>;
+
+impl Executable {
+    /// The devices that a run takes: the `replica_count` times `num_partitions` of the module.
+    pub fn devices(&self) -> DeviceCounts {
+        self.collectives().counts
+    }
+
+    /// Runs on all devices at once, each with what it is given: device `replica × num_partitions + partition`. `options` says
+    /// how long devices wait for each other, and where they are.
+    ///
+    /// # Errors
+    /// Those of [`Executable::run_watched`], of the first device that fails, with its number; [`RunError::Devices`] if there are
+    /// not as many runs as devices.
+    pub fn run_on_devices(
+        &self,
+        runs: Vec<DeviceRun<'_>>,
+        options: Options<'_>,
+    ) -> Result<(), (usize, RunError)> {
+        let expected = self.devices().devices();
+        if runs.len() != expected {
+            return Err((0, RunError::Devices { expected, found: runs.len() }));
+        }
+        let errors: Mutex<Vec<(usize, RunError)>> = Mutex::new(Vec::new());
+        let process = Process::new(self.collectives().table.clone(), options);
+        let outcome = process.run(runs, |member, mut run| {
+            let result = self.run_among(&run.inputs, &mut run.outputs, run.host, run.watch, Some(member));
+            result.map_err(|error| {
+                let failure = match &error {
+                    RunError::Elsewhere => Failure::Elsewhere,
+                    RunError::Stopped { .. } => Failure::Stopped,
+                    error => Failure::Here(error.to_string()),
+                };
+                errors.lock().unwrap_or_else(PoisonError::into_inner).push((member.device(), error));
+                failure
+            })
+        });
+        outcome.map(drop).map_err(|(device, failure)| {
+            let errors = std::mem::take(&mut *errors.lock().unwrap_or_else(PoisonError::into_inner));
+            let known = errors.into_iter().find(|(of, _)| *of == device).map(|(_, error)| error);
+            (device, known.unwrap_or_else(|| RunError::Failed(failure.to_string())))
+        })
+    }
+}

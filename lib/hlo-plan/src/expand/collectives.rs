@@ -1,0 +1,226 @@
+//! Collectives of several devices: calls of the runtime with the collective's number in the plan, by which the run's
+//! communicator knows the group of each device.
+//!
+//! An array that is cut or put together lies so in memory that the dimension in question is the outermost: the pieces of
+//! the members are then one after the other.
+
+use super::{Expander, Frame, Leaves};
+use crate::{Argument, BufId, RuntimeCall, Step, applied};
+use hlo_ir::devices::DeviceCounts;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Layout, Op, Shape};
+use hlo_runtime_core::Exchange;
+
+/// A shape whose arrays have dimension `d` outermost and are else row-major.
+fn outermost(shape: &Shape, d: Option<i64>) -> Shape {
+    let array = |a: &ArrayShape| {
+        let rank = a.rank();
+        let plain = ArrayShape::new(a.element_type, a.dims.iter().copied());
+        match d.and_then(|d| usize::try_from(d).ok()).filter(|&d| 0 < d && d < rank) {
+            Some(d) => {
+                let others = (0..rank).rev().filter(|&k| k != d);
+                plain.with_layout(Layout::new(others.chain([d]).map(|k| k as u32)))
+            }
+            None => plain,
+        }
+    };
+    match shape {
+        Shape::Array(a) => Shape::Array(array(a)),
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(|part| outermost(part, d)).collect()),
+        other => other.clone(),
+    }
+}
+
+/// What a collective does with its operands' leaves.
+enum What {
+    Exchange(Exchange),
+    /// With the computation that combines, all members to all.
+    Reduce(ComputationId),
+    /// With the computation that combines, each member its piece.
+    ReduceScatter(ComputationId),
+}
+
+impl Expander<'_> {
+    /// True if the program runs on several devices.
+    pub(super) fn has_others(&self) -> bool {
+        DeviceCounts::of(self.module).is_some_and(|counts| counts.devices() > 1)
+    }
+
+    /// `replica-id` and `partition-id`.
+    pub(super) fn device_id(&mut self, id: InstrId, steps: &mut Vec<Step<BufId>>) -> Leaves {
+        let instr = &self.module[id];
+        let Some(counts) = DeviceCounts::of(self.module).filter(|counts| counts.devices() > 1) else {
+            return self.zeros(id, &instr.shape, steps);
+        };
+        let (divisor, modulus) = match instr.op {
+            Op::ReplicaId => (counts.partitions, counts.replicas),
+            _ => (1, counts.partitions),
+        };
+        let leaves = self.fresh(id, &instr.shape);
+        let results: Vec<BufId> = leaves.iter().flatten().copied().collect();
+        steps.push(Step::Runtime(RuntimeCall {
+            instruction: id,
+            symbol: "hlo_rt_device_id",
+            arguments: vec![
+                Argument::Number(divisor as i64),
+                Argument::Number(modulus as i64),
+                Argument::Result(0),
+            ],
+            descriptor: Vec::new(),
+            operands: Vec::new(),
+            results,
+            loops: Vec::new(),
+        }));
+        leaves
+    }
+
+    /// A collective of several devices, whose result has this shape: of a start it is a part of the state.
+    pub(super) fn among_devices(
+        &mut self,
+        id: InstrId,
+        result: &Shape,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> Leaves {
+        let (what, along) = match &self.module[id].op {
+            Op::AllReduce(a) | Op::AllReduceStart(a) => (What::Reduce(a.to_apply), None),
+            Op::ReduceScatter(a) => (What::ReduceScatter(a.to_apply), a.dimensions.first().copied()),
+            Op::AllGather(a) | Op::AllGatherStart(a) => {
+                (What::Exchange(Exchange::AllGather), a.dimensions.first().copied())
+            }
+            Op::AllToAll(a) => match a.dimensions.first() {
+                Some(&d) => (What::Exchange(Exchange::AllToAll), Some(d)),
+                None => (What::Exchange(Exchange::AllToAllTuple), None),
+            },
+            Op::CollectiveBroadcast(_) => (What::Exchange(Exchange::Broadcast), None),
+            Op::CollectivePermute(a) | Op::CollectivePermuteStart(a) if a.slice_sizes.0.is_empty() => {
+                (What::Exchange(Exchange::Permute), None)
+            }
+            Op::RaggedAllToAll(_) => return self.ragged_rows(id, frame, steps),
+            _ => {
+                self.refuse(id, "the pass `collective_permute_expander` has to run before");
+                return self.fresh(id, result);
+            }
+        };
+        let (operands, types) = self.laid_out(id, along, frame, steps);
+        let shape = outermost(result, along);
+        let leaves = self.fresh(id, &shape);
+        let results: Vec<BufId> = leaves.iter().flatten().copied().collect();
+        match what {
+            What::Exchange(kind) => self.exchange_call(id, kind, operands, results, steps),
+            What::Reduce(c) => {
+                self.combining_calls(id, "hlo_rt_all_reduce", (c, &types), (operands, results), steps);
+            }
+            What::ReduceScatter(c) => {
+                self.combining_calls(id, "hlo_rt_reduce_scatter", (c, &types), (operands, results), steps);
+            }
+        }
+        self.relaid(id, leaves, &shape, result, steps)
+    }
+
+    /// The operands' arrays with a dimension outermost, and their element types.
+    fn laid_out(
+        &mut self,
+        id: InstrId,
+        along: Option<i64>,
+        frame: &Frame<'_>,
+        steps: &mut Vec<Step<BufId>>,
+    ) -> (Vec<BufId>, Vec<ElementType>) {
+        let (mut buffers, mut types) = (Vec::new(), Vec::new());
+        for n in 0..self.module[id].operands.len() {
+            let shape = outermost(&self.module[self.module[id].operands[n]].shape, along);
+            let leaves = self.operand_as(id, n, Some(&shape), frame, steps);
+            buffers.extend(leaves.iter().flatten().copied());
+            types.extend(shape.leaves().into_iter().filter_map(|l| l.as_array()).map(|a| a.element_type));
+        }
+        (buffers, types)
+    }
+
+    /// The number of a collective in the plan.
+    pub(super) fn collective_number(&mut self, id: InstrId) -> Argument {
+        let next = self.collectives.len();
+        let number = *self.collective_numbers.entry(id).or_insert(next);
+        if number == next {
+            self.collectives.push(id);
+        }
+        Argument::Number(number as i64)
+    }
+
+    fn sizes(&self, buffers: &[BufId]) -> impl Iterator<Item = i64> {
+        let sizes: Vec<i64> = buffers.iter().map(|&b| self.buffers[b].bytes as i64).collect();
+        sizes.into_iter()
+    }
+
+    /// One call for all arrays. Its descriptor: what is done, how many operands and results there are, and the bytes of each.
+    fn exchange_call(
+        &mut self,
+        id: InstrId,
+        kind: Exchange,
+        operands: Vec<BufId>,
+        results: Vec<BufId>,
+        steps: &mut Vec<Step<BufId>>,
+    ) {
+        let site = self.collective_number(id);
+        // The place of the member that sends is the last operand, if it is not the first.
+        let root = match &self.module[id].op {
+            Op::CollectiveBroadcast(a) if a.has_dynamic_root => {
+                let root = self.module[id].operands.last().map(|&o| self.module[o].shape.clone());
+                root.as_ref()
+                    .and_then(Shape::as_array)
+                    .map_or(0, |a| i64::from(a.element_type.is_signed_integer()))
+            }
+            _ => -1,
+        };
+        let mut descriptor = vec![kind as i64, operands.len() as i64, results.len() as i64, root];
+        descriptor.extend(self.sizes(&operands));
+        descriptor.extend(self.sizes(&results));
+        steps.push(Step::Runtime(RuntimeCall {
+            instruction: id,
+            symbol: "hlo_rt_exchange",
+            arguments: vec![site, Argument::Descriptor, Argument::Operands, Argument::Results],
+            descriptor,
+            operands,
+            results,
+            loops: Vec::new(),
+        }));
+    }
+
+    /// A call for the arrays of each element type. Its descriptor: the bytes of an element, how many arrays there are, and
+    /// the bytes of each operand and result.
+    fn combining_calls(
+        &mut self,
+        id: InstrId,
+        symbol: &'static str,
+        (computation, types): (ComputationId, &[ElementType]),
+        (operands, results): (Vec<BufId>, Vec<BufId>),
+        steps: &mut Vec<Step<BufId>>,
+    ) {
+        if let Err(refusal) = applied::check_size(self.module, &[id]) {
+            return self.refuse(id, refusal);
+        }
+        if operands.len() != results.len() || operands.len() != types.len() {
+            return self.refuse(id, "internal error: there are not as many results as operands");
+        }
+        let mut left: Vec<usize> = (0..types.len()).collect();
+        while let Some(&first) = left.first() {
+            let ty = types[first];
+            let (now, later): (Vec<usize>, Vec<usize>) = left.into_iter().partition(|&n| types[n] == ty);
+            left = later;
+            let site = self.collective_number(id);
+            let pick = |all: &[BufId]| now.iter().map(|&n| all[n]).collect::<Vec<BufId>>();
+            let (operands, results) = (pick(&operands), pick(&results));
+            let mut descriptor = vec![ty.byte_size() as i64, operands.len() as i64];
+            descriptor.extend(self.sizes(&operands));
+            descriptor.extend(self.sizes(&results));
+            let combiner = Argument::Combiner(computation, ty);
+            steps.push(Step::Runtime(RuntimeCall {
+                instruction: id,
+                symbol,
+                arguments: vec![site, Argument::Descriptor, Argument::Operands, Argument::Results, combiner],
+                descriptor,
+                operands,
+                results,
+                loops: Vec::new(),
+            }));
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Programs on several devices: what each is given, their runs, and what comes out of each.
+
+use crate::args::{Args, Engine, TimeFormat};
+use crate::arrays::{Arrays, Leaf, name_leaves};
+use crate::case::Case;
+use crate::engine::{self, Settings};
+use crate::feed::Feed;
+use crate::program::{Program, check_sent, repeat};
+use crate::results::{self, Tolerances};
+use crate::timing::Timings;
+use crate::{Asked, load_expected_from, load_inputs_from};
+use hlo_ir::devices::DeviceCounts;
+use hlo_ir::{Literal, Module};
+use hlo_tools_common::{Failure, Reporter, print};
+use std::ffi::{OsStr, OsString};
+
+/// What stands for the number of a device in the names of files.
+const DEVICE: &str = "{d}";
+
+/// Options that may be given for one device: `--input@2`.
+const FOR_ONE: [&str; 5] = ["--input", "--inputs", "--expect", "--expected", "--infeed"];
+
+/// The command line with options for one device as values of those for all: `--inputs@2 x.npy` becomes `--inputs @2 x.npy`,
+/// `--input@2 'f32[] 1'` becomes `--input '@2 f32[] 1'`.
+pub fn spelt_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut out = Vec::new();
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let Some((option, device, value)) = for_one(&argument) else {
+            out.push(argument);
+            continue;
+        };
+        let takes_one = matches!(option, "--input" | "--expect");
+        out.push(option.into());
+        let value = value.map(OsString::from);
+        match (takes_one, value) {
+            (true, value) => {
+                let value = value.or_else(|| arguments.next()).unwrap_or_default();
+                let mut marked = OsString::from(format!("@{device} "));
+                marked.push(value);
+                out.push(marked);
+            }
+            (false, value) => {
+                out.push(format!("@{device}").into());
+                out.extend(value);
+            }
+        }
+    }
+    out
+}
+
+/// `--input@2` and `--input@2=value`: the option, the number and the value.
+fn for_one(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
+    let text = argument.to_str()?;
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let (option, device) = name.split_once('@')?;
+    let option = FOR_ONE.into_iter().find(|&o| o == option)?;
+    Some((option, device.parse().ok()?, value))
+}
+
+/// What of a list is for a device: what is marked with its number, or else what is marked with none.
+fn list_for(list: &[String], device: usize) -> Vec<String> {
+    let (mut common, mut own) = (Vec::new(), Vec::new());
+    let mut of = None;
+    for item in list {
+        match item.strip_prefix('@').and_then(|n| n.parse::<usize>().ok()) {
+            Some(n) => of = Some(n),
+            None if of == Some(device) => own.push(item),
+            None if of.is_none() => common.push(item),
+            None => {}
+        }
+    }
+    let chosen = if own.is_empty() { common } else { own };
+    chosen.into_iter().map(|name| name.replace(DEVICE, &device.to_string())).collect()
+}
+
+/// The literals for a device: those that are marked with its number, or else those that are marked with none.
+fn texts_for(texts: &[String], device: usize) -> Vec<String> {
+    let marked = |text: &String| {
+        let (number, text) = text.strip_prefix('@')?.split_once(' ')?;
+        Some((number.parse::<usize>().ok()?, text.to_string()))
+    };
+    let own: Vec<String> =
+        texts.iter().filter_map(marked).filter(|(n, _)| *n == device).map(|(_, text)| text).collect();
+    match own.is_empty() {
+        true => texts.iter().filter(|t| marked(t).is_none()).cloned().collect(),
+        false => own,
+    }
+}
+
+/// The arguments as they are for one device.
+fn args_for(args: &Args, device: usize) -> Args {
+    Args {
+        inputs: list_for(&args.inputs, device),
+        input_literals: texts_for(&args.input_literals, device),
+        expected: list_for(&args.expected, device),
+        expected_literals: texts_for(&args.expected_literals, device),
+        infeed: list_for(&args.infeed, device),
+        outfeed: args.outfeed.as_ref().map(|path| path.replace(DEVICE, &device.to_string())),
+        output: args.output.as_ref().map(|path| path.replace(DEVICE, &device.to_string())),
+        ..args.clone()
+    }
+}
+
+/// Refuses options that are about one device, and marks of devices that there are not.
+fn check(args: &Args, devices: usize) -> Result<(), Failure> {
+    let usage = |message: String| Err(Failure::Usage(message));
+    for (option, is_given) in [
+        ("--bisect-passes", args.bisect_passes),
+        ("--isolate", args.isolate.is_some()),
+        ("--check-finite", args.check_finite.is_some()),
+        ("--print-values", !args.print_values.is_empty()),
+        ("--trace", args.trace.is_some()),
+        ("--aot", args.aot.aot.is_some()),
+    ] {
+        if is_given {
+            return usage(format!("{option} is for programs of one device, this one has {devices}"));
+        }
+    }
+    for (option, path) in [("-o", &args.output), ("--outfeed", &args.outfeed)] {
+        if let Some(path) = path.as_ref().filter(|path| !path.contains(DEVICE)) {
+            return usage(format!(
+                "{option} {path}: each of the {devices} devices has its own: `{DEVICE}` in the name stands for its number"
+            ));
+        }
+    }
+    let lists = [&args.inputs, &args.expected, &args.infeed].into_iter().flatten();
+    let texts = args.input_literals.iter().chain(&args.expected_literals);
+    for item in lists.chain(texts) {
+        let number = item.strip_prefix('@').map(|rest| rest.split(' ').next().unwrap_or(rest));
+        if let Some(number) = number.and_then(|n| n.parse::<usize>().ok())
+            && number >= devices
+        {
+            return usage(format!("there is no device {number}: the program runs on 0 to {}", devices - 1));
+        }
+    }
+    Ok(())
+}
+
+/// What all devices of a program are given, and what is expected of them.
+pub struct Given {
+    inputs: Vec<Vec<Literal>>,
+    expected: Vec<Option<Vec<Literal>>>,
+    args: Vec<Args>,
+    results: Vec<Leaf>,
+    tolerances: Tolerances,
+}
+
+impl Given {
+    /// Loads what the arguments, or a case, have for each device.
+    pub fn load(
+        args: &Args,
+        reporter: Reporter,
+        case: Option<&Case>,
+        module: &Module,
+        (parameters, results): (&[Leaf], Vec<Leaf>),
+        tolerances: Tolerances,
+    ) -> Result<Self, Failure> {
+        let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+        check(args, devices)?;
+        let args: Vec<Args> = (0..devices).map(|device| args_for(args, device)).collect();
+        let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+        for (device, args) in args.iter().enumerate() {
+            let of_case = |arrays: &Arrays| arrays.for_device(device);
+            // What is made up is the same for all, and so is what is said of it.
+            let said = Args { quiet: args.quiet || device > 0, ..args.clone() };
+            let given = case.map(|c| of_case(&c.inputs));
+            inputs.push(load_inputs_from(&said, reporter, given, module, parameters)?);
+            let given = case.and_then(|c| c.expected.as_ref()).map(of_case);
+            expected.push(load_expected_from(args, given, &results)?);
+        }
+        Ok(Self { inputs, expected, args, results, tolerances })
+    }
+}
+
+impl Program<'_> {
+    /// Runs on all devices, shows and compares what is asked for.
+    pub fn run_on_devices(
+        &self,
+        args: &Args,
+        reporter: Reporter,
+        asked: Asked,
+        mut timings: Timings,
+        given: &Given,
+    ) -> Result<(), Failure> {
+        let Asked { evaluates, compiles, .. } = asked;
+        let open = |args: &Args| Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates);
+        let mut feeds = given.args.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let sent = |feeds: &mut [Feed]| feeds.iter_mut().map(Feed::take_sent).collect::<Vec<_>>();
+        let compiled = compiles.then(|| {
+            self.phase("generating code");
+            let modules = (self.module, self.transformed);
+            let engine = engine::Engine::Compiled;
+            let mut program =
+                engine::load_on_devices(engine, modules, self.source, self.settings, &given.inputs)?;
+            timings.codegen = program.codegen();
+            repeat(args, &mut timings.runs, || {
+                feeds.iter_mut().for_each(|feed| feed.rewind(true));
+                program.run(&mut feeds, args.collective_timeout)
+            })?;
+            program.results()
+        });
+        let compiled = compiled.transpose()?;
+        let sent_compiled = sent(&mut feeds);
+        let evaluated = evaluates.then(|| {
+            let (subject, runs) = match args.engine {
+                Engine::Both => (self.module, &mut timings.eval_runs),
+                Engine::Eval | Engine::Jit => (self.transformed, &mut timings.runs),
+            };
+            let once = Args { iterations: 1, warmup: 0, ..args.clone() };
+            let args = if args.engine == Engine::Both { &once } else { args };
+            let engine = engine::Engine::Interpreted;
+            let modules = (subject, subject);
+            let mut program =
+                engine::load_on_devices(engine, modules, self.source, self.settings, &given.inputs)?;
+            repeat(args, runs, || {
+                feeds.iter_mut().for_each(|feed| feed.rewind(!compiles));
+                program.run(&mut feeds, args.collective_timeout)
+            })?;
+            program.results()
+        });
+        let evaluated = evaluated.transpose()?;
+        self.settings.watchdog.iter().for_each(|w| w.done());
+        if compiled.is_some() && evaluated.is_some() {
+            for (a, b) in sent_compiled.iter().zip(&sent(&mut feeds)) {
+                check_sent(a, b, &given.tolerances)?;
+            }
+        }
+        let outcome = Outcome { compiled, evaluated };
+        outcome.show(args, given)?;
+        match args.time {
+            Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
+            Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
+            None => {}
+        }
+        outcome.check(args, reporter, given)
+    }
+}
+
+/// What came out of each device.
+struct Outcome {
+    compiled: Option<Vec<Literal>>,
+    evaluated: Option<Vec<Literal>>,
+}
+
+impl Outcome {
+    fn show(&self, args: &Args, given: &Given) -> Result<(), Failure> {
+        let Some(all) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
+        if args.output.is_some() {
+            let paths = given.args.iter().filter_map(|args| args.output.as_deref());
+            return all.iter().zip(paths).try_for_each(|(result, path)| results::write_result(result, path));
+        }
+        if args.quiet {
+            return Ok(());
+        }
+        if let [first, others @ ..] = &all[..]
+            && others.iter().all(|other| same(first, other))
+        {
+            print(format!("all {} devices:\n", all.len()).as_bytes())?;
+            return results::print_result(first, args.full);
+        }
+        for (device, result) in all.iter().enumerate() {
+            print(format!("device {device}:\n").as_bytes())?;
+            results::print_result(result, args.full)?;
+        }
+        Ok(())
+    }
+
+    fn check(&self, args: &Args, reporter: Reporter, given: &Given) -> Result<(), Failure> {
+        let Given { results: leaves, expected, tolerances, .. } = given;
+        let mut agreed = Vec::new();
+        for (device, expected) in expected.iter().enumerate() {
+            let Some(expected) = expected else { continue };
+            let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
+            for (engine, all) in engines {
+                if let Some(result) = all.as_ref().and_then(|all| all.get(device)) {
+                    let what = format!("device {device}: {engine} and the expected results differ");
+                    results::check(&what, result, expected, leaves, tolerances)?;
+                }
+            }
+            if device == 0 {
+                agreed.push("match the expected ones");
+            }
+        }
+        if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
+            for (device, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
+                let what = format!(
+                    "device {device}: compiled code and the interpreter differ (got compiled, expected interpreted)"
+                );
+                let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
+                let leaves = name_leaves(got.shape(), "result");
+                results::check(&what, got, &want, &leaves, &tolerances.between_engines())?;
+            }
+            agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
+        }
+        if !args.quiet && !agreed.is_empty() {
+            reporter.note(&format!("the results {}", agreed.join(", and ")));
+        }
+        Ok(())
+    }
+}
+
+/// True if two values have the same bits.
+fn same(a: &Literal, b: &Literal) -> bool {
+    let (a, b) = (a.leaves(), b.leaves());
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.shape() == b.shape() && a.bytes() == b.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_for_one_device_are_values_of_those_for_all() {
+        let line =
+            ["m.hlo", "--input@2", "f32[] 1", "--inputs@0=a.npy", "b.npy", "--input@x", "--expect@1=s32[] 2"];
+        let spelt = spelt_out(line.iter().map(OsString::from));
+        let expected = [
+            "m.hlo",
+            "--input",
+            "@2 f32[] 1",
+            "--inputs",
+            "@0",
+            "a.npy",
+            "b.npy",
+            "--input@x",
+            "--expect",
+            "@1 s32[] 2",
+        ];
+        assert_eq!(spelt, expected.map(OsString::from));
+    }
+
+    #[test]
+    fn a_device_has_its_own_or_what_is_for_all() {
+        let list = ["x{d}.npy", "@1", "y.npy", "@2", "z.npy"].map(String::from);
+        assert_eq!(list_for(&list, 0), ["x0.npy"]);
+        assert_eq!(list_for(&list, 1), ["y.npy"]);
+        let texts = ["f32[] 1", "@1 f32[] 2"].map(String::from);
+        assert_eq!(texts_for(&texts, 0), ["f32[] 1"]);
+        assert_eq!(texts_for(&texts, 1), ["f32[] 2"]);
+    }
+}
