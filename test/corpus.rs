@@ -1,5 +1,6 @@
 //! Runs the modules of `test/corpus` (as JAX lowers them) against the results that XLA's CPU backend gave: by
-//! the interpreter and by compiled code, and compiled code with one thread and with two, bit for bit.
+//! the interpreter and by compiled code, and compiled code with one thread and with two, bit for bit; those of several
+//! devices on as many.
 //!
 //! `HLO_THREADS=2,3,8` compares one thread with other numbers than two; `HLO_CORPUS=DIR` runs the cases of another folder.
 //!
@@ -58,9 +59,14 @@ fn run_case(name: &str, folder: &Path, threads: &[usize]) -> Result<(), String> 
     }
     let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus").join(name);
     std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
-    let results = |threads: usize| work.join(format!("threads_{threads}.npz")).display().to_string();
+    let devices = devices(folder)?;
+    let device = if devices == 1 { "" } else { ".dev{d}" };
+    let results = |threads: usize| work.join(format!("threads_{threads}{device}.npz")).display().to_string();
     hlo_run(folder, &["--engine=both", "--threads=1", "--output", &results(1)])?;
-    let read = |threads| std::fs::read(results(threads)).map_err(|e| e.to_string());
+    let read = |threads| -> Result<Vec<Vec<u8>>, String> {
+        let path = |device: usize| results(threads).replace("{d}", &device.to_string());
+        (0..devices).map(|device| std::fs::read(path(device)).map_err(|e| e.to_string())).collect()
+    };
     let want = read(1)?;
     for &threads in threads {
         hlo_run(folder, &["--engine=jit", &format!("--threads={threads}"), "--output", &results(threads)])?;
@@ -69,6 +75,14 @@ fn run_case(name: &str, folder: &Path, threads: &[usize]) -> Result<(), String> 
         }
     }
     Ok(())
+}
+
+/// The number of devices that a case runs on.
+fn devices(folder: &Path) -> Result<usize, String> {
+    let text = std::fs::read_to_string(folder.join("case.json")).map_err(|e| e.to_string())?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let count = |key: &str| json.get(key).and_then(serde_json::Value::as_u64).unwrap_or(1) as usize;
+    Ok(count("num_replicas") * count("num_partitions"))
 }
 
 fn hlo_run(folder: &Path, arguments: &[&str]) -> Result<(), String> {

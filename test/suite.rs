@@ -8,6 +8,7 @@ mod builder;
 mod cli;
 mod contraction;
 mod custom_calls;
+mod devices;
 mod dynamic;
 mod examples;
 mod fuzz;

@@ -1,7 +1,7 @@
 //! Case folders: `module.hlo` and `case.json`, with inputs that are stored or described, and expected results.
 //!
 //! `case.json` names each input and output (`file`, of several devices `files`, or all of them in `inputs.npz` and
-//! `outputs.npz`), or
+//! `outputs.npz`, of several devices in `inputs.dev0.npz` and so on), or
 //! describes how inputs are made (`gen`), and gives the tolerance (`rtol`, `atol`, `per_output`,
 //! `max_mismatch_frac`).
 
@@ -105,6 +105,12 @@ fn files(folder: &Path, json: &Value, key: &str) -> Result<Option<Arrays>, Strin
     let archive = folder.join(format!("{key}.npz"));
     if archive.is_file() {
         return Ok(Some(Arrays::Files(vec![archive.display().to_string()])));
+    }
+    let of_device = |device: usize| folder.join(format!("{key}.dev{device}.npz"));
+    let archives = (0..).map(of_device).take_while(|path| path.is_file());
+    let archives: Vec<Vec<String>> = archives.map(|path| vec![path.display().to_string()]).collect();
+    if !archives.is_empty() {
+        return Ok(Some(Arrays::OfDevices(archives)));
     }
     let entries = json.get(key).and_then(Value::as_array).ok_or(format!("`{key}` is missing"))?;
     let file = |entry: &Value| {

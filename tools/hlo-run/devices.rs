@@ -3,7 +3,7 @@
 use crate::args::{Args, Engine, TimeFormat};
 use crate::arrays::{Arrays, Leaf, name_leaves};
 use crate::case::Case;
-use crate::engine::{self, Settings};
+use crate::engine;
 use crate::feed::Feed;
 use crate::program::{Program, check_sent, repeat};
 use crate::results::{self, Tolerances};

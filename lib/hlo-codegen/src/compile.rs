@@ -13,6 +13,7 @@ use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
 use hlo_custom_call::{PlannedCalls, Registry};
 use hlo_ir::Module;
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
 use hlo_plan::Plan;
 use hlo_runtime::Context;
@@ -131,6 +132,9 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, 
         link: start.elapsed() - compiled,
         was_kept: built.was_kept,
     };
+    // Each device has a thread already.
+    let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    let threads = (threads + 1).saturating_sub(devices).max(1);
     let context = Context::with_custom_calls(threads, Arc::new(custom_calls)).with_seed(options.seed);
     // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])

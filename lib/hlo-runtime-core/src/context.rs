@@ -28,7 +28,8 @@ impl std::error::Error for Error {}
 
 /// The threads and settings of one or more runs, and the first error of the current one.
 ///
-/// A context may be used from several threads: loops that find the pool taken run on their caller alone.
+/// A context may be used from several threads, and contexts of as many threads share them: the loops that go on at a time
+/// have the threads together.
 pub struct Context {
     common: Arc<Common>,
     /// The seed of random numbers.
@@ -51,7 +52,7 @@ type Kept = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
 
 /// What all runs have in common.
 struct Common {
-    pool: Option<Pool>,
+    pool: Option<Arc<Pool>>,
     threads: usize,
     kept: Kept,
     custom_calls: Option<Arc<dyn CustomCalls>>,
@@ -80,7 +81,7 @@ impl Context {
 
     fn make(threads: usize, custom_calls: Option<Arc<dyn CustomCalls>>) -> Context {
         let threads = if threads == 0 { default_threads() } else { threads.min(MAX_THREADS) };
-        let pool = (threads > 1).then(|| Pool::new(threads - 1));
+        let pool = (threads > 1).then(|| Pool::shared(threads - 1));
         let common = Common { pool, threads, kept: Kept::default(), custom_calls };
         Context {
             common: Arc::new(common),

@@ -1,6 +1,8 @@
-//! A fixed pool of threads for fork-join loops.
+//! A fixed pool of threads for fork-join loops, several of which may go on at a time: those of the devices of a program,
+//! or of different programs. Contexts of as many threads share one pool.
 //!
-//! Threads claim chunks one by one, the calling thread like the others, so a loop that ends before a worker has woken
+//! Each loop has a *stand*, where workers look for work, each first at another one, so that they spread over the loops that
+//! there are; who finds nothing left to do at one goes on to the next. Threads claim chunks one by one, the calling thread like the others, so a loop that ends before a worker has woken
 //! up never waits for that worker: this is what keeps short loops cheap. Workers spin for a few microseconds before
 //! they sleep, so that back-to-back loops do not pay for a wake-up each.
 //!
@@ -9,18 +11,19 @@
 //! cost more than they do, a loop is its caller's alone until it has run for longer than such a wait.
 
 use std::any::Any;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use crate::account::Account;
 
-/// Set in `Shared::state` while workers may join the current job.
+/// Set in `Stand::state` while workers may join the current job.
 const OPEN: u64 = 1 << 31;
-/// The low bits of `Shared::state`: the number of workers inside the current job.
+/// The low bits of `Stand::state`: the number of workers inside the current job.
 const INSIDE: u64 = OPEN - 1;
 /// The job's generation sits above the flag and the count.
 const GENERATION: u32 = 32;
@@ -28,6 +31,9 @@ const GENERATION: u32 = 32;
 const SPINS: u32 = 1000;
 /// How long a loop runs on its caller alone while help costs more than it is worth.
 const PATIENCE: Duration = Duration::from_micros(400);
+
+/// So many loops may have helpers at a time. Others run on their callers alone.
+const STANDS: usize = 8;
 
 /// A loop body in flight: called with each chunk's number.
 type Body<'a> = dyn Fn(usize) + Sync + 'a;
@@ -39,28 +45,39 @@ struct Job {
     caller: Thread,
 }
 
-struct Shared {
+/// Where a loop offers its chunks.
+#[repr(align(128))]
+struct Stand {
     /// Generation, [`OPEN`] flag and [`INSIDE`] count of the current job.
     state: AtomicU64,
     /// Written only by the owner of `busy` while the state is closed with nobody inside.
     job: UnsafeCell<Option<Job>>,
     /// The next chunk to claim.
     next: AtomicUsize,
-    /// Held by the thread that is running a loop on the pool.
+    /// Held by the thread that is running a loop here.
     busy: AtomicBool,
     /// Used only by the owner of `busy`.
     account: UnsafeCell<Account>,
     /// The first panic of a worker in the current job.
     panicked: AtomicBool,
+}
+
+// SAFETY: `job` and `account` are used under the protocol described on them; everything else is atomic.
+unsafe impl Sync for Stand {}
+// SAFETY: as for `Sync`: the raw pointer in `job` is only used while the loop that owns it is running.
+unsafe impl Send for Stand {}
+
+struct Shared {
+    stands: [Stand; STANDS],
     stop: AtomicBool,
     /// How often a worker looks for work before sleeping; none while its core is wanted by others.
     spins: AtomicU32,
 }
 
-// SAFETY: `job` and `account` are used under the protocol described on them; everything else is atomic.
-unsafe impl Sync for Shared {}
-// SAFETY: as for `Sync`: the raw pointer in `job` is only used while the loop that owns it is running.
-unsafe impl Send for Shared {}
+thread_local! {
+    /// True while this thread does a chunk of a loop: a loop within is its alone.
+    static IN_LOOP: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The threads besides the caller's.
 pub(crate) struct Pool {
@@ -71,18 +88,35 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
+    /// The pool of so many threads that everybody in this process shares, as long as somebody has it.
+    pub(crate) fn shared(workers: usize) -> Arc<Pool> {
+        static POOLS: Mutex<Option<HashMap<usize, Weak<Pool>>>> = Mutex::new(None);
+        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let pools = pools.get_or_insert_with(HashMap::new);
+        if let Some(pool) = pools.get(&workers).and_then(Weak::upgrade) {
+            return pool;
+        }
+        pools.retain(|_, pool| pool.strong_count() > 0);
+        let pool = Arc::new(Pool::new(workers));
+        pools.insert(workers, Arc::downgrade(&pool));
+        pool
+    }
+
     /// Starts `workers` threads. Threads that the system refuses to start are left out.
     pub(crate) fn new(workers: usize) -> Pool {
         // Spinning only helps while every thread has a core of its own.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if workers < cores { SPINS } else { 0 };
-        let shared = Arc::new(Shared {
+        let stand = |_| Stand {
             state: AtomicU64::new(0),
             job: UnsafeCell::new(None),
             next: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
             account: UnsafeCell::new(Account::new(Instant::now())),
             panicked: AtomicBool::new(false),
+        };
+        let shared = Arc::new(Shared {
+            stands: std::array::from_fn(stand),
             stop: AtomicBool::new(false),
             spins: AtomicU32::new(spins),
         });
@@ -91,35 +125,38 @@ impl Pool {
                 let shared = Arc::clone(&shared);
                 std::thread::Builder::new()
                     .name(format!("hlo-worker-{}", i + 1))
-                    .spawn(move || shared.work_until_stopped())
+                    .spawn(move || shared.work_until_stopped(i))
                     .ok()
             })
             .collect();
         Pool { shared, workers, spins }
     }
 
-    /// Calls `body` for every chunk in `0..chunks`, on the caller and the workers, and returns when all are
-    /// done. A nested or concurrent call runs on its caller alone. A panic in a body is raised again here,
+    /// Calls `body` for every chunk in `0..chunks`, on the caller and the workers, and returns when all are done. A
+    /// nested call, or one beside too many others, runs on its caller alone. A panic in a body is raised again here,
     /// after every thread has left the loop.
     pub(crate) fn run(&self, chunks: usize, body: &Body<'_>) {
         let shared = &*self.shared;
-        let alone = self.workers.is_empty() || chunks <= 1 || shared.busy.swap(true, Ordering::Acquire);
-        if alone {
-            (0..chunks).for_each(body);
-            return;
-        }
+        let may_have_help = !self.workers.is_empty() && chunks > 1 && !IN_LOOP.get();
+        let stand = match may_have_help {
+            true => shared.stands.iter().find(|stand| !stand.busy.swap(true, Ordering::Acquire)),
+            false => None,
+        };
+        let Some(stand) = stand else { return (0..chunks).for_each(body) };
         // SAFETY: `busy` is ours.
-        let account = unsafe { &mut *shared.account.get() };
+        let account = unsafe { &mut *stand.account.get() };
         let start = Instant::now();
         let result = match account.is_help_welcome(start) {
-            true => self.run_with_help(0, chunks, body, start, account),
+            true => self.run_with_help(stand, 0, chunks, body, start, account),
             false => match run_alone(chunks, body, start) {
-                Ok(done) if done < chunks => self.run_with_help(done, chunks, body, Instant::now(), account),
+                Ok(done) if done < chunks => {
+                    self.run_with_help(stand, done, chunks, body, Instant::now(), account)
+                }
                 result => result.map(|_| ()),
             },
         };
         shared.spins.store(if account.is_in_debt() { 0 } else { self.spins }, Ordering::Relaxed);
-        shared.busy.store(false, Ordering::Release);
+        stand.busy.store(false, Ordering::Release);
         if let Err(panic) = result {
             resume_unwind(panic);
         }
@@ -128,28 +165,28 @@ impl Pool {
     /// Does chunks `first..chunks` together with the workers, and enters what that was worth into the account.
     fn run_with_help(
         &self,
+        stand: &Stand,
         first: usize,
         chunks: usize,
         body: &Body<'_>,
         start: Instant,
         account: &mut Account,
     ) -> std::thread::Result<()> {
-        let shared = &*self.shared;
         // SAFETY: only the lifetime changes; `close` below keeps this call from returning while it is used.
         let erased = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
         // SAFETY: `busy` is ours and the last owner left with the state closed and nobody inside.
-        unsafe { *shared.job.get() = Some(Job { body: erased, chunks, caller: std::thread::current() }) };
-        shared.next.store(first, Ordering::Relaxed);
-        let generation = (shared.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
-        shared.state.store((generation << GENERATION) | OPEN, Ordering::Release);
+        unsafe { *stand.job.get() = Some(Job { body: erased, chunks, caller: std::thread::current() }) };
+        stand.next.store(first, Ordering::Relaxed);
+        let generation = (stand.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
+        stand.state.store((generation << GENERATION) | OPEN, Ordering::Release);
         for worker in self.workers.iter().take(chunks - first - 1) {
             worker.thread().unpark();
         }
         let called = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| shared.claim_chunks(body, chunks)));
+        let result = catch_unwind(AssertUnwindSafe(|| stand.claim_chunks(body, chunks)));
         let claimed = Instant::now();
-        shared.close(self.spins);
-        let worker_panicked = shared.panicked.swap(false, Ordering::Relaxed);
+        stand.close(self.spins);
+        let worker_panicked = stand.panicked.swap(false, Ordering::Relaxed);
         let own = result?;
         if worker_panicked {
             return Err(Box::new("a worker thread panicked") as Box<dyn Any + Send>);
@@ -162,6 +199,7 @@ impl Pool {
 /// Does chunks from the first on until [`PATIENCE`] is over, and returns their number.
 fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Result<usize> {
     catch_unwind(AssertUnwindSafe(|| {
+        let _reset = Reset(IN_LOOP.replace(true));
         for chunk in 0..chunks {
             body(chunk);
             if start.elapsed() > PATIENCE {
@@ -172,9 +210,10 @@ fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Res
     }))
 }
 
-impl Shared {
+impl Stand {
     /// Does chunks until none is left, and returns their number.
     fn claim_chunks(&self, body: &Body<'_>, chunks: usize) -> usize {
+        let _reset = Reset(IN_LOOP.replace(true));
         for own in 0.. {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
             if chunk >= chunks {
@@ -200,30 +239,19 @@ impl Shared {
         }
     }
 
-    fn work_until_stopped(&self) {
-        let mut seen = 0;
-        let mut spins = 0;
-        while !self.stop.load(Ordering::Acquire) {
-            let state = self.state.load(Ordering::Acquire);
-            let generation = state >> GENERATION;
-            if state & OPEN != 0 && generation != seen {
-                let entered = self
-                    .state
-                    .compare_exchange(state, state + 1, Ordering::AcqRel, Ordering::Relaxed)
-                    .is_ok();
-                if entered {
-                    seen = generation;
-                    spins = 0;
-                    self.take_part();
-                }
-            } else if spins < self.spins.load(Ordering::Relaxed) {
-                spins += 1;
-                std::hint::spin_loop();
-            } else {
-                std::thread::park();
-                spins = 0;
-            }
+    /// Enters the current job, if there is one that this thread has not done its part of.
+    fn enter(&self, seen: &mut u64) -> bool {
+        let state = self.state.load(Ordering::Acquire);
+        let generation = state >> GENERATION;
+        if state & OPEN == 0 || generation == *seen {
+            return false;
         }
+        let entered =
+            self.state.compare_exchange(state, state + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if entered {
+            *seen = generation;
+        }
+        entered
     }
 
     /// Works on the current job, which this thread has entered, and leaves it.
@@ -247,6 +275,37 @@ impl Shared {
             && let Some(caller) = caller
         {
             caller.unpark();
+        }
+    }
+}
+
+/// Says again what was so before, also after a panic.
+struct Reset(bool);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        IN_LOOP.set(self.0);
+    }
+}
+
+impl Shared {
+    /// Worker number `number`: looks for loops, first at the stand of its number.
+    fn work_until_stopped(&self, number: usize) {
+        let mut seen = [0; STANDS];
+        let mut spins = 0;
+        while !self.stop.load(Ordering::Acquire) {
+            let mut order = (0..STANDS).map(|n| (number + n) % STANDS);
+            let found = order.find(|&n| self.stands[n].enter(&mut seen[n]));
+            if let Some(n) = found {
+                spins = 0;
+                self.stands[n].take_part();
+            } else if spins < self.spins.load(Ordering::Relaxed) {
+                spins += 1;
+                std::hint::spin_loop();
+            } else {
+                std::thread::park();
+                spins = 0;
+            }
         }
     }
 }
@@ -336,6 +395,34 @@ mod tests {
             });
         });
         assert_eq!(total.into_inner(), 64);
+    }
+
+    #[test]
+    fn loops_of_several_callers_all_have_help() {
+        let pool = Pool::new(3);
+        let threads = Mutex::new(HashMap::<usize, std::collections::HashSet<std::thread::ThreadId>>::new());
+        std::thread::scope(|scope| {
+            for caller in 0..2 {
+                let (pool, threads) = (&pool, &threads);
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        pool.run(16, &|_| {
+                            std::thread::sleep(Duration::from_millis(1));
+                            let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
+                            threads.entry(caller).or_default().insert(std::thread::current().id());
+                        });
+                    }
+                });
+            }
+        });
+        let threads = threads.into_inner().unwrap_or_else(PoisonError::into_inner);
+        assert!(threads.values().all(|t| t.len() > 1), "{threads:?}");
+    }
+
+    #[test]
+    fn pools_are_shared() {
+        let (a, b, c) = (Pool::shared(1), Pool::shared(1), Pool::shared(2));
+        assert!(Arc::ptr_eq(&a, &b) && !Arc::ptr_eq(&a, &c));
     }
 
     #[test]

@@ -1,23 +1,26 @@
-//! `collective_permute_expander`: turns each `collective-permute` of slices into slices and updates, on the one device.
+//! `collective_permute_expander`: turns each `collective-permute` of slices into slices and updates, and permutes of whole
+//! arrays between them where there are several devices.
 //!
 //! ```text
 //! p = f32[8] collective-permute(x, y, (i), (o)),     →  s = f32[2] dynamic-slice(x, i)
 //!     source_target_pairs={{0,0}}, slice_sizes={{2}}     p = f32[8] dynamic-update-slice(y, s, o)
 //! ```
 //!
-//! Where nothing is sent to the device, its output stays as it is. A start becomes the tuple of what it gives, its done
+//! Where nothing is sent to the device, its output stays as it is: of several devices each slice is sent with a `true`, which
+//! is `false` where nothing arrives. A start becomes the tuple of what it gives, its done
 //! form an element of that.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
-use hlo_ir::attr::CollectivePermuteAttrs;
+use hlo_ir::attr::{CollectivePermuteAttrs, SliceSizes, SourceTargetPairs};
 use hlo_ir::build::Build;
-use hlo_ir::{ArrayShape, InstrId, Op, Shape};
+use hlo_ir::devices::pairs_of_slice;
+use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "collective_permute_expander",
-    summary: "turn permutes of slices into slices and updates, on the one device",
+    summary: "turn permutes of slices into slices, permutes of whole arrays, and updates",
     example: "\
 HloModule collective_permute_expander
 
@@ -44,10 +47,6 @@ fn is_permute(op: &Op) -> bool {
 }
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
-    let header = &e.module.header;
-    if header.replica_count.0 > 1 || header.num_partitions.0 > 1 {
-        return None;
-    }
     match e.module[id].op.clone() {
         Op::CollectivePermute(attrs) => {
             let value = permuted(e, id, &attrs)?;
@@ -89,25 +88,68 @@ fn state(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Op
 /// The output with the slices in it.
 fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Option<InstrId> {
     let &[input, output, from, to] = e.module[id].operands.as_slice() else { return None };
-    let mut value = output;
-    if attrs.source_target_pairs.0.iter().any(|pair| *pair != (0, 0)) {
+    let header = &e.module.header;
+    let alone = header.replica_count.0 == 1 && header.num_partitions.0 == 1;
+    let pairs = &attrs.source_target_pairs.0;
+    if alone && pairs.iter().any(|pair| *pair != (0, 0)) {
         return None;
     }
-    if attrs.source_target_pairs.0.contains(&(0, 0)) {
-        let source = e.array(input)?;
-        let (from, to) = (leaves(e, from)?, leaves(e, to)?);
-        for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
-            let starts = |all: &[InstrId]| all.get(n * sizes.len()..(n + 1) * sizes.len()).map(<[_]>::to_vec);
-            let (from, to) = (starts(&from)?, starts(&to)?);
-            let part = ArrayShape::new(source.element_type, sizes.iter().copied());
-            let slice = Op::dynamic_slice(part.dims.clone());
-            let operands: Vec<InstrId> = std::iter::once(input).chain(from).collect();
-            let slice = e.add(part, slice, &operands);
-            let operands: Vec<InstrId> = [value, slice].into_iter().chain(to).collect();
-            value = e.same(Op::DynamicUpdateSlice, &operands);
+    let mut value = output;
+    let source = e.array(input)?;
+    let (from, to) = (leaves(e, from)?, leaves(e, to)?);
+    for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
+        let pairs = pairs_of_slice(pairs, n);
+        if pairs.is_empty() {
+            continue;
         }
+        let starts = |all: &[InstrId]| all.get(n * sizes.len()..(n + 1) * sizes.len()).map(<[_]>::to_vec);
+        let (from, to) = (starts(&from)?, starts(&to)?);
+        let part = ArrayShape::new(source.element_type, sizes.iter().copied());
+        let operands: Vec<InstrId> = std::iter::once(input).chain(from).collect();
+        let slice = e.add(part.clone(), Op::dynamic_slice(part.dims.clone()), &operands);
+        let (slice, came) = match alone {
+            true => (slice, None),
+            false => sent(e, slice, &part, pairs, attrs.channel_id)?,
+        };
+        let operands: Vec<InstrId> = [value, slice].into_iter().chain(to).collect();
+        let array = e.array(value)?;
+        let updated = e.add(array.clone(), Op::DynamicUpdateSlice, &operands);
+        value = match came {
+            None => updated,
+            Some(came) => {
+                let all = e.broadcast(came, &array.with_element_type(ElementType::Pred), &[]);
+                e.add(array, Op::Select, &[all, updated, value])
+            }
+        };
     }
     Some(value)
+}
+
+/// A slice as another device sends it, and whether one does.
+fn sent(
+    e: &mut Emitter<'_>,
+    slice: InstrId,
+    part: &ArrayShape,
+    pairs: Vec<(i64, i64)>,
+    channel: Option<i64>,
+) -> Option<(InstrId, Option<InstrId>)> {
+    let yes = e.scalar(ElementType::Pred, &[1])?;
+    let channel_id = channel.map(|_| next_channel(e.module));
+    let op = Op::CollectivePermute(Box::new(CollectivePermuteAttrs {
+        channel_id,
+        source_target_pairs: SourceTargetPairs(pairs),
+        slice_sizes: SliceSizes::default(),
+    }));
+    let shape = Shape::tuple(vec![part.clone().into(), Shape::scalar(ElementType::Pred)]);
+    let both = e.add(shape, op, &[slice, yes]);
+    Some((e.element(both, 0)?, Some(e.element(both, 1)?)))
+}
+
+/// A channel that nothing has yet.
+fn next_channel(module: &Module) -> i64 {
+    let instructions = module.computations().flat_map(|c| module[c].instructions());
+    let channels = instructions.filter_map(|&i| module[i].op.effect().channel());
+    channels.max().unwrap_or(0).saturating_add(1)
 }
 
 /// The arrays in a value, in order.

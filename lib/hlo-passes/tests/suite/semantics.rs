@@ -6,6 +6,7 @@
 //! folder. What the operation semantics leave open (the order of sums, roundings of transcendental functions) is
 //! the same in both runs, so that the results are equal to the bit.
 
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{FloatFormat, Instruction, Literal, Module, Op, Shape};
 use hlo_passes::{Keeps, Observer, PIPELINES, PassInfo, PassRun, Pipeline, passes};
 use hlo_testing::generate::{Options, Program, Style, program, related};
@@ -38,14 +39,18 @@ fn options() -> hlo_eval::Options {
 
 /// The results of a module on made-up inputs, with NaN, infinities and huge numbers among them or not; `None` if the interpreter can't run it or takes too long.
 fn results(module: &Module, special: bool) -> Option<Literal> {
-    let mut numbers = Numbers::new(7);
-    let inputs: Vec<Literal> = module
-        .parameters(module.entry())
-        .iter()
-        .map(|&p| values::random(&module[p].shape, &mut numbers, special))
-        .collect::<Option<_>>()?;
-    hlo_eval::evaluate(module, &inputs, &options()).ok()
+    let devices = DeviceCounts::of(module).map(DeviceCounts::devices).filter(|&n| n <= MAX_DEVICES)?;
+    let inputs = |device: usize| -> Option<Vec<Literal>> {
+        let mut numbers = Numbers::new(7 + device as u64);
+        let parameters = module.parameters(module.entry()).into_iter();
+        parameters.map(|p| values::random(&module[p].shape, &mut numbers, special)).collect()
+    };
+    let inputs = (0..devices).map(inputs).collect::<Option<Vec<_>>>()?;
+    hlo_eval::evaluate_on_devices(module, &inputs, &options()).ok().map(Literal::tuple)
 }
+
+/// Modules of more devices are not run.
+const MAX_DEVICES: usize = 16;
 
 /// True if an instruction of the module is such a one.
 fn has(module: &Module, what: impl Fn(&Instruction) -> bool) -> bool {
