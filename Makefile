@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run dist test test-full random corpus memcheck bench fuzz ulp ci deps fmt
+.PHONY: run dist test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -32,6 +32,10 @@ corpus: deps
 # The execution tests and the corpus under valgrind, which takes hours. FILTER is a part of tests' names.
 memcheck: deps
 	sh scripts/memcheck.sh $(FILTER)
+
+# What devices do together, under ThreadSanitizer.
+tsan:
+	sh scripts/tsan.sh $(RUNS)
 
 # Compile and run times of the modules in bench/modules in one table; then the mathematical functions by element, Tile
 # beside HLO text and loop nests beside loops in Rust, and how fast text is read and printed.

@@ -93,10 +93,8 @@ fn forms_with_global_ids(replicas: usize, partitions: usize) -> Vec<Form> {
     let n = all.len();
     let global = ", channel_id=NEXT, use_global_device_ids=true, replica_groups=";
     let reversed: Vec<String> = all.iter().rev().map(usize::to_string).collect();
-    forms.push((
-        format!("{global}{{{{{}}}}}", reversed.join(",")),
-        vec![all.iter().rev().copied().collect()],
-    ));
+    forms
+        .push((format!("{global}{{{{{}}}}}", reversed.join(",")), vec![all.iter().rev().copied().collect()]));
     if n.is_multiple_of(2) {
         let half = n / 2;
         let in_steps = |k: usize| (0..half).map(|i| 2 * i + k).collect();
@@ -174,17 +172,20 @@ impl Program {
 
     fn text(&self, (replicas, partitions): (usize, usize), ty: ElementType, parameters: &[Array]) -> String {
         let binary = |name: &str, op: &str| {
-            format!("{name} {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT c = {ty}[] {op}(a, b)\n}}\n")
+            format!(
+                "{name} {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT c = {ty}[] {op}(a, b)\n}}\n"
+            )
         };
-        let functions: String = [("sum", "add"), ("most", "maximum"), ("least", "minimum"), ("product", "multiply")]
-            .into_iter()
-            .filter(|(_, op)| !ty.is_complex() || matches!(*op, "add" | "multiply"))
-            .map(|(name, op)| match (ty, op) {
-                (ElementType::Pred, "add") => binary(name, "or"),
-                (ElementType::Pred, "multiply") => binary(name, "and"),
-                _ => binary(name, op),
-            })
-            .collect();
+        let functions: String =
+            [("sum", "add"), ("most", "maximum"), ("least", "minimum"), ("product", "multiply")]
+                .into_iter()
+                .filter(|(_, op)| !ty.is_complex() || matches!(*op, "add" | "multiply"))
+                .map(|(name, op)| match (ty, op) {
+                    (ElementType::Pred, "add") => binary(name, "or"),
+                    (ElementType::Pred, "multiply") => binary(name, "and"),
+                    _ => binary(name, op),
+                })
+                .collect();
         let parameter = |(n, p): (usize, &Array)| format!("  x{n} = {} parameter({n})\n", p.shape(ty));
         let parameters: String = parameters.iter().enumerate().map(parameter).collect();
         let (names, shapes): (Vec<&str>, Vec<&str>) =
@@ -219,7 +220,10 @@ impl Program {
                 for (n, (leaf, expected)) in leaves.into_iter().zip(expected).enumerate() {
                     let (name, expected) = (&self.results[n].0, expected.literal(ty));
                     let is_same = leaf.bytes() == expected.bytes();
-                    assert!(is_same, "{engine:?}, device {device}, {name}: {leaf:?}, not {expected:?}\n{text}");
+                    assert!(
+                        is_same,
+                        "{engine:?}, device {device}, {name}: {leaf:?}, not {expected:?}\n{text}"
+                    );
                 }
             }
         }
@@ -262,8 +266,9 @@ fn reductions_and_gathers() {
         for (form, groups) in forms_with_global_ids(counts.0, counts.1) {
             let n = groups[0].len();
             for ty in types(counts) {
-                let arrays: Vec<Vec<Array>> =
-                    (0..devices).map(|d| vec![given(d, [2 * n, 3 * n], ty), given(d + 1, [1, 5], ty)]).collect();
+                let arrays: Vec<Vec<Array>> = (0..devices)
+                    .map(|d| vec![given(d, [2 * n, 3 * n], ty), given(d + 1, [1, 5], ty)])
+                    .collect();
                 let members = |device: usize, k: usize| -> Vec<Array> {
                     group_of(&groups, device).0.iter().map(|&d| arrays[d][k].clone()).collect()
                 };
@@ -274,7 +279,8 @@ fn reductions_and_gathers() {
                         Array::combined(&members(d, 0), f)
                     });
                     for along in [0, 1] {
-                        let text = format!("reduce-scatter(x0), dimensions={{{along}}}, to_apply={name}{form}");
+                        let text =
+                            format!("reduce-scatter(x0), dimensions={{{along}}}, to_apply={name}{form}");
                         p.op(ty, &text, |d| Array::combined(&members(d, 0), f).piece(along, place(d), n));
                     }
                 }
@@ -309,7 +315,8 @@ fn exchanges() {
         for (form, groups) in forms_of_partitions(counts.0, counts.1) {
             let n = groups[0].len();
             for ty in types(counts) {
-                let arrays: Vec<Vec<Array>> = (0..devices).map(|d| vec![given(d, [2 * n, 3 * n], ty)]).collect();
+                let arrays: Vec<Vec<Array>> =
+                    (0..devices).map(|d| vec![given(d, [2 * n, 3 * n], ty)]).collect();
                 let mut p = Program::new(devices);
                 for along in [0, 1] {
                     p.op(ty, &format!("all-to-all(x0), dimensions={{{along}}}{form}"), |device| {
@@ -339,7 +346,8 @@ fn exchanges() {
                         false => source * counts.1 + device % counts.1,
                     }
                 };
-                let text = format!("collective-permute(x0){channel}, source_target_pairs={{{}}}", ring(numbers));
+                let text =
+                    format!("collective-permute(x0){channel}, source_target_pairs={{{}}}", ring(numbers));
                 p.op(ty, &text, |device| arrays[from(device)][0].clone());
                 let half = numbers / 2;
                 let text = format!("collective-permute(x0){channel}, source_target_pairs={{{}}}", ring(half));
@@ -383,7 +391,10 @@ ENTRY e {
         assert_eq!(sums[1].integer_at(0), Some(24));
         let error = program.run_on_devices(&values(2, 3)).expect_err("one goes on").to_string();
         let waits = "device 1: the devices diverge: device 1 at `all-reduce` `";
-        assert!(error.contains(waits) && error.contains("` waits for device 0, at its end already"), "{error}");
+        assert!(
+            error.contains(waits) && error.contains("` waits for device 0, at its end already"),
+            "{error}"
+        );
         // It can be run again.
         assert!(program.run_on_devices(&values(1, 1)).is_ok());
         let alone = program.run(&[Literal::r0(1)]).expect_err("two devices");

@@ -1,11 +1,13 @@
 //! `--cost`: what the module costs, by instruction and in all.
 
 use crate::args::TableFormat;
+use hlo_ir::effects::effect::Effect;
 use hlo_ir::print::print_shape;
 use hlo_ir::{ComputationId, InstrId, Module, SourceFrames};
 use hlo_passes::analysis::{Cost, ModuleCost};
 use hlo_tools_common::table::{Align, Table};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The longest shape and name in a table.
 const MAX_SHAPE: usize = 40;
@@ -31,7 +33,8 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
     let frames = SourceFrames::of(module);
     let known =
         cost.runs.iter().any(|&(c, _)| module[c].instructions().iter().any(|&i| !frames.trace(i).is_empty()));
-    let mut table = Table::new(&[
+    let sends = cost.total(module).sent > 0;
+    let mut columns = vec![
         ("instruction", Align::Left),
         ("opcode", Align::Left),
         ("shape", Align::Left),
@@ -39,11 +42,15 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
         ("transcendentals", right),
         ("bytes", right),
         ("flops/byte", right),
-        (if known { "from" } else { "" }, Align::Left),
-    ]);
+    ];
+    columns.extend(sends.then_some(("sent", right)));
+    columns.push((if known { "from" } else { "" }, Align::Left));
+    let mut table = Table::new(&columns);
     let numbers = |c: Cost| {
         let intensity = c.intensity().map_or(String::new(), |n| format!("{n:.3}"));
-        [grouped(c.flops), grouped(c.transcendentals), grouped(c.bytes), intensity]
+        let mut numbers = vec![grouped(c.flops), grouped(c.transcendentals), grouped(c.bytes), intensity];
+        numbers.extend(sends.then(|| grouped(c.sent)));
+        numbers
     };
     for &(computation, runs) in &cost.runs {
         let times = if runs == 1 { String::new() } else { format!(" × {}", grouped(runs)) };
@@ -62,14 +69,52 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
     let total = ["total".to_string(), String::new(), String::new()];
     table.row(total.into_iter().chain(numbers(cost.total(module))));
     let notes: String = notes(module, cost).into_iter().map(|n| format!("note: {n}\n")).collect();
-    table.text() + &notes
+    table.text() + &collectives_table(module, cost) + &notes
+}
+
+/// What each opcode hands from device to device: how often a program runs it, and the bytes that a device sends.
+fn collectives(module: &Module, cost: &ModuleCost) -> BTreeMap<&'static str, (u64, u64)> {
+    let mut all: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+    for &(computation, runs) in &cost.runs {
+        for &id in module[computation].instructions() {
+            let calls = module[id].op.called_computations();
+            let own = cost.instruction(id).sent;
+            // What is called counts where it is.
+            let is_collective = matches!(module[id].op.effect(), Effect::Groups(_)) || calls.is_empty();
+            if own > 0 && is_collective {
+                let (count, bytes) = all.entry(module[id].opcode().name()).or_default();
+                *count = count.saturating_add(runs);
+                *bytes = bytes.saturating_add(own.saturating_mul(runs));
+            }
+        }
+    }
+    all
+}
+
+/// The table of [`collectives`]; empty if there are none.
+fn collectives_table(module: &Module, cost: &ModuleCost) -> String {
+    let all = collectives(module, cost);
+    if all.is_empty() {
+        return String::new();
+    }
+    let right = Align::Right;
+    let mut table = Table::new(&[("between devices", Align::Left), ("runs", right), ("sent by each", right)]);
+    for (opcode, (count, bytes)) in all {
+        table.row([opcode.to_string(), grouped(count), grouped(bytes)]);
+    }
+    format!("\n{}", table.text())
 }
 
 fn json(module: &Module, cost: &ModuleCost) -> Value {
+    let sends = cost.total(module).sent > 0;
     let numbers = |c: Cost| {
-        json!({
+        let mut numbers = json!({
             "flops": c.flops, "transcendentals": c.transcendentals, "bytes": c.bytes, "intensity": c.intensity(),
-        })
+        });
+        if sends {
+            numbers["sent"] = json!(c.sent);
+        }
+        numbers
     };
     let frames = SourceFrames::of(module);
     let computation = |&(c, runs): &(ComputationId, u64)| {
@@ -90,12 +135,17 @@ fn json(module: &Module, cost: &ModuleCost) -> Value {
         out["instructions"] = instructions.collect();
         out
     };
-    json!({
+    let mut out = json!({
         "module": module.name,
         "total": numbers(cost.total(module)),
         "computations": cost.runs.iter().map(computation).collect::<Vec<_>>(),
         "notes": notes(module, cost),
-    })
+    });
+    if sends {
+        let row = |(opcode, (runs, sent))| json!({"opcode": opcode, "runs": runs, "sent": sent});
+        out["collectives"] = collectives(module, cost).into_iter().map(row).collect();
+    }
+    out
 }
 
 /// What is not in the numbers.

@@ -201,6 +201,7 @@ impl Program<'_> {
                 feeds.iter_mut().for_each(|feed| feed.rewind(true));
                 program.run(&mut feeds, args.collective_timeout)
             })?;
+            timings.waits = program.waits();
             program.results()
         });
         let compiled = compiled.transpose()?;
@@ -220,6 +221,9 @@ impl Program<'_> {
                 feeds.iter_mut().for_each(|feed| feed.rewind(!compiles));
                 program.run(&mut feeds, args.collective_timeout)
             })?;
+            if !compiles {
+                timings.waits = program.waits();
+            }
             program.results()
         });
         let evaluated = evaluated.transpose()?;

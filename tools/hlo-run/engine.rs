@@ -3,7 +3,9 @@
 use crate::feed::Feed;
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
-use hlo_client::{Arguments, Client, CompileOptions, DeviceRunOptions, Executable, Results, RunOptions};
+use hlo_client::{
+    Arguments, Client, CompileOptions, DeviceRunOptions, Executable, Results, RunOptions, Wait, Waits,
+};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
@@ -115,7 +117,8 @@ pub fn load_on_devices<'a>(
     let of_device = |inputs: &Vec<Literal>| arguments(&program, inputs);
     let arguments = inputs.iter().map(of_device).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let results = inputs.iter().map(|_| program.room()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings })
+    let waits = Waits::default();
+    Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits })
 }
 
 /// A program of several devices with the inputs of each.
@@ -126,6 +129,7 @@ pub struct LoadedOnDevices<'a> {
     module: &'a Module,
     source: &'a Source,
     settings: Settings<'a>,
+    waits: Waits,
 }
 
 impl LoadedOnDevices<'_> {
@@ -137,9 +141,15 @@ impl LoadedOnDevices<'_> {
             watch: running.as_ref().map(|r| r.watch.clone()),
             time_limit: None,
             collective_timeout: timeout,
+            waits: Some(&self.waits),
         };
         let outcome = self.program.execute_on_devices_into(&self.arguments, &mut self.results, options);
         outcome.map_err(|e| failure(e, self.module, self.source, self.settings))
+    }
+
+    /// What the devices have waited for in all runs so far.
+    pub fn waits(&self) -> Vec<Wait> {
+        self.waits.all()
     }
 
     /// The results of the last run.

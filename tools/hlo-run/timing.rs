@@ -1,6 +1,8 @@
 //! How long each stage took, for a person and for a program.
 
+use hlo_client::Wait;
 use hlo_ir::human_bytes;
+use hlo_tools_common::table::{Align, Table};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -19,6 +21,8 @@ pub struct Timings {
     pub eval_runs: Vec<Duration>,
     /// How many runs went before, untimed.
     pub warmup: u32,
+    /// What the devices have waited for in all runs of the first engine.
+    pub waits: Vec<Wait>,
 }
 
 /// What a compilation took, and what the program needs.
@@ -41,6 +45,9 @@ pub struct Codegen {
     /// The number of threads that the program runs on.
     pub threads: usize,
 }
+
+/// So many waits are shown.
+const MAX_WAITS: usize = 20;
 
 /// The shortest, the middle and the mean of some runs.
 struct Summary {
@@ -97,10 +104,35 @@ impl Timings {
             rows.push(("arena peak", format!("{:>10}", human_bytes(c.arena))));
             rows.push(("threads", format!("{:>7}", c.threads)));
         }
-        rows.iter().fold(String::new(), |mut out, (name, value)| {
+        let mut out = rows.iter().fold(String::new(), |mut out, (name, value)| {
             let _ = writeln!(out, "{name:<12}{value}");
             out
-        })
+        });
+        out.push_str(&self.waits_table());
+        out
+    }
+
+    /// What devices have waited for, the longest waits first; empty if there is nothing.
+    fn waits_table(&self) -> String {
+        if self.waits.is_empty() {
+            return String::new();
+        }
+        let mut waits: Vec<&Wait> = self.waits.iter().collect();
+        waits.sort_by_key(|w| std::cmp::Reverse(w.time));
+        let right = Align::Right;
+        let mut table =
+            Table::new(&[("device", right), ("waits in", Align::Left), ("runs", right), ("for", right)]);
+        for wait in waits.iter().take(MAX_WAITS) {
+            table.row([
+                wait.device.to_string(),
+                wait.name.clone(),
+                wait.count.to_string(),
+                human(wait.time).trim_start().to_string(),
+            ]);
+        }
+        let more = waits.len().saturating_sub(MAX_WAITS);
+        let more = if more > 0 { format!("and {more} shorter ones\n") } else { String::new() };
+        format!("\n{}{more}", table.text())
     }
 
     /// One line of JSON: seconds and bytes, `null` for a stage that did not take place.
@@ -114,7 +146,7 @@ impl Timings {
             }),
             None => serde_json::Value::Null,
         };
-        let value = serde_json::json!({
+        let mut value = serde_json::json!({
             "parse": self.parse.as_secs_f64(),
             "passes": self.passes.map(seconds),
             "codegen": codegen.map(|c| seconds(c.total)),
@@ -128,6 +160,14 @@ impl Timings {
             "arena_bytes": codegen.map(|c| c.arena),
             "threads": codegen.map(|c| c.threads),
         });
+        if !self.waits.is_empty() {
+            let wait = |w: &Wait| {
+                serde_json::json!({
+                    "device": w.device, "name": w.name, "count": w.count, "seconds": seconds(w.time),
+                })
+            };
+            value["waits"] = self.waits.iter().map(wait).collect();
+        }
         format!("{value}\n")
     }
 }

@@ -7,7 +7,8 @@ use crate::{Arguments, Buffer, Error, Results, RunOptions};
 use hlo_ir::Literal;
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What a run on several devices has besides its arguments.
@@ -21,6 +22,46 @@ pub struct DeviceRunOptions<'a> {
     pub time_limit: Option<Duration>,
     /// How long a device waits for others in a collective; a minute, if it is not said.
     pub collective_timeout: Option<Duration>,
+    /// Where it is noted what devices wait for.
+    pub waits: Option<&'a Waits>,
+}
+
+/// How often devices have waited for each other in a run or several, and how long.
+#[derive(Debug, Default)]
+pub struct Waits(Mutex<BTreeMap<(usize, String), (u64, Duration)>>);
+
+/// What a device has waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The device.
+    pub device: usize,
+    /// The collective: its opcode and its instruction.
+    pub name: String,
+    /// How often it ran.
+    pub count: u64,
+    /// How long the device has waited there, in all, until the others came.
+    pub time: Duration,
+}
+
+impl Waits {
+    fn note(&self, device: usize, name: &str, time: Duration) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, sum) = all.entry((device, name.to_string())).or_default();
+        *count += 1;
+        *sum += time;
+    }
+
+    /// What was noted, by devices and names.
+    pub fn all(&self) -> Vec<Wait> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = |((device, name), &(count, time)): (&(usize, String), &(u64, Duration))| Wait {
+            device: *device,
+            name: name.clone(),
+            count,
+            time,
+        };
+        all.iter().map(wait).collect()
+    }
 }
 
 impl Executable {
@@ -90,11 +131,11 @@ impl Executable {
                 "the program runs on {devices} devices, but was given arguments for {given}"
             )));
         }
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout } = options;
+        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits } = options;
         let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
         let results: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
         limited(RunOptions { host: None, watch, time_limit }, |options| {
-            program.execute_on_devices(&arguments, results, hosts, options.watch, collective_timeout)
+            program.execute_on_devices(&arguments, results, hosts, options.watch, (collective_timeout, waits))
         })
     }
 }
@@ -107,7 +148,7 @@ impl LocalProgram {
         results: Vec<&mut Vec<Buffer>>,
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        timeout: Option<Duration>,
+        waiting: (Option<Duration>, Option<&Waits>),
     ) -> Result<(), Error> {
         let devices = arguments.len();
         let mut nobody = vec![hlo_ir::host::NoHost; devices];
@@ -121,7 +162,12 @@ impl LocalProgram {
                 let runs = values.into_iter().zip(hosts);
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
-                let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), evaluation, timeout);
+                let note = |device: usize, name: &str, time: Duration| {
+                    waiting.1.iter().for_each(|waits| waits.note(device, name, time));
+                };
+                let waited = waiting.1.map(|_| &note as &hlo_eval::Waited<'_>);
+                let options = hlo_eval::DeviceOptions { timeout: waiting.0, waited };
+                let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), evaluation, &options);
                 let computed = computed.map_err(|e| self.evaluation_failure(e))?;
                 let mut kept = Vec::with_capacity(devices);
                 for (value, result) in computed.iter().zip(results) {
@@ -132,7 +178,7 @@ impl LocalProgram {
             }
             None => {
                 let mut results = results;
-                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, timeout)?;
+                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, waiting)?;
                 results
             }
         };
@@ -146,7 +192,7 @@ impl LocalProgram {
         _: &mut [&mut Vec<Buffer>],
         _: Vec<&mut dyn Host>,
         _: Option<Arc<Watch>>,
-        _: Option<Duration>,
+        _: (Option<Duration>, Option<&Waits>),
     ) -> Result<(), Error> {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
@@ -158,7 +204,7 @@ impl LocalProgram {
         results: &mut [&mut Vec<Buffer>],
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        timeout: Option<Duration>,
+        (timeout, waits): (Option<Duration>, Option<&Waits>),
     ) -> Result<(), Error> {
         use crate::local::written;
         use hlo_codegen::{DeviceRun, Input};
@@ -167,7 +213,7 @@ impl LocalProgram {
             return Err(Error::new("internal error: a program without an engine"));
         };
         let watches = hlo_ir::watch::Watches::new(arguments.len(), watch);
-        let overseer = Overseer { module: &self.module, watches: &watches };
+        let overseer = Overseer { module: &self.module, watches: &watches, waits };
         let timeout = timeout.unwrap_or(TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut runs = Vec::with_capacity(arguments.len());
@@ -195,6 +241,7 @@ impl LocalProgram {
 struct Overseer<'a> {
     module: &'a hlo_ir::Module,
     watches: &'a hlo_ir::watch::Watches,
+    waits: Option<&'a Waits>,
 }
 
 #[cfg(feature = "codegen")]
@@ -205,6 +252,10 @@ impl hlo_communicator::Observer for Overseer<'_> {
 
     fn is_stopped(&self, device: usize) -> bool {
         self.watches.is_stopped(device)
+    }
+
+    fn waited(&self, device: usize, name: &str, time: Duration) {
+        self.waits.iter().for_each(|waits| waits.note(device, name, time));
     }
 
     fn failed(&self) {

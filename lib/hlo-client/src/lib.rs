@@ -57,7 +57,7 @@ pub use buffer::Buffer;
 pub use cache::CacheStatistics;
 pub use client::{Client, ClientOptions};
 pub use device::Device;
-pub use devices::DeviceRunOptions;
+pub use devices::{DeviceRunOptions, Wait, Waits};
 pub use donation::Argument;
 pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncRunOptions, Execution};

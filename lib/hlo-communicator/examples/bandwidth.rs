@@ -52,8 +52,7 @@ fn measured(device: &Member<'_>, bytes: usize, rounds: usize) -> Result<[Duratio
         },
         rounds,
     )?;
-    let gather =
-        timed(|| collective::all_gather(device, SITE, &[operand], &mut [&mut gathered]), rounds)?;
+    let gather = timed(|| collective::all_gather(device, SITE, &[operand], &mut [&mut gathered]), rounds)?;
     let exchange = timed(|| collective::all_to_all(device, SITE, operand, &mut *result), rounds)?;
     Ok([reduce, gather, exchange])
 }

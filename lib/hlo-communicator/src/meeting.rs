@@ -7,7 +7,7 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a sleeper sleeps at most before it looks whether there is still somebody to wait for.
 const NAP: Duration = Duration::from_millis(10);
@@ -27,8 +27,11 @@ pub(crate) struct Patience<'a, E> {
     pub(crate) spins: u32,
     /// True once somebody has failed.
     pub(crate) failed: &'a dyn Fn() -> bool,
-    /// Why not to wait any longer for the members at these places; asked now and then.
-    pub(crate) gives_up: &'a dyn Fn(&[usize]) -> Option<E>,
+    /// Hears how long it took until all members were there.
+    pub(crate) waited: &'a dyn Fn(Duration),
+    /// Why not to wait any longer for the members at these places; asked now and then. With the number of the round while
+    /// they have not come, without while they have not left.
+    pub(crate) gives_up: &'a dyn Fn(&[usize], Option<u64>) -> Option<E>,
 }
 
 /// The place of a member. Each has cache lines of its own.
@@ -101,7 +104,10 @@ impl<T> Meeting<T> {
         unsafe { *seat.offer.get() = Some(offer) };
         seat.arrived.store(round, Ordering::SeqCst);
         self.tell();
-        let outcome = self.wait(patience, |s| s.arrived.load(Ordering::SeqCst) >= round).and_then(|()| {
+        let since = Instant::now();
+        let arrived = self.wait(patience, Some(round), |s| s.arrived.load(Ordering::SeqCst) >= round);
+        (patience.waited)(since.elapsed());
+        let outcome = arrived.and_then(|()| {
             seat.looking.store(round, Ordering::SeqCst);
             match (patience.failed)() {
                 true => Err(Ended::Failed),
@@ -114,7 +120,7 @@ impl<T> Meeting<T> {
         seat.left.store(round, Ordering::SeqCst);
         self.tell();
         let end = match &outcome {
-            Ok(_) => self.wait(patience, |s| s.left.load(Ordering::SeqCst) >= round),
+            Ok(_) => self.wait(patience, None, |s| s.left.load(Ordering::SeqCst) >= round),
             Err(_) => Err(Ended::Failed),
         };
         if end.is_err() {
@@ -139,7 +145,12 @@ impl<T> Meeting<T> {
     }
 
     /// Waits until something is so of all seats.
-    fn wait<E>(&self, patience: &Patience<'_, E>, is_so: impl Fn(&Seat<T>) -> bool) -> Result<(), Ended<E>> {
+    fn wait<E>(
+        &self,
+        patience: &Patience<'_, E>,
+        round: Option<u64>,
+        is_so: impl Fn(&Seat<T>) -> bool,
+    ) -> Result<(), Ended<E>> {
         let all = || self.seats.iter().all(&is_so);
         for _ in 0..patience.spins {
             if all() {
@@ -157,7 +168,7 @@ impl<T> Meeting<T> {
                 break Err(Ended::Failed);
             }
             let missing: Vec<usize> = (0..self.seats.len()).filter(|&p| !is_so(&self.seats[p])).collect();
-            if let Some(reason) = (patience.gives_up)(&missing) {
+            if let Some(reason) = (patience.gives_up)(&missing, round) {
                 break Err(Ended::GaveUp(reason));
             }
             guard = self.news.wait_timeout(guard, NAP).unwrap_or_else(PoisonError::into_inner).0;
@@ -165,6 +176,12 @@ impl<T> Meeting<T> {
         drop(guard);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         outcome
+    }
+
+    /// The places of the members that have not come to a round.
+    pub(crate) fn missing(&self, round: u64) -> impl Iterator<Item = usize> + '_ {
+        let has_come = move |place: &usize| self.seats[*place].arrived.load(Ordering::SeqCst) >= round;
+        (0..self.seats.len()).filter(move |place| !has_come(place))
     }
 
     /// Wakes those who sleep: something has changed.

@@ -3,6 +3,7 @@
 use crate::mail::Mail;
 use crate::meeting::{Ended, Meeting, Offers, Patience};
 use crate::{Combine, Communicator, Failure, Parts, Reduced, Table};
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,6 +35,9 @@ pub trait Observer: Sync {
     fn is_stopped(&self, _device: usize) -> bool {
         false
     }
+
+    /// Hears how long a device has waited for others in a collective, by what messages call that.
+    fn waited(&self, _device: usize, _name: &str, _time: Duration) {}
 
     /// Hears that a device has failed, once: the others are of no use any more.
     fn failed(&self) {}
@@ -114,8 +118,19 @@ pub struct Process<'a> {
     /// The first failure, and whose it is.
     failure: Mutex<Option<(usize, Failure)>>,
     mail: Mail,
+    /// What devices that sleep wait for in meetings. None of these comes anywhere while this is locked.
+    waiting: Mutex<Vec<Option<Waiting>>>,
     options: Options<'a>,
     spins: u32,
+}
+
+/// What a device waits for that others come to.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    site: usize,
+    /// The number of the group.
+    group: usize,
+    round: u64,
 }
 
 impl fmt::Debug for Process<'_> {
@@ -153,6 +168,7 @@ impl<'a> Process<'a> {
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             mail: Mail::default(),
+            waiting: Mutex::new(vec![None; table.devices()]),
             table,
             options,
             spins,
@@ -255,6 +271,35 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// Notes what a device waits for. Why it would wait for ever, if it would: each of some devices, this one among them,
+    /// waits for another of them.
+    fn deadlock(&self, device: usize, waits: Waiting) -> Option<Failure> {
+        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        all[device] = Some(waits);
+        let mut stuck: Vec<bool> = all.iter().map(Option::is_some).collect();
+        let missing = |waits: &Waiting, stuck: &[bool]| {
+            let group = &self.table.groups()[waits.group];
+            self.meetings[waits.group].missing(waits.round).map(|p| group[p]).find(|&d| stuck[d])
+        };
+        loop {
+            let is_free = |&d: &usize| stuck[d] && all[d].is_none_or(|w| missing(&w, &stuck).is_none());
+            match (0..stuck.len()).find(is_free) {
+                Some(free) => stuck[free] = false,
+                None => break,
+            }
+        }
+        if !stuck[device] {
+            return None;
+        }
+        let (mut words, mut at, mut seen) = (Vec::new(), device, vec![false; stuck.len()]);
+        while let Some(waits) = all[at].filter(|_| !std::mem::replace(&mut seen[at], true)) {
+            let next = missing(&waits, &stuck)?;
+            words.push(format!("device {at} at {} for device {next}", self.table.name(waits.site)));
+            at = next;
+        }
+        Some(format!("the devices diverge, and wait for each other: {}", listed(words)).into())
+    }
+
     /// Why not to wait any longer for devices.
     fn gives_up(&self, waiting: usize, name: &str, since: Instant, missing: &[usize]) -> Option<Failure> {
         if self.options.observer.is_stopped(waiting) {
@@ -294,12 +339,27 @@ impl Member<'_> {
             return Err(Failure::Here(format!("internal error: device {} is not in {name}", self.device)));
         };
         let since = Instant::now();
-        let gives_up = |places: &[usize]| {
+        let is_noted = Cell::new(false);
+        let gives_up = |places: &[usize], round: Option<u64>| {
             let missing: Vec<usize> = places.iter().map(|&p| group[p]).collect();
-            process.gives_up(self.device, table.name(site), since, &missing)
+            let reason = process.gives_up(self.device, table.name(site), since, &missing);
+            reason.or_else(|| {
+                is_noted.set(round.is_some());
+                process.deadlock(self.device, Waiting { site, group: number, round: round? })
+            })
         };
-        let patience =
-            Patience { spins: process.spins, failed: &|| process.has_failed(), gives_up: &gives_up };
+        let waited = |time| {
+            if is_noted.replace(false) {
+                process.waiting.lock().unwrap_or_else(PoisonError::into_inner)[self.device] = None;
+            }
+            process.options.observer.waited(self.device, table.name(site), time);
+        };
+        let patience = Patience {
+            spins: process.spins,
+            failed: &|| process.has_failed(),
+            waited: &waited,
+            gives_up: &gives_up,
+        };
         let failed = || process.fail(self.device, Failure::Elsewhere);
         let outcome = process.meetings[number].meet(
             place,

@@ -11,10 +11,20 @@ fn run<R: Send>(
     groups: &[Vec<usize>],
     body: impl Fn(&Member<'_>) -> Result<R, Failure> + Sync,
 ) -> Result<Vec<R>, (usize, String)> {
+    run_within(Duration::from_secs(30), devices, groups, body)
+}
+
+/// The same, where devices wait so long for each other.
+fn run_within<R: Send>(
+    timeout: Duration,
+    devices: usize,
+    groups: &[Vec<usize>],
+    body: impl Fn(&Member<'_>) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, (usize, String)> {
     let mut table = Table::new(devices);
     table.add("all-reduce `a`", groups);
     table.add("all-gather `b`", groups);
-    let options = Options { timeout: Duration::from_millis(300), ..Options::default() };
+    let options = Options { timeout, ..Options::default() };
     let outcome = Process::new(Arc::new(table), options).run(vec![(); devices], |member, ()| body(member));
     outcome.map_err(|(device, failure)| (device, failure.to_string()))
 }
@@ -151,7 +161,7 @@ fn whoever_is_missing_is_named() {
     let start = Instant::now();
     let error =
         run(3, &all, |d| if d.device() == 1 { Ok(()) } else { gather(d, 1, 4) }).expect_err("one ends");
-    assert!(start.elapsed() < Duration::from_millis(250), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let message = format!(
         "the devices diverge: device {} at all-gather `b` waits for device 1, at its end already",
         error.0
@@ -172,17 +182,30 @@ fn whoever_is_missing_is_named() {
     let ends = ["device 1 at all-reduce `a`", "device 1 is at all-reduce `a`", "at all-reduce `a`"];
     assert!(message.starts_with("the devices diverge: "), "{device}: {message}");
     assert!(ends.iter().any(|e| message.contains(e)), "{device}: {message}");
+    // Each waits for another.
+    let start = Instant::now();
+    let mut table = Table::new(2);
+    table.add("all-gather `b`", &[vec![0, 1]]);
+    table.add("all-gather `c`", &[vec![1, 0]]);
+    let options = Options { timeout: Duration::from_secs(30), ..Options::default() };
+    let process = Process::new(Arc::new(table), options);
+    let outcome = process.run(vec![(); 2], |d, ()| gather(d, d.device(), 4));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let (device, failure) = outcome.expect_err("both wait");
+    let (b, c) = ("device 0 at all-gather `b` for device 1", "device 1 at all-gather `c` for device 0");
+    let listed = if device == 0 { format!("{b} and {c}") } else { format!("{c} and {b}") };
+    assert_eq!(failure.to_string(), format!("the devices diverge, and wait for each other: {listed}"));
     // One has another size.
     let (_, message) = run(3, &all, |d| gather(d, 1, 4 + d.device() / 2)).expect_err("one has more");
     assert!(message.starts_with("all-gather `b`: "), "{message}");
     // One does not come.
     let late = |d: &Member<'_>| {
         if d.device() == 0 {
-            std::thread::sleep(Duration::from_millis(700));
+            std::thread::sleep(Duration::from_millis(1500));
         }
         gather(d, 1, 4)
     };
-    let (_, message) = run(3, &all, late).expect_err("one is late");
+    let (_, message) = run_within(Duration::from_millis(300), 3, &all, late).expect_err("one is late");
     assert!(message.ends_with("at all-gather `b` has waited 0.3 s for device 0"), "{message}");
 }
 

@@ -22,6 +22,18 @@ pub struct DeviceRun<'a> {
     pub watch: Option<Arc<Watch>>,
 }
 
+/// Hears how long a device has waited for others in a collective, by the collective's name.
+pub type Waited<'a> = dyn Fn(usize, &str, Duration) + Sync + 'a;
+
+/// How the devices of a run wait for each other.
+#[derive(Clone, Copy, Default)]
+pub struct DeviceOptions<'a> {
+    /// How long a device waits for others in a collective; a minute unless it is said.
+    pub timeout: Option<Duration>,
+    /// Hears of it.
+    pub waited: Option<&'a Waited<'a>>,
+}
+
 /// The collectives of a module by their numbers in a [`Table`].
 pub(crate) struct Sites {
     pub(crate) counts: DeviceCounts,
@@ -73,7 +85,7 @@ pub(crate) fn run(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
-    timeout: Option<Duration>,
+    devices: &DeviceOptions<'_>,
     body: impl Fn(&mut Evaluator<'_>, Vec<Literal>) -> Result<Literal, EvalError> + Sync,
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
@@ -84,9 +96,9 @@ pub(crate) fn run(
         (1, None) => Watches::new(0, None),
         (devices, _) => Watches::new(devices, first),
     };
-    let overseer = Overseer { module, watches: &watches };
+    let overseer = Overseer { module, watches: &watches, waited: devices.waited };
     let process = ProcessOptions { observer: &overseer, ..ProcessOptions::default() };
-    let process = ProcessOptions { timeout: timeout.unwrap_or(process.timeout), ..process };
+    let process = ProcessOptions { timeout: devices.timeout.unwrap_or(process.timeout), ..process };
     let process = Process::new(Arc::new(table), process);
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
     let outcome = process.run(runs, |member, run| {
@@ -124,6 +136,7 @@ pub(crate) fn run(
 struct Overseer<'a> {
     module: &'a Module,
     watches: &'a Watches,
+    waited: Option<&'a Waited<'a>>,
 }
 
 impl Observer for Overseer<'_> {
@@ -133,6 +146,12 @@ impl Observer for Overseer<'_> {
 
     fn is_stopped(&self, device: usize) -> bool {
         self.watches.is_stopped(device)
+    }
+
+    fn waited(&self, device: usize, name: &str, time: Duration) {
+        if let Some(waited) = self.waited {
+            waited(device, name, time);
+        }
     }
 
     fn failed(&self) {

@@ -60,7 +60,7 @@ mod plan;
 mod program;
 mod transfers;
 
-pub use devices::DeviceRun;
+pub use devices::{DeviceOptions, DeviceRun, Waited};
 pub use error::EvalError;
 pub use memory::check_memory;
 pub use ops::convert::convert;
@@ -168,7 +168,7 @@ pub fn evaluate_with_host(
     host: &mut dyn Host,
 ) -> Result<Literal, EvalError> {
     let run = DeviceRun { inputs: inputs.to_vec(), host, watch: None };
-    let mut results = evaluate_runs(module, vec![run], options, None)?;
+    let mut results = evaluate_runs(module, vec![run], options, &DeviceOptions::default())?;
     results.pop().ok_or_else(|| EvalError::internal("a run without a result"))
 }
 
@@ -201,11 +201,10 @@ pub fn evaluate_on_devices(
     let mut hosts = vec![NoHost; inputs.len()];
     let runs = inputs.iter().zip(&mut hosts);
     let runs = runs.map(|(inputs, host)| DeviceRun { inputs: inputs.clone(), host, watch: None });
-    evaluate_runs(module, runs.collect(), options, None)
+    evaluate_runs(module, runs.collect(), options, &DeviceOptions::default())
 }
 
-/// As [`evaluate_on_devices`], with what each device has besides its inputs. A device waits for others in a collective as
-/// long as `timeout`, a minute unless it is said.
+/// As [`evaluate_on_devices`], with what each device has besides its inputs, and how they wait for each other.
 ///
 /// # Errors
 /// As [`evaluate_with_host`], with the number of the device where there are several; there are not as many runs as devices;
@@ -214,7 +213,7 @@ pub fn evaluate_runs(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
-    timeout: Option<std::time::Duration>,
+    devices: &DeviceOptions<'_>,
 ) -> Result<Vec<Literal>, EvalError> {
     let mut explicit = std::borrow::Cow::Borrowed(module);
     if module.leaves_unsaid() {
@@ -235,7 +234,7 @@ pub fn evaluate_runs(
     for run in &runs {
         check_inputs(module, &run.inputs)?;
     }
-    devices::run(module, runs, options, timeout, |evaluator, inputs| {
+    devices::run(module, runs, options, devices, |evaluator, inputs| {
         let entry = module.entry();
         evaluator.check(entry)?;
         let result =

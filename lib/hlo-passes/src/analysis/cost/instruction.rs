@@ -1,6 +1,6 @@
 //! What one instruction costs, but for what runs computations.
 
-use super::Cost;
+use super::{Cost, communication};
 use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, Window, WindowDim};
 use hlo_ir::contraction::{Aggregation, Combination, Contraction};
 use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
@@ -16,7 +16,7 @@ const MAX_POSITIONS: i64 = 1 << 20;
 pub(super) fn cost(module: &Module, id: InstrId, callee: &dyn Fn(ComputationId) -> Cost) -> Cost {
     let instruction = &module[id];
     let calculation = calculation(module, instruction, callee);
-    Cost { bytes: bytes(module, instruction), ..calculation }
+    Cost { bytes: bytes(module, instruction), sent: communication::sent(module, id), ..calculation }
 }
 
 /// The elements of a shape, of all arrays of a tuple.

@@ -1,5 +1,5 @@
 //! What a module costs to run, by XLA's measures (its `HloCostAnalysis`): arithmetic operations, transcendental functions,
-//! and bytes read and written, of each instruction and in all.
+//! bytes read and written, and bytes that devices hand to each other, of each instruction and in all.
 //!
 //! An element of an elementwise operation is one operation, whatever its type; a multiplication with an addition in a
 //! product is two. Transcendental functions are counted apart. An instruction reads its operands and writes its result,
@@ -7,6 +7,7 @@
 //! loop costs what its body and condition cost, times the number of its iterations if that is known; a conditional
 //! what the branch costs that costs most, in each measure.
 
+mod communication;
 mod instruction;
 
 use crate::support::trip_count::trip_count;
@@ -23,6 +24,8 @@ pub struct Cost {
     pub transcendentals: u64,
     /// Bytes read and written.
     pub bytes: u64,
+    /// Bytes that each device hands to others, on average.
+    pub sent: u64,
 }
 
 /// A usual processor, to weigh operations against memory with: operations, transcendental functions and bytes a second.
@@ -50,6 +53,7 @@ impl Cost {
             flops: self.flops.max(other.flops),
             transcendentals: self.transcendentals.max(other.transcendentals),
             bytes: self.bytes.max(other.bytes),
+            sent: self.sent.max(other.sent),
         }
     }
 
@@ -66,6 +70,7 @@ impl Add for Cost {
             flops: self.flops.saturating_add(other.flops),
             transcendentals: self.transcendentals.saturating_add(other.transcendentals),
             bytes: self.bytes.saturating_add(other.bytes),
+            sent: self.sent.saturating_add(other.sent),
         }
     }
 }
@@ -83,6 +88,7 @@ impl Mul<u64> for Cost {
             flops: self.flops.saturating_mul(times),
             transcendentals: self.transcendentals.saturating_mul(times),
             bytes: self.bytes.saturating_mul(times),
+            sent: self.sent.saturating_mul(times),
         }
     }
 }
