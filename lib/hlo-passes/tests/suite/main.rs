@@ -9,3 +9,4 @@ mod layout_assignment;
 mod scale;
 mod semantics;
 mod tangled;
+mod tile_assignment;
