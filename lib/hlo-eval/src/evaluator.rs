@@ -1,5 +1,6 @@
 //! The evaluator: runs plans, keeps values, watches the budgets.
 
+use crate::devices::Devices;
 use crate::ops;
 use crate::plan::{Plan, Step};
 use crate::program::Program;
@@ -43,6 +44,10 @@ pub(crate) struct Evaluator<'m> {
     pub(crate) dynamic: bool,
     /// Custom calls that were made before.
     custom_calls: HashMap<InstrId, Arc<PlannedCall>>,
+    /// The other devices; `None` where an instruction is evaluated by itself.
+    pub(crate) devices: Option<Devices<'m>>,
+    /// True once a communication ended because another device has failed.
+    pub(crate) failed_elsewhere: bool,
 }
 
 impl<'m> Evaluator<'m> {
@@ -62,6 +67,8 @@ impl<'m> Evaluator<'m> {
             channels: HashMap::new(),
             dynamic: false,
             custom_calls: HashMap::new(),
+            devices: None,
+            failed_elsewhere: false,
         }
     }
 

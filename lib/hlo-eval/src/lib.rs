@@ -46,6 +46,7 @@
 //! assert_eq!(error.message, "the entry computation has 2 parameters, but 1 inputs were given");
 //! ```
 
+mod devices;
 mod element;
 mod error;
 mod evaluator;
@@ -59,12 +60,14 @@ mod plan;
 mod program;
 mod transfers;
 
+pub use devices::DeviceRun;
 pub use error::EvalError;
 pub use memory::check_memory;
 pub use ops::convert::convert;
 
 use evaluator::Evaluator;
 use hlo_custom_call::Registry;
+use hlo_ir::devices::DeviceCounts;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
@@ -139,7 +142,7 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
 ///
 /// # Errors
 /// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
-/// `options` that is used up, a module that one device can't run, an infeed without an item that fits, a receive that
+/// `options` that is used up, a module that runs on several devices, or that these can't run, an infeed without an item that fits, a receive that
 /// waits for ever. An `EvalError` names the instruction where there is one.
 ///
 /// # Example
@@ -164,6 +167,55 @@ pub fn evaluate_with_host(
     options: &Options,
     host: &mut dyn Host,
 ) -> Result<Literal, EvalError> {
+    let run = DeviceRun { inputs: inputs.to_vec(), host, watch: None };
+    let mut results = evaluate_runs(module, vec![run], options, None)?;
+    results.pop().ok_or_else(|| EvalError::internal("a run without a result"))
+}
+
+/// Runs the entry computation of a verified module on all devices that its header counts, `replica_count` times
+/// `num_partitions`: device `replica × num_partitions + partition`, each on a thread of its own. `inputs` has the values of
+/// each device's parameters; the result is each device's.
+///
+/// # Errors
+/// As [`evaluate_runs`].
+///
+/// # Example
+/// ```
+/// use hlo_ir::{ElementType, Literal};
+///
+/// let module = hlo_parser::parse_module("HloModule m, replica_count=2
+/// add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] add(a, b) }
+/// ENTRY main {
+///   x = s32[] parameter(0)
+///   ROOT y = s32[] all-reduce(x), to_apply=add
+/// }").expect("a module");
+/// let inputs = [20, 22].map(|x| vec![Literal::scalar(ElementType::S32, x)]);
+/// let sums = hlo_eval::evaluate_on_devices(&module, &inputs, &Default::default()).expect("sums");
+/// assert!(sums.iter().all(|sum| sum.integer_at(0) == Some(42)));
+/// ```
+pub fn evaluate_on_devices(
+    module: &Module,
+    inputs: &[Vec<Literal>],
+    options: &Options,
+) -> Result<Vec<Literal>, EvalError> {
+    let mut hosts = vec![NoHost; inputs.len()];
+    let runs = inputs.iter().zip(&mut hosts);
+    let runs = runs.map(|(inputs, host)| DeviceRun { inputs: inputs.clone(), host, watch: None });
+    evaluate_runs(module, runs.collect(), options, None)
+}
+
+/// As [`evaluate_on_devices`], with what each device has besides its inputs. A device waits for others in a collective as
+/// long as `timeout`, a minute unless it is said.
+///
+/// # Errors
+/// As [`evaluate_with_host`], with the number of the device where there are several; there are not as many runs as devices;
+/// devices that diverge, so that one would wait for ever for another.
+pub fn evaluate_runs(
+    module: &Module,
+    runs: Vec<DeviceRun<'_>>,
+    options: &Options,
+    timeout: Option<std::time::Duration>,
+) -> Result<Vec<Literal>, EvalError> {
     let mut explicit = std::borrow::Cow::Borrowed(module);
     if module.leaves_unsaid() {
         explicit.to_mut().make_explicit();
@@ -172,11 +224,30 @@ pub fn evaluate_with_host(
     if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
         return Err(EvalError::new(first.message));
     }
-    let entry = module.entry();
+    let expected = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    if runs.len() != expected {
+        let given = runs.len();
+        return Err(EvalError::new(format!(
+            "the module runs on {expected} devices, but inputs of {given} were given"
+        )));
+    }
     check_memory(module, options)?;
-    let mut evaluator = Evaluator::new(module, options, host);
-    evaluator.check(entry)?;
-    let parameters = module.parameters(entry);
+    for run in &runs {
+        check_inputs(module, &run.inputs)?;
+    }
+    devices::run(module, runs, options, timeout, |evaluator, inputs| {
+        let entry = module.entry();
+        evaluator.check(entry)?;
+        let result =
+            evaluator.run_computation(entry, inputs.into_iter().map(ops::dynamic::sized).collect())?;
+        evaluator.finish()?;
+        ops::dynamic::declared(result, &module[module[entry].root()].shape)
+    })
+}
+
+/// Checks that values fit the entry's parameters.
+fn check_inputs(module: &Module, inputs: &[Literal]) -> Result<(), EvalError> {
+    let parameters = module.parameters(module.entry());
     if inputs.len() != parameters.len() {
         return Err(EvalError::new(format!(
             "the entry computation has {} parameters, but {} inputs were given",
@@ -195,10 +266,7 @@ pub fn evaluate_with_host(
             .at(id));
         }
     }
-    let result =
-        evaluator.run_computation(entry, inputs.iter().cloned().map(ops::dynamic::sized).collect())?;
-    evaluator.finish()?;
-    ops::dynamic::declared(result, &module[module[entry].root()].shape)
+    Ok(())
 }
 
 /// Computes one instruction from the values of its operands. Computations that it calls are run.

@@ -78,6 +78,9 @@ pub fn plan_with_donations(module: &Module, memory_limit: u64) -> Result<Plan, V
 
 /// The steps of a module that can run on one device, before their buffers have places.
 fn expanded(module: &Module, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
+    if hlo_ir::devices::DeviceCounts::of(module).is_some_and(|counts| counts.devices() > 1) {
+        return Err(vec![Diag::error("compiled code runs on one device, the module has several")]);
+    }
     match hlo_ir::verify::verify_execution(module) {
         refused if refused.is_empty() => expand::expand(module, donations),
         refused => Err(refused),

@@ -1,120 +1,439 @@
-//! Collectives (semantics, "AllGather" to "ReduceScatter") of one device: it exchanges data with itself, so that a
-//! sum is of one value, a gathered array has one part, and what is scattered stays whole. `hlo_ir::verify` has
-//! refused modules that need more devices.
+//! Collectives (semantics, "AllGather" to "ReduceScatter"): what devices do together. How bytes come from one device to
+//! another is the communicator's; here is what they mean.
+//!
+//! A device that is in no group of a collective gets zeros.
 
-use super::moved::{copy, same};
+use super::combine::Combiner;
+use super::moved::copy;
 use super::structural::relabel;
-use super::{Result, array, effects, take};
+use super::{Result, array, dimension, effects, take};
 use crate::EvalError;
+use crate::devices::Devices;
 use crate::evaluator::Evaluator;
-use crate::index::{count, extent};
-use hlo_ir::attr::{CollectiveBroadcastAttrs, CollectivePermuteAttrs};
-use hlo_ir::{ArrayShape, Instruction, Literal, Shape};
+use crate::index::count;
+use hlo_communicator::collective::{self, Rows};
+use hlo_communicator::{Communicator, Reduced};
+use hlo_ir::attr::{AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs};
+use hlo_ir::devices::{ends, pairs, pairs_of_slice};
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Instruction, Literal, Shape};
 
-/// The operands themselves: one as it is, several as a tuple.
-pub(super) fn exchange(instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
-    exchanged(operands, &instr.shape)
+/// One device's part in a collective.
+#[derive(Clone, Copy)]
+struct Site<'m> {
+    devices: Devices<'m>,
+    number: usize,
+    /// The members of the group, this device included; 0 if it is in none.
+    members: usize,
 }
 
-fn exchanged(operands: Vec<Literal>, shape: &Shape) -> Result<Literal> {
-    match &operands[..] {
-        [one] if shape.as_array().is_some() || one.shape().compatible(shape) => relabel(one.clone(), shape),
-        _ => relabel(Literal::tuple(operands), shape),
+impl<'m> Site<'m> {
+    fn of(ev: &Evaluator<'m>, id: InstrId) -> Result<Self> {
+        let alone = || EvalError::new("devices exchange data in a run of the whole program only");
+        let devices = ev.devices.ok_or_else(alone)?;
+        let number = devices.sites.number(id)?;
+        let group = devices.communicator.table().group(number, devices.own());
+        Ok(Self { devices, number, members: group.map_or(0, <[usize]>::len) })
+    }
+
+    fn communicator(&self) -> &'m dyn Communicator {
+        self.devices.communicator
     }
 }
 
+/// The results of a collective: one as it is, several as a tuple.
+fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
+    match &results[..] {
+        [one] if shape.as_array().is_some() || one.shape().compatible(shape) => relabel(one.clone(), shape),
+        _ => relabel(Literal::tuple(results), shape),
+    }
+}
+
+/// `replica-id` and `partition-id`.
+pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
+    let alone = || EvalError::new("an instruction by itself is on no device");
+    let devices = ev.devices.ok_or_else(alone)?;
+    let id = match is_replica {
+        true => devices.sites.counts.replica(devices.own()),
+        false => devices.sites.counts.partition(devices.own()),
+    };
+    Ok(Literal::scalar(ElementType::U32, id as u32))
+}
+
+/// `all-reduce` (semantics, "AllReduce"): at each index the elements of all members, combined in the order of the group.
+pub(super) fn all_reduce(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    to_apply: ComputationId,
+) -> Result<Literal> {
+    let site = Site::of(ev, id)?;
+    let mut results = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        results.push(ev.allocate(array(operand)?)?);
+    }
+    if site.members == 0 {
+        return collate(results, &instr.shape);
+    }
+    let combiners = combiners(ev, to_apply, &operands)?;
+    let mut arrays = Vec::with_capacity(operands.len());
+    for (operand, result) in operands.iter().zip(&mut results) {
+        let element_bytes = array(operand)?.element_type.byte_size();
+        arrays.push(Reduced { operand: operand.bytes(), result: result.bytes_mut(), element_bytes });
+    }
+    let mut error = None;
+    let outcome = site.communicator().all_reduce(site.number, &mut arrays, &mut |n, members, result| {
+        noted(combiners[n].combine(ev, members, result), &mut error)
+    });
+    finished(ev, outcome, error)?;
+    operands.into_iter().for_each(|o| ev.release(o));
+    collate(results, &instr.shape)
+}
+
+/// Hands an error on by its message, and keeps the error itself.
+fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Result<(), String> {
+    outcome.map_err(|e| {
+        let message = e.message.clone();
+        slot.get_or_insert(e);
+        message
+    })
+}
+
+/// The outcome of a communication in which this device may have failed itself.
+fn finished<T>(
+    ev: &mut Evaluator<'_>,
+    outcome: std::result::Result<T, hlo_communicator::Failure>,
+    own: Option<EvalError>,
+) -> Result<T> {
+    match own {
+        Some(error) => Err(error),
+        None => ev.communicated(outcome),
+    }
+}
+
+/// What combines the elements of each operand.
+fn combiners(ev: &mut Evaluator<'_>, to_apply: ComputationId, operands: &[Literal]) -> Result<Vec<Combiner>> {
+    operands.iter().map(|o| Combiner::new(ev, to_apply, array(o)?.element_type)).collect()
+}
+
+/// An array as `outer × cut × inner` bytes, where `cut` is a dimension that is cut into pieces or put together of them.
+#[derive(Clone, Copy)]
+struct Pieces {
+    outer: usize,
+    /// The bytes of one piece for one index of the outer dimensions.
+    bytes: usize,
+}
+
+impl Pieces {
+    /// The pieces of one member: of `shape`, along dimension `d`.
+    fn of(shape: &ArrayShape, d: usize) -> Self {
+        let bytes = count(&shape.dims[d..]) * shape.element_type.byte_size();
+        Self { outer: count(&shape.dims[..d]), bytes }
+    }
+
+    /// Cuts an array into the pieces of `members`, each whole, one after the other.
+    fn dealt(self, whole: &[u8], members: usize, pieces: &mut [u8]) {
+        for (at, member) in (0..self.outer).flat_map(|o| (0..members).map(move |m| (o, m))) {
+            let from = (at * members + member) * self.bytes;
+            let to = (member * self.outer + at) * self.bytes;
+            pieces[to..to + self.bytes].copy_from_slice(&whole[from..from + self.bytes]);
+        }
+    }
+
+    /// Puts the pieces of `members` together.
+    fn joined(self, pieces: &[u8], members: usize, whole: &mut [u8]) {
+        for (at, member) in (0..self.outer).flat_map(|o| (0..members).map(move |m| (o, m))) {
+            let to = (at * members + member) * self.bytes;
+            let from = (member * self.outer + at) * self.bytes;
+            whole[to..to + self.bytes].copy_from_slice(&pieces[from..from + self.bytes]);
+        }
+    }
+}
+
+/// An array of another size along a dimension.
+fn resized(shape: &ArrayShape, d: usize, size: i64) -> ArrayShape {
+    let dims = shape.dims.iter().enumerate().map(|(k, &n)| if k == d { size } else { n });
+    ArrayShape::new(shape.element_type, dims)
+}
+
+/// The dimension that a collective is along.
+fn along(dimensions: &[i64], shape: &ArrayShape) -> Result<usize> {
+    let d = dimensions.first().ok_or_else(|| EvalError::internal("a collective along no dimension"))?;
+    dimension(*d, shape.rank())
+}
+
+fn slices(literals: &[Literal]) -> Vec<&[u8]> {
+    literals.iter().map(Literal::bytes).collect()
+}
+
+fn slices_mut(literals: &mut [Literal]) -> Vec<&mut [u8]> {
+    literals.iter_mut().map(Literal::bytes_mut).collect()
+}
+
+/// `all-gather` (semantics, "AllGather"): the operands of all members, put together along a dimension in the order of the
+/// group.
+pub(super) fn all_gather(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &AllGatherAttrs,
+) -> Result<Literal> {
+    let results = gathered(ev, id, &operands, attrs)?;
+    operands.into_iter().for_each(|o| ev.release(o));
+    collate(results, &instr.shape)
+}
+
 /// `all-gather-start`: operands, results and contexts.
-pub(super) fn start(ev: &mut Evaluator<'_>, instr: &Instruction, operands: Vec<Literal>) -> Result<Literal> {
-    let result = operands.clone();
-    started(ev, instr, operands, |_, shape| exchanged(result, shape))
+pub(super) fn all_gather_start(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &AllGatherAttrs,
+) -> Result<Literal> {
+    let results = gathered(ev, id, &operands, attrs)?;
+    started(ev, instr, operands, |shape| collate(results, shape))
+}
+
+fn gathered(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    operands: &[Literal],
+    attrs: &AllGatherAttrs,
+) -> Result<Vec<Literal>> {
+    let site = Site::of(ev, id)?;
+    let (mut results, mut pieces, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for operand in operands {
+        let shape = array(operand)?;
+        let d = along(&attrs.dimensions, shape)?;
+        let whole = resized(shape, d, shape.dims[d].saturating_mul(site.members as i64));
+        results.push(ev.allocate(&whole)?);
+        pieces.push(Pieces::of(shape, d));
+        parts.push(ev.allocate(&whole)?);
+    }
+    let outcome = collective::all_gather(
+        site.communicator(),
+        site.number,
+        &slices(operands),
+        &mut slices_mut(&mut parts),
+    );
+    ev.communicated(outcome)?;
+    for ((result, pieces), part) in results.iter_mut().zip(pieces).zip(parts) {
+        pieces.joined(part.bytes(), site.members, result.bytes_mut());
+        ev.release(part);
+    }
+    Ok(results)
+}
+
+/// `all-to-all` (semantics, "AllToAll"): along a dimension, or of one operand for each member.
+pub(super) fn all_to_all(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &AllToAllAttrs,
+) -> Result<Literal> {
+    let site = Site::of(ev, id)?;
+    let mut results = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        results.push(ev.allocate(array(operand)?)?);
+    }
+    let (Some(_), [operand], [result]) = (attrs.dimensions.first(), &operands[..], &mut results[..]) else {
+        let outcome = collective::all_to_all_tuple(
+            site.communicator(),
+            site.number,
+            &slices(&operands),
+            &mut slices_mut(&mut results),
+        );
+        ev.communicated(outcome)?;
+        return collate(results, &instr.shape);
+    };
+    if site.members > 0 {
+        let shape = array(operand)?;
+        let d = along(&attrs.dimensions, shape)?;
+        let pieces = Pieces::of(&resized(shape, d, shape.dims[d] / site.members as i64), d);
+        let (mut sent, mut received) = (ev.allocate(shape)?, ev.allocate(shape)?);
+        pieces.dealt(operand.bytes(), site.members, sent.bytes_mut());
+        let outcome =
+            collective::all_to_all(site.communicator(), site.number, sent.bytes(), received.bytes_mut());
+        ev.communicated(outcome)?;
+        pieces.joined(received.bytes(), site.members, result.bytes_mut());
+        [sent, received].into_iter().for_each(|part| ev.release(part));
+    }
+    operands.into_iter().for_each(|o| ev.release(o));
+    collate(results, &instr.shape)
+}
+
+/// `reduce-scatter` (semantics, "ReduceScatter"): the piece of an `all-reduce` that has the place of this device in its group.
+pub(super) fn reduce_scatter(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    instr: &Instruction,
+    operands: Vec<Literal>,
+    attrs: &hlo_ir::attr::ReduceScatterAttrs,
+) -> Result<Literal> {
+    let site = Site::of(ev, id)?;
+    let combiners = combiners(ev, attrs.to_apply, &operands)?;
+    let (mut results, mut sent) = (Vec::new(), Vec::new());
+    for (n, operand) in operands.iter().enumerate() {
+        let shape = array(operand)?;
+        let d = along(&attrs.dimensions, shape)?;
+        if site.members == 0 {
+            let part = instr.shape.leaves().get(n).and_then(|s| s.as_array()).cloned();
+            results.push(ev.allocate(part.as_ref().unwrap_or(shape))?);
+            continue;
+        }
+        let part = resized(shape, d, shape.dims[d] / site.members as i64);
+        let mut dealt = ev.allocate(shape)?;
+        Pieces::of(&part, d).dealt(operand.bytes(), site.members, dealt.bytes_mut());
+        sent.push(dealt);
+        results.push(ev.allocate(&part)?);
+    }
+    let mut error = None;
+    let outcome = collective::reduce_scatter(
+        site.communicator(),
+        site.number,
+        &slices(&sent),
+        &mut slices_mut(&mut results),
+        &mut |n, members, result| noted(combiners[n].combine(ev, members, result), &mut error),
+    );
+    finished(ev, outcome, error)?;
+    sent.into_iter().chain(operands).for_each(|o| ev.release(o));
+    collate(results, &instr.shape)
 }
 
 /// The state of a start: operands, results by their shape, contexts.
-fn started<'m>(
-    ev: &mut Evaluator<'m>,
+fn started(
+    ev: &mut Evaluator<'_>,
     instr: &Instruction,
     operands: Vec<Literal>,
-    result: impl FnOnce(&mut Evaluator<'m>, &Shape) -> Result<Literal>,
+    result: impl FnOnce(&Shape) -> Result<Literal>,
 ) -> Result<Literal> {
     let Some([given, made, ..]) = instr.shape.as_tuple() else {
         return Err(EvalError::new(format!("{} gives operands and results", instr.op.name())));
     };
-    let parts = vec![exchanged(operands, given)?, result(ev, made)?];
+    let parts = vec![collate(operands, given)?, result(made)?];
     effects::state(ev, instr, parts)
 }
 
-/// `collective-broadcast`: the values; the last operand may say which device sends, which is this one.
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group, or of the one
+/// whose place there is the last operand.
 pub(super) fn broadcast(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
     instr: &Instruction,
     mut operands: Vec<Literal>,
     attrs: &CollectiveBroadcastAttrs,
 ) -> Result<Literal> {
-    if attrs.has_dynamic_root {
-        operands.pop();
+    let site = Site::of(ev, id)?;
+    let root = attrs.has_dynamic_root.then(|| operands.pop()).flatten();
+    let root = root.map_or(Some(0), |r| r.integer_at(0)).and_then(|r| i64::try_from(r).ok()).unwrap_or(-1);
+    let mut results = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        results.push(ev.allocate(array(operand)?)?);
     }
-    exchange(instr, operands)
+    let outcome = collective::broadcast(
+        site.communicator(),
+        site.number,
+        root,
+        &slices(&operands),
+        &mut slices_mut(&mut results),
+    );
+    ev.communicated(outcome)?;
+    operands.into_iter().for_each(|o| ev.release(o));
+    collate(results, &instr.shape)
 }
 
-/// `collective-permute` (semantics, "CollectivePermute"): what this device sends to itself, or zeros.
+/// `collective-permute` (semantics, "CollectivePermute"): what another device sends to this one, or zeros.
 pub(super) fn permute(
     ev: &mut Evaluator<'_>,
+    id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
-    permuted(ev, operands, attrs, &instr.shape)
+    permuted(ev, id, operands, attrs, &instr.shape)
 }
 
 /// `collective-permute-start`: operands, results and contexts.
 pub(super) fn permute_start(
     ev: &mut Evaluator<'_>,
+    id: InstrId,
     instr: &Instruction,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
-    let result = operands.clone();
+    let Some([given, made, ..]) = instr.shape.as_tuple() else {
+        return Err(EvalError::new("collective-permute-start gives operands and results"));
+    };
+    let result = permuted(ev, id, operands.clone(), attrs, made)?;
     // Of slices the state has the input alone, or all operands.
-    let tuple = matches!(instr.shape.as_tuple(), Some([Shape::Tuple(_), ..]));
-    let operands = match (attrs.slice_sizes.0.is_empty(), tuple) {
+    let operands = match (attrs.slice_sizes.0.is_empty(), matches!(given, Shape::Tuple(_))) {
         (false, false) => operands.into_iter().take(1).collect(),
         _ => operands,
     };
-    started(ev, instr, operands, |ev, shape| permuted(ev, result, attrs, shape))
+    started(ev, instr, operands, |_| Ok(result))
 }
 
 fn permuted(
     ev: &mut Evaluator<'_>,
+    id: InstrId,
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
     shape: &Shape,
 ) -> Result<Literal> {
-    let sends = attrs.source_target_pairs.0.contains(&(0, 0));
-    match (attrs.slice_sizes.0.is_empty(), sends) {
-        (true, true) => exchanged(operands, shape),
-        (true, false) => ev.zeros(shape),
-        (false, sends) => permute_slices(ev, operands, attrs, sends),
+    let site = Site::of(ev, id)?;
+    let pairs = pairs(ev.module, id, site.devices.sites.counts)?;
+    if !attrs.slice_sizes.0.is_empty() {
+        return permute_slices(ev, site, &pairs, operands, attrs);
     }
+    let mut results = Vec::with_capacity(operands.len());
+    for operand in &operands {
+        results.push(ev.allocate(array(operand)?)?);
+    }
+    let outcome = collective::permute(
+        site.communicator(),
+        site.number,
+        ends(&pairs, site.devices.own()),
+        &slices(&operands),
+        &mut slices_mut(&mut results),
+    );
+    ev.communicated(outcome)?;
+    operands.into_iter().for_each(|o| ev.release(o));
+    collate(results, shape)
 }
 
-/// A permute of slices: each slice of the input, from its start there, goes to its start in the output. What no
-/// device sends to stays as it was.
+/// A permute of slices: each slice of the input, from its start there, goes to the start in the target's output that the
+/// target names. What no device sends to stays as it was.
 fn permute_slices(
     ev: &mut Evaluator<'_>,
+    site: Site<'_>,
+    pairs: &[(usize, usize)],
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
-    sends: bool,
 ) -> Result<Literal> {
     let [input, output, from, to] = take(operands)?;
-    if !sends {
-        return Ok(output);
-    }
     let (source, target) = (array(&input)?.clone(), array(&output)?.clone());
     let mut output = ev.make_unique(output)?;
     for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
         let from = start_of(&from, n, &source, sizes)?;
         let to = start_of(&to, n, &target, sizes)?;
-        ev.charge(count(sizes))?;
-        copy(ev, sizes, (&input, from_start(&from)), (&mut output, from_start(&to)))?;
+        let part = ArrayShape::new(source.element_type, sizes.iter().copied());
+        let (mut sent, mut received) = (ev.allocate(&part)?, ev.allocate(&part)?);
+        copy(ev, sizes, (&input, from_start(&from)), (&mut sent, super::moved::same))?;
+        let ends = ends(&pairs_of_slice(pairs, n), site.devices.own());
+        let outcome = collective::permute(
+            site.communicator(),
+            site.number,
+            ends,
+            &[sent.bytes()],
+            &mut [received.bytes_mut()],
+        );
+        if ev.communicated(outcome)? {
+            copy(ev, sizes, (&received, super::moved::same), (&mut output, from_start(&to)))?;
+        }
+        [sent, received].into_iter().for_each(|part| ev.release(part));
     }
     Ok(output)
 }
@@ -145,43 +464,35 @@ fn start_of(starts: &Literal, n: usize, shape: &ArrayShape, sizes: &[i64]) -> Re
         .collect()
 }
 
-/// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`: piece by piece, rows of
-/// the input replace rows of the output.
-pub(super) fn ragged_all_to_all(ev: &mut Evaluator<'_>, operands: Vec<Literal>) -> Result<Literal> {
+/// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)` (semantics,
+/// "RaggedAllToAll"): piece by piece, rows of the members' inputs replace rows of this device's output.
+pub(super) fn ragged_all_to_all(
+    ev: &mut Evaluator<'_>,
+    id: InstrId,
+    operands: Vec<Literal>,
+) -> Result<Literal> {
+    let site = Site::of(ev, id)?;
     let [input, output, from, sizes, to, received] = take(operands)?;
-    let rows = |value: &Literal| -> Result<usize> {
-        let shape = array(value)?;
-        let rows = shape.dims.first().ok_or_else(|| EvalError::internal(format!("the rows of {shape}")))?;
-        extent(*rows)
+    let shape = array(&input)?;
+    let row = shape.dims.get(1..).ok_or_else(|| EvalError::internal(format!("the rows of {shape}")))?;
+    let row_bytes = count(row) * shape.element_type.byte_size();
+    let numbers = |list: &Literal| -> Result<Vec<i64>> {
+        let number = |n| list.integer_at(n).and_then(|n| i64::try_from(n).ok());
+        let missing = || EvalError::internal(format!("numbers of rows in {}", list.shape()));
+        (0..array(list)?.element_count()).map(|n| number(n).ok_or_else(missing)).collect()
     };
-    let (source, target) = (rows(&input)?, rows(&output)?);
+    let (from, sizes, to, received) = (numbers(&from)?, numbers(&sizes)?, numbers(&to)?, numbers(&received)?);
     let mut output = ev.make_unique(output)?;
-    for piece in 0..array(&sizes)?.element_count() {
-        let number = |list: &Literal, what: &str, rows: usize| {
-            let n = list.integer_at(piece);
-            let n = n.ok_or_else(|| EvalError::internal(format!("{what} of piece {piece} is not given")))?;
-            usize::try_from(n).ok().filter(|&n| n <= rows).ok_or_else(|| {
-                EvalError::new(format!("{what} {n} of piece {piece} is not within the {rows} rows"))
-            })
-        };
-        let size = number(&sizes, "the send size", source.min(target))?;
-        if received.integer_at(piece) != sizes.integer_at(piece) {
-            return Err(EvalError::new(format!(
-                "piece {piece}: {size} rows are sent, another number is received"
-            )));
-        }
-        let a = number(&from, "the input offset", source - size)?;
-        let b = number(&to, "the output offset", target - size)?;
-        ev.charge(size)?;
-        let mut block = array(&input)?.dims.clone();
-        block[0] = size as i64;
-        let from_row = |first: usize| {
-            move |block: &[i64], index: &mut [i64]| {
-                same(block, index);
-                index[0] += first as i64;
-            }
-        };
-        copy(ev, &block, (&input, from_row(a)), (&mut output, from_row(b)))?;
-    }
+    ev.charge(output.bytes().len().checked_div(row_bytes).unwrap_or(0))?;
+    let rows = Rows {
+        input: input.bytes(),
+        row_bytes,
+        input_offsets: &from,
+        send_sizes: &sizes,
+        output_offsets: &to,
+        receive_sizes: &received,
+    };
+    let outcome = collective::ragged_all_to_all(site.communicator(), site.number, rows, output.bytes_mut());
+    ev.communicated(outcome)?;
     Ok(output)
 }

@@ -1,13 +1,14 @@
-//! Asynchronous operations and transfers. There is one thread of execution: what is started is done at once, and a
-//! transfer within the program is a queue for each channel.
+//! Asynchronous operations and transfers. A device is one thread of execution: what is started is done at once, and a
+//! transfer of a device to itself is a queue for each channel.
 
 use super::structural::relabel;
 use super::{Result, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
 use hlo_ir::attr::{AsyncStartAttrs, ChannelAttrs, OutfeedAttrs};
+use hlo_ir::devices::{ends, transfer_pairs};
 use hlo_ir::effects::unsent;
-use hlo_ir::{ElementType, InstrId, Instruction, Literal, Shape};
+use hlo_ir::{AlignedBytes, ElementType, InstrId, Instruction, Literal, Shape};
 
 /// The state of something started: the given parts, then zeros for the contexts that its shape has besides.
 pub(super) fn state(ev: &mut Evaluator<'_>, instr: &Instruction, parts: Vec<Literal>) -> Result<Literal> {
@@ -89,7 +90,17 @@ fn named(instr: &Instruction, reason: &str) -> EvalError {
     EvalError::new(format!("{} `{}`: {reason}", instr.op.name(), instr.name))
 }
 
-/// `send(value, token)` (semantics, "Send"): the value, a context and a token. The value is on its way at once.
+/// The devices that this one sends to and receives from in a transfer; none if it is with itself, as it is of an
+/// instruction that is evaluated alone.
+fn others(ev: &Evaluator<'_>, id: InstrId) -> Result<Option<(Option<usize>, Option<usize>)>> {
+    let Some(devices) = ev.devices else { return Ok(None) };
+    let pairs = transfer_pairs(ev.module, id, devices.sites.counts)?;
+    let own = devices.own();
+    Ok((!pairs.contains(&(own, own))).then(|| ends(&pairs, own)))
+}
+
+/// `send(value, token)` (semantics, "Send"): the value, a context and a token. The value is on its way at once, if this
+/// device sends to one.
 pub(super) fn send(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -97,7 +108,15 @@ pub(super) fn send(
     attrs: &ChannelAttrs,
 ) -> Result<Literal> {
     let [value, token] = take(operands)?;
-    ev.channels.entry(attrs.channel_id).or_default().push(id, value.clone());
+    match others(ev, id)? {
+        None => ev.channels.entry(attrs.channel_id).or_default().push(id, value.clone()),
+        Some((target, _)) => {
+            let arrays = || value.leaves().into_iter().map(|l| l.bytes().to_vec()).collect();
+            let sent =
+                ev.devices.zip(target).map(|(d, to)| d.communicator.send(attrs.channel_id, to, arrays()));
+            ev.communicated(sent.unwrap_or(Ok(())))?;
+        }
+    }
     let context = Literal::scalar(ElementType::U32, 0u32);
     Ok(Literal::tuple(vec![value, context, token]))
 }
@@ -108,7 +127,8 @@ pub(super) fn recv(ev: &mut Evaluator<'_>, instr: &Instruction) -> Result<Litera
 }
 
 /// `recv-done` (semantics, "Recv"): the first value of the channel that was not received yet, and a token. If there
-/// is none it waits for ever, since everything that can run before it has run.
+/// is none it waits for ever where the device itself is the sender, since everything that can run before it has run. A
+/// device that none sends to gets zeros.
 pub(super) fn recv_done(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -119,6 +139,18 @@ pub(super) fn recv_done(
     let shape = module[id].shape.as_tuple().and_then(<[Shape]>::first);
     let shape = shape.ok_or_else(|| EvalError::new("a recv-done gives a value and a token"))?;
     operands.into_iter().for_each(|o| ev.release(o));
+    if let Some((_, source)) = others(ev, id)? {
+        let value = ev.zeros(shape)?;
+        let value = match ev.devices.zip(source) {
+            None => value,
+            Some((devices, source)) => {
+                let name = format!("`recv-done` `{}`", module[id].name);
+                let received = devices.communicator.receive(attrs.channel_id, source, &name);
+                filled(value, ev.communicated(received)?, &name)?
+            }
+        };
+        return Ok(Literal::tuple(vec![relabel(value, shape)?, Literal::token()]));
+    }
     let channel = ev.channels.entry(attrs.channel_id).or_default();
     let Some((sender, value)) = channel.take() else {
         let received = channel.received;
@@ -133,4 +165,21 @@ pub(super) fn recv_done(
         )));
     }
     Ok(Literal::tuple(vec![relabel(value, shape)?, Literal::token()]))
+}
+
+/// A value with the elements that another device has sent.
+fn filled(value: Literal, arrays: Vec<Vec<u8>>, name: &str) -> Result<Literal> {
+    let shape = value.shape().clone();
+    let fits = |(leaf, bytes): (&Literal, &Vec<u8>)| leaf.bytes().len() == bytes.len();
+    let leaves = value.leaves();
+    if leaves.len() != arrays.len() || !leaves.iter().copied().zip(&arrays).all(fits) {
+        return Err(EvalError::new(format!("{name} takes {shape}, but another value was sent")));
+    }
+    let leaf = |(leaf, bytes): (&Literal, &Vec<u8>)| match leaf.shape().as_array() {
+        Some(_) => Literal::try_from_bytes(leaf.shape().clone(), AlignedBytes::from_slice(bytes)),
+        None => Some(Literal::token()),
+    };
+    let mut leaves = leaves.into_iter().zip(&arrays).map_while(leaf);
+    let value = Literal::from_leaves(&shape, &mut leaves);
+    value.ok_or_else(|| EvalError::internal(format!("{name} received a part of {shape}")))
 }

@@ -3,6 +3,7 @@
 mod accumulate;
 mod bitcast_convert;
 mod collective;
+mod combine;
 pub(crate) mod complex;
 mod contraction;
 mod control;
@@ -38,7 +39,7 @@ mod window;
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use hlo_ir::{ArrayShape, ElementType, InstrId, Instruction, Literal, Module, Op};
+use hlo_ir::{ArrayShape, InstrId, Instruction, Literal, Module, Op};
 
 type Result<T> = std::result::Result<T, EvalError>;
 
@@ -125,17 +126,21 @@ pub(crate) fn evaluate(
         Op::Recv(_) => effects::recv(ev, instr),
         Op::RecvDone(a) => effects::recv_done(ev, id, operands, a),
 
-        // One device: replica 0, partition 0.
-        Op::PartitionId | Op::ReplicaId => Ok(Literal::scalar(ElementType::U32, 0u32)),
-        Op::AllGather(_) | Op::AllReduce(_) | Op::AllReduceStart(_) => collective::exchange(instr, operands),
-        Op::AllToAll(_) | Op::ReduceScatter(_) => collective::exchange(instr, operands),
-        Op::AllGatherStart(_) => collective::start(ev, instr, operands),
+        Op::PartitionId => collective::own_id(ev, false),
+        Op::ReplicaId => collective::own_id(ev, true),
+        Op::AllGather(a) => collective::all_gather(ev, id, instr, operands, a),
+        Op::AllGatherStart(a) => collective::all_gather_start(ev, id, instr, operands, a),
+        Op::AllReduce(a) | Op::AllReduceStart(a) => {
+            collective::all_reduce(ev, id, instr, operands, a.to_apply)
+        }
         Op::AllReduceDone => structural::identity(instr, operands),
+        Op::AllToAll(a) => collective::all_to_all(ev, id, instr, operands, a),
+        Op::ReduceScatter(a) => collective::reduce_scatter(ev, id, instr, operands, a),
         Op::AllGatherDone | Op::CollectivePermuteDone => effects::part(ev, instr, operands, 1),
-        Op::CollectiveBroadcast(a) => collective::broadcast(instr, operands, a),
-        Op::CollectivePermute(a) => collective::permute(ev, instr, operands, a),
-        Op::CollectivePermuteStart(a) => collective::permute_start(ev, instr, operands, a),
-        Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, operands),
+        Op::CollectiveBroadcast(a) => collective::broadcast(ev, id, instr, operands, a),
+        Op::CollectivePermute(a) => collective::permute(ev, id, instr, operands, a),
+        Op::CollectivePermuteStart(a) => collective::permute_start(ev, id, instr, operands, a),
+        Op::RaggedAllToAll(_) => collective::ragged_all_to_all(ev, id, operands),
 
         Op::CustomCall(_) => custom_call::custom_call(ev, id, operands),
     }

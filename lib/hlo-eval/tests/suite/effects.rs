@@ -123,7 +123,10 @@ fn ragged_rows_go_where_they_are_sent() {
     let want = "s32[4,2] {{7, 8}, {1, 2}, {3, 4}, {9, 9}}";
     assert_same(run(&text("{1, 2}"), &inputs), want);
     let error = run(&text("{2, 2}"), &inputs).unwrap_err();
-    assert_eq!(error.message, "the input offset 3 of piece 0 is not within the 2 rows");
+    assert_eq!(
+        error.message,
+        "`ragged-all-to-all` `r`: the input offset 3 of piece 0 is not within the 2 rows"
+    );
 }
 
 #[test]
@@ -131,27 +134,37 @@ fn more_devices_are_refused_by_name() {
     for (body, message) in [
         (
             "ROOT r = f32[2] all-reduce(x), replica_groups={{0,1},{2,3}}, to_apply=add",
-            "`all-reduce` needs 4 devices; one is simulated",
+            "`all-reduce`: replica 1 is not one of the 1 that there are; the program runs on 1 device",
         ),
         (
             "ROOT r = f32[2] all-reduce(x), replica_groups={{3}}, to_apply=add",
-            "`all-reduce` needs 4 devices; one is simulated",
+            "`all-reduce`: replica 3 is not one of the 1 that there are; the program runs on 1 device",
         ),
-        ("ROOT r = f32[4] all-gather(x), dimensions={0}", "`all-gather` needs 2 devices; one is simulated"),
+        (
+            "ROOT r = f32[4] all-gather(x), dimensions={0}",
+            "`all-gather`: its shapes need groups of 2, found a group of 1; the program runs on 1 device",
+        ),
         (
             "ROOT r = f32[1] reduce-scatter(x), dimensions={0}, to_apply=add",
-            "`reduce-scatter` needs 2 devices; one is simulated",
+            "`reduce-scatter`: its shapes need groups of 2, found a group of 1; the program runs on 1 device",
         ),
-        ("ROOT r = (f32[2], f32[2]) all-to-all(x, x)", "`all-to-all` needs 2 devices; one is simulated"),
+        (
+            "ROOT r = (f32[2], f32[2]) all-to-all(x, x)",
+            "`all-to-all`: its shapes need groups of 2, found a group of 1; the program runs on 1 device",
+        ),
         (
             "ROOT r = f32[2] collective-permute(x), source_target_pairs={{0,1},{1,0}}",
-            "`collective-permute` needs 2 devices; one is simulated",
+            "`collective-permute`: replica 1 is not one of the 1 that there are; the program runs on 1 device",
         ),
     ] {
         assert_eq!(on_pair(body).unwrap_err().message, message);
     }
     let text = "HloModule m, num_partitions=4\nENTRY e {\n ROOT p = u32[] partition-id()\n}\n";
-    assert_eq!(run(text, &[]).unwrap_err().message, "`num_partitions=4` needs 4 devices; one is simulated");
+    let error = run(text, &[]).unwrap_err();
+    assert_eq!(error.message, "the module runs on 4 devices, but inputs of 1 were given");
+    let text = text.replace("=4", "=4096");
+    let message = "1 replicas with 4096 partitions each are not 1 to 1024 devices";
+    assert_eq!(run(&text, &[]).unwrap_err().message, message);
 }
 
 /// Runs a module with items in the infeed; returns the result and what was sent, as text.

@@ -5,6 +5,7 @@ mod common;
 mod computations;
 mod contraction;
 mod data_movement;
+mod devices;
 mod dynamic;
 mod effects;
 mod elementwise;

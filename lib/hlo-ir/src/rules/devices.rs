@@ -212,9 +212,9 @@ ENTRY main {
         fix: "give the receive another channel, or `is_host_transfer=true`",
         section: "Operation semantics, Send",
     }
-    ONE_DEVICE = "E1162" "one-device" {
-        rule: "A program that runs here runs on one device: it is replica 0 and partition 0, and collectives are with itself.",
-        why: "Groups `{}` and `{{0}}` of one device need no other; each other number is another device's.",
+    DEVICES = "E1162" "devices" {
+        rule: "A program that runs here runs on the devices that its header counts, `replica_count` times `num_partitions`, 1024 at most: its collectives name these, and their shapes fit the number of devices in a group.",
+        why: "A text that leaves the counts out is of one device, replica 0 and partition 0, whose collectives are with itself.",
         example: Some(r"HloModule m
 
 add {
@@ -228,7 +228,7 @@ ENTRY main {
   ROOT y = f32[4] all-reduce(x), to_apply=add, replica_groups={{0,1},{2,3}}
 }
 "),
-        fix: "write `replica_groups={}`",
+        fix: "write `replica_count=4` in the module's first line, or run it with `--num-replicas=4`",
         section: "Operation semantics, AllReduce",
     }
     STORAGE = "E1163" "storage" {

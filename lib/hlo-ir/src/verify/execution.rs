@@ -1,8 +1,8 @@
-//! What a module must be to run on one device: rules of execution, not of the language. A module that breaks one
-//! of them is valid text, and passes may change it into one that runs.
+//! What a module must be to run here: rules of execution, not of the language. A module that breaks one of them is
+//! valid text, and passes may change it into one that runs.
 
 use super::{Verifier, label};
-use crate::attr::ReplicaGroups;
+use crate::devices::{self, DeviceCounts, MAX_DEVICES};
 use crate::diag::Diag;
 use crate::effects::Effects;
 use crate::effects::effect::Effect;
@@ -10,19 +10,21 @@ use crate::rules::code;
 use crate::{ArrayShape, InstrId, Module, Op, Packing, Shape};
 use std::collections::HashMap;
 
-/// Why a valid module can't run on one device, on which it is replica 0 and partition 0; empty if it can. Time and
-/// memory are near linear in the module.
+/// Why a valid module can't run on the devices that its header counts; empty if it can. Time and memory are near linear
+/// in the module and, for each collective, in the devices.
 ///
 /// What [`Module::make_explicit`] changes must have been changed.
 pub fn verify_execution(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     verifier.check_bitcasts();
-    verifier.check_device_counts();
+    let counts = verifier.check_device_counts();
     verifier.check_entry_storage();
     let effects = Effects::of(module);
     for c in module.computations() {
         for &i in module[c].instructions() {
-            verifier.check_one_device(i);
+            if let Some(counts) = counts {
+                verifier.check_collective(i, counts);
+            }
             verifier.check_storage(i);
             verifier.check_host_transfer(i);
             verifier.check_sizes_outside(i);
@@ -35,52 +37,52 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
     verifier.finish()
 }
 
-/// How many devices a collective needs to mean what it says; 1 for every other instruction.
-fn devices_needed(module: &Module, id: InstrId) -> i64 {
+/// The size that the groups of a collective need to have, by the shapes of its operands and result; `None` if any will do.
+fn implied_group_size(module: &Module, id: InstrId) -> Option<i64> {
     let instr = &module[id];
-    let named = match instr.op.effect() {
-        Effect::Groups(g) => grouped(g.groups),
-        Effect::Pairs { pairs, .. } => paired(pairs),
-        Effect::None | Effect::State | Effect::Transfer { .. } | Effect::Asynchronous => 1,
-    };
     let operands: Vec<&Shape> = instr.operands.iter().map(|&o| &module[o].shape).collect();
-    let parts = |shape: &'_ Shape| shape.as_tuple().and_then(|t| t.get(1)).cloned();
-    let implied = match &instr.op {
+    let part = |shape: &'_ Shape| shape.as_tuple().and_then(|t| t.get(1)).cloned();
+    match &instr.op {
         Op::AllGather(_) => ratio(operands, vec![&instr.shape]),
-        Op::AllGatherStart(_) => ratio(operands, parts(&instr.shape).iter().collect()),
+        Op::AllGatherStart(_) => ratio(operands, part(&instr.shape).iter().collect()),
         Op::ReduceScatter(_) => ratio(vec![&instr.shape], operands),
-        Op::AllToAll(a) if a.dimensions.is_empty() => i64::try_from(operands.len()).unwrap_or(i64::MAX),
-        _ => 1,
-    };
-    named.max(implied)
+        Op::AllToAll(a) if a.dimensions.is_empty() => i64::try_from(operands.len()).ok(),
+        _ => None,
+    }
 }
 
-/// The devices that groups name: at least so many that the highest number is one of theirs.
-fn grouped(groups: &ReplicaGroups) -> i64 {
-    let highest = match groups {
-        ReplicaGroups::Lists(lists) => lists.iter().flatten().copied().max(),
-        ReplicaGroups::Iota { .. } => None,
-        ReplicaGroups::Mesh { .. } => {
-            groups.expand(1).ok().and_then(|groups| groups.into_iter().flatten().max())
+/// The size that the groups of a collective need to divide: what is cut into a piece for each device.
+fn divided(module: &Module, id: InstrId) -> Option<i64> {
+    let instr = &module[id];
+    match &instr.op {
+        Op::AllToAll(a) => {
+            let d = usize::try_from(*a.dimensions.first()?).ok()?;
+            module[*instr.operands.first()?].shape.as_array()?.dims.get(d).copied()
         }
-    };
-    groups.device_count().unwrap_or(i64::MAX).max(highest.unwrap_or(0).saturating_add(1)).max(1)
+        Op::RaggedAllToAll(_) => module[*instr.operands.get(2)?].shape.as_array()?.dims.first().copied(),
+        _ => None,
+    }
 }
 
-fn paired(pairs: &[(i64, i64)]) -> i64 {
-    let highest = pairs.iter().map(|&(source, target)| source.max(target)).max();
-    highest.unwrap_or(0).saturating_add(1)
-}
-
-/// How often the elements of some shapes go into those of others, at most: a gathered array has those of all
-/// devices.
-fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> i64 {
+/// How often the elements of some shapes go into those of others: a gathered array has those of all devices. `None` if
+/// there are none.
+fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> Option<i64> {
     let counts = |shapes: Vec<&Shape>| -> Vec<i64> {
         let leaves = shapes.into_iter().flat_map(Shape::leaves);
         leaves.map(|l| l.as_array().and_then(|a| a.checked_element_count()).unwrap_or(0)).collect()
     };
     let pairs = counts(parts).into_iter().zip(counts(wholes));
-    pairs.filter_map(|(part, whole)| whole.checked_div(part)).max().unwrap_or(1).max(1)
+    pairs.filter_map(|(part, whole)| whole.checked_div(part)).max()
+}
+
+/// `1 device`, `4 replicas`, `2 replicas with 3 partitions each`.
+fn described(counts: DeviceCounts) -> String {
+    match (counts.replicas, counts.partitions) {
+        (1, 1) => "1 device".into(),
+        (1, p) => format!("{p} partitions"),
+        (r, 1) => format!("{r} replicas"),
+        (r, p) => format!("{r} replicas with {p} partitions each"),
+    }
 }
 
 /// An array whose elements have a size in memory that can't be had here. (Tiles, padding, splits and memory spaces are
@@ -99,24 +101,62 @@ fn unstorable_message((array, bits): (&ArrayShape, i64)) -> String {
 }
 
 impl Verifier<'_> {
-    fn check_device_counts(&mut self) {
+    /// The devices that the program runs on, if they can be had.
+    fn check_device_counts(&mut self) -> Option<DeviceCounts> {
         let header = &self.module.header;
-        for (name, count) in
-            [("replica_count", header.replica_count.0), ("num_partitions", header.num_partitions.0)]
-        {
-            if count > 1 {
-                let message = format!("`{name}={count}` needs {count} devices; one is simulated");
-                self.report_header(code::ONE_DEVICE, name, message);
-            }
+        let counts = DeviceCounts::of(self.module);
+        if counts.is_none() {
+            let (replicas, partitions) = (header.replica_count.0, header.num_partitions.0);
+            let name = if replicas > 1 { "replica_count" } else { "num_partitions" };
+            let message = format!(
+                "{replicas} replicas with {partitions} partitions each are not 1 to {MAX_DEVICES} devices"
+            );
+            self.report_header(code::DEVICES, name, message);
         }
+        counts
     }
 
-    fn check_one_device(&mut self, i: InstrId) {
-        let needed = devices_needed(self.module, i);
-        if needed > 1 {
-            let message = format!("`{}` needs {needed} devices; one is simulated", self.module[i].op.name());
-            self.report(code::ONE_DEVICE, i, message);
+    /// Checks that a collective means something on so many devices.
+    fn check_collective(&mut self, i: InstrId, counts: DeviceCounts) {
+        let module = self.module;
+        let op = &module[i].op;
+        let (all, found) = match op.effect() {
+            Effect::Groups(g) => (g.all, devices::groups(module, i, counts)),
+            Effect::Pairs { .. } => (false, devices::groups(module, i, counts)),
+            Effect::Transfer { host: false, .. } => {
+                (false, devices::transfer_pairs(module, i, counts).map(|_| Vec::new()))
+            }
+            _ => return,
+        };
+        let message = match found {
+            Err(message) => message,
+            Ok(groups) => match self.misfit(i, &groups, all.then_some(counts)) {
+                Some(message) => message,
+                None => return,
+            },
+        };
+        let message = format!("`{}`: {message}; the program runs on {}", op.name(), described(counts));
+        self.report(code::DEVICES, i, message);
+    }
+
+    /// Why groups don't fit the shapes of a collective, or lack a device that they need to have.
+    fn misfit(&self, i: InstrId, groups: &[Vec<usize>], all: Option<DeviceCounts>) -> Option<String> {
+        if let Some(counts) = all {
+            let grouped = groups.iter().flatten().count();
+            if grouped != counts.devices() {
+                let missing = (0..counts.devices()).find(|d| !groups.iter().any(|g| g.contains(d)));
+                return Some(format!("device {} is in no group", missing.unwrap_or(grouped)));
+            }
         }
+        let size = |group: &Vec<usize>| group.len() as i64;
+        if let Some(implied) = implied_group_size(self.module, i)
+            && let Some(other) = groups.iter().map(size).find(|&n| n != implied)
+        {
+            return Some(format!("its shapes need groups of {implied}, found a group of {other}"));
+        }
+        let divided = divided(self.module, i)?;
+        let other = groups.iter().map(size).find(|&n| n == 0 || divided % n != 0)?;
+        Some(format!("{divided} pieces can't be dealt out to the {other} devices of a group"))
     }
 
     fn check_storage(&mut self, i: InstrId) {

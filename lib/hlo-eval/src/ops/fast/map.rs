@@ -15,21 +15,32 @@ pub(in crate::ops) fn map(
     operands: &[Literal],
     result: &mut Literal,
 ) -> Result<()> {
-    let array = |v: &Literal| v.shape().as_array().map(|a| (a.element_type.byte_size(), a.element_count()));
+    let size = |v: &Literal| v.shape().as_array().map(|a| a.element_type.byte_size());
     let no_array = || EvalError::internal("the operands and the result of map are arrays");
-    let (size, total) = array(result).ok_or_else(no_array)?;
+    let sizes = operands.iter().map(size).collect::<Option<Vec<usize>>>().ok_or_else(no_array)?;
+    let operands: Vec<(&[u8], usize)> = operands.iter().map(Literal::bytes).zip(sizes).collect();
+    let size = size(result).ok_or_else(no_array)?;
+    map_bytes(ev, program, &operands, (result.bytes_mut(), size))
+}
+
+/// The same on the bytes of arrays, each with the size of its elements.
+pub(in crate::ops) fn map_bytes(
+    ev: &mut Evaluator<'_>,
+    program: Rc<Program>,
+    operands: &[(&[u8], usize)],
+    (result, size): (&mut [u8], usize),
+) -> Result<()> {
     let mut machine = Machine::new(program, LANES);
+    let total = result.len() / size;
     for start in (0..total).step_by(LANES) {
         let lanes = LANES.min(total - start);
-        for (k, operand) in operands.iter().enumerate() {
-            let (size, _) = array(operand).ok_or_else(no_array)?;
-            let values = &operand.bytes()[start * size..(start + lanes) * size];
+        for (k, (operand, size)) in operands.iter().enumerate() {
+            let values = &operand[start * size..(start + lanes) * size];
             machine.parameter_mut(k)?[..values.len()].copy_from_slice(values);
         }
         ev.charge(machine.cost() * lanes)?;
         machine.run(lanes)?;
-        result.bytes_mut()[start * size..(start + lanes) * size]
-            .copy_from_slice(&machine.result(0)?[..lanes * size]);
+        result[start * size..(start + lanes) * size].copy_from_slice(&machine.result(0)?[..lanes * size]);
     }
     Ok(())
 }

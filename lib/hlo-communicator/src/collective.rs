@@ -1,0 +1,261 @@
+//! The collectives of the operation semantics, on [`Communicator::exchange`]. All work on bytes: arrays lie row-major, or
+//! otherwise so that the dimension which is put together or cut is the outermost.
+//!
+//! A device that is in no group neither gives nor gets anything; its results stay as they are.
+
+use crate::{Combine, Communicator, Failure, Parts};
+
+/// Copies bytes that have to be as many.
+fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), String> {
+    if from.len() != to.len() {
+        return Err(format!("{what}: {} bytes were sent, {} are expected", from.len(), to.len()));
+    }
+    to.copy_from_slice(from);
+    Ok(())
+}
+
+/// The group of this device at a collective, and its place there.
+fn place(comm: &dyn Communicator, site: usize) -> Option<(usize, usize)> {
+    let (group, place) = comm.table().place(site, comm.device())?;
+    Some((group.len(), place))
+}
+
+/// `all-gather` (semantics, "AllGather"): each result is the operands of all members, one after the other.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; operands of other sizes.
+pub fn all_gather(
+    comm: &dyn Communicator,
+    site: usize,
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+) -> Result<(), Failure> {
+    let Some((members, _)) = place(comm, site) else { return Ok(()) };
+    let name = comm.table().name(site);
+    let outgoing = |_: usize, part: usize| operands[part];
+    comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
+        for (part, result) in results.iter_mut().enumerate() {
+            let bytes = result.len() / members;
+            for member in 0..members {
+                let to = &mut result[member * bytes..(member + 1) * bytes];
+                fill(name, incoming.part(member, part), to)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `all-to-all` (semantics, "AllToAll") along a dimension: the operand is cut into a piece for each member, and the result
+/// is the pieces for this one, one after the other.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; operands of other sizes.
+pub fn all_to_all(
+    comm: &dyn Communicator,
+    site: usize,
+    operand: &[u8],
+    result: &mut [u8],
+) -> Result<(), Failure> {
+    let Some((members, _)) = place(comm, site) else { return Ok(()) };
+    let name = comm.table().name(site);
+    let bytes = operand.len() / members;
+    let outgoing = |member: usize, _: usize| &operand[member * bytes..(member + 1) * bytes];
+    comm.exchange(site, 1, &outgoing, &mut |incoming| {
+        let bytes = result.len() / members;
+        for member in 0..members {
+            let to = &mut result[member * bytes..(member + 1) * bytes];
+            fill(name, incoming.part(member, 0), to)?;
+        }
+        Ok(())
+    })
+}
+
+/// `all-to-all` of a tuple: an operand for each member, and a result from each.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; operands of other sizes.
+pub fn all_to_all_tuple(
+    comm: &dyn Communicator,
+    site: usize,
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+) -> Result<(), Failure> {
+    if place(comm, site).is_none() {
+        return Ok(());
+    }
+    let name = comm.table().name(site);
+    let outgoing = |member: usize, _: usize| operands.get(member).copied().unwrap_or_default();
+    comm.exchange(site, 1, &outgoing, &mut |incoming| {
+        results.iter_mut().enumerate().try_for_each(|(member, to)| fill(name, incoming.part(member, 0), to))
+    })
+}
+
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the member at `root`.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; there is no member at `root`.
+pub fn broadcast(
+    comm: &dyn Communicator,
+    site: usize,
+    root: i64,
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+) -> Result<(), Failure> {
+    let Some((members, own)) = place(comm, site) else { return Ok(()) };
+    let name = comm.table().name(site);
+    let root = usize::try_from(root).ok().filter(|&r| r < members).ok_or_else(|| {
+        Failure::Here(format!("{name}: member {root} is to send, but its group has {members}"))
+    })?;
+    let outgoing = |_: usize, part: usize| if own == root { operands[part] } else { &[] };
+    comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
+        results.iter_mut().enumerate().try_for_each(|(part, to)| fill(name, incoming.part(root, part), to))
+    })
+}
+
+/// `collective-permute` (semantics, "CollectivePermute"): what the device that has this one as its target sends. Returns
+/// whether there is one: if not, the results stay as they are.
+///
+/// `target` and `source` are the devices that this one sends to and gets values from.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; operands of other sizes.
+pub fn permute(
+    comm: &dyn Communicator,
+    site: usize,
+    (target, source): (Option<usize>, Option<usize>),
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+) -> Result<bool, Failure> {
+    let Some((group, _)) = comm.table().place(site, comm.device()) else { return Ok(false) };
+    let name = comm.table().name(site);
+    let place = |device: Option<usize>| group.iter().position(|&d| Some(d) == device);
+    let (target, source) = (place(target), place(source));
+    let outgoing = |member: usize, part: usize| if Some(member) == target { operands[part] } else { &[] };
+    comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
+        let Some(source) = source else { return Ok(()) };
+        results.iter_mut().enumerate().try_for_each(|(part, to)| fill(name, incoming.part(source, part), to))
+    })?;
+    Ok(source.is_some())
+}
+
+/// `reduce-scatter` (semantics, "ReduceScatter"): each operand is cut into a piece for each member; the result is the
+/// combination of all members' pieces for this one, in the order of the group.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; operands of other sizes; what `combine` says.
+pub fn reduce_scatter(
+    comm: &dyn Communicator,
+    site: usize,
+    operands: &[&[u8]],
+    results: &mut [&mut [u8]],
+    combine: &mut Combine<'_>,
+) -> Result<(), Failure> {
+    let Some((members, _)) = place(comm, site) else { return Ok(()) };
+    let name = comm.table().name(site);
+    let outgoing = |member: usize, part: usize| {
+        let bytes = operands[part].len() / members;
+        &operands[part][member * bytes..(member + 1) * bytes]
+    };
+    comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
+        combined(name, members, incoming, results, combine)
+    })
+}
+
+/// Combines each part of what all members have sent.
+pub fn combined(
+    name: &str,
+    members: usize,
+    incoming: &dyn Parts<'_>,
+    results: &mut [&mut [u8]],
+    combine: &mut Combine<'_>,
+) -> Result<(), String> {
+    let mut pieces = Vec::with_capacity(members);
+    for (part, result) in results.iter_mut().enumerate() {
+        pieces.clear();
+        pieces.extend((0..members).map(|member| incoming.part(member, part)));
+        if let Some(other) = pieces.iter().find(|p| p.len() != result.len()) {
+            return Err(format!("{name}: {} bytes were sent, {} are expected", other.len(), result.len()));
+        }
+        combine(part, &pieces, result)?;
+    }
+    Ok(())
+}
+
+/// The rows that a `ragged-all-to-all` moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// The array that rows are taken from.
+    pub input: &'a [u8],
+    /// The bytes of a row.
+    pub row_bytes: usize,
+    /// Where the pieces begin in `input`, in rows: as many pieces for each member, member by member.
+    pub input_offsets: &'a [i64],
+    /// How many rows the pieces have.
+    pub send_sizes: &'a [i64],
+    /// Where the pieces go in the member's output.
+    pub output_offsets: &'a [i64],
+    /// How many rows come from each member, piece by piece.
+    pub receive_sizes: &'a [i64],
+}
+
+/// `ragged-all-to-all` (semantics, "RaggedAllToAll"): each member sends pieces of its input to each, and says where they go in
+/// the output there. `output` holds this device's own at first; what is not replaced stays.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; a piece does not lie within its array, or has another size than the receiver says.
+pub fn ragged_all_to_all(
+    comm: &dyn Communicator,
+    site: usize,
+    rows: Rows<'_>,
+    output: &mut [u8],
+) -> Result<(), Failure> {
+    let Some((members, own)) = place(comm, site) else { return Ok(()) };
+    let name = comm.table().name(site);
+    let pieces = rows.input_offsets.len() / members;
+    let count = |bytes: usize| bytes.checked_div(rows.row_bytes).unwrap_or(0);
+    let (source, target) = (count(rows.input.len()), count(output.len()));
+    for (n, (&from, &size)) in rows.input_offsets.iter().zip(rows.send_sizes).enumerate() {
+        within(name, "the send size", n, size, source).map_err(Failure::Here)?;
+        within(name, "the input offset", n, from, source - size as usize).map_err(Failure::Here)?;
+    }
+    // Two parts a piece: where it goes, and its rows.
+    let outgoing = |member: usize, part: usize| {
+        let piece = member * pieces + part / 2;
+        if part % 2 == 0 {
+            return bytes_of(&rows.output_offsets[piece]);
+        }
+        let at = rows.input_offsets[piece] as usize * rows.row_bytes;
+        &rows.input[at..at + rows.send_sizes[piece] as usize * rows.row_bytes]
+    };
+    comm.exchange(site, 2 * pieces, &outgoing, &mut |incoming| {
+        for member in 0..members {
+            for piece in 0..pieces {
+                let (to, sent) = (incoming.part(member, 2 * piece), incoming.part(member, 2 * piece + 1));
+                let n = member * pieces + piece;
+                let size = count(sent.len());
+                if i64::try_from(size) != Ok(rows.receive_sizes[n]) {
+                    let found = rows.receive_sizes[n];
+                    return Err(format!(
+                        "{name}: member {member} sends {size} rows to member {own}, which receives {found}"
+                    ));
+                }
+                let to = i64::from_ne_bytes(to.try_into().map_err(|_| format!("{name}: no output offset"))?);
+                within(name, "the send size", n, size as i64, target)?;
+                let to = within(name, "the output offset", n, to, target - size)? * rows.row_bytes;
+                output[to..to + sent.len()].copy_from_slice(sent);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Checks that a number of piece `n` is not more than the rows that there are.
+fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<usize, String> {
+    let fits = usize::try_from(number).ok().filter(|&number| number <= rows);
+    fits.ok_or_else(|| format!("{name}: {what} {number} of piece {n} is not within the {rows} rows"))
+}
+
+fn bytes_of(number: &i64) -> &[u8] {
+    // SAFETY: any number is eight bytes.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(number).cast(), 8) }
+}

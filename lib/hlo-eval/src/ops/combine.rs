@@ -1,0 +1,112 @@
+//! What combines the elements of several devices: the computation of an `all-reduce` or `reduce-scatter`, on arrays.
+//!
+//! Elements are combined in the order of the group. Sums and products of floats narrower than `f32` are accumulated in that
+//! and rounded once (docs/numerics.md, "Sums"); all else is combined in the computation's type.
+
+use super::wide::Wide;
+use super::{Result, convert, fast};
+use crate::EvalError;
+use crate::element::{Scalars, load, store};
+use crate::evaluator::Evaluator;
+use crate::function::{self, Function};
+use crate::kernel::Kernel;
+use crate::program::Program;
+use hlo_ir::accumulation::sums_and_products;
+use hlo_ir::{AlignedBytes, ComputationId, ElementType};
+use std::rc::Rc;
+
+/// Combines elements of one type.
+pub(super) struct Combiner {
+    /// The elements' type.
+    from: ElementType,
+    /// The type that they are combined in.
+    held: ElementType,
+    /// From one to the other, where they differ.
+    conversions: Option<[Kernel; 2]>,
+    how: How,
+}
+
+enum How {
+    /// A function of whole arrays.
+    Kernel(Kernel),
+    /// A computation that is a list of these.
+    Program(Rc<Program>),
+    /// Any other, an element at a time.
+    Computation(ComputationId),
+}
+
+impl Combiner {
+    /// What combines elements of type `from` by a computation.
+    pub(super) fn new(ev: &mut Evaluator<'_>, computation: ComputationId, from: ElementType) -> Result<Self> {
+        let module = ev.module;
+        let sum = sums_and_products(module, computation, 1).pop().flatten();
+        let wide = sum.filter(|&(_, ty)| ty == from).and_then(|(op, _)| Wide::of_updates(op, from));
+        if let Some(Wide { to, widen, combine, narrow, .. }) = wide {
+            return Ok(Self {
+                from,
+                held: to,
+                conversions: Some([widen, narrow]),
+                how: How::Kernel(combine),
+            });
+        }
+        let parameter = module.parameters(computation).first().and_then(|&p| module[p].shape.as_array());
+        let held = parameter.map_or(from, |a| a.element_type);
+        let conversions = (held != from).then(|| [convert::kernel(from, held), convert::kernel(held, from)]);
+        let program = function::program(ev, computation, &[held, held], &[held])?;
+        let how = match program.filter(|_| !ev.definitions_only()) {
+            Some(program) => How::Program(program),
+            None => How::Computation(computation),
+        };
+        Ok(Self { from, held, conversions, how })
+    }
+
+    /// Combines elements at the same places, of each member in order.
+    pub(super) fn combine(&self, ev: &mut Evaluator<'_>, members: &[&[u8]], result: &mut [u8]) -> Result<()> {
+        let elements = result.len() / self.from.byte_size();
+        ev.charge(elements)?;
+        let no_memory = || EvalError::new("there is no memory for what devices combine");
+        let bytes = elements * self.held.byte_size();
+        let mut buffers = Vec::new();
+        for _ in 0..3 {
+            buffers.push(AlignedBytes::try_zeroed(bytes).ok_or_else(no_memory)?);
+        }
+        let [mut running, mut element, mut next] =
+            <[AlignedBytes; 3]>::try_from(buffers).map_err(|_| no_memory())?;
+        for (n, member) in members.iter().enumerate() {
+            let to = if n == 0 { &mut running } else { &mut element };
+            match &self.conversions {
+                Some([widen, _]) => widen(&[member], to)?,
+                None => to.copy_from_slice(member),
+            }
+            if n > 0 {
+                self.apply(ev, &running, &element, &mut next)?;
+                std::mem::swap(&mut running, &mut next);
+            }
+        }
+        match &self.conversions {
+            Some([_, narrow]) => narrow(&[&running], result)?,
+            None => result.copy_from_slice(&running),
+        }
+        Ok(())
+    }
+
+    /// Applies the function to elements of two arrays in the type that they are combined in.
+    fn apply(&self, ev: &mut Evaluator<'_>, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<()> {
+        let size = self.held.byte_size();
+        match &self.how {
+            How::Kernel(kernel) => kernel(&[a, b], out)?,
+            How::Program(program) => {
+                fast::map::map_bytes(ev, program.clone(), &[(a, size), (b, size)], (out, size))?;
+            }
+            How::Computation(computation) => {
+                let mut function = Function::new(ev, *computation, &[self.held, self.held], &[self.held])?;
+                for at in 0..out.len() / size {
+                    let elements: Scalars = [load(a, size, at)?, load(b, size, at)?].into_iter().collect();
+                    let value = function.call(ev, &elements)?;
+                    store(out, size, at, value[0])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

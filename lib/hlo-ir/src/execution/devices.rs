@@ -1,0 +1,361 @@
+//! The devices that a program runs on, and which of them exchange data with each other in a collective.
+//!
+//! A program runs on `replica_count × num_partitions` devices: device `replica × num_partitions + partition`. Replicas
+//! are copies of the program on other data, partitions work on one copy together. What the numbers in a collective's
+//! groups mean depends on its attributes (Operation semantics, "AllReduce"):
+//!
+//! | `channel_id` | `use_global_device_ids` | the numbers are | a group is |
+//! |---|---|---|---|
+//! | no | | replicas | these replicas' devices of one partition |
+//! | yes | the opcode has it not | partitions | these partitions' devices of one replica |
+//! | yes | false | replicas | all devices of these replicas |
+//! | yes | true | devices | these devices |
+//!
+//! `mode=`, where it is written, says so in words.
+
+use crate::attr::CollectiveMode;
+use crate::effects::effect::{Effect, Groups};
+use crate::{InstrId, Module, Op};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The most devices that a program may have here: each has a thread, and memory of its own.
+pub const MAX_DEVICES: usize = 1024;
+
+/// How many devices a program runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceCounts {
+    /// The copies of the program.
+    pub replicas: usize,
+    /// The devices that work on each copy.
+    pub partitions: usize,
+}
+
+impl DeviceCounts {
+    /// The counts in a module's header; `None` if one of them is less than 1, or they make more than [`MAX_DEVICES`].
+    pub fn of(module: &Module) -> Option<Self> {
+        let count = |n: i64| usize::try_from(n).ok().filter(|&n| (1..=MAX_DEVICES).contains(&n));
+        let (replicas, partitions) =
+            (count(module.header.replica_count.0)?, count(module.header.num_partitions.0)?);
+        (replicas * partitions <= MAX_DEVICES).then_some(Self { replicas, partitions })
+    }
+
+    /// The number of devices.
+    pub fn devices(self) -> usize {
+        self.replicas * self.partitions
+    }
+
+    /// The device of a replica and a partition.
+    pub fn device(self, replica: usize, partition: usize) -> usize {
+        replica * self.partitions + partition
+    }
+
+    /// The replica that a device is.
+    pub fn replica(self, device: usize) -> usize {
+        device / self.partitions
+    }
+
+    /// The partition that a device is.
+    pub fn partition(self, device: usize) -> usize {
+        device % self.partitions
+    }
+}
+
+/// What a collective's numbers are, as its attributes say.
+pub fn collective_mode(op: &Op) -> CollectiveMode {
+    let written = match op {
+        Op::AllReduce(a) | Op::AllReduceStart(a) => a.mode,
+        Op::ReduceScatter(a) => a.mode,
+        _ => None,
+    };
+    written.unwrap_or_else(|| match op.effect() {
+        Effect::Groups(Groups { channel, global, .. }) => match (channel, global) {
+            (None, _) => CollectiveMode::CrossReplica,
+            (Some(_), None) => CollectiveMode::CrossPartition,
+            (Some(_), Some(false)) => CollectiveMode::CrossReplicaAndPartition,
+            (Some(_), Some(true)) => CollectiveMode::FlattenedId,
+        },
+        effect if effect.channel().is_some() => CollectiveMode::CrossPartition,
+        _ => CollectiveMode::CrossReplica,
+    })
+}
+
+/// The groups of devices that exchange data in a collective, in the order in which the values of their members are
+/// combined or put together. A device is in one group at most; in none, it neither gives nor gets anything.
+///
+/// Of a permute these are the devices that pairs connect.
+///
+/// # Errors
+/// In words: a group names what is no device of this program, or a device twice; the instruction is no collective.
+pub fn groups(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<Vec<usize>>, String> {
+    let op = &module[id].op;
+    let groups = match op.effect() {
+        Effect::Groups(g) => written_groups(&g, collective_mode(op), counts)?,
+        Effect::Pairs { .. } => connected(&pairs(module, id, counts)?, counts.devices()),
+        _ => return Err(format!("`{}` is no collective", op.name())),
+    };
+    let mut seen = vec![false; counts.devices()];
+    for &device in groups.iter().flatten() {
+        if std::mem::replace(&mut seen[device], true) {
+            return Err(format!("device {device} is in two groups"));
+        }
+    }
+    Ok(groups)
+}
+
+/// The groups that are written, as lists of devices.
+fn written_groups(
+    g: &Groups<'_>,
+    mode: CollectiveMode,
+    counts: DeviceCounts,
+) -> Result<Vec<Vec<usize>>, String> {
+    use CollectiveMode as Mode;
+    let DeviceCounts { replicas, partitions } = counts;
+    let (count, what) = match mode {
+        Mode::CrossReplica | Mode::CrossReplicaAndPartition => (replicas, "replica"),
+        Mode::CrossPartition => (partitions, "partition"),
+        Mode::FlattenedId => (counts.devices(), "device"),
+    };
+    let lists: Vec<Vec<usize>> = match g.groups.is_empty() {
+        true => vec![(0..count).collect()],
+        false => {
+            let lists = g.groups.expand(MAX_DEVICES)?;
+            let number = |n: i64| {
+                let number = usize::try_from(n).ok().filter(|&n| n < count);
+                number.ok_or_else(|| format!("{what} {n} is not one of the {count} that there are"))
+            };
+            let list = |list: Vec<i64>| list.into_iter().map(number).collect();
+            lists.into_iter().map(list).collect::<Result<_, String>>()?
+        }
+    };
+    Ok(match mode {
+        Mode::FlattenedId => lists,
+        Mode::CrossReplica => {
+            let of = |p: usize| lists.iter().map(move |l| l.iter().map(|&r| counts.device(r, p)).collect());
+            (0..partitions).flat_map(of).collect()
+        }
+        Mode::CrossPartition => {
+            let of = |r: usize| lists.iter().map(move |l| l.iter().map(|&p| counts.device(r, p)).collect());
+            (0..replicas).flat_map(of).collect()
+        }
+        Mode::CrossReplicaAndPartition => {
+            let all = |&r: &usize| (0..partitions).map(move |p| counts.device(r, p));
+            lists.iter().map(|l| l.iter().flat_map(all).collect()).collect()
+        }
+    })
+}
+
+/// The devices that hand a value on in a permute, each with the one that gets it. Of a permute of slices a device may
+/// be there several times.
+///
+/// # Errors
+/// In words: a pair names what is no device of this program; the instruction is no permute.
+pub fn pairs(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<(usize, usize)>, String> {
+    let op = &module[id].op;
+    let Effect::Pairs { pairs, .. } = op.effect() else {
+        return Err(format!("`{}` is no permute", op.name()));
+    };
+    let DeviceCounts { replicas, partitions } = counts;
+    let by_partition = collective_mode(op) == CollectiveMode::CrossPartition;
+    let (count, others, what) = match by_partition {
+        true => (partitions, replicas, "partition"),
+        false => (replicas, partitions, "replica"),
+    };
+    let number = |n: i64| {
+        let number = usize::try_from(n).ok().filter(|&n| n < count);
+        number.ok_or_else(|| format!("{what} {n} is not one of the {count} that there are"))
+    };
+    let pair = |&(source, target): &(i64, i64)| Ok((number(source)?, number(target)?));
+    let pairs = pairs.iter().map(pair).collect::<Result<Vec<_>, String>>()?;
+    let device = |n: usize, other: usize| match by_partition {
+        true => counts.device(other, n),
+        false => counts.device(n, other),
+    };
+    let of = |other: usize| pairs.iter().map(move |&(s, t)| (device(s, other), device(t, other)));
+    Ok((0..others).flat_map(of).collect())
+}
+
+/// Which pairs hand on each slice in a permute of slices: all of them, if no device is the source of two pairs; else the
+/// first pair of a source is of the first slice, its second of the second, and so on.
+pub fn pairs_of_slice<T: Copy + Eq + Hash>(pairs: &[(T, T)], slice: usize) -> Vec<(T, T)> {
+    let mut times: HashMap<T, usize> = HashMap::new();
+    let numbered: Vec<(usize, (T, T))> = pairs
+        .iter()
+        .map(|&pair| {
+            let before = times.entry(pair.0).or_default();
+            *before += 1;
+            (*before - 1, pair)
+        })
+        .collect();
+    let once = numbered.iter().all(|&(n, _)| n == 0);
+    numbered.into_iter().filter(|&(n, _)| once || n == slice).map(|(_, pair)| pair).collect()
+}
+
+/// What the front end notes of the sends and receives of a channel: who sends to whom.
+const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
+
+/// The devices that a `send` or `recv` between devices, or what finishes it, hands values on between, each sender with its receiver. A
+/// transfer whose `frontend_attributes` name no pairs is of each device with itself.
+///
+/// The numbers are those of partitions, of a program with one partition those of replicas.
+///
+/// # Errors
+/// In words: the pairs can't be read, name what is no device of this program, or a sender or receiver twice.
+pub fn transfer_pairs(
+    module: &Module,
+    id: InstrId,
+    counts: DeviceCounts,
+) -> Result<Vec<(usize, usize)>, String> {
+    let noted = |id: InstrId| module[id].common.as_ref()?.frontend_attributes.get(TRANSFER_PAIRS);
+    let started = match module[id].op {
+        Op::SendDone(_) | Op::RecvDone(_) => module[id].operands.first().copied(),
+        _ => None,
+    };
+    let Some(text) = noted(id).or_else(|| started.and_then(noted)) else {
+        return Ok((0..counts.devices()).map(|d| (d, d)).collect());
+    };
+    let unreadable =
+        || format!("`{TRANSFER_PAIRS}` is read as `{{{{0,1}},{{1,2}}}}`, found `{}`", text.to_text());
+    let pairs = read_pairs(&text.to_text()).ok_or_else(unreadable)?;
+    let by_partition = counts.partitions > 1;
+    let (count, others) = match by_partition {
+        true => (counts.partitions, counts.replicas),
+        false => (counts.replicas, 1),
+    };
+    let (mut senders, mut receivers) = (vec![false; count], vec![false; count]);
+    for &(source, target) in &pairs {
+        for (n, seen) in [(source, &mut senders), (target, &mut receivers)] {
+            let Some(seen) = seen.get_mut(n) else {
+                return Err(format!("`{TRANSFER_PAIRS}` names device {n} of {count}"));
+            };
+            if std::mem::replace(seen, true) {
+                return Err(format!("`{TRANSFER_PAIRS}` names device {n} twice on one side"));
+            }
+        }
+    }
+    let device = |n: usize, other: usize| if by_partition { counts.device(other, n) } else { n };
+    let of = |other: usize| pairs.iter().map(move |&(s, t)| (device(s, other), device(t, other)));
+    Ok((0..others).flat_map(of).collect())
+}
+
+/// `{{0,1},{1,2}}`.
+fn read_pairs(text: &str) -> Option<Vec<(usize, usize)>> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    if inner.is_empty() {
+        return Some(Vec::new());
+    }
+    let pair = |pair: &str| {
+        let (source, target) = pair.split_once(',')?;
+        Some((source.parse().ok()?, target.parse().ok()?))
+    };
+    inner.strip_prefix('{')?.strip_suffix('}')?.split("},{").map(pair).collect()
+}
+
+/// The devices that one sends to and gets values from, by pairs of which each names it once at most.
+pub fn ends(pairs: &[(usize, usize)], own: usize) -> (Option<usize>, Option<usize>) {
+    let target = pairs.iter().find(|p| p.0 == own).map(|p| p.1);
+    let source = pairs.iter().find(|p| p.1 == own).map(|p| p.0);
+    (target, source)
+}
+
+/// The sets of devices that pairs connect, each in ascending order.
+fn connected(pairs: &[(usize, usize)], devices: usize) -> Vec<Vec<usize>> {
+    // Each device's lowest known companion, and so on down.
+    let mut lowest: Vec<usize> = (0..devices).collect();
+    let find = |lowest: &[usize], mut device: usize| {
+        while lowest[device] != device {
+            device = lowest[device];
+        }
+        device
+    };
+    let mut takes_part = vec![false; devices];
+    for &(source, target) in pairs {
+        let (a, b) = (find(&lowest, source), find(&lowest, target));
+        lowest[a.max(b)] = a.min(b);
+        takes_part[source] = true;
+        takes_part[target] = true;
+    }
+    let mut groups = vec![Vec::new(); devices];
+    for device in (0..devices).filter(|&d| takes_part[d]) {
+        groups[find(&lowest, device)].push(device);
+    }
+    groups.into_iter().filter(|g| !g.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attr::{AllReduceAttrs, CollectivePermuteAttrs, Count, ReplicaGroups, SourceTargetPairs};
+    use crate::{ElementType, Shape};
+
+    const TWO_BY_THREE: DeviceCounts = DeviceCounts { replicas: 2, partitions: 3 };
+
+    /// A module of 2 replicas with 3 partitions each, and an all-reduce in it.
+    fn reduced(groups: Vec<Vec<i64>>, channel: Option<i64>, global: bool) -> Result<Vec<Vec<usize>>, String> {
+        let mut module = Module::new("m");
+        module.header.replica_count = Count(2);
+        module.header.num_partitions = Count(3);
+        let main = module.add_computation("main");
+        let x = module.add(main, "x", Shape::scalar(ElementType::F32), Op::parameter(0), []);
+        let op = Op::AllReduce(Box::new(AllReduceAttrs {
+            channel_id: channel,
+            replica_groups: ReplicaGroups::Lists(groups),
+            constrain_layout: false,
+            use_global_device_ids: global,
+            mode: None,
+            to_apply: main,
+        }));
+        let y = module.add(main, "y", Shape::scalar(ElementType::F32), op, [x]);
+        let counts = DeviceCounts::of(&module).expect("few devices");
+        assert_eq!(counts, TWO_BY_THREE);
+        groups_of(&module, y)
+    }
+
+    fn groups_of(module: &Module, id: InstrId) -> Result<Vec<Vec<usize>>, String> {
+        groups(module, id, TWO_BY_THREE)
+    }
+
+    #[test]
+    fn numbers_mean_what_the_attributes_say() {
+        assert_eq!(reduced(vec![], None, false), Ok(vec![vec![0, 3], vec![1, 4], vec![2, 5]]));
+        assert_eq!(reduced(vec![vec![1, 0]], None, false), Ok(vec![vec![3, 0], vec![4, 1], vec![5, 2]]));
+        assert_eq!(reduced(vec![vec![1], vec![0]], Some(1), false), Ok(vec![vec![3, 4, 5], vec![0, 1, 2]]));
+        assert_eq!(reduced(vec![vec![4, 1], vec![0]], Some(1), true), Ok(vec![vec![4, 1], vec![0]]));
+        let error = reduced(vec![vec![2]], None, false);
+        assert_eq!(error, Err("replica 2 is not one of the 2 that there are".into()));
+        assert_eq!(reduced(vec![vec![1, 1]], Some(1), true), Err("device 1 is in two groups".into()));
+    }
+
+    #[test]
+    fn pairs_of_transfers_are_read() {
+        assert_eq!(read_pairs("{{0,1}, {1,2}}"), Some(vec![(0, 1), (1, 2)]));
+        assert_eq!(read_pairs("{}"), Some(vec![]));
+        for broken in ["", "{", "{{0}}", "{{0,1},}", "{{0,1},{1}}", "{{0,-1}}", "{{0,1,2}}"] {
+            assert_eq!(read_pairs(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_source_of_several_pairs_has_one_for_each_slice() {
+        assert_eq!(pairs_of_slice(&[(0, 1), (1, 0)], 1), [(0, 1), (1, 0)]);
+        assert_eq!(pairs_of_slice(&[(0, 1), (1, 0), (0, 2)], 0), [(0, 1), (1, 0)]);
+        assert_eq!(pairs_of_slice(&[(0, 1), (1, 0), (0, 2)], 1), [(0, 2)]);
+    }
+
+    #[test]
+    fn pairs_connect_devices() {
+        let mut module = Module::new("m");
+        let main = module.add_computation("main");
+        let x = module.add(main, "x", Shape::scalar(ElementType::F32), Op::parameter(0), []);
+        let op = Op::CollectivePermute(Box::new(CollectivePermuteAttrs {
+            channel_id: Some(1),
+            source_target_pairs: SourceTargetPairs(vec![(2, 0)]),
+            slice_sizes: Default::default(),
+        }));
+        let y = module.add(main, "y", Shape::scalar(ElementType::F32), op, [x]);
+        assert_eq!(pairs(&module, y, TWO_BY_THREE), Ok(vec![(2, 0), (5, 3)]));
+        assert_eq!(groups_of(&module, y), Ok(vec![vec![0, 2], vec![3, 5]]));
+        assert!(groups_of(&module, x).is_err());
+    }
+}
