@@ -240,7 +240,10 @@ impl TileAssignment {
     /// The sizes of the largest tile of an array of these sizes: the last ones along a dimension may be smaller, and are
     /// filled up to it.
     pub fn shard(&self, dims: &[i64]) -> Dims {
-        dims.iter().zip(&self.tiles).map(|(&size, &tiles)| size.div_euclid(tiles) + i64::from(size % tiles != 0)).collect()
+        dims.iter()
+            .zip(&self.tiles)
+            .map(|(&size, &tiles)| size.div_euclid(tiles) + i64::from(size % tiles != 0))
+            .collect()
     }
 
     /// The assignment for an array whose dimensions are some of this one's, by number, or are not cut. What the other

@@ -1,6 +1,7 @@
 //! Passes that make the program of one device out of one for all devices, by the shardings of its values.
 
 mod factors;
+mod reaches;
 mod reshapes;
 pub(crate) mod sharding_propagation;
 pub(crate) mod spmd_partitioning;

@@ -6,6 +6,7 @@ mod docs;
 mod dynamic_padder;
 mod examples;
 mod layout_assignment;
+mod partitioning;
 mod scale;
 mod semantics;
 mod tangled;

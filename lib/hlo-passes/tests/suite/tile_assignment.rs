@@ -23,7 +23,12 @@ fn spellings_of_the_same_are_equal() {
     same("{devices=[2,4]<=[8]}", "{mesh['a'=8], [{'a':(1)2}, {'a':(2)4}]}", 2, 8);
     same("{replicated}", "{mesh['x'=2,'y'=2], [{}, {}]}", 2, 4);
     same("{manual}", "{mesh['x'=2,'y'=2], manual}", 2, 4);
-    same("{devices=[2,1,2]<=[4] last_tile_dims={manual}}", "{mesh['x'=2,'y'=2], [{'x'}, {}], manual={'y'}}", 2, 4);
+    same(
+        "{devices=[2,1,2]<=[4] last_tile_dims={manual}}",
+        "{mesh['x'=2,'y'=2], [{'x'}, {}], manual={'y'}}",
+        2,
+        4,
+    );
 }
 
 #[test]
@@ -45,10 +50,7 @@ fn what_is_written_reads_as_the_same() {
 
 #[test]
 fn what_does_not_fit_is_said() {
-    assert_eq!(
-        normal("{devices=[2,2]<=[4]}", 3, 4),
-        Err("it cuts 2 dimensions, but the array has 3".into())
-    );
+    assert_eq!(normal("{devices=[2,2]<=[4]}", 3, 4), Err("it cuts 2 dimensions, but the array has 3".into()));
     assert_eq!(
         normal("{devices=[2,2]<=[4]}", 2, 8),
         Err("it is for 4 devices, but the program runs on 8".into())

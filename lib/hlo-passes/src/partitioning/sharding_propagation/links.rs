@@ -1,6 +1,7 @@
 //! Which values are cut alike, instruction by instruction.
 
 use crate::partitioning::factors::{Factors, Walk};
+use crate::partitioning::reaches::near_factors;
 use hlo_ir::attr::ShardGroup;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::BTreeMap;
@@ -80,7 +81,7 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
             operands.first().into_iter().for_each(|&o| found.push(Link::Reshape((o, 0), (id, 0))));
         }
         _ => {
-            let factors = Factors::of(module, id);
+            let factors = near_factors(module, id);
             let order = if only_moves(&module[id].op) { Order::Moves } else { Order::Computes };
             return factors.into_iter().map(|f| (order, loops(module, id, f))).collect();
         }
@@ -97,7 +98,10 @@ fn loops(module: &Module, id: InstrId, factors: Factors) -> Link {
 
 /// True for what gives its operands' elements at the same places.
 fn only_moves(op: &Op) -> bool {
-    matches!(op, hlo_ir::elementwise_op!() | Op::Transpose(_) | Op::Copy | Op::Reverse(_) | Op::BitcastConvert)
+    matches!(
+        op,
+        hlo_ir::elementwise_op!() | Op::Transpose(_) | Op::Copy | Op::Reverse(_) | Op::BitcastConvert
+    )
 }
 
 fn same_leaves(module: &Module, a: InstrId, b: InstrId, out: &mut Vec<Link>) {

@@ -133,7 +133,8 @@ impl State {
     /// Cuts loops as those are that walk them, and the others with them. What is written comes first, then what is cut most.
     fn loops(&mut self, factors: &Factors, results: &[Leaf], operands: &[(Leaf, Walk)], back: bool) -> bool {
         let result = results.iter().map(|&leaf| (leaf, &factors.result));
-        let all: Vec<(Leaf, &Walk)> = result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
+        let all: Vec<(Leaf, &Walk)> =
+            result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
         let mut says: Vec<(bool, usize, TileAssignment)> = Vec::new();
         for (leaf, walk) in &all {
             if let Some(tiling) = self.known.get(leaf) {

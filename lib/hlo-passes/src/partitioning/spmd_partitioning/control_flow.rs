@@ -25,7 +25,11 @@ impl Partitioner<'_> {
     }
 
     /// A conditional: all devices take the same branch.
-    pub(super) fn conditional(&mut self, id: InstrId, attrs: &ConditionalAttrs) -> Result<Option<Value>, Diag> {
+    pub(super) fn conditional(
+        &mut self,
+        id: InstrId,
+        attrs: &ConditionalAttrs,
+    ) -> Result<Option<Value>, Diag> {
         let Some(index) = self.part(0) else { return Ok(None) };
         let index = self.reshard(&index, &index.tiling.whole(0));
         let tilings = self.wanted(id);

@@ -86,5 +86,4 @@ impl Partitioner<'_> {
         common.control_predecessors.clear();
         *self.module.common_mut(to) = common;
     }
-
 }

@@ -18,6 +18,9 @@ mod by_factors;
 mod collectives;
 mod control_flow;
 mod custom_calls;
+mod cutting;
+mod halo;
+mod indexing;
 mod instructions;
 mod movement;
 mod partial;
@@ -108,7 +111,8 @@ fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
 
 /// Writes the shapes of the parts at the ends of the program, and leaves out what is said of memory that differs.
 fn update_header(p: &mut Partitioner<'_>, parameters: &[Vec<TileAssignment>], result: &[TileAssignment]) {
-    let local = |p: &Partitioner<'_>, shape: &Shape, tilings: &[TileAssignment]| p.local_shape(shape, tilings);
+    let local =
+        |p: &Partitioner<'_>, shape: &Shape, tilings: &[TileAssignment]| p.local_shape(shape, tilings);
     if let Some(mut layout) = p.module.header.entry_computation_layout.take() {
         for (shape, tilings) in layout.parameters.iter_mut().zip(parameters) {
             *shape = local(p, shape, tilings);

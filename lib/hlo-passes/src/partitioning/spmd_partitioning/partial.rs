@@ -1,10 +1,10 @@
 //! Partial results: each device has what it has combined of its part, and all are to be combined.
 
 use super::collectives::{Groups, groups_by};
+use super::cutting::Cutting;
 use super::partitioner::Partitioner;
 use super::plan::plan;
 use super::value::Part;
-use crate::partitioning::factors::{Factors, Kind};
 use crate::support::combiner::{binary_combiner, identity, is_padding};
 use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::build::Build;
@@ -32,15 +32,23 @@ impl Partitioner<'_> {
     pub(super) fn combine(&self, id: InstrId) -> Option<Combine> {
         let instruction = &self.module[id];
         match &instruction.op {
-            Op::Dot(_) | Op::Convolution(_) => Some(Combine::Sum),
+            // Of what is read at an index all but one device have nothing.
+            Op::Dot(_) | Op::Convolution(_) | Op::DynamicSlice(_) | Op::Gather(_) => Some(Combine::Sum),
+            Op::Scatter(a) => {
+                let to_apply = a.to_apply;
+                let ty = instruction.shape.as_array()?.element_type;
+                let op = binary_combiner(self.module, to_apply).filter(|op| is_collective(*op, ty))?;
+                let known = instruction.operands.len() == 3 && identity(op, ty).is_some();
+                known.then_some(Combine::Reduction { op, to_apply, neutral: false })
+            }
             Op::Reduce(a) => {
                 let to_apply = a.to_apply;
-                let op = binary_combiner(self.module, to_apply).filter(|op| op.is_associative());
+                let ty = instruction.shape.leaves().first()?.as_array()?.element_type;
+                let op = binary_combiner(self.module, to_apply).filter(|op| is_collective(*op, ty));
                 let (Some(op), &[_, init]) = (op, &instruction.operands[..]) else {
                     return Some(Combine::Again { to_apply });
                 };
                 let neutral = is_padding(self.module, op, init)?;
-                let ty = self.module[init].shape.as_array()?.element_type;
                 let known = neutral || identity(op, ty).is_some();
                 known.then_some(Combine::Reduction { op, to_apply, neutral })
             }
@@ -69,7 +77,9 @@ impl Partitioner<'_> {
     /// Lets a reduction begin with what changes nothing, if what it begins with does: that is combined with the result
     /// then.
     pub(super) fn start(&mut self, combine: &Combine, operands: &mut [InstrId]) -> Option<InstrId> {
-        let (Combine::Reduction { op, neutral: false, .. }, [_, init]) = (combine, operands) else { return None };
+        let (Combine::Reduction { op, neutral: false, .. }, [_, init]) = (combine, operands) else {
+            return None;
+        };
         let ty = self.array_of(*init)?.element_type;
         let nothing = self.scalar(ty, &identity(*op, ty)?)?;
         Some(std::mem::replace(init, nothing))
@@ -95,6 +105,7 @@ impl Partitioner<'_> {
         let mut out = Vec::with_capacity(parts.len());
         for part in parts {
             let ty = part.shape.element_type;
+            let op = if ty.is_pred() { Op::Or } else { op.clone() };
             let to_apply = to_apply.unwrap_or_else(|| self.combiner(&op, ty));
             let part = match scattered(&part.tiling, &groups, wanted, &part.shape.dims) {
                 Some((dim, groups)) => {
@@ -168,16 +179,8 @@ impl Partitioner<'_> {
     }
 
     /// How many bytes a device receives for partial results to be combined and be in the sharding that is wanted.
-    pub(super) fn combination_cost(
-        &self,
-        part: &Part,
-        factors: &Factors,
-        cut: &TileAssignment,
-        wanted: &TileAssignment,
-    ) -> f64 {
-        let loops: Vec<usize> = (0..factors.factors.len())
-            .filter(|&f| factors.factors[f].kind == Kind::Combined && cut.tiles()[f] > 1)
-            .collect();
+    pub(super) fn combination_cost(&self, part: &Part, cutting: &Cutting, cut: &TileAssignment) -> f64 {
+        let (loops, wanted) = (cutting.combined(cut), &cutting.wanted);
         let dims = &part.shape.dims;
         let elements = super::plan::shard_elements(&part.tiling, dims);
         let bytes = part.shape.element_type.byte_size() as f64;
@@ -194,6 +197,15 @@ impl Partitioner<'_> {
             }
         };
         moved * bytes
+    }
+}
+
+/// True for the operations by which collectives combine values of a type, wherever the program runs.
+fn is_collective(op: Opcode, ty: ElementType) -> bool {
+    match op {
+        Opcode::Add | Opcode::Multiply | Opcode::Maximum | Opcode::Minimum => true,
+        Opcode::And | Opcode::Or => ty.is_pred(),
+        _ => false,
     }
 }
 

@@ -268,9 +268,7 @@ impl<'m> Partitioner<'m> {
                 to.next();
                 Value::Token(*id)
             }
-            Value::Tuple(parts) => {
-                Value::Tuple(parts.iter().map(|p| self.resharded_leaves(p, to)).collect())
-            }
+            Value::Tuple(parts) => Value::Tuple(parts.iter().map(|p| self.resharded_leaves(p, to)).collect()),
         }
     }
 

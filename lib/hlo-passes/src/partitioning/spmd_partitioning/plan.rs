@@ -205,11 +205,8 @@ impl<'a> Search<'a> {
     /// The tiles that there are on devices that will cut theirs out of them.
     fn coarser(&self) -> Option<TileAssignment> {
         let (have, want) = (self.at.tiles(), self.to.tiles());
-        let by: Vec<i64> = have
-            .iter()
-            .zip(want)
-            .map(|(&h, &w)| (w % h == 0).then(|| w / h))
-            .collect::<Option<_>>()?;
+        let by: Vec<i64> =
+            have.iter().zip(want).map(|(&h, &w)| (w % h == 0).then(|| w / h)).collect::<Option<_>>()?;
         if !(0..self.rank()).all(|d| by[d] == 1 || self.fits(d, have[d], by[d])) {
             return None;
         }

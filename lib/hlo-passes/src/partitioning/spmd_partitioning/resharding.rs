@@ -148,8 +148,11 @@ impl Partitioner<'_> {
         if shape.dims[..] == *dims {
             return value;
         }
-        let padding =
-            shape.dims.iter().zip(dims).map(|(have, want)| PaddingDim { high: want - have, ..PaddingDim::default() });
+        let padding = shape
+            .dims
+            .iter()
+            .zip(dims)
+            .map(|(have, want)| PaddingDim { high: want - have, ..PaddingDim::default() });
         let padding = padding.collect();
         match self.zero(shape.element_type) {
             Some(zero) => {
@@ -211,7 +214,13 @@ impl Partitioner<'_> {
     }
 
     /// The value where a condition holds, else a scalar.
-    pub(super) fn select(&mut self, condition: InstrId, value: InstrId, other: InstrId, dims: &[i64]) -> InstrId {
+    pub(super) fn select(
+        &mut self,
+        condition: InstrId,
+        value: InstrId,
+        other: InstrId,
+        dims: &[i64],
+    ) -> InstrId {
         let other = self.spread(other, dims);
         let shape = self.shape_of(value);
         self.add(shape, Op::Select, &[condition, value, other])
