@@ -70,6 +70,9 @@ impl Factors {
         for (n, shape) in operands.iter().enumerate() {
             let array = shape.as_array().filter(|a| a.is_static())?;
             let Access::Axes(axes) = access(op, n, operands, result) else { return None };
+            if axes.len() != array.rank() {
+                return None;
+            }
             let mut walk = Walk::new();
             for (axis, &size) in axes.iter().zip(&array.dims) {
                 walk.push(match *axis {

@@ -73,7 +73,7 @@ impl Partitioner<'_> {
         let indexed = matches!(self.module[self.scope.at].op, Op::DynamicSlice(_) | Op::Gather(_));
         let mut parts = Vec::with_capacity(cutting.parts.len());
         for (n, (part, walk)) in cutting.parts.iter().zip(&cutting.factors.operands).enumerate() {
-            let part = self.reshard(part, &cut.select(walk));
+            let part = self.reshard(part, &cutting.operand(n, cut));
             let counts = |d: &usize| walk[*d].is_some_and(|f| combined.contains(&f)) && part.is_filled_up(*d);
             let filled: Vec<usize> = (0..walk.len()).filter(counts).collect();
             parts.push(match &cutting.combine {
@@ -100,11 +100,15 @@ impl Partitioner<'_> {
             let Some(needed) = cutting.needed(reach, cut) else { continue };
             let fill = self.outside(id, reach.operand, parts);
             if let Some(part) = parts.get_mut(reach.operand) {
-                let run = Run { dim: reach.from, starts: &needed.starts, size: needed.size };
+                // By the part of the result that a device makes, whether or not the operand is cut alike.
+                let numbers = cut.places();
+                let starts =
+                    numbers.iter().map(|p| needed.starts[usize::try_from(p.tile[reach.to]).unwrap_or(0)]);
+                let run = Run { dim: reach.from, starts: starts.collect(), size: needed.size };
                 let gone_on = self.run_of(part, &run, fill);
                 part.id = gone_on;
                 // From here on it is no tile of the array, but nothing asks for that along this dimension.
-                part.shape.dims[reach.from] = needed.size * cut.tiles()[reach.to];
+                part.shape.dims[reach.from] = needed.size * part.tiling.tiles()[reach.from];
             }
             take_windows(op, reach.to, &needed);
         }

@@ -20,6 +20,9 @@ const BYTE: f64 = 1000.0;
 /// More operands than this do not say how loops are cut.
 const MAX_SAY: usize = 4;
 
+/// More users than this of a value are not looked at.
+const MAX_SHARERS: usize = 16;
+
 /// The loops of an instruction, and how they may be cut.
 pub(super) struct Cutting {
     pub(super) factors: Factors,
@@ -40,6 +43,19 @@ impl Cutting {
         let parts = *cut.tiles().get(reach.to)?;
         let size = self.factors.factors.get(reach.to)?.size;
         reach.needed(parts, size / parts + i64::from(size % parts != 0))
+    }
+
+    /// How an operand is cut when the loops are: not at all along what is read around the result's index, if it is not cut
+    /// there now.
+    pub(super) fn operand(&self, n: usize, cut: &TileAssignment) -> TileAssignment {
+        let (Some(walk), Some(part)) = (self.factors.operands.get(n), self.parts.get(n)) else {
+            return cut.whole(0);
+        };
+        let reached = |d: usize| self.reaches.iter().any(|r| r.operand == n && r.from == d);
+        let whole = |d: usize| part.tiling.tiles()[d] == 1 && reached(d);
+        let walk: Vec<Option<usize>> =
+            walk.iter().enumerate().map(|(d, f)| f.filter(|_| !whole(d))).collect();
+        cut.select(&walk)
     }
 
     /// The loops whose parts are combined, of those that are cut.
@@ -152,8 +168,10 @@ impl Partitioner<'_> {
 
     fn cost(&self, cutting: &Cutting, cut: &TileAssignment) -> f64 {
         let factors = &cutting.factors;
-        let operands = cutting.parts.iter().zip(&factors.operands);
-        let moved: f64 = operands.map(|(part, walk)| self.reshard_cost(part, &cut.select(walk))).sum();
+        let operands = cutting.parts.iter().zip(&factors.operands).enumerate();
+        let moved: f64 = operands
+            .map(|(n, (part, _))| self.reshard_cost(part, &cutting.operand(n, cut)) / self.sharers(n))
+            .sum();
         let result = cut.select(&factors.result);
         let mut after = 0.0;
         for leaf in &cutting.leaves {
@@ -162,6 +180,14 @@ impl Partitioner<'_> {
         }
         let around: f64 = cutting.reaches.iter().map(|reach| self.reach_cost(cutting, reach, cut)).sum();
         (moved + after + around) * BYTE + shard_elements(cut, &factors.sizes())
+    }
+
+    /// How many instructions are likely to need an operand in the same sharding: those that are to be cut alike.
+    fn sharers(&self, operand: usize) -> f64 {
+        let at = &self.module[self.scope.at];
+        let users = at.operands.get(operand).map_or(&[][..], |&o| self.module.users(o));
+        let alike = users.iter().take(MAX_SHARERS).filter(|&&u| self.module[u].sharding() == at.sharding());
+        alike.count().max(1) as f64
     }
 
     /// How many bytes a device receives of its neighbours' tiles; infinite if they can't be cut so.
@@ -175,7 +201,7 @@ impl Partitioner<'_> {
             return f64::INFINITY;
         }
         let part = self.made(part.id, &part.shape, &tiling);
-        let run = Run { dim: reach.from, starts: &needed.starts, size: needed.size };
+        let run = Run::of_tiles(&part, reach.from, &needed.starts, needed.size);
         run.cost(&part) * part.shape.element_type.byte_size() as f64
     }
 }

@@ -3,7 +3,7 @@
 use super::collectives::groups_by;
 use super::partitioner::Partitioner;
 use super::value::Part;
-use hlo_ir::attr::ComparisonDirection;
+use hlo_ir::attr::{ComparisonDirection, Place};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};
 
@@ -12,48 +12,58 @@ struct Piece {
     distance: i64,
     begin: i64,
     end: i64,
-    /// The tiles that need it.
+    /// The devices that need it.
     needed_by: Vec<usize>,
 }
 
-/// The elements from an index of the whole on, of each tile another one, so many along a dimension.
+/// The elements from an index of the whole array on, of each device another one, so many along a dimension.
 #[derive(Clone, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct Run {
     pub(super) dim: usize,
-    pub(super) starts: &'a [i64],
+    pub(super) starts: Vec<i64>,
     pub(super) size: i64,
 }
 
-impl Run<'_> {
-    fn shard(&self, part: &Part) -> i64 {
-        part.local_dims()[self.dim]
+impl Run {
+    /// What devices need of whom it follows from the number of their tile.
+    pub(super) fn of_tiles(part: &Part, dim: usize, starts: &[i64], size: i64) -> Self {
+        let number = |p: &Place| usize::try_from(p.tile[dim]).unwrap_or(0);
+        let starts =
+            part.tiling.places().iter().map(|p| starts.get(number(p)).copied().unwrap_or(0)).collect();
+        Self { dim, starts, size }
     }
 
-    /// The places, relative to the own tile, that some tile needs: from, to.
-    fn span(&self, shard: i64) -> (i64, i64) {
-        let relative = |(n, start): (usize, &i64)| start - n as i64 * shard;
-        let begin = self.starts.iter().enumerate().map(relative).min().unwrap_or(0);
-        let end = self.starts.iter().enumerate().map(relative).max().unwrap_or(0);
-        (begin, end + self.size)
+    /// The places where it begins, relative to the own tile.
+    fn offsets(&self, part: &Part) -> Vec<i64> {
+        let shard = part.local_dims()[self.dim];
+        let places = part.tiling.places();
+        places.iter().zip(&self.starts).map(|(p, start)| start - p.tile[self.dim] * shard).collect()
+    }
+
+    /// The places, relative to the own tile, that some device needs: from, to.
+    fn span(&self, part: &Part) -> (i64, i64) {
+        let offsets = self.offsets(part);
+        let (first, last) = (offsets.iter().min(), offsets.iter().max());
+        (first.copied().unwrap_or(0), last.copied().unwrap_or(0) + self.size)
     }
 
     fn pieces(&self, part: &Part) -> Vec<Piece> {
-        let shard = self.shard(part);
-        let (from, to) = self.span(shard);
+        let shard = part.local_dims()[self.dim];
+        let (from, to) = self.span(part);
         if shard < 1 {
             return Vec::new();
         }
-        let tiles = self.starts.len() as i64;
-        let whole = part.shape.dims[self.dim];
+        let (tiles, whole) = (part.tiling.tiles()[self.dim], part.shape.dims[self.dim]);
+        let places = part.tiling.places();
         let mut pieces = Vec::new();
         for distance in from.div_euclid(shard)..=(to - 1).div_euclid(shard) {
             let (begin, end) = ((distance * shard).max(from), ((distance + 1) * shard).min(to));
-            let needs = |n: i64| {
-                let start = self.starts[n as usize];
+            let needs = |device: usize| {
+                let (n, start) = (places[device].tile[self.dim], self.starts[device]);
                 let (low, high) = ((n * shard + begin).max(start), (n * shard + end).min(start + self.size));
                 (0..tiles).contains(&(n + distance)) && low < high.min(whole)
             };
-            let needed_by = (0..tiles).filter(|&n| needs(n)).map(|n| n as usize).collect();
+            let needed_by = (0..places.len()).filter(|&device| needs(device)).collect();
             pieces.push(Piece { distance, begin, end, needed_by });
         }
         pieces
@@ -61,19 +71,18 @@ impl Run<'_> {
 
     /// How many elements a device receives for it.
     pub(super) fn cost(&self, part: &Part) -> f64 {
-        let shard = self.shard(part).max(1);
+        let shard = part.local_dims()[self.dim].max(1);
         let others: f64 = part.local_dims().iter().map(|&n| n as f64).product::<f64>() / shard as f64;
-        let tiles = self.starts.len().max(1) as f64;
+        let devices = self.starts.len().max(1) as f64;
         let moved = self.pieces(part).into_iter().filter(|p| p.distance != 0);
-        moved.map(|p| (p.end - p.begin) as f64 * others * p.needed_by.len() as f64 / tiles).sum()
+        moved.map(|p| (p.end - p.begin) as f64 * others * p.needed_by.len() as f64 / devices).sum()
     }
 }
 
 impl Partitioner<'_> {
-    /// What each device needs of an array that is cut along a dimension; the scalar in place of what is outside of it.
-    pub(super) fn run_of(&mut self, part: &Part, run: &Run<'_>, fill: Option<InstrId>) -> InstrId {
-        let shard = run.shard(part);
-        let (from, to) = run.span(shard);
+    /// What each device needs of an array; the scalar in place of what is outside of it.
+    pub(super) fn run_of(&mut self, part: &Part, run: &Run, fill: Option<InstrId>) -> InstrId {
+        let (from, to) = run.span(part);
         let mut values = Vec::new();
         for piece in run.pieces(part) {
             values.push(self.piece(part, run, &piece));
@@ -81,15 +90,9 @@ impl Partitioner<'_> {
         let mut value = self.joined(part, run.dim, &values, to - from);
         let mut dims = part.local_dims();
         dims[run.dim] = run.size;
-        let offsets: Vec<i64> =
-            run.starts.iter().enumerate().map(|(n, start)| start - n as i64 * shard - from).collect();
-        let places = part.tiling.places();
-        let of_tile = |numbers: &[i64]| -> Vec<i64> {
-            places.iter().map(|p| numbers[usize::try_from(p.tile[run.dim]).unwrap_or(0)]).collect()
-        };
         if to - from > run.size {
             let zero = self.index(0);
-            let offset = self.of_device(of_tile(&offsets));
+            let offset = self.of_device(run.offsets(part).iter().map(|o| o - from).collect());
             let mut operands = vec![value];
             operands.extend((0..dims.len()).map(|d| if d == run.dim { offset } else { zero }));
             let shape = ArrayShape::new(part.shape.element_type, dims.iter().copied());
@@ -98,7 +101,7 @@ impl Partitioner<'_> {
         let whole = part.shape.dims[run.dim];
         let outside = run.starts.iter().any(|&s| s < 0 || s + run.size > whole);
         let Some(fill) = fill.filter(|_| outside) else { return value };
-        let start = self.of_device(of_tile(run.starts));
+        let start = self.of_device(run.starts.clone());
         let index = self.global_index(&dims, run.dim, start);
         let from_first = self.compared(index, ComparisonDirection::Ge, 0, &dims);
         let to_last = self.compared(index, ComparisonDirection::Lt, whole, &dims);
@@ -107,8 +110,8 @@ impl Partitioner<'_> {
     }
 
     /// The run of elements of another tile, on the devices that need it.
-    fn piece(&mut self, part: &Part, run: &Run<'_>, piece: &Piece) -> InstrId {
-        let begin = piece.begin - piece.distance * run.shard(part);
+    fn piece(&mut self, part: &Part, run: &Run, piece: &Piece) -> InstrId {
+        let begin = piece.begin - piece.distance * part.local_dims()[run.dim];
         let size = piece.end - piece.begin;
         if piece.needed_by.is_empty() {
             let mut dims = part.local_dims();
@@ -122,16 +125,16 @@ impl Partitioner<'_> {
         if piece.distance == 0 {
             return value;
         }
-        let others = |p: &hlo_ir::attr::Place| {
+        let others = |p: &Place| {
             let mut tile = p.tile.clone();
             tile[run.dim] = 0;
             tile
         };
         let mut pairs = Vec::new();
         for line in groups_by(&part.tiling, others, |p| p.tile[run.dim]) {
-            for &n in &piece.needed_by {
+            for (n, device) in line.iter().enumerate().filter(|(_, d)| piece.needed_by.contains(d)) {
                 let source = usize::try_from(n as i64 + piece.distance).ok();
-                pairs.extend(source.and_then(|s| line.get(s)).zip(line.get(n)).map(|(&s, &t)| (s, t)));
+                pairs.extend(source.and_then(|s| line.get(s)).map(|&source| (source, *device)));
             }
         }
         pairs.sort_unstable();

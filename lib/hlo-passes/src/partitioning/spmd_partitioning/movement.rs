@@ -1,6 +1,6 @@
 //! Constants, counts and reshapes.
 
-use super::partitioner::{INDEX, Partitioner};
+use super::partitioner::{INDEX, Partitioner, Remake};
 use super::plan::plan;
 use super::value::{Part, Value};
 use crate::partitioning::reshapes::reshaped;
@@ -23,31 +23,52 @@ impl Partitioner<'_> {
         if literal.bytes().chunks_exact(size).all(|c| c == first) {
             let scalar = Literal::scalar_from_bytes(shape.element_type, &first)?;
             let scalar = self.add(scalar.shape().clone(), Op::constant(scalar), &[]);
-            let local = self.shard_shape(&shape, &wanted);
-            let made = self.add(local, Op::broadcast([]), &[scalar]);
-            return Some(Value::Array(self.made(made, &shape, &wanted)));
+            return Some(Value::Array(self.splat(scalar, &shape, &wanted)));
         }
         None
     }
 
-    /// A count, of each device's own tile.
+    /// A scalar in all places of an array.
+    fn splat(&mut self, scalar: InstrId, shape: &ArrayShape, tiling: &TileAssignment) -> Part {
+        let local = self.shard_shape(shape, tiling);
+        let made = self.add(local, Op::broadcast([]), &[scalar]);
+        self.scope.remade.insert(made, Remake::Splat(scalar));
+        self.made(made, shape, tiling)
+    }
+
+    /// A broadcast of a scalar.
+    pub(super) fn broadcast_scalar(&mut self, id: InstrId) -> Option<Value> {
+        let scalar = self.part(0).filter(|p| p.shape.rank() == 0 && p.tiling.groups() == 1)?;
+        let shape = self.module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)?.clone();
+        let wanted = self.wanted(id).into_iter().next()?;
+        Some(Value::Array(self.splat(scalar.id, &shape, &wanted)))
+    }
+
+    /// The index along a dimension.
     pub(super) fn count(&mut self, id: InstrId, along: i64) -> Option<Value> {
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
+        let along = usize::try_from(along).ok().filter(|&d| d < shape.rank())?;
         let wanted = self.wanted(id).into_iter().next()?;
-        let local = self.shard_shape(&shape, &wanted);
-        let made = self.add(local.clone(), Op::iota(along), &[]);
-        let part = self.made(made, &shape, &wanted);
-        let d = usize::try_from(along).ok()?;
-        if wanted.tiles().get(d).is_none_or(|&n| n == 1) {
-            return Some(Value::Array(part));
+        let part = self.counted(&shape, &wanted, along);
+        self.scope.remade.insert(part.id, Remake::Count(along));
+        Some(Value::Array(part))
+    }
+
+    /// The index along a dimension, of each device's own tile.
+    pub(super) fn counted(&mut self, shape: &ArrayShape, tiling: &TileAssignment, along: usize) -> Part {
+        let local = self.shard_shape(shape, tiling);
+        let made = self.add(local.clone(), Op::iota(along as i64), &[]);
+        let part = self.made(made, shape, tiling);
+        if tiling.tiles()[along] == 1 {
+            return part;
         }
-        let start = self.tile_start(&part, d);
+        let start = self.tile_start(&part, along);
         let start = match shape.element_type {
             INDEX => start,
             ty => self.add(ArrayShape::new(ty, []), Op::Convert, &[start]),
         };
         let start = self.spread(start, &local.dims);
-        Some(Value::Array(Part { id: self.same(Op::Add, &[made, start]), ..part }))
+        Part { id: self.same(Op::Add, &[made, start]), ..part }
     }
 
     /// A reshape of each device's tile, where the tiles stay such.

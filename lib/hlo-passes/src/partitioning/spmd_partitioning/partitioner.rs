@@ -36,6 +36,21 @@ pub(super) struct Scope {
     tables: HashMap<Vec<i64>, InstrId>,
     /// What became of values in other shardings.
     pub(super) resharded: HashMap<(InstrId, TileAssignment), InstrId>,
+    /// Values that are others in another sharding, and which.
+    pub(super) origins: HashMap<InstrId, InstrId>,
+    /// The shardings that a value is there in.
+    pub(super) versions: HashMap<InstrId, Vec<Part>>,
+    /// What is made anew in any sharding rather than exchanged.
+    pub(super) remade: HashMap<InstrId, Remake>,
+}
+
+/// How a value that every device knows is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Remake {
+    /// A scalar in all places.
+    Splat(InstrId),
+    /// The index along a dimension.
+    Count(usize),
 }
 
 impl Scope {
@@ -47,6 +62,9 @@ impl Scope {
             partition: None,
             tables: HashMap::new(),
             resharded: HashMap::new(),
+            origins: HashMap::new(),
+            versions: HashMap::new(),
+            remade: HashMap::new(),
         }
     }
 }

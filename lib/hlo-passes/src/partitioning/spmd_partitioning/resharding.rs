@@ -1,7 +1,7 @@
 //! A value taken from one sharding to another.
 
 use super::collectives::groups_by;
-use super::partitioner::{INDEX, Partitioner};
+use super::partitioner::{INDEX, Partitioner, Remake};
 use super::plan::{Plan, Step, plan};
 use super::value::Part;
 use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
@@ -15,14 +15,21 @@ impl Partitioner<'_> {
         if part.tiling == *to {
             return part.clone();
         }
-        let mut at = part.clone();
-        for (step, next) in self.plan(part, to).steps {
+        let origin = self.origin(part);
+        if let Some(&remake) = self.scope.remade.get(&origin) {
+            return self.remade(part, to, remake);
+        }
+        let mut at = self.nearest(part, to).0;
+        for (step, next) in self.plan(&at, to).steps {
             let key = (at.id, next.clone());
             let id = match self.scope.resharded.get(&key) {
                 Some(&known) => known,
                 None => {
                     let made = self.step(&at, &step, &next);
                     self.scope.resharded.insert(key, made);
+                    self.scope.origins.insert(made, origin);
+                    let version = Part { id: made, shape: at.shape.clone(), tiling: next.clone() };
+                    self.scope.versions.entry(origin).or_insert_with(|| vec![part.clone()]).push(version);
                     made
                 }
             };
@@ -31,21 +38,59 @@ impl Partitioner<'_> {
         Part { tiling: to.clone(), ..at }
     }
 
+    fn origin(&self, part: &Part) -> InstrId {
+        self.scope.origins.get(&part.id).copied().unwrap_or(part.id)
+    }
+
+    /// The version of a value that is there from which another sharding is cheapest, and how many elements a device
+    /// receives then.
+    fn nearest(&self, part: &Part, to: &TileAssignment) -> (Part, f64) {
+        let own = self.plan(part, to).cost;
+        let mut best = (part.clone(), own);
+        for version in self.scope.versions.get(&self.origin(part)).into_iter().flatten() {
+            if best.1 <= 0.0 {
+                break;
+            }
+            // Groups that the program makes itself may have made another value of it.
+            if version.tiling.groups() == part.tiling.groups() {
+                let cost = if version.tiling == *to { 0.0 } else { self.plan(version, to).cost };
+                if cost < best.1 {
+                    best = (version.clone(), cost);
+                }
+            }
+        }
+        best
+    }
+
+    /// A value that every device knows, in a sharding.
+    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: Remake) -> Part {
+        let key = (self.origin(part), to.clone());
+        if let Some(&known) = self.scope.resharded.get(&key) {
+            return Part { id: known, shape: part.shape.clone(), tiling: to.clone() };
+        }
+        let made = match remake {
+            Remake::Splat(scalar) => {
+                let local = self.shard_shape(&part.shape, to);
+                let id = self.add(local, Op::broadcast([]), &[scalar]);
+                self.made(id, &part.shape, to)
+            }
+            Remake::Count(along) => self.counted(&part.shape, to, along),
+        };
+        self.scope.origins.insert(made.id, key.0);
+        self.scope.resharded.insert(key, made.id);
+        made
+    }
+
     fn plan(&self, part: &Part, to: &TileAssignment) -> Plan {
         plan(&part.tiling, to, &part.shape.dims)
     }
 
     /// How many bytes a device receives for the value to be in another sharding; none if that was done before.
     pub(super) fn reshard_cost(&self, part: &Part, to: &TileAssignment) -> f64 {
-        let (plan, mut at) = (self.plan(part, to), part.id);
-        let mut known = true;
-        for (_, next) in &plan.steps {
-            match self.scope.resharded.get(&(at, next.clone())) {
-                Some(&id) => at = id,
-                None => known = false,
-            }
+        if part.tiling == *to || self.scope.remade.contains_key(&self.origin(part)) {
+            return 0.0;
         }
-        if known { 0.0 } else { plan.cost * part.shape.element_type.byte_size() as f64 }
+        self.nearest(part, to).1 * part.shape.element_type.byte_size() as f64
     }
 
     fn step(&mut self, at: &Part, step: &Step, next: &TileAssignment) -> InstrId {
