@@ -47,7 +47,7 @@ impl IotaOrder {
             let step = *list.get(block)?;
             let runs_on = |&n: &usize| list.get(n * block) == Some(&step.checked_mul(n as i64).unwrap_or(-1));
             let mut size = (1..list.len() / block).take_while(runs_on).count() + 1;
-            while (list.len() / block) % size != 0 {
+            while !(list.len() / block).is_multiple_of(size) {
                 size -= 1;
             }
             if size == 1 {

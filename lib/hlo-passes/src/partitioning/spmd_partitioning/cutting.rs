@@ -132,6 +132,9 @@ impl Partitioner<'_> {
             }
         }
         let whole = of_result.whole(factors.factors.len());
+        if says.iter().all(TileAssignment::is_whole) {
+            return says.into_iter().find(|s| s.groups() > 1).unwrap_or(whole);
+        }
         let mut candidates: Vec<TileAssignment> = Vec::new();
         let mut add = |candidate: TileAssignment| {
             if !candidates.contains(&candidate) {

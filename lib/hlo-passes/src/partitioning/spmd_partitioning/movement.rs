@@ -1,7 +1,6 @@
 //! Constants, counts and reshapes.
 
 use super::partitioner::{INDEX, Partitioner, Remake};
-use super::plan::plan;
 use super::value::{Part, Value};
 use crate::partitioning::reshapes::reshaped;
 use hlo_ir::attr::TileAssignment;
@@ -80,7 +79,7 @@ impl Partitioner<'_> {
         let there = reshaped(&part.tiling, from, to);
         let back = reshaped(&wanted, to, from).map(|(kept, before)| (before, kept));
         let cost = |(before, after): &(TileAssignment, TileAssignment)| {
-            plan(&part.tiling, before, from).cost + plan(after, &wanted, to).cost
+            self.way(&part.tiling, before, from).cost + self.way(after, &wanted, to).cost
         };
         let (before, after) = match (back, there) {
             (Some(back), Some(there)) if cost(&there) < cost(&back) => there,

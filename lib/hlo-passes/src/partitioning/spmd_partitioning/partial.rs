@@ -3,7 +3,6 @@
 use super::collectives::{Groups, groups_by};
 use super::cutting::Cutting;
 use super::partitioner::Partitioner;
-use super::plan::plan;
 use super::value::Part;
 use crate::support::combiner::{binary_combiner, identity, is_padding};
 use hlo_ir::attr::{Place, TileAssignment};
@@ -185,14 +184,14 @@ impl Partitioner<'_> {
         let elements = super::plan::shard_elements(&part.tiling, dims);
         let bytes = part.shape.element_type.byte_size() as f64;
         let moved = match loops.is_empty() {
-            true => plan(&part.tiling, wanted, dims).cost,
+            true => self.way(&part.tiling, wanted, dims).cost,
             false => {
                 let groups = sharing(cut, &loops);
                 let count = groups.first().map_or(1, Vec::len) as f64;
                 let once = elements * (count - 1.0) / count;
                 match scattered(&part.tiling, &groups, wanted, dims) {
                     Some(_) => once,
-                    None => 2.0 * once + plan(&part.tiling, wanted, dims).cost,
+                    None => 2.0 * once + self.way(&part.tiling, wanted, dims).cost,
                 }
             }
         };

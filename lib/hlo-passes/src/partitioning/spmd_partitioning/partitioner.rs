@@ -1,5 +1,6 @@
 //! The program of one device, computation by computation.
 
+use super::plan::Plan;
 use super::value::{Part, Value};
 use crate::partitioning::tilings::tilings;
 use crate::support::combiner::Combiners;
@@ -7,7 +8,9 @@ use hlo_ir::attr::TileAssignment;
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Shape};
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Makes computations of what a device does, from those of what the whole program does.
 pub(super) struct Partitioner<'m> {
@@ -20,7 +23,12 @@ pub(super) struct Partitioner<'m> {
     pub(super) namer: ComputationNamer,
     pub(super) combiners: Combiners,
     pub(super) scope: Scope,
+    /// The ways between shardings that were looked for.
+    pub(super) plans: RefCell<HashMap<Way, Rc<Plan>>>,
 }
+
+/// From one sharding to another, of an array of these sizes.
+pub(super) type Way = (TileAssignment, TileAssignment, Dims);
 
 /// The computation that is being made.
 pub(super) struct Scope {
@@ -97,6 +105,7 @@ impl<'m> Partitioner<'m> {
             namer,
             combiners: Combiners::default(),
             scope: Scope::new(entry, root),
+            plans: RefCell::default(),
             module,
         }
     }

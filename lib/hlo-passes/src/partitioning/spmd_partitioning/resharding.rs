@@ -8,6 +8,7 @@ use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 impl Partitioner<'_> {
     /// The value in another sharding.
@@ -20,12 +21,12 @@ impl Partitioner<'_> {
             return self.remade(part, to, remake);
         }
         let mut at = self.nearest(part, to).0;
-        for (step, next) in self.plan(&at, to).steps {
+        for (step, next) in &self.plan(&at, to).steps {
             let key = (at.id, next.clone());
             let id = match self.scope.resharded.get(&key) {
                 Some(&known) => known,
                 None => {
-                    let made = self.step(&at, &step, &next);
+                    let made = self.step(&at, step, next);
                     self.scope.resharded.insert(key, made);
                     self.scope.origins.insert(made, origin);
                     let version = Part { id: made, shape: at.shape.clone(), tiling: next.clone() };
@@ -33,7 +34,7 @@ impl Partitioner<'_> {
                     made
                 }
             };
-            at = Part { id, shape: at.shape, tiling: next };
+            at = Part { id, shape: at.shape, tiling: next.clone() };
         }
         Part { tiling: to.clone(), ..at }
     }
@@ -81,8 +82,15 @@ impl Partitioner<'_> {
         made
     }
 
-    fn plan(&self, part: &Part, to: &TileAssignment) -> Plan {
-        plan(&part.tiling, to, &part.shape.dims)
+    fn plan(&self, part: &Part, to: &TileAssignment) -> Rc<Plan> {
+        self.way(&part.tiling, to, &part.shape.dims)
+    }
+
+    /// The steps from one sharding to another, of an array of these sizes.
+    pub(super) fn way(&self, from: &TileAssignment, to: &TileAssignment, dims: &Dims) -> Rc<Plan> {
+        let way = (from.clone(), to.clone(), dims.clone());
+        let mut plans = self.plans.borrow_mut();
+        plans.entry(way).or_insert_with(|| Rc::new(plan(from, to, dims))).clone()
     }
 
     /// How many bytes a device receives for the value to be in another sharding; none if that was done before.
