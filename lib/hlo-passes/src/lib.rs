@@ -35,6 +35,7 @@ mod collectives;
 mod control_flow;
 mod docs;
 mod expansion;
+mod partitioning;
 mod pass;
 mod pipeline;
 mod pipelines;

@@ -1,6 +1,6 @@
 //! The list of all passes.
 
-use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, simplification};
+use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, partitioning, simplification};
 use hlo_ir::suggest::spelt_alike;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -19,6 +19,7 @@ pub static GROUPS: &[Group] = &[
     Group { title: "Expansion", passes: expansion::PASSES },
     Group { title: "Fusion and below", passes: backend::PASSES },
     Group { title: "Collectives", passes: collectives::PASSES },
+    Group { title: "Partitioning", passes: partitioning::PASSES },
     Group { title: "Checks", passes: checks::PASSES },
 ];
 

@@ -38,6 +38,37 @@ impl IotaOrder {
         Ok(order.simplified().unwrap_or(order))
     }
 
+    /// The order that gives these numbers; `None` if there is none.
+    pub fn of_list(list: &[i64]) -> Option<Self> {
+        // Sizes and steps of an array's dimensions from the innermost one: each as long as the numbers go on by its step.
+        let mut dims: Vec<(i64, i64)> = Vec::new();
+        let mut block = 1;
+        while block < list.len() {
+            let step = *list.get(block)?;
+            let runs_on = |&n: &usize| list.get(n * block) == Some(&step.checked_mul(n as i64).unwrap_or(-1));
+            let mut size = (1..list.len() / block).take_while(runs_on).count() + 1;
+            while !(list.len() / block).is_multiple_of(size) {
+                size -= 1;
+            }
+            if size == 1 {
+                return None;
+            }
+            dims.push((step, size as i64));
+            block *= size;
+        }
+        dims.reverse();
+        let mut own = dims.clone();
+        own.sort_unstable_by(|a, b| b.cmp(a));
+        let reshape: Dims = own.iter().map(|&(_, size)| size).collect();
+        let place = |dim: &(i64, i64)| own.iter().position(|o| o == dim).map(|p| p as i64);
+        let transpose: Dims = dims.iter().map(place).collect::<Option<_>>()?;
+        let order = match reshape.is_empty() {
+            true => Self::ascending(i64::try_from(list.len()).ok()?),
+            false => Self::new(&reshape, &transpose).ok()?,
+        };
+        (order.expand(list.len()).ok()? == list).then_some(order)
+    }
+
     /// Checks that the transposition is a permutation.
     ///
     /// # Errors

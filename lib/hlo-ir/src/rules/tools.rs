@@ -57,6 +57,13 @@ rules! {
         fix: "raise the limit, or make the program smaller: `hlo-memory-scheduler` first may help",
         section: "passes.md",
     }
+    SHARDING_DEVICES = "E2012" "sharding-devices" {
+        rule: "A sharding that is partitioned by is for the devices of the program: `num_partitions`.",
+        why: "Each device has to know which tile it has, and each tile has to be on as many devices.",
+        example: None,
+        fix: "give the sharding as many devices as the header has partitions",
+        section: "passes.md",
+    }
     SEPARATOR = "E2020" "separator" {
         rule: "With `--split-input-file` the line between modules is exactly `// -----`.",
         why: "A line that is nearly that would join two modules into one.",

@@ -6,6 +6,8 @@ mod docs;
 mod dynamic_padder;
 mod examples;
 mod layout_assignment;
+mod partitioning;
 mod scale;
 mod semantics;
 mod tangled;
+mod tile_assignment;

@@ -1,0 +1,134 @@
+//! Which values are cut alike, instruction by instruction.
+
+use crate::partitioning::factors::{Factors, Walk};
+use crate::partitioning::reaches::near_factors;
+use hlo_ir::attr::ShardGroup;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::BTreeMap;
+
+/// A leaf of the result of an instruction.
+pub(super) type Leaf = (InstrId, usize);
+
+/// Values whose cuts follow from each other.
+#[derive(Debug)]
+pub(super) enum Link {
+    /// They are cut in the same way.
+    Same(Leaf, Leaf),
+    /// One is the other one reshaped.
+    Reshape(Leaf, Leaf),
+    /// They walk loops together: the results, and the operands.
+    Loops { factors: Factors, results: Vec<Leaf>, operands: Vec<(Leaf, Walk)> },
+}
+
+/// When a link is looked at: what only moves elements first, as cuts go through it unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Order {
+    Moves,
+    Computes,
+}
+
+/// The links of an instruction.
+pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
+    let mut found = Vec::new();
+    let operands = &module[id].operands;
+    let root = |c: ComputationId| module[c].root();
+    let parameter = |c: ComputationId, n: usize| module.parameters(c).get(n).copied();
+    match &module[id].op {
+        Op::Tuple => {
+            let mut at = 0;
+            for &o in operands {
+                let count = leaf_count(&module[o].shape);
+                found.extend((0..count).map(|n| Link::Same((id, at + n), (o, n))));
+                at += count;
+            }
+        }
+        Op::GetTupleElement(a) => {
+            if let Some((&o, index)) = operands.first().zip(usize::try_from(a.index).ok()) {
+                let before = module[o].shape.as_tuple().unwrap_or_default().iter().take(index);
+                let start: usize = before.map(leaf_count).sum();
+                let count = leaf_count(&module[id].shape);
+                found.extend((0..count).map(|n| Link::Same((id, n), (o, start + n))));
+            }
+        }
+        Op::While(a) => {
+            let states = [parameter(a.body, 0), Some(root(a.body)), parameter(a.condition, 0)];
+            let states = states.into_iter().flatten().chain(operands.first().copied());
+            states.for_each(|other| same_leaves(module, id, other, &mut found));
+        }
+        Op::Conditional(a) => {
+            for (n, &branch) in a.branches().iter().enumerate() {
+                same_leaves(module, id, root(branch), &mut found);
+                if let Some((p, &o)) = parameter(branch, 0).zip(operands.get(n + 1)) {
+                    same_leaves(module, p, o, &mut found);
+                }
+            }
+        }
+        Op::Call(a) => {
+            same_leaves(module, id, root(a.to_apply), &mut found);
+            for (n, &o) in operands.iter().enumerate() {
+                if let Some(p) = parameter(a.to_apply, n) {
+                    same_leaves(module, p, o, &mut found);
+                }
+            }
+        }
+        Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
+            operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
+        }
+        Op::CustomCall(a) if a.custom_call_target == *"Sharding" => {
+            operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
+        }
+        Op::Reshape(_) => {
+            operands.first().into_iter().for_each(|&o| found.push(Link::Reshape((o, 0), (id, 0))));
+        }
+        _ => {
+            let factors = near_factors(module, id);
+            let order = if only_moves(&module[id].op) { Order::Moves } else { Order::Computes };
+            return factors.into_iter().map(|f| (order, loops(module, id, f))).collect();
+        }
+    }
+    found.into_iter().map(|link| (Order::Moves, link)).collect()
+}
+
+fn loops(module: &Module, id: InstrId, factors: Factors) -> Link {
+    let results = (0..leaf_count(&module[id].shape)).map(|n| (id, n)).collect();
+    let walks = module[id].operands.iter().zip(&factors.operands);
+    let operands = walks.map(|(&o, walk)| ((o, 0), walk.clone())).collect();
+    Link::Loops { factors, results, operands }
+}
+
+/// True for what gives its operands' elements at the same places.
+fn only_moves(op: &Op) -> bool {
+    matches!(
+        op,
+        hlo_ir::elementwise_op!() | Op::Transpose(_) | Op::Copy | Op::Reverse(_) | Op::BitcastConvert
+    )
+}
+
+fn same_leaves(module: &Module, a: InstrId, b: InstrId, out: &mut Vec<Link>) {
+    let count = leaf_count(&module[a].shape).min(leaf_count(&module[b].shape));
+    out.extend((0..count).map(|n| Link::Same((a, n), (b, n))));
+}
+
+pub(super) fn leaf_count(shape: &Shape) -> usize {
+    shape.leaves().len()
+}
+
+/// The links between values that are written to be sharded together.
+pub(super) fn shard_groups(module: &Module) -> Vec<(Order, Link)> {
+    let mut first: BTreeMap<i64, Leaf> = BTreeMap::new();
+    let mut found = Vec::new();
+    for c in module.computations() {
+        for &id in module[c].instructions() {
+            let leaves = module[id].sharding().map_or(&[][..], |s| s.leaves());
+            for (n, one) in leaves.iter().enumerate() {
+                let Some(ShardGroup { id: number, .. }) = one.group else { continue };
+                let rank = |(i, n): Leaf| module[i].shape.leaves().get(n)?.as_array().map(|a| a.rank());
+                let known = *first.entry(number).or_insert((id, n));
+                if known != (id, n) && rank(known) == rank((id, n)) {
+                    found.push((Order::Moves, Link::Same(known, (id, n))));
+                }
+            }
+        }
+    }
+    found
+}

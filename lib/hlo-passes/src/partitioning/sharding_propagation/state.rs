@@ -1,0 +1,236 @@
+//! What is known of the shardings while they are propagated.
+
+use super::links::{Leaf, Link, Order, leaf_count, links, shard_groups};
+use crate::partitioning::factors::{Factors, Walk, merged};
+use crate::partitioning::reshapes::reshaped;
+use crate::partitioning::tilings::tilings;
+use hlo_ir::attr::{PropagationAllowed, Sharding, ShardingKind, SingleSharding, TileAssignment};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Cuts get finer with each change, so that there is an end; more rounds than this no program needs.
+const MAX_ROUNDS: usize = 64;
+
+/// Who gets a cut from whom.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// Each from the others, through what only moves elements.
+    Moves,
+    /// Results from operands, of all operations.
+    Forward,
+    /// Each from the others.
+    All,
+}
+
+/// The shardings of all leaves.
+pub(super) struct State {
+    devices: usize,
+    /// The leaves' cuts, as far as they are known.
+    known: HashMap<Leaf, TileAssignment>,
+    /// The leaves whose cuts stay what they are.
+    fixed: HashSet<Leaf>,
+    links: Vec<(Order, Link)>,
+}
+
+impl State {
+    pub(super) fn new(module: &Module, devices: usize) -> Result<Self, Diag> {
+        let mut state = Self { devices, known: HashMap::new(), fixed: HashSet::new(), links: Vec::new() };
+        let order = reached(module);
+        for &c in &order {
+            for id in module.post_order(c) {
+                for (n, tiling) in tilings(module, id, devices)?.into_iter().enumerate() {
+                    if let Some(tiling) = tiling {
+                        state.known.insert((id, n), tiling);
+                        state.fixed.insert((id, n));
+                    }
+                }
+                state.links.extend(links(module, id));
+            }
+        }
+        state.fix_ends(module);
+        state.links.extend(shard_groups(module));
+        Ok(state)
+    }
+
+    /// What is at the ends of the program stays whole, unless it has a sharding or may get one.
+    fn fix_ends(&mut self, module: &Module) {
+        let entry = module.entry();
+        let may = |allowed: &PropagationAllowed, n: usize| match &allowed.0[..] {
+            [all] => *all,
+            each => each.get(n).copied().unwrap_or(false),
+        };
+        let root = module[entry].root();
+        let header = &module.header;
+        let mut leaf = 0;
+        for p in module.parameters(entry) {
+            for n in 0..leaf_count(&module[p].shape) {
+                if !may(&header.allow_spmd_sharding_propagation_to_parameters, leaf) {
+                    self.fixed.insert((p, n));
+                }
+                leaf += 1;
+            }
+        }
+        let is_parameter = matches!(module[root].op, Op::Parameter(_));
+        for n in 0..leaf_count(&module[root].shape) {
+            if !is_parameter && !may(&header.allow_spmd_sharding_propagation_to_output, n) {
+                self.fixed.insert((root, n));
+            }
+        }
+    }
+
+    /// Lets cuts go where they can, until nothing changes.
+    pub(super) fn settle(&mut self, module: &Module) {
+        let links = std::mem::take(&mut self.links);
+        for stage in [Stage::Moves, Stage::Forward, Stage::All] {
+            for _ in 0..MAX_ROUNDS {
+                let mut changed = false;
+                for (order, link) in &links {
+                    changed |= self.follow(module, *order, link, stage);
+                }
+                for (order, link) in links.iter().rev() {
+                    changed |= self.follow(module, *order, link, stage);
+                }
+                if !changed {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn follow(&mut self, module: &Module, order: Order, link: &Link, stage: Stage) -> bool {
+        if stage == Stage::Moves && order != Order::Moves {
+            return false;
+        }
+        match link {
+            Link::Same(a, b) => self.same(*a, *b),
+            Link::Reshape(from, to) => self.reshape(module, *from, *to),
+            Link::Loops { factors, results, operands } => {
+                let back = order == Order::Moves || stage == Stage::All;
+                self.loops(factors, results, operands, back)
+            }
+        }
+    }
+
+    /// Gives a leaf what another has.
+    fn same(&mut self, a: Leaf, b: Leaf) -> bool {
+        let to_b = self.known.get(&a).cloned().is_some_and(|t| self.add(b, &t));
+        let to_a = self.known.get(&b).cloned().is_some_and(|t| self.add(a, &t));
+        to_a || to_b
+    }
+
+    fn reshape(&mut self, module: &Module, from: Leaf, to: Leaf) -> bool {
+        let dims = |leaf: Leaf| module[leaf.0].shape.as_array().map(|a| a.dims.clone());
+        let (Some(a), Some(b)) = (dims(from), dims(to)) else { return false };
+        let through = |t: &TileAssignment, a: &[i64], b: &[i64]| reshaped(t, a, b).map(|(_, made)| made);
+        let there = self.known.get(&from).and_then(|t| through(t, &a, &b));
+        let back = self.known.get(&to).and_then(|t| through(t, &b, &a));
+        let forward = there.is_some_and(|t| self.add(to, &t));
+        back.is_some_and(|t| self.add(from, &t)) || forward
+    }
+
+    /// Cuts loops as those are that walk them, and the others with them. What is written comes first, then what is cut most.
+    fn loops(&mut self, factors: &Factors, results: &[Leaf], operands: &[(Leaf, Walk)], back: bool) -> bool {
+        let result = results.iter().map(|&leaf| (leaf, &factors.result));
+        let all: Vec<(Leaf, &Walk)> =
+            result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
+        let mut says: Vec<(bool, usize, TileAssignment)> = Vec::new();
+        for (leaf, walk) in &all {
+            if let Some(tiling) = self.known.get(leaf) {
+                let cut = factors.lift(walk, tiling);
+                says.push((!self.fixed.contains(leaf), cut.replicas(), cut));
+            }
+        }
+        says.sort_by_key(|(free, replicas, _)| (*free, *replicas));
+        let mut says = says.into_iter().map(|(_, _, cut)| cut);
+        let Some(first) = says.next() else { return false };
+        let cut = says.fold(first, |cut, other| merged(&cut, &other));
+        let mut changed = false;
+        for (n, (leaf, walk)) in all.iter().enumerate() {
+            if back || n < results.len() {
+                changed |= self.add(*leaf, &cut.select(walk));
+            }
+        }
+        changed
+    }
+
+    /// Cuts a leaf finer, if it may be. Returns whether it is.
+    fn add(&mut self, leaf: Leaf, tiling: &TileAssignment) -> bool {
+        if self.fixed.contains(&leaf) || tiling.device_count() != self.devices {
+            return false;
+        }
+        let new = match self.known.get(&leaf) {
+            Some(known) if known.rank() == tiling.rank() => merged(known, tiling),
+            Some(_) => return false,
+            None if tiling.is_replicated() => return false,
+            None => tiling.clone(),
+        };
+        let finer = self.known.get(&leaf).is_none_or(|known| new.replicas() < known.replicas());
+        if finer {
+            self.known.insert(leaf, new);
+        }
+        finer
+    }
+
+    /// Writes what became known to the instructions. Returns whether anything did.
+    pub(super) fn write(&self, module: &mut Module) -> bool {
+        let mut changed = false;
+        for c in reached(module) {
+            for id in module[c].instructions().to_vec() {
+                changed |= self.write_to(module, id);
+            }
+        }
+        changed
+    }
+
+    fn write_to(&self, module: &mut Module, id: InstrId) -> bool {
+        let leaves = module[id].shape.leaves();
+        let (ranks, count): (Vec<usize>, usize) =
+            (leaves.iter().map(|l| l.as_array().map_or(0, |a| a.rank())).collect(), leaves.len());
+        let news = (0..count).any(|n| self.known.contains_key(&(id, n)) && !self.fixed.contains(&(id, n)));
+        if !news {
+            return false;
+        }
+        let said = module[id].sharding().cloned();
+        let one = |n: usize| -> Arc<SingleSharding> {
+            let own = said.as_ref().map(|s| s.leaves()).filter(|_| self.fixed.contains(&(id, n)));
+            if let Some(own) = own.and_then(|own| if own.len() == 1 { own.first() } else { own.get(n) }) {
+                return own.clone();
+            }
+            let whole = || TileAssignment::replicated(ranks.get(n).copied().unwrap_or(0), self.devices);
+            let kind: ShardingKind = self.known.get(&(id, n)).cloned().unwrap_or_else(whole).to_kind();
+            Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() })
+        };
+        let is_tuple = module[id].shape.is_tuple();
+        let sharding = match is_tuple {
+            true => Sharding::Tuple((0..count).map(one).collect()),
+            false => Sharding::Single(one(0)),
+        };
+        let changed = said.as_ref() != Some(&sharding);
+        if changed {
+            module.common_mut(id).sharding = Some(sharding);
+        }
+        changed
+    }
+}
+
+/// The computations that values pass between: the entry, and those of loops, branches and calls.
+fn reached(module: &Module) -> Vec<ComputationId> {
+    let mut found = vec![module.entry()];
+    let mut seen: HashSet<ComputationId> = found.iter().copied().collect();
+    let mut at = 0;
+    while let Some(&c) = found.get(at) {
+        at += 1;
+        for &id in module[c].instructions() {
+            let callees = match &module[id].op {
+                Op::While(a) => vec![a.condition, a.body],
+                Op::Conditional(a) => a.branches(),
+                Op::Call(a) => vec![a.to_apply],
+                _ => continue,
+            };
+            found.extend(callees.into_iter().filter(|c| seen.insert(*c)));
+        }
+    }
+    found
+}

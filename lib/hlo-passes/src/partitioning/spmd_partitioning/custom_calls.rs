@@ -1,0 +1,42 @@
+//! Custom calls that say how values lie on devices, and change between what the whole program has and what each device
+//! has.
+
+use super::partitioner::Partitioner;
+use super::value::{Part, Value};
+use crate::partitioning::tilings::wrong;
+use hlo_ir::InstrId;
+use hlo_ir::attr::TileAssignment;
+use hlo_ir::diag::Diag;
+
+impl Partitioner<'_> {
+    /// What such a call gives; `None` for all others.
+    pub(super) fn custom_call(&mut self, id: InstrId, target: &str) -> Result<Option<Value>, Diag> {
+        let Some(value) = self.operand(0) else { return Ok(None) };
+        Ok(match (target, &value) {
+            ("Sharding", Value::Array(part)) if self.module[id].sharding().is_some() => {
+                let wanted = self.wanted(id);
+                wanted.first().map(|to| Value::Array(self.reshard(part, to)))
+            }
+            ("Sharding" | "ShardBarrierFrom" | "ShardBarrierTo", _) => Some(value),
+            ("SPMDFullToShardShape" | "SPMDShardToFullShape", Value::Array(part)) => {
+                Some(Value::Array(self.taken_as(id, part, target == "SPMDFullToShardShape")?))
+            }
+            _ => None,
+        })
+    }
+
+    /// What each device has, taken as a part of another array: of its own, or of the whole program's again.
+    fn taken_as(&self, id: InstrId, part: &Part, own: bool) -> Result<Part, Diag> {
+        let Some(shape) = self.module[id].shape.as_array().cloned() else { return Ok(part.clone()) };
+        let tiling = match self.wanted(id).into_iter().next() {
+            Some(tiling) if !own || !tiling.is_replicated() => tiling,
+            _ => TileAssignment::manual(shape.rank(), self.devices),
+        };
+        let (have, want) = (part.local_dims(), tiling.shard(&shape.dims));
+        if have != want {
+            let why = format!("each device has {have:?} elements, and {want:?} are taken");
+            return Err(wrong(self.module, id, &why));
+        }
+        Ok(Part { id: part.id, shape, tiling })
+    }
+}

@@ -1,0 +1,175 @@
+//! `spmd-partitioning`: makes of a program for `num_partitions` devices the one that each of them runs on its parts of the
+//! arrays, which the shardings say.
+//!
+//! ```text
+//! x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    →    x = f32[4,4] parameter(0), sharding=…
+//! s = f32[4] reduce(x, zero), dimensions={0}, …                    p = f32[4] reduce(x, zero), dimensions={0}, …
+//!                                                                  s = f32[4] all-reduce(p), replica_groups={{0,1}}, …
+//! ```
+//!
+//! A value without a sharding is whole on each device: `sharding-propagation` comes before. A dimension that tiles do not
+//! divide is cut into tiles as large as the largest, the last ones filled up with anything, which is masked where it would
+//! count. What can't be cut is computed whole on each device, of operands that are put together.
+//!
+//! [`plan`] finds the collectives that take a value from one sharding to another, [`by_factors`] partitions the operations
+//! whose parts are the same operation on parts; others have a file of their own.
+
+mod by_factors;
+mod collectives;
+mod control_flow;
+mod custom_calls;
+mod cutting;
+mod halo;
+mod indexing;
+mod instructions;
+mod movement;
+mod partial;
+mod partitioner;
+mod plan;
+mod resharding;
+mod value;
+
+use super::tilings::{tilings, wrong};
+use crate::{Keeps, PassInfo, Rewrites};
+use hlo_ir::attr::{ShardingKind, TileAssignment};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use partitioner::Partitioner;
+use std::collections::HashSet;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "spmd-partitioning",
+    summary: "make the program of one device out of one for all, by the shardings of its values",
+    keeps: Keeps::Values,
+    example: "\
+HloModule spmd_partitioning, num_partitions=2
+
+ENTRY e {
+  x = f32[4,6] parameter(0), sharding={devices=[1,2]<=[2]}
+  w = f32[6,8] parameter(1), sharding={devices=[2,1]<=[2]}
+  ROOT d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+    if module.header.num_partitions.0 < 2 {
+        return Ok(false);
+    }
+    let partitioner = Partitioner::new(module);
+    check(partitioner.module, partitioner.devices)?;
+    partition(partitioner)?;
+    Ok(true)
+}
+
+/// Looks at all shardings of the program; what is at its ends has to be said of each device.
+fn check(module: &Module, devices: usize) -> Result<(), Diag> {
+    for c in module.computations() {
+        for &id in module[c].instructions() {
+            tilings(module, id, devices)?;
+        }
+    }
+    let entry = module.entry();
+    for id in module.parameters(entry).into_iter().chain([module[entry].root()]) {
+        let leaves = module[id].sharding().map_or(&[][..], |s| s.leaves());
+        for one in leaves {
+            let why = match one.kind {
+                ShardingKind::Maximal(_) => "only one device has it",
+                ShardingKind::Unreduced => "each device has a summand of it",
+                _ => continue,
+            };
+            return Err(wrong(module, id, &format!("{why}, at an end of the program")));
+        }
+    }
+    Ok(())
+}
+
+fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
+    let entry = p.module.entry();
+    let whole = p.module.callees(entry);
+    let numbers = p.module.parameters(entry);
+    let parameters: Vec<Vec<TileAssignment>> = numbers.iter().map(|&id| p.wanted(id)).collect();
+    let root = p.module[entry].root();
+    let result = p.wanted(root);
+    let made = p.computation(entry, &parameters, &result)?;
+    update_header(&mut p, &parameters, &result);
+    let annotated: Vec<_> = numbers.iter().map(|&id| p.module[id].sharding().cloned()).collect();
+    let module = p.module;
+    for (id, sharding) in module.parameters(made).into_iter().zip(annotated) {
+        if sharding.is_some() {
+            module.common_mut(id).sharding = sharding;
+        }
+    }
+    module.set_entry(made);
+    remove_unused(module, entry, whole);
+    drop_shardings(module);
+    Ok(())
+}
+
+/// Writes the shapes of the parts at the ends of the program, and leaves out what is said of memory that differs.
+fn update_header(p: &mut Partitioner<'_>, parameters: &[Vec<TileAssignment>], result: &[TileAssignment]) {
+    let local =
+        |p: &Partitioner<'_>, shape: &Shape, tilings: &[TileAssignment]| p.local_shape(shape, tilings);
+    if let Some(mut layout) = p.module.header.entry_computation_layout.take() {
+        for (shape, tilings) in layout.parameters.iter_mut().zip(parameters) {
+            *shape = local(p, shape, tilings);
+        }
+        layout.result = local(p, &layout.result, result);
+        p.module.header.entry_computation_layout = Some(layout);
+    }
+    let entry = p.module.entry();
+    let root = &p.module[p.module[entry].root()].shape;
+    let result = p.local_shape(root, result);
+    let arguments: Vec<Shape> = p
+        .module
+        .parameters(entry)
+        .iter()
+        .zip(parameters)
+        .map(|(&id, tilings)| p.local_shape(&p.module[id].shape, tilings))
+        .collect();
+    p.module.header.input_output_alias.retain(|alias| {
+        let argument = usize::try_from(alias.parameter).ok().and_then(|n| arguments.get(n));
+        let argument = argument.and_then(|a| a.part(&alias.parameter_index));
+        matches!((argument, result.part(&alias.output)), (Some(a), Some(b)) if a.compatible(b))
+    });
+}
+
+/// Takes the whole program out, callers first: what nothing calls any more.
+fn remove_unused(module: &mut Module, entry: ComputationId, callees: Vec<ComputationId>) {
+    let mut order = module.computations_post_order();
+    order.reverse();
+    let mut used = HashSet::from([module.entry()]);
+    let mut work = vec![module.entry()];
+    while let Some(c) = work.pop() {
+        work.extend(module.callees(c).into_iter().filter(|&callee| used.insert(callee)));
+    }
+    let mut gone = HashSet::from([entry]);
+    let mut work = callees;
+    while let Some(c) = work.pop() {
+        if !used.contains(&c) && gone.insert(c) {
+            work.extend(module.callees(c));
+        }
+    }
+    for c in order.into_iter().filter(|c| gone.contains(c)) {
+        module.remove_computation(c);
+    }
+}
+
+/// Takes away the shardings of all but the entry's parameters: what they said is done.
+fn drop_shardings(module: &mut Module) {
+    let entry = module.entry();
+    let said = |module: &Module, id: InstrId| {
+        let parameter = module[id].parent == entry && matches!(module[id].op, Op::Parameter(_));
+        module[id].sharding().is_some() && !parameter
+    };
+    for c in module.computations().collect::<Vec<_>>() {
+        for id in module[c].instructions().to_vec() {
+            if said(module, id) {
+                module.common_mut(id).sharding = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Constants, counts and reshapes.
+
+use super::partitioner::{INDEX, Partitioner, Remake};
+use super::value::{Part, Value};
+use crate::partitioning::reshapes::reshaped;
+use hlo_ir::attr::TileAssignment;
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, InstrId, Literal, Op};
+
+impl Partitioner<'_> {
+    /// A constant: a small one where all elements are alike, else each device's tile of it.
+    pub(super) fn constant(&mut self, id: InstrId) -> Option<Value> {
+        let Op::Constant(a) = &self.module[id].op else { return None };
+        let (literal, elided) = (a.literal.clone(), a.is_elided());
+        let shape = self.module[id].shape.as_array()?.clone();
+        let wanted = self.wanted(id).into_iter().next()?;
+        if wanted.is_whole() || elided {
+            return None;
+        }
+        let size = shape.element_type.byte_size();
+        let first = literal.bytes().get(..size)?.to_vec();
+        if literal.bytes().chunks_exact(size).all(|c| c == first) {
+            let scalar = Literal::scalar_from_bytes(shape.element_type, &first)?;
+            let scalar = self.add(scalar.shape().clone(), Op::constant(scalar), &[]);
+            return Some(Value::Array(self.splat(scalar, &shape, &wanted)));
+        }
+        None
+    }
+
+    /// A scalar in all places of an array.
+    fn splat(&mut self, scalar: InstrId, shape: &ArrayShape, tiling: &TileAssignment) -> Part {
+        let local = self.shard_shape(shape, tiling);
+        let made = self.add(local, Op::broadcast([]), &[scalar]);
+        self.scope.remade.insert(made, Remake::Splat(scalar));
+        self.made(made, shape, tiling)
+    }
+
+    /// A broadcast of a scalar.
+    pub(super) fn broadcast_scalar(&mut self, id: InstrId) -> Option<Value> {
+        let scalar = self.part(0).filter(|p| p.shape.rank() == 0 && p.tiling.groups() == 1)?;
+        let shape = self.module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)?.clone();
+        let wanted = self.wanted(id).into_iter().next()?;
+        Some(Value::Array(self.splat(scalar.id, &shape, &wanted)))
+    }
+
+    /// The index along a dimension.
+    pub(super) fn count(&mut self, id: InstrId, along: i64) -> Option<Value> {
+        let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
+        let along = usize::try_from(along).ok().filter(|&d| d < shape.rank())?;
+        let wanted = self.wanted(id).into_iter().next()?;
+        let part = self.counted(&shape, &wanted, along);
+        self.scope.remade.insert(part.id, Remake::Count(along));
+        Some(Value::Array(part))
+    }
+
+    /// The index along a dimension, of each device's own tile.
+    pub(super) fn counted(&mut self, shape: &ArrayShape, tiling: &TileAssignment, along: usize) -> Part {
+        let local = self.shard_shape(shape, tiling);
+        let made = self.add(local.clone(), Op::iota(along as i64), &[]);
+        let part = self.made(made, shape, tiling);
+        if tiling.tiles()[along] == 1 {
+            return part;
+        }
+        let start = self.tile_start(&part, along);
+        let start = match shape.element_type {
+            INDEX => start,
+            ty => self.add(ArrayShape::new(ty, []), Op::Convert, &[start]),
+        };
+        let start = self.spread(start, &local.dims);
+        Part { id: self.same(Op::Add, &[made, start]), ..part }
+    }
+
+    /// A reshape of each device's tile, where the tiles stay such.
+    pub(super) fn reshape(&mut self, id: InstrId) -> Option<Value> {
+        let part = self.part(0).filter(|p| p.shape.is_static())?;
+        let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
+        let wanted = self.wanted(id).into_iter().next()?;
+        let (from, to) = (&part.shape.dims, &shape.dims);
+        let there = reshaped(&part.tiling, from, to);
+        let back = reshaped(&wanted, to, from).map(|(kept, before)| (before, kept));
+        let cost = |(before, after): &(TileAssignment, TileAssignment)| {
+            self.way(&part.tiling, before, from).cost + self.way(after, &wanted, to).cost
+        };
+        let (before, after) = match (back, there) {
+            (Some(back), Some(there)) if cost(&there) < cost(&back) => there,
+            (Some(back), _) => back,
+            (None, Some(there)) => there,
+            (None, None) => return None,
+        };
+        let part = self.reshard(&part, &before);
+        let local = self.shard_shape(&shape, &after);
+        let made = self.add(local, Op::reshape(), &[part.id]);
+        let made = self.made(made, &shape, &after);
+        Some(Value::Array(self.reshard(&made, &wanted)))
+    }
+}

@@ -1,0 +1,287 @@
+//! A value taken from one sharding to another.
+
+use super::collectives::groups_by;
+use super::partitioner::{INDEX, Partitioner, Remake};
+use super::plan::{Plan, Step, plan};
+use super::value::Part;
+use hlo_ir::attr::{ComparisonDirection, PaddingDim, SliceDim, TileAssignment};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, Dims, InstrId, Op};
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+impl Partitioner<'_> {
+    /// The value in another sharding.
+    pub(super) fn reshard(&mut self, part: &Part, to: &TileAssignment) -> Part {
+        if part.tiling == *to {
+            return part.clone();
+        }
+        let origin = self.origin(part);
+        if let Some(&remake) = self.scope.remade.get(&origin) {
+            return self.remade(part, to, remake);
+        }
+        let mut at = self.nearest(part, to).0;
+        for (step, next) in &self.plan(&at, to).steps {
+            let key = (at.id, next.clone());
+            let id = match self.scope.resharded.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let made = self.step(&at, step, next);
+                    self.scope.resharded.insert(key, made);
+                    self.scope.origins.insert(made, origin);
+                    let version = Part { id: made, shape: at.shape.clone(), tiling: next.clone() };
+                    self.scope.versions.entry(origin).or_insert_with(|| vec![part.clone()]).push(version);
+                    made
+                }
+            };
+            at = Part { id, shape: at.shape, tiling: next.clone() };
+        }
+        Part { tiling: to.clone(), ..at }
+    }
+
+    fn origin(&self, part: &Part) -> InstrId {
+        self.scope.origins.get(&part.id).copied().unwrap_or(part.id)
+    }
+
+    /// The version of a value that is there from which another sharding is cheapest, and how many elements a device
+    /// receives then.
+    fn nearest(&self, part: &Part, to: &TileAssignment) -> (Part, f64) {
+        let own = self.plan(part, to).cost;
+        let mut best = (part.clone(), own);
+        for version in self.scope.versions.get(&self.origin(part)).into_iter().flatten() {
+            if best.1 <= 0.0 {
+                break;
+            }
+            // Groups that the program makes itself may have made another value of it.
+            if version.tiling.groups() == part.tiling.groups() {
+                let cost = if version.tiling == *to { 0.0 } else { self.plan(version, to).cost };
+                if cost < best.1 {
+                    best = (version.clone(), cost);
+                }
+            }
+        }
+        best
+    }
+
+    /// A value that every device knows, in a sharding.
+    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: Remake) -> Part {
+        let key = (self.origin(part), to.clone());
+        if let Some(&known) = self.scope.resharded.get(&key) {
+            return Part { id: known, shape: part.shape.clone(), tiling: to.clone() };
+        }
+        let made = match remake {
+            Remake::Splat(scalar) => {
+                let local = self.shard_shape(&part.shape, to);
+                let id = self.add(local, Op::broadcast([]), &[scalar]);
+                self.made(id, &part.shape, to)
+            }
+            Remake::Count(along) => self.counted(&part.shape, to, along),
+        };
+        self.scope.origins.insert(made.id, key.0);
+        self.scope.resharded.insert(key, made.id);
+        made
+    }
+
+    fn plan(&self, part: &Part, to: &TileAssignment) -> Rc<Plan> {
+        self.way(&part.tiling, to, &part.shape.dims)
+    }
+
+    /// The steps from one sharding to another, of an array of these sizes.
+    pub(super) fn way(&self, from: &TileAssignment, to: &TileAssignment, dims: &Dims) -> Rc<Plan> {
+        let way = (from.clone(), to.clone(), dims.clone());
+        let mut plans = self.plans.borrow_mut();
+        plans.entry(way).or_insert_with(|| Rc::new(plan(from, to, dims))).clone()
+    }
+
+    /// How many bytes a device receives for the value to be in another sharding; none if that was done before.
+    pub(super) fn reshard_cost(&self, part: &Part, to: &TileAssignment) -> f64 {
+        if part.tiling == *to || self.scope.remade.contains_key(&self.origin(part)) {
+            return 0.0;
+        }
+        self.nearest(part, to).1 * part.shape.element_type.byte_size() as f64
+    }
+
+    fn step(&mut self, at: &Part, step: &Step, next: &TileAssignment) -> InstrId {
+        match *step {
+            Step::Slice => self.cut(at, next),
+            Step::Gather { dim, count } => self.gather(at, dim, count),
+            Step::Exchange { from, to, count } => self.exchange(at, from, to, count),
+            Step::Permute => self.hand_on(at, next),
+        }
+    }
+
+    /// Each device's tile, cut out of the larger one that it has.
+    fn cut(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
+        let (have, want) = (at.local_dims(), next.shard(&at.shape.dims));
+        let (places, targets) = (at.tiling.places(), next.places());
+        let mut filled = have.clone();
+        let mut starts = Vec::with_capacity(have.len());
+        for d in 0..have.len() {
+            filled[d] = (next.tiles()[d] / at.tiling.tiles()[d]).max(1) * want[d];
+            let start = places.iter().zip(&targets).map(|(p, t)| t.tile[d] * want[d] - p.tile[d] * have[d]);
+            starts.push(start.collect::<Vec<i64>>());
+        }
+        let value = self.filled_up(at.id, &filled);
+        let starts: Vec<InstrId> = starts.into_iter().map(|s| self.of_device(s)).collect();
+        let shape = ArrayShape::new(at.shape.element_type, want.iter().copied());
+        let operands: Vec<InstrId> = [value].into_iter().chain(starts).collect();
+        self.add(shape, Op::dynamic_slice(want), &operands)
+    }
+
+    /// The tiles beside each other along a dimension, put together.
+    fn gather(&mut self, at: &Part, dim: usize, count: i64) -> InstrId {
+        let groups = groups_by(&at.tiling, |p| coarse(p.tile.clone(), dim, count), |p| p.tile[dim]);
+        let gathered = self.all_gather(at.id, dim, &groups);
+        self.shortened(gathered, dim, at, count)
+    }
+
+    /// Leaves out what tiles were filled up with beyond the end of the array, if they are the whole of it now.
+    fn shortened(&mut self, value: InstrId, dim: usize, at: &Part, count: i64) -> InstrId {
+        let (size, tiles) = (at.shape.dims[dim], at.tiling.tiles()[dim]);
+        match self.array_of(value) {
+            Some(a) if tiles == count && a.dims[dim] > size => self.sliced(value, dim, 0, size),
+            _ => value,
+        }
+    }
+
+    /// Tiles along one dimension put together, of which each device keeps a part along another one.
+    fn exchange(&mut self, at: &Part, from: usize, to: usize, count: i64) -> InstrId {
+        let groups = groups_by(&at.tiling, |p| coarse(p.tile.clone(), from, count), |p| p.tile[from]);
+        let local = at.local_dims();
+        // The parts are a dimension of their own, which becomes one of who they come from.
+        let size = at.shape.dims[to];
+        let tiles = at.tiling.tiles()[to] * count;
+        let part = size / tiles + i64::from(size % tiles != 0);
+        let mut filled = local.clone();
+        filled[to] = part * count;
+        let value = self.filled_up(at.id, &filled);
+        let mut apart: Vec<i64> = filled.to_vec();
+        apart.splice(to..=to, [count, part]);
+        let ty = at.shape.element_type;
+        let value = self.add(ArrayShape::new(ty, apart.iter().copied()), Op::reshape(), &[value]);
+        let sent = self.all_to_all(value, to, &groups);
+        // Where they come from counts before the place in the tile.
+        let mut order: Vec<usize> = (0..apart.len()).filter(|&d| d != to).collect();
+        let place = from + usize::from(from > to);
+        let at_place = order.iter().position(|&d| d == place).unwrap_or(0);
+        order.insert(at_place, to);
+        let turned = ArrayShape::new(ty, order.iter().map(|&d| apart[d]));
+        let turned = self.add(turned, Op::transpose(order.iter().map(|&d| d as i64)), &[sent]);
+        let mut joined = local;
+        joined[to] = part;
+        joined[from] *= count;
+        let joined = self.add(ArrayShape::new(ty, joined), Op::reshape(), &[turned]);
+        self.shortened(joined, from, at, count)
+    }
+
+    /// The tiles that devices have from others, which have them.
+    fn hand_on(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
+        let (places, targets) = (at.tiling.places(), next.places());
+        let mut pairs = Vec::with_capacity(places.len());
+        let mut owners: BTreeMap<(Vec<i64>, usize), VecDeque<usize>> = BTreeMap::new();
+        for (device, (p, t)) in places.iter().zip(&targets).enumerate() {
+            match p.tile == t.tile {
+                true => pairs.push((device, device)),
+                false => owners.entry((p.tile.to_vec(), p.group)).or_default().push_back(device),
+            }
+        }
+        for (device, (p, t)) in places.iter().zip(&targets).enumerate() {
+            let others = owners.get_mut(&(t.tile.to_vec(), t.group)).filter(|_| p.tile != t.tile);
+            if let Some(owner) = others.and_then(VecDeque::pop_front) {
+                pairs.push((owner, device));
+            }
+        }
+        pairs.sort_unstable();
+        self.permute(at.id, &pairs)
+    }
+
+    /// The array with anything behind its elements, up to some sizes.
+    pub(super) fn filled_up(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
+        let Some(shape) = self.array_of(value) else { return value };
+        if shape.dims[..] == *dims {
+            return value;
+        }
+        let padding = shape
+            .dims
+            .iter()
+            .zip(dims)
+            .map(|(have, want)| PaddingDim { high: want - have, ..PaddingDim::default() });
+        let padding = padding.collect();
+        match self.zero(shape.element_type) {
+            Some(zero) => {
+                let shape = ArrayShape::new(shape.element_type, dims.iter().copied());
+                self.add(shape, Op::pad(padding), &[value, zero])
+            }
+            None => value,
+        }
+    }
+
+    /// So many elements from one on along a dimension.
+    pub(super) fn sliced(&mut self, value: InstrId, dim: usize, start: i64, size: i64) -> InstrId {
+        let Some(shape) = self.array_of(value) else { return value };
+        let whole = |(d, &size_of): (usize, &i64)| match d == dim {
+            true => SliceDim { start, limit: start + size, stride: 1 },
+            false => SliceDim { start: 0, limit: size_of, stride: 1 },
+        };
+        let ranges: Vec<SliceDim> = shape.dims.iter().enumerate().map(whole).collect();
+        let mut dims: Dims = shape.dims.clone();
+        if start == 0 && dims[dim] == size {
+            return value;
+        }
+        dims[dim] = size;
+        self.add(ArrayShape::new(shape.element_type, dims), Op::slice(ranges), &[value])
+    }
+
+    /// What each device has, with a scalar in place of what tiles were filled up with along some dimensions.
+    pub(super) fn masked(&mut self, part: &Part, dims: &[usize], fill: InstrId) -> InstrId {
+        let local = part.local_dims();
+        let mut value = part.id;
+        for &d in dims.iter().filter(|&&d| part.is_filled_up(d)) {
+            let start = self.tile_start(part, d);
+            let index = self.global_index(&local, d, start);
+            let inside = self.compared(index, ComparisonDirection::Lt, part.shape.dims[d], &local);
+            value = self.select(inside, value, fill, &local);
+        }
+        value
+    }
+
+    /// The index along a dimension of each element of what a device has, of the whole array.
+    pub(super) fn global_index(&mut self, local: &[i64], d: usize, start: InstrId) -> InstrId {
+        let index = self.iota(INDEX, local, d);
+        let start = self.spread(start, local);
+        self.same(Op::Add, &[index, start])
+    }
+
+    /// How indices compare with a number.
+    pub(super) fn compared(
+        &mut self,
+        index: InstrId,
+        direction: ComparisonDirection,
+        number: i64,
+        dims: &[i64],
+    ) -> InstrId {
+        let number = self.index(number);
+        let number = self.spread(number, dims);
+        let shape = ArrayShape::new(hlo_ir::ElementType::Pred, dims.iter().copied());
+        self.add(shape, Op::compare(direction), &[index, number])
+    }
+
+    /// The value where a condition holds, else a scalar.
+    pub(super) fn select(
+        &mut self,
+        condition: InstrId,
+        value: InstrId,
+        other: InstrId,
+        dims: &[i64],
+    ) -> InstrId {
+        let other = self.spread(other, dims);
+        let shape = self.shape_of(value);
+        self.add(shape, Op::Select, &[condition, value, other])
+    }
+}
+
+/// The tile's place among those that are so many times as large along a dimension.
+fn coarse(mut tile: Dims, dim: usize, count: i64) -> Dims {
+    tile[dim] /= count;
+    tile
+}

@@ -1,0 +1,37 @@
+//! The shardings that instructions are written with, in normal form.
+
+use hlo_ir::attr::TileAssignment;
+use hlo_ir::diag::{Diag, Part};
+use hlo_ir::rules::code;
+use hlo_ir::{InstrId, Module};
+
+/// What an instruction's sharding says of each of its leaves; nothing where it has none, and of tokens.
+pub(super) fn tilings(
+    module: &Module,
+    id: InstrId,
+    devices: usize,
+) -> Result<Vec<Option<TileAssignment>>, Diag> {
+    let leaves = module[id].shape.leaves();
+    let Some(sharding) = module[id].sharding() else { return Ok(vec![None; leaves.len()]) };
+    let said = sharding.leaves();
+    let of_leaf = |n: usize| if said.len() == 1 { said.first() } else { said.get(n) };
+    let mut found = Vec::with_capacity(leaves.len());
+    for (n, leaf) in leaves.iter().enumerate() {
+        let (Some(array), Some(one)) = (leaf.as_array(), of_leaf(n)) else {
+            found.push(None);
+            continue;
+        };
+        found.push(TileAssignment::of(one, array.rank(), devices).map_err(|why| wrong(module, id, &why))?);
+    }
+    Ok(found)
+}
+
+/// The error of a sharding that says what can't be.
+pub(super) fn wrong(module: &Module, id: InstrId, why: &str) -> Diag {
+    let message = format!("the sharding of `{}` can't be followed: {why}", module[id].name);
+    Diag::error(message).with_code(code::SHARDING_DEVICES).at_instruction(
+        module.span(id),
+        Part::Attribute("sharding"),
+        why,
+    )
+}

@@ -1,0 +1,302 @@
+//! A program on one device and the partitioned one on several give the same: each device the part that the sharding says.
+//!
+//! The programs are those of the corpus (`test/corpus`), whose parameters and results get shardings at random, for 2, 4 and
+//! 8 devices, uneven ones among them, and the tests of the passes (`test/passes/spmd-partitioning`), which have shardings
+//! of their own. What tiles are filled up with is NaN, or a number that would be seen. `HLO_SEEDS=N` tries N shardings of
+//! each, `HLO_MODULES=DIR` the programs below a folder, and `HLO_ONLY=TEXT` those whose name has the text.
+
+use hlo_eval::{EvalError, evaluate, evaluate_on_devices};
+use hlo_ir::attr::{Sharding, SingleSharding, TileAssignment};
+use hlo_ir::{Dims, FloatFormat, Literal, Module, Op, Shape, unravel};
+use hlo_passes::Pipeline;
+use hlo_testing::{Numbers, values};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const PIPELINE: &str = "sharding-propagation,spmd-partitioning";
+
+fn options() -> hlo_eval::Options {
+    hlo_eval::Options { max_bytes: 1 << 28, max_operations: Some(5_000_000), ..hlo_eval::Options::default() }
+}
+
+/// Cuts along some of the dimensions, at random: each factor of two of the devices is used for one, or for none.
+fn random_tiling(dims: &[i64], devices: usize, numbers: &mut Numbers) -> TileAssignment {
+    let axes = devices.trailing_zeros() as usize;
+    let mut along: Vec<Vec<usize>> = vec![Vec::new(); dims.len()];
+    for axis in 0..axes {
+        if dims.is_empty() || numbers.one_in(4) {
+            continue;
+        }
+        let d = (numbers.bits() % dims.len() as u64) as usize;
+        if dims[d] >= 2 << along[d].len() {
+            along[d].push(axis);
+        }
+    }
+    let tiles: Dims = along.iter().map(|axes| 1 << axes.len()).collect();
+    let tile = |device: usize| -> Dims {
+        let bit = |axis: &usize| (device >> (axes - 1 - axis) & 1) as i64;
+        along.iter().map(|axes| axes.iter().fold(0, |n, axis| 2 * n + bit(axis))).collect()
+    };
+    TileAssignment::of_places(&tiles, 1, (0..devices).map(|device| (tile(device), 0))).expect("a tiling")
+}
+
+fn single(tiling: &TileAssignment) -> Arc<SingleSharding> {
+    Arc::new(SingleSharding { kind: tiling.to_kind(), group: None, metadata: Vec::new() })
+}
+
+/// The shardings that an instruction is written with, or whole leaves.
+fn tilings(module: &Module, id: hlo_ir::InstrId, devices: usize) -> Vec<TileAssignment> {
+    let said = module[id].sharding().map_or(&[][..], |s| s.leaves());
+    let leaves = module[id].shape.leaves();
+    let of = |(n, leaf): (usize, &&Shape)| {
+        let rank = leaf.as_array().map_or(0, |a| a.rank());
+        let one = if said.len() == 1 { said.first() } else { said.get(n) };
+        let found = one.map(|one| TileAssignment::of(one, rank, devices).expect("a sharding that fits"));
+        found.flatten().unwrap_or_else(|| TileAssignment::replicated(rank, devices))
+    };
+    leaves.iter().enumerate().map(of).collect()
+}
+
+/// Gives parameters and results shardings at random.
+fn annotate(module: &mut Module, devices: usize, numbers: &mut Numbers) {
+    module.header.num_partitions.0 = devices as i64;
+    let entry = module.entry();
+    let mut ends = module.parameters(entry);
+    let root = module[entry].root();
+    if !matches!(module[root].op, Op::Parameter(_)) {
+        ends.push(root);
+    }
+    for id in ends {
+        let dims = |s: &&Shape| s.as_array().map_or(Dims::new(), |a| a.dims.clone());
+        let all: Vec<Dims> = module[id].shape.leaves().iter().map(dims).collect();
+        let found: Vec<_> = all.iter().map(|d| single(&random_tiling(d, devices, numbers))).collect();
+        let sharding = match (module[id].shape.is_tuple(), found.first()) {
+            (false, Some(one)) => Sharding::Single(one.clone()),
+            _ => Sharding::Tuple(found),
+        };
+        module.common_mut(id).sharding = Some(sharding);
+    }
+}
+
+/// A device's tile of an array, filled up; and which of its elements are the array's.
+fn tile(array: &Literal, tiling: &TileAssignment, device: usize) -> (Literal, Vec<Option<usize>>) {
+    let shape = array.shape().as_array().expect("an array");
+    let local = tiling.shard(&shape.dims);
+    let strides = shape.row_major_strides();
+    let place = &tiling.places()[device].tile;
+    let mut out =
+        Literal::try_zeros(&Shape::array(shape.element_type, local.clone())).expect("a small array");
+    let size = shape.element_type.byte_size();
+    let count: i64 = local.iter().product();
+    let mut of = Vec::with_capacity(count as usize);
+    for at in 0..count as usize {
+        let index = unravel(at, &local);
+        let whole: Vec<i64> = index.iter().zip(place).zip(&local).map(|((i, p), n)| p * n + i).collect();
+        let inside = whole.iter().zip(&shape.dims).all(|(i, n)| i < n);
+        let from = whole.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>() as usize;
+        of.push(inside.then_some(from));
+        let bytes = &mut out.bytes_mut()[at * size..][..size];
+        match inside {
+            true => bytes.copy_from_slice(&array.bytes()[from * size..][..size]),
+            false => {
+                let part = shape.element_type.real_type();
+                let odd = FloatFormat::of(part).map_or(1, |f| f.nan(false)).to_le_bytes();
+                bytes.chunks_exact_mut(part.byte_size()).for_each(|b| b.copy_from_slice(&odd[..b.len()]));
+            }
+        }
+    }
+    (out, of)
+}
+
+/// The tiles of a value's leaves.
+fn tiles(value: &Literal, tilings: &mut std::slice::Iter<'_, TileAssignment>, device: usize) -> Literal {
+    match value.shape() {
+        Shape::Tuple(_) => {
+            Literal::tuple(value.tuple_elements().iter().map(|v| tiles(v, tilings, device)).collect())
+        }
+        Shape::Array(_) => tile(value, tilings.next().expect("a tiling for each leaf"), device).0,
+        _ => value.clone(),
+    }
+}
+
+/// The first element that is not what it should be. Sums are made in another order.
+fn difference(got: &Literal, want: &Literal, tilings: &[TileAssignment], device: usize) -> Option<String> {
+    for (n, ((got, want), tiling)) in got.leaves().iter().zip(want.leaves()).zip(tilings).enumerate() {
+        let Some(array) = want.shape().as_array() else { continue };
+        let (expected, of) = tile(want, tiling, device);
+        if !got.shape().compatible(expected.shape()) {
+            return Some(format!("result {n}: {} in place of {}", got.shape(), expected.shape()));
+        }
+        let part = array.element_type.real_type();
+        let (size, parts) = (part.byte_size(), array.element_type.byte_size() / part.byte_size());
+        let last_place = FloatFormat::of(part).map_or(0.0, |f| 4.0 * 0.5f64.powi(f.mantissa_bits as i32));
+        let chunks = got.bytes().chunks_exact(size).zip(expected.bytes().chunks_exact(size));
+        for (i, (x, y)) in chunks.enumerate().filter(|(i, _)| of[i / parts].is_some()) {
+            let value = |bytes: &[u8]| {
+                let mut bits = [0; 8];
+                bits[..size].copy_from_slice(bytes);
+                Some(FloatFormat::of(part)?.decode(u64::from_le_bytes(bits)))
+            };
+            let same = x == y
+                || matches!((value(x), value(y)), (Some(x), Some(y))
+                    if x.is_nan() && y.is_nan() || (x - y).abs() <= last_place.max(2e-4) * y.abs().max(1.0));
+            if !same {
+                let (x, y) = (value(x), value(y));
+                return Some(format!("result {n}, element {i} on device {device}: {x:?} in place of {y:?}"));
+            }
+        }
+    }
+    None
+}
+
+/// True if what an instruction gives is not a function of its operands, or one of several right results.
+fn is_open(module: &Module) -> bool {
+    module.computations().flat_map(|c| module[c].instructions().iter()).any(|&i| {
+        let dynamic = !module[i].shape.dynamic_dimensions().is_empty();
+        dynamic || matches!(module[i].op, Op::Rng(_) | Op::Infeed(_) | Op::Outfeed(_) | Op::CustomCall(_))
+    })
+}
+
+/// Programs that make much of the last places of sums.
+const UNSTABLE: &[&str] = &[
+    "attention_grad",
+    "bf16_mixed_precision_mlp",
+    "conjugate_gradient",
+    "kalman_filter_scan",
+    "levenberg_curve_fit",
+    "llama_block_bf16",
+    "vae_train_step",
+];
+
+/// Partitions an annotated program and compares. Returns false if the interpreter can't run it.
+///
+/// # Errors
+/// What is not the same, and the programs.
+fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, String> {
+    let devices = program.header.num_partitions.0 as usize;
+    let entry = program.entry();
+    let parameters = program.parameters(entry);
+    let inputs: Option<Vec<Literal>> =
+        parameters.iter().map(|&p| values::random(&program[p].shape, numbers, false)).collect();
+    let Some(inputs) = inputs else { return Ok(false) };
+    let mut alone = program.clone();
+    alone.header.num_partitions.0 = 1;
+    let Ok(want) = evaluate(&alone, &inputs, &options()) else { return Ok(false) };
+    let of_inputs: Vec<_> = parameters.iter().map(|&p| tilings(program, p, devices)).collect();
+    let of_result = tilings(program, program[entry].root(), devices);
+    let mut partitioned = program.clone();
+    let text = |m: &Module| hlo_ir::print::print_module(m, &hlo_ir::print::PrintOptions::short());
+    let passes = Pipeline::parse(PIPELINE).expect("a pipeline");
+    if let Err(diags) = passes.run(&mut partitioned, &mut ()) {
+        return Err(format!("{name}: {} {:?}\n{}", diags[0].message, diags[0].notes, text(program)));
+    }
+    let local = |device| -> Vec<Literal> {
+        inputs.iter().zip(&of_inputs).map(|(v, t)| tiles(v, &mut t.iter(), device)).collect()
+    };
+    let inputs: Vec<Vec<Literal>> = (0..devices).map(local).collect();
+    let got: Result<Vec<Literal>, EvalError> = evaluate_on_devices(&partitioned, &inputs, &options());
+    let got = match got {
+        Ok(got) => got,
+        // Each device may do almost as much as one does, and what is exchanged besides.
+        Err(e) if e.message.contains("operations") => return Ok(false),
+        Err(e) => return Err(format!("{name}: {}\n{}\n{}", e.message, text(program), text(&partitioned))),
+    };
+    for (device, got) in got.iter().enumerate() {
+        if let Some(d) = difference(got, &want, &of_result, device) {
+            let texts = format!("{}\n{}", text(program), text(&partitioned));
+            return Err(format!("{name}, {devices} devices: {d}\n{texts}"));
+        }
+    }
+    Ok(true)
+}
+
+/// Counts what was compared; says all that went wrong in the end.
+#[derive(Default)]
+struct Tally {
+    checked: u32,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, name: &str, program: &Module, numbers: &mut Numbers) {
+        match check(name, program, numbers) {
+            Ok(done) => self.checked += u32::from(done),
+            Err(what) => self.wrong.push(what),
+        }
+    }
+
+    fn end(&self, least: u32) {
+        println!("{} programs", self.checked);
+        let heads: Vec<&str> = self.wrong.iter().filter_map(|w| w.lines().next()).collect();
+        assert!(self.wrong.is_empty(), "{}\n\n{}", heads.join("\n"), self.wrong[0]);
+        assert!(self.checked >= least || std::env::var_os("HLO_ONLY").is_some(), "{}", self.checked);
+    }
+}
+
+fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            hlo_files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "hlo") {
+            out.push(path);
+        }
+    }
+}
+
+fn programs(folder: &str) -> Vec<(String, Module)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test").join(folder);
+    let mut files = Vec::new();
+    hlo_files(&root, &mut files);
+    if let Some(more) = std::env::var_os("HLO_MODULES") {
+        hlo_files(Path::new(&more), &mut files);
+    }
+    let only = std::env::var("HLO_ONLY").unwrap_or_default();
+    let mut found = Vec::new();
+    for file in files.iter().filter(|f| f.to_string_lossy().contains(&only)) {
+        let Ok(text) = std::fs::read_to_string(file) else { continue };
+        // The interpreter is no match for a whole network.
+        for part in text.split("// -----\n").filter(|_| text.len() < 60_000) {
+            if let Ok(module) = hlo_parser::parse_module(part)
+                && hlo_ir::verify::verify(&module).is_empty()
+            {
+                found.push((file.display().to_string(), module));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn programs_of_the_corpus() {
+    let seeds = std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1u64);
+    let mut tally = Tally::default();
+    for (name, module) in programs("corpus") {
+        let several = module.header.num_partitions.0 > 1 || module.header.replica_count.0 > 1;
+        if several || is_open(&module) || UNSTABLE.iter().any(|u| name.contains(u)) {
+            continue;
+        }
+        for devices in [2, 4, 8] {
+            for seed in 0..seeds {
+                let mut numbers = Numbers::new(seed * 8 + devices as u64);
+                let mut program = module.clone();
+                annotate(&mut program, devices, &mut numbers);
+                tally.add(&name, &program, &mut numbers);
+            }
+        }
+    }
+    tally.end(120);
+}
+
+#[test]
+fn programs_of_the_tests() {
+    let mut tally = Tally::default();
+    for (name, module) in programs("passes/spmd-partitioning") {
+        if module.header.num_partitions.0 > 1 && module.header.replica_count.0 == 1 && !is_open(&module) {
+            tally.add(&name, &module, &mut Numbers::new(7));
+        }
+    }
+    tally.end(0);
+}
