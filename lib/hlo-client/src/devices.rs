@@ -4,6 +4,7 @@ use crate::executable::Executable;
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
 use crate::{Arguments, Buffer, Error, Results, RunOptions};
+use hlo_communicator::{InProcess, World};
 use hlo_ir::Literal;
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
@@ -21,6 +22,9 @@ pub struct DeviceRunOptions<'a> {
     pub time_limit: Option<Duration>,
     /// How long a device waits for others in a collective; a minute, if it is not said.
     pub collective_timeout: Option<Duration>,
+    /// Where the devices are; all in this process, if it is not said. If there are other processes, arguments, results and
+    /// hosts are those of the devices of this one.
+    pub world: Option<&'a dyn World>,
 }
 
 impl Executable {
@@ -83,18 +87,22 @@ impl Executable {
         let Some(program) = self.here() else {
             return Err(Error::new("a server runs programs of one device"));
         };
-        let devices = self.devices().len();
+        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, world } = options;
+        let world = world.unwrap_or(&InProcess);
+        let all = self.devices().len();
+        let devices = world.local_devices(all).len();
         if arguments.len() != devices || results.len() != devices {
             let given = arguments.len();
+            let here = if devices == all { "" } else { " here" };
             return Err(Error::new(format!(
-                "the program runs on {devices} devices, but was given arguments for {given}"
+                "the program runs on {devices} devices{here}, but was given arguments for {given}"
             )));
         }
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout } = options;
         let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
         let results: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
         limited(RunOptions { host: None, watch, time_limit }, |options| {
-            program.execute_on_devices(&arguments, results, hosts, options.watch, collective_timeout)
+            let place = (world, collective_timeout);
+            program.execute_on_devices(&arguments, results, hosts, options.watch, place)
         })
     }
 }
@@ -107,7 +115,7 @@ impl LocalProgram {
         results: Vec<&mut Vec<Buffer>>,
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        timeout: Option<Duration>,
+        (world, timeout): (&dyn World, Option<Duration>),
     ) -> Result<(), Error> {
         let devices = arguments.len();
         let mut nobody = vec![hlo_ir::host::NoHost; devices];
@@ -121,7 +129,8 @@ impl LocalProgram {
                 let runs = values.into_iter().zip(hosts);
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
-                let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), evaluation, timeout);
+                let runs = runs.collect();
+                let computed = hlo_eval::evaluate_runs_in(world, &self.module, runs, evaluation, timeout);
                 let computed = computed.map_err(|e| self.evaluation_failure(e))?;
                 let mut kept = Vec::with_capacity(devices);
                 for (value, result) in computed.iter().zip(results) {
@@ -132,7 +141,7 @@ impl LocalProgram {
             }
             None => {
                 let mut results = results;
-                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, timeout)?;
+                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, (world, timeout))?;
                 results
             }
         };
@@ -146,7 +155,7 @@ impl LocalProgram {
         _: &mut [&mut Vec<Buffer>],
         _: Vec<&mut dyn Host>,
         _: Option<Arc<Watch>>,
-        _: Option<Duration>,
+        _: (&dyn World, Option<Duration>),
     ) -> Result<(), Error> {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
@@ -158,7 +167,7 @@ impl LocalProgram {
         results: &mut [&mut Vec<Buffer>],
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        timeout: Option<Duration>,
+        (world, timeout): (&dyn World, Option<Duration>),
     ) -> Result<(), Error> {
         use crate::local::written;
         use hlo_codegen::{DeviceRun, Input};
@@ -166,13 +175,15 @@ impl LocalProgram {
         let Some(program) = self.compiled() else {
             return Err(Error::new("internal error: a program without an engine"));
         };
-        let watches = hlo_ir::watch::Watches::new(arguments.len(), watch);
+        let devices = program.devices().devices();
+        let first = world.local_devices(devices).start;
+        let watches = hlo_ir::watch::Watches::with(devices, first, watch);
         let overseer = Overseer { module: &self.module, watches: &watches };
         let timeout = timeout.unwrap_or(TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut runs = Vec::with_capacity(arguments.len());
         let given = arguments.iter().zip(results.iter_mut()).zip(hosts);
-        for (device, ((arguments, results), host)) in given.enumerate() {
+        for (place, ((arguments, results), host)) in given.enumerate() {
             for buffer in results.iter_mut() {
                 if buffer.bytes_mut().is_none() {
                     *buffer = Buffer::zeros(buffer.shape())?;
@@ -180,12 +191,12 @@ impl LocalProgram {
             }
             let inputs = arguments.iter().map(|b| b.bytes().map(Input::Bytes));
             let inputs = inputs.collect::<Result<Vec<Input<'_>>, _>>()?;
-            let watch = watches.of(device).map(|w| &**w);
+            let watch = watches.of(first + place).map(|w| &**w);
             runs.push(DeviceRun { inputs, outputs: written(results), host, watch });
         }
-        program.run_on_devices(runs, options).map_err(|(device, error)| {
+        program.run_on_devices_in(world, runs, options).map_err(|(device, error)| {
             let failure = self.failure(error);
-            if arguments.len() > 1 { failure.on_device(device) } else { failure }
+            if devices > 1 { failure.on_device(device) } else { failure }
         })
     }
 }

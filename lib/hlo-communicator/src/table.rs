@@ -32,6 +32,14 @@ pub struct Reduction {
     pub is_signed: bool,
 }
 
+impl Reduction {
+    /// The reduction by HLO's opcode of a name, of signed integers or others.
+    pub fn of_name(name: &str, is_signed: bool) -> Option<Self> {
+        let kind = ReductionKind::ALL.into_iter().find(|kind| kind.name() == name)?;
+        Some(Self { kind, is_signed })
+    }
+}
+
 /// The operation of a [`Reduction`]. Sums and products keep the lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReductionKind {
@@ -56,7 +64,7 @@ impl ReductionKind {
     pub const ALL: [Self; 7] =
         [Self::Add, Self::Multiply, Self::Minimum, Self::Maximum, Self::And, Self::Or, Self::Xor];
 
-    /// The name of the kind: that of the opcode.
+    /// The name of the kind: that of HLO's opcode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -67,11 +75,6 @@ impl ReductionKind {
             Self::Or => "or",
             Self::Xor => "xor",
         }
-    }
-
-    /// The kind of a name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::evaluator::Evaluator;
 use crate::{EvalError, Options};
-use hlo_communicator::{Communicator, Failure, Observer, Options as ProcessOptions, Process, Table};
+use hlo_communicator::{
+    Communicator, Failure, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
+};
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::Host;
@@ -18,7 +20,7 @@ pub struct DeviceRun<'a> {
     pub inputs: Vec<Literal>,
     /// What its infeeds and outfeeds read from and write to.
     pub host: &'a mut dyn Host,
-    /// Who watches the run, in place of [`Options::watch`]: that of device 0 counts.
+    /// Who watches the run, in place of [`Options::watch`]: that of the first device counts.
     pub watch: Option<Arc<Watch>>,
 }
 
@@ -43,7 +45,11 @@ impl Sites {
                 Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(EvalError::new)?,
                 _ => Vec::new(),
             };
-            numbers.insert(id, table.add_permute(name, &groups, &pairs));
+            let number = table.add_permute(name, &groups, &pairs);
+            let reduction = devices::unordered_reduction(module, id);
+            let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
+            table.set_reduction(number, reduction);
+            numbers.insert(id, number);
         }
         Ok((Self { counts, numbers }, table))
     }
@@ -68,12 +74,12 @@ impl Devices<'_> {
     }
 }
 
-/// Runs the entry computation on all devices, each with what it is given.
+/// Runs the entry computation on the devices of this process, each with what it is given.
 pub(crate) fn run(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
-    timeout: Option<Duration>,
+    (world, timeout): (&dyn World, Option<Duration>),
     body: impl Fn(&mut Evaluator<'_>, Vec<Literal>) -> Result<Literal, EvalError> + Sync,
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
@@ -82,14 +88,13 @@ pub(crate) fn run(
     // The only device needs none, if nobody looks.
     let watches = match (counts.devices(), &first) {
         (1, None) => Watches::new(0, None),
-        (devices, _) => Watches::new(devices, first),
+        (devices, _) => Watches::with(devices, world.local_devices(devices).start, first),
     };
     let overseer = Overseer { module, watches: &watches };
-    let process = ProcessOptions { observer: &overseer, ..ProcessOptions::default() };
-    let process = ProcessOptions { timeout: timeout.unwrap_or(process.timeout), ..process };
-    let process = Process::new(Arc::new(table), process);
+    let waits = WaitOptions { observer: &overseer, ..WaitOptions::default() };
+    let waits = WaitOptions { timeout: timeout.unwrap_or(waits.timeout), ..waits };
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
-    let outcome = process.run(runs, |member, run| {
+    let outcome = run_in(world, Arc::new(table), waits, runs, |member, run| {
         let options = Options { watch: watches.of(member.device()).cloned(), ..options.clone() };
         let mut evaluator = Evaluator::new(module, &options, run.host);
         evaluator.devices = Some(Devices { communicator: member, sites: &sites });

@@ -66,6 +66,7 @@ pub use memory::check_memory;
 pub use ops::convert::convert;
 
 use evaluator::Evaluator;
+use hlo_communicator::{InProcess, World};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::host::{Host, NoHost};
@@ -208,9 +209,24 @@ pub fn evaluate_on_devices(
 /// long as `timeout`, a minute unless it is said.
 ///
 /// # Errors
+/// As [`evaluate_runs_in`].
+pub fn evaluate_runs(
+    module: &Module,
+    runs: Vec<DeviceRun<'_>>,
+    options: &Options,
+    timeout: Option<std::time::Duration>,
+) -> Result<Vec<Literal>, EvalError> {
+    evaluate_runs_in(&InProcess, module, runs, options, timeout)
+}
+
+/// As [`evaluate_runs`], in a world that may have devices in other processes too: the runs and the results are those of the
+/// devices of this one.
+///
+/// # Errors
 /// As [`evaluate_with_host`], with the number of the device where there are several; there are not as many runs as devices;
 /// devices that diverge, so that one would wait for ever for another.
-pub fn evaluate_runs(
+pub fn evaluate_runs_in(
+    world: &dyn World,
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
@@ -224,18 +240,20 @@ pub fn evaluate_runs(
     if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
         return Err(EvalError::new(first.message));
     }
-    let expected = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    let expected = world.local_devices(devices).len();
     if runs.len() != expected {
         let given = runs.len();
+        let here = if expected == devices { "" } else { " here" };
         return Err(EvalError::new(format!(
-            "the module runs on {expected} devices, but inputs of {given} were given"
+            "the module runs on {expected} devices{here}, but inputs of {given} were given"
         )));
     }
     check_memory(module, options)?;
     for run in &runs {
         check_inputs(module, &run.inputs)?;
     }
-    devices::run(module, runs, options, timeout, |evaluator, inputs| {
+    devices::run(module, runs, options, (world, timeout), |evaluator, inputs| {
         let entry = module.entry();
         evaluator.check(entry)?;
         let result =

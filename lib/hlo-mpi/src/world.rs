@@ -54,7 +54,8 @@ pub struct MpiWorld {
     groups: Mutex<HashMap<Group, Option<Comm>>>,
     is_broken: AtomicBool,
     waiting: Mutex<BTreeMap<usize, Waiting>>,
-    failed: Mutex<Option<usize>>,
+    /// The device that the last run has failed on, and whether it is one of this rank.
+    failed: Mutex<Option<(usize, bool)>>,
     lost: Mutex<Option<String>>,
 }
 
@@ -119,7 +120,12 @@ impl MpiWorld {
 
     /// The device that the last run has failed on, if it has: it may be one of another rank.
     pub fn failed_device(&self) -> Option<usize> {
-        *locked(&self.failed)
+        locked(&self.failed).map(|(device, _)| device)
+    }
+
+    /// Whether that device is one of this rank.
+    pub fn failed_here(&self) -> Option<bool> {
+        locked(&self.failed).map(|(_, is_here)| is_here)
     }
 
     /// Where the devices of this rank are that wait for others now, a line for each. Any thread may ask.
@@ -142,18 +148,18 @@ impl MpiWorld {
         self.control.abort(code);
     }
 
-    /// True if all ranks say so. All have to ask.
+    /// What each rank says. All have to call it.
     ///
     /// # Errors
     /// MPI fails.
-    pub fn all_agree(&self, is_so: bool) -> Result<bool, Failure> {
+    pub fn all_say(&self, is_so: bool) -> Result<Vec<bool>, Failure> {
         let mut out = Outgoing::default();
         for rank in self.others() {
             out.send_kept(self.control, rank, AGREE, vec![is_so.into()])?;
         }
-        let mut all = is_so;
+        let mut all = vec![is_so; self.size];
         for rank in self.others() {
-            all &= self.wait_for(rank, AGREE)?.first() == Some(&1);
+            all[rank] = self.wait_for(rank, AGREE)?.first() == Some(&1);
         }
         self.sent(&mut out)?;
         Ok(all)
@@ -274,7 +280,8 @@ impl World for MpiWorld {
     }
 
     fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)> {
-        let first = self.local_devices(table.devices()).start;
+        let local = self.local_devices(table.devices());
+        let first = local.start;
         if self.is_broken.load(Ordering::SeqCst) {
             let message = "the run before has ended so that MPI can't go on";
             return Err((first, Failure::Here(message.into())));
@@ -282,7 +289,7 @@ impl World for MpiWorld {
         *locked(&self.failed) = None;
         let made = self.communicators(&table).map_err(|failure| (first, failure))?;
         let outcome = Run::new(self, table, options, made).run(body);
-        *locked(&self.failed) = outcome.as_ref().err().map(|(device, _)| *device);
+        *locked(&self.failed) = outcome.as_ref().err().map(|(device, _)| (*device, local.contains(device)));
         outcome
     }
 }

@@ -167,7 +167,7 @@ fn collectives(
         out.extend(reduced(comm, sites.pairs, &[mine(7, bytes)], 1)?);
     }
     for (n, (&all, &pair)) in sites.reductions.iter().zip(&sites.reductions_of_pairs).enumerate() {
-        let element_bytes = 1 << (n + round) % 4;
+        let element_bytes = 1 << ((n + round) % 4);
         let arrays = [mine(8, bytes / 8 * 8), mine(9, bytes / 16 * 8)];
         out.extend(reduced(comm, all, &arrays, element_bytes)?);
         if comm.table().group(pair, device).is_some() {
@@ -236,6 +236,8 @@ fn failure(
     let (device, failure) = outcome.expect_err("a failure");
     let told = (device, failure.to_string());
     assert_eq!(world.failed_device(), Some(device));
+    assert_eq!(world.failed_here(), Some(world.local_devices(devices).contains(&device)));
+    assert_eq!(world.all_say(world.rank() == 1), Ok((0..world.size()).map(|rank| rank == 1).collect()));
     let texts = world.gather(format!("{told:?}").into_bytes()).expect("texts");
     if let Some(texts) = texts {
         assert!(texts.iter().all(|t| *t == texts[0]), "ranks tell different failures: {texts:?}");
