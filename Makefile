@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run dist test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
+.PHONY: run dist mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -15,6 +15,12 @@ dist: deps
 # Every test of every crate, compiled execution included.
 test: deps
 	cargo test --locked --workspace --no-fail-fast
+
+# Installs Open MPI if it is missing, and tests devices on several ranks: the library, then hlo-run under mpirun.
+mpi:
+	@sh scripts/deps.sh --mpi
+	cargo test --locked -p hlo-communicator -p hlo-mpi --features hlo-mpi/mpi --no-fail-fast
+	cargo test --locked --features mpi --test mpi
 
 # Every pass over every module of the corpus, of which `make test` takes a sample. PASSES=a,b takes these passes.
 test-full: test

@@ -1,18 +1,38 @@
 #!/bin/sh
 # Installs what building needs beyond Rust on Debian: the LLVM and MLIR 22 development packages, libclang 22
 # for bindgen, the libraries that LLVM links, and a C toolchain. Does nothing when all of it is there.
+# With --mpi it installs what the feature `mpi` needs as well: Open MPI. With --list it only prints the packages.
 set -eu
 
-# With --list it only prints the packages.
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev llvm-22-tools
 libzstd-dev zlib1g-dev libxml2-dev libz3-dev gcc g++ libc6-dev"
 
-if [ "${1-}" = --list ]; then
+only_list=
+with_mpi=
+for argument in "$@"; do
+    case $argument in
+    --list) only_list=1 ;;
+    --mpi)
+        with_mpi=1
+        packages="$packages libopenmpi-dev openmpi-bin"
+        ;;
+    *)
+        echo "deps: $argument is not known: --list, --mpi" >&2
+        exit 2
+        ;;
+    esac
+done
+
+if [ -n "$only_list" ]; then
     echo $packages
     exit 0
 fi
 
 if ! command -v dpkg >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+    if [ -n "$with_mpi" ] && ! command -v mpicc >/dev/null 2>&1; then
+        echo "deps: this is not a Debian system and there is no mpicc: install an MPI with headers" >&2
+        exit 1
+    fi
     if [ -x "${LLVM_22_PREFIX-/usr/lib/llvm-22}/bin/llvm-config" ]; then
         echo "deps: not a Debian system; using the LLVM 22 that is installed"
         exit 0

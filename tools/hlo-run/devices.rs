@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::engine;
 use crate::feed::Feed;
 use crate::program::{Program, check_sent, repeat};
+use crate::ranks::{OtherRanks, agreed, gathered, local_devices};
 use crate::results::{self, Tolerances};
 use crate::timing::Timings;
 use crate::{Asked, load_expected_from, load_inputs_from};
@@ -13,6 +14,8 @@ use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{Literal, Module};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::ffi::{OsStr, OsString};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 /// What stands for the number of a device in the names of files.
 const DEVICE: &str = "{d}";
@@ -140,13 +143,15 @@ fn check(args: &Args, devices: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all devices of a program are given, and what is expected of them.
+/// What the devices of this process are given, and what is expected of them.
 pub struct Given {
     inputs: Vec<Vec<Literal>>,
     expected: Vec<Option<Vec<Literal>>>,
     args: Vec<Args>,
     results: Vec<Leaf>,
     tolerances: Tolerances,
+    /// Of all devices, those of this process: what is above is theirs.
+    local: Range<usize>,
 }
 
 impl Given {
@@ -156,14 +161,15 @@ impl Given {
         reporter: Reporter,
         case: Option<&Case>,
         module: &Module,
-        (parameters, results): (&[Leaf], Vec<Leaf>),
-        tolerances: Tolerances,
+        ((parameters, results), tolerances): ((&[Leaf], Vec<Leaf>), Tolerances),
+        ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
         let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
         check(args, devices)?;
-        let args: Vec<Args> = (0..devices).map(|device| args_for(args, device)).collect();
+        let local = local_devices(ranks, devices);
+        let args: Vec<Args> = local.clone().map(|device| args_for(args, device)).collect();
         let (mut inputs, mut expected) = (Vec::new(), Vec::new());
-        for (device, args) in args.iter().enumerate() {
+        for (device, args) in local.clone().zip(&args) {
             let of_case = |arrays: &Arrays| arrays.for_device(device);
             // What is made up is the same for all, and so is what is said of it.
             let said = Args { quiet: args.quiet || device > 0, ..args.clone() };
@@ -172,7 +178,7 @@ impl Given {
             let given = case.and_then(|c| c.expected.as_ref()).map(of_case);
             expected.push(load_expected_from(args, given, &results)?);
         }
-        Ok(Self { inputs, expected, args, results, tolerances })
+        Ok(Self { inputs, expected, args, results, tolerances, local })
     }
 }
 
@@ -234,13 +240,19 @@ impl Program<'_> {
             }
         }
         let outcome = Outcome { compiled, evaluated };
-        outcome.show(args, given)?;
-        match args.time {
+        let ranks = self.settings.ranks;
+        outcome.show(args, given, ranks)?;
+        let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
+        match args.time.filter(|_| is_first) {
             Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
             Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
             None => {}
         }
-        outcome.check(args, reporter, given)
+        let agreed = agreed(ranks, outcome.check(given))?;
+        if !args.quiet && !agreed.is_empty() && is_first {
+            reporter.note(&format!("the results {}", agreed.join(", and ")));
+        }
+        Ok(())
     }
 }
 
@@ -251,7 +263,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn show(&self, args: &Args, given: &Given) -> Result<(), Failure> {
+    fn show(&self, args: &Args, given: &Given, ranks: OtherRanks<'_>) -> Result<(), Failure> {
         let Some(all) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
         if args.output.is_some() {
             let paths = given.args.iter().filter_map(|args| args.output.as_deref());
@@ -260,37 +272,36 @@ impl Outcome {
         if args.quiet {
             return Ok(());
         }
+        let own = all.iter().map(|result| (digest(result), results::result_text(result, args.full)));
+        let Some(all) = gathered(ranks, own.collect())? else { return Ok(()) };
         if let [first, others @ ..] = &all[..]
-            && others.iter().all(|other| same(first, other))
+            && others.iter().all(|other| first == other)
         {
-            print(format!("all {} devices:\n", all.len()).as_bytes())?;
-            return results::print_result(first, args.full);
+            return print(format!("all {} devices:\n{}", all.len(), first.1).as_bytes());
         }
-        for (device, result) in all.iter().enumerate() {
-            print(format!("device {device}:\n").as_bytes())?;
-            results::print_result(result, args.full)?;
-        }
-        Ok(())
+        let texts = all.iter().enumerate();
+        texts.map(|(device, (_, text))| print(format!("device {device}:\n{text}").as_bytes())).collect()
     }
 
-    fn check(&self, args: &Args, reporter: Reporter, given: &Given) -> Result<(), Failure> {
-        let Given { results: leaves, expected, tolerances, .. } = given;
+    /// Compares what is to be compared; what came of that, in words.
+    fn check(&self, given: &Given) -> Result<Vec<&'static str>, Failure> {
+        let Given { results: leaves, expected, tolerances, local, .. } = given;
         let mut agreed = Vec::new();
-        for (device, expected) in expected.iter().enumerate() {
+        for (place, (device, expected)) in local.clone().zip(expected).enumerate() {
             let Some(expected) = expected else { continue };
             let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
             for (engine, all) in engines {
-                if let Some(result) = all.as_ref().and_then(|all| all.get(device)) {
+                if let Some(result) = all.as_ref().and_then(|all| all.get(place)) {
                     let what = format!("device {device}: {engine} and the expected results differ");
                     results::check(&what, result, expected, leaves, tolerances)?;
                 }
             }
-            if device == 0 {
+            if place == 0 {
                 agreed.push("match the expected ones");
             }
         }
         if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
-            for (device, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
+            for (device, (got, want)) in local.clone().zip(compiled.iter().zip(evaluated)) {
                 let what = format!(
                     "device {device}: compiled code and the interpreter differ (got compiled, expected interpreted)"
                 );
@@ -300,17 +311,18 @@ impl Outcome {
             }
             agreed.push("are the same by compiled code and by the interpreter, within the tolerance");
         }
-        if !args.quiet && !agreed.is_empty() {
-            reporter.note(&format!("the results {}", agreed.join(", and ")));
-        }
-        Ok(())
+        Ok(agreed)
     }
 }
 
-/// True if two values have the same bits.
-fn same(a: &Literal, b: &Literal) -> bool {
-    let (a, b) = (a.leaves(), b.leaves());
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.shape() == b.shape() && a.bytes() == b.bytes())
+/// A number that is the same for values of the same bits, and hardly ever for others.
+fn digest(value: &Literal) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for leaf in value.leaves() {
+        leaf.shape().to_string().hash(&mut hasher);
+        leaf.bytes().hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]

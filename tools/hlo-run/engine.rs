@@ -1,6 +1,7 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
 use crate::feed::Feed;
+use crate::ranks::{OtherRanks, agreed};
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
 use hlo_client::{
@@ -28,6 +29,8 @@ pub struct Settings<'a> {
     pub debug_info: bool,
     /// Who ends runs that take too long.
     pub watchdog: Option<&'a Watchdog>,
+    /// The other ranks of the job.
+    pub ranks: OtherRanks<'a>,
 }
 
 /// Refuses a module whose interpretation needs more memory than there is, before anything is computed.
@@ -135,6 +138,7 @@ pub struct LoadedOnDevices<'a> {
 impl LoadedOnDevices<'_> {
     /// Runs it once, each device with its feed.
     pub fn run(&mut self, feeds: &mut [Feed], timeout: Option<Duration>) -> Result<(), Failure> {
+        agreed(self.settings.ranks, Ok(()))?;
         let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
         let options = DeviceRunOptions {
             hosts: feeds.iter_mut().map(|feed| feed as &mut dyn Host).collect(),
@@ -142,6 +146,7 @@ impl LoadedOnDevices<'_> {
             time_limit: None,
             collective_timeout: timeout,
             waits: Some(&self.waits),
+            world: self.settings.ranks.map(|ranks| ranks.world()),
         };
         let outcome = self.program.execute_on_devices_into(&self.arguments, &mut self.results, options);
         outcome.map_err(|e| failure(e, self.module, self.source, self.settings))

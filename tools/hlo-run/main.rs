@@ -17,9 +17,12 @@ mod feed;
 mod generate;
 mod index_bounds;
 mod isolate;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod observe;
 mod pipeline;
 mod program;
+mod ranks;
 mod results;
 mod stages;
 mod timing;
@@ -42,6 +45,7 @@ use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
 use hlo_tools_common::{Failure, Reporter, parse_arguments_of, read_source, write_output};
 use program::{Program, Wanted};
+use ranks::OtherRanks;
 use results::Tolerances;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -57,12 +61,20 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let reporter = args.show.reporter("hlo-run");
-    reporter.finish(run(&args, reporter))
+    #[cfg(feature = "mpi")]
+    if let Some(code) = mpi::run(&args, reporter) {
+        return code;
+    }
+    reporter.finish(run(&args, reporter, None))
 }
 
-fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
+fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Failure> {
     check_output(args)?;
     aot::check(args)?;
+    if (args.emit.is_some() || args.aot.aot.is_some()) && ranks.is_some_and(|ranks| ranks.rank() > 0) {
+        // What is written is the same for all, and one writes it.
+        return Ok(());
+    }
     #[cfg(not(feature = "codegen"))]
     stages::check_built_in(args)?;
     let case = args.case.as_deref().map(Case::load).transpose()?;
@@ -101,6 +113,7 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
         seed: args.seed,
         debug_info: args.debug_info,
         watchdog: watchdog.as_ref(),
+        ranks,
     };
     phase("reading or making up the inputs");
     let parameters = parameter_leaves(&module);
@@ -112,9 +125,15 @@ fn run(args: &Args, reporter: Reporter) -> Result<(), Failure> {
     if devices > 1 {
         let tolerances = tolerances(args, case.clone());
         let leaves = (&parameters[..], results);
-        let given = devices::Given::load(args, reporter, case.as_ref(), &module, leaves, tolerances)?;
+        let given = (leaves, tolerances);
+        let given = devices::Given::load(args, reporter, case.as_ref(), &module, given, ranks)?;
         let program = Program { module: &module, transformed, source: &source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
+    }
+    if ranks.is_some() {
+        let message =
+            "the program runs on one device: there is nothing to spread over the ranks of an MPI job";
+        return Err(Failure::Usage(message.to_string()));
     }
     let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
     if asked.finds {

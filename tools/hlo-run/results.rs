@@ -14,13 +14,18 @@ pub const SHOWN: usize = 1000;
 
 /// Prints a result: an array on one line, each element of a tuple on its own.
 pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
+    print(result_text(result, full).as_bytes())
+}
+
+/// What is printed of a result.
+pub fn result_text(result: &Literal, full: bool) -> String {
     let shown = (!full).then_some(SHOWN);
     let mut text = String::new();
     for leaf in result.leaves() {
         text.push_str(&print_literal(leaf, shown));
         text.push('\n');
     }
-    print(text.as_bytes())
+    text
 }
 
 /// What `-o` names.

@@ -4,6 +4,7 @@ use crate::executable::Executable;
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
 use crate::{Arguments, Buffer, Error, Results, RunOptions};
+use hlo_communicator::{InProcess, World};
 use hlo_ir::Literal;
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
@@ -24,6 +25,9 @@ pub struct DeviceRunOptions<'a> {
     pub collective_timeout: Option<Duration>,
     /// Where it is noted what devices wait for.
     pub waits: Option<&'a Waits>,
+    /// Where the devices are; all in this process, if it is not said. If there are other processes, arguments, results and
+    /// hosts are those of the devices of this one.
+    pub world: Option<&'a dyn World>,
 }
 
 /// How often devices have waited for each other in a run or several, and how long.
@@ -124,20 +128,31 @@ impl Executable {
         let Some(program) = self.here() else {
             return Err(Error::new("a server runs programs of one device"));
         };
-        let devices = self.devices().len();
+        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
+        let world = world.unwrap_or(&InProcess);
+        let all = self.devices().len();
+        let devices = world.local_devices(all).len();
         if arguments.len() != devices || results.len() != devices {
             let given = arguments.len();
+            let here = if devices == all { "" } else { " here" };
             return Err(Error::new(format!(
-                "the program runs on {devices} devices, but was given arguments for {given}"
+                "the program runs on {devices} devices{here}, but was given arguments for {given}"
             )));
         }
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits } = options;
         let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
         let results: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
         limited(RunOptions { host: None, watch, time_limit }, |options| {
-            program.execute_on_devices(&arguments, results, hosts, options.watch, (collective_timeout, waits))
+            let place = Place { world, timeout: collective_timeout, waits };
+            program.execute_on_devices(&arguments, results, hosts, options.watch, &place)
         })
     }
+}
+
+/// Where devices are, and how they wait for each other.
+struct Place<'a> {
+    world: &'a dyn World,
+    timeout: Option<Duration>,
+    waits: Option<&'a Waits>,
 }
 
 impl LocalProgram {
@@ -148,7 +163,7 @@ impl LocalProgram {
         results: Vec<&mut Vec<Buffer>>,
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        waiting: (Option<Duration>, Option<&Waits>),
+        place: &Place<'_>,
     ) -> Result<(), Error> {
         let devices = arguments.len();
         let mut nobody = vec![hlo_ir::host::NoHost; devices];
@@ -163,10 +178,13 @@ impl LocalProgram {
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
                 let note = |device: usize, name: &str, time: Duration| {
-                    waiting.1.iter().for_each(|waits| waits.note(device, name, time));
+                    place.waits.iter().for_each(|waits| waits.note(device, name, time));
                 };
-                let waited = waiting.1.map(|_| &note as &hlo_eval::Waited<'_>);
-                let options = hlo_eval::DeviceOptions { timeout: waiting.0, waited };
+                let options = hlo_eval::DeviceOptions {
+                    timeout: place.timeout,
+                    waited: place.waits.map(|_| &note as &hlo_eval::Waited<'_>),
+                    world: Some(place.world),
+                };
                 let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), evaluation, &options);
                 let computed = computed.map_err(|e| self.evaluation_failure(e))?;
                 let mut kept = Vec::with_capacity(devices);
@@ -178,7 +196,7 @@ impl LocalProgram {
             }
             None => {
                 let mut results = results;
-                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, waiting)?;
+                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, place)?;
                 results
             }
         };
@@ -192,7 +210,7 @@ impl LocalProgram {
         _: &mut [&mut Vec<Buffer>],
         _: Vec<&mut dyn Host>,
         _: Option<Arc<Watch>>,
-        _: (Option<Duration>, Option<&Waits>),
+        _: &Place<'_>,
     ) -> Result<(), Error> {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
@@ -204,7 +222,7 @@ impl LocalProgram {
         results: &mut [&mut Vec<Buffer>],
         hosts: Vec<&mut dyn Host>,
         watch: Option<Arc<Watch>>,
-        (timeout, waits): (Option<Duration>, Option<&Waits>),
+        place: &Place<'_>,
     ) -> Result<(), Error> {
         use crate::local::written;
         use hlo_codegen::{DeviceRun, Input};
@@ -212,13 +230,15 @@ impl LocalProgram {
         let Some(program) = self.compiled() else {
             return Err(Error::new("internal error: a program without an engine"));
         };
-        let watches = hlo_ir::watch::Watches::new(arguments.len(), watch);
-        let overseer = Overseer { module: &self.module, watches: &watches, waits };
-        let timeout = timeout.unwrap_or(TIMEOUT);
+        let devices = program.devices().devices();
+        let first = place.world.local_devices(devices).start;
+        let watches = hlo_ir::watch::Watches::with(devices, first, watch);
+        let overseer = Overseer { module: &self.module, watches: &watches, waits: place.waits };
+        let timeout = place.timeout.unwrap_or(TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut runs = Vec::with_capacity(arguments.len());
         let given = arguments.iter().zip(results.iter_mut()).zip(hosts);
-        for (device, ((arguments, results), host)) in given.enumerate() {
+        for (number, ((arguments, results), host)) in given.enumerate() {
             for buffer in results.iter_mut() {
                 if buffer.bytes_mut().is_none() {
                     *buffer = Buffer::zeros(buffer.shape())?;
@@ -226,12 +246,12 @@ impl LocalProgram {
             }
             let inputs = arguments.iter().map(|b| b.bytes().map(Input::Bytes));
             let inputs = inputs.collect::<Result<Vec<Input<'_>>, _>>()?;
-            let watch = watches.of(device).map(|w| &**w);
+            let watch = watches.of(first + number).map(|w| &**w);
             runs.push(DeviceRun { inputs, outputs: written(results), host, watch });
         }
-        program.run_on_devices(runs, options).map_err(|(device, error)| {
+        program.run_on_devices_in(place.world, runs, options).map_err(|(device, error)| {
             let failure = self.failure(error);
-            if arguments.len() > 1 { failure.on_device(device) } else { failure }
+            if devices > 1 { failure.on_device(device) } else { failure }
         })
     }
 }

@@ -61,6 +61,7 @@ pub use devices::{DeviceRunOptions, Wait, Waits};
 pub use donation::Argument;
 pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncRunOptions, Execution};
+pub use hlo_communicator::{InProcess, World};
 pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};

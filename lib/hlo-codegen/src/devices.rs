@@ -1,7 +1,7 @@
 //! Compiled programs on several devices, each a thread that runs the host function.
 
 use crate::executable::{Executable, Input, RunError};
-use hlo_communicator::{Communicator, Failure, Options, Process, Table};
+use hlo_communicator::{Communicator, Failure, InProcess, Options, Reduction, Table, World, run_in};
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::effect::Effect;
@@ -43,7 +43,10 @@ impl Collectives {
                 Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(refused)?,
                 _ => Vec::new(),
             };
-            table.add_permute(format!("`{}` `{}`", op.name(), module[id].name), &groups, &pairs);
+            let site = table.add_permute(format!("`{}` `{}`", op.name(), module[id].name), &groups, &pairs);
+            let reduction = devices::unordered_reduction(module, id);
+            let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
+            table.set_reduction(site, reduction);
         }
         Ok(Self { counts, table: Arc::new(table), instructions: instructions.to_vec() })
     }
@@ -74,13 +77,27 @@ impl Executable {
         runs: Vec<DeviceRun<'_>>,
         options: Options<'_>,
     ) -> Result<(), (usize, RunError)> {
-        let expected = self.devices().devices();
-        if runs.len() != expected {
-            return Err((0, RunError::Devices { expected, found: runs.len() }));
+        self.run_on_devices_in(&InProcess, runs, options)
+    }
+
+    /// As [`Executable::run_on_devices`], in a world that may have devices in other processes too: the runs are those of the
+    /// devices of this one.
+    ///
+    /// # Errors
+    /// As [`Executable::run_on_devices`]; the device that fails may be one of another process.
+    pub fn run_on_devices_in(
+        &self,
+        world: &dyn World,
+        runs: Vec<DeviceRun<'_>>,
+        options: Options<'_>,
+    ) -> Result<(), (usize, RunError)> {
+        let local = world.local_devices(self.devices().devices());
+        if runs.len() != local.len() {
+            return Err((local.start, RunError::Devices { expected: local.len(), found: runs.len() }));
         }
         let errors: Mutex<Vec<(usize, RunError)>> = Mutex::new(Vec::new());
-        let process = Process::new(self.collectives().table.clone(), options);
-        let outcome = process.run(runs, |member, mut run| {
+        let table = self.collectives().table.clone();
+        let outcome = run_in(world, table, options, runs, |member, mut run| {
             let result = self.run_among(&run.inputs, &mut run.outputs, run.host, run.watch, Some(member));
             result.map_err(|error| {
                 let failure = match &error {

@@ -3,7 +3,15 @@
 //!
 //! A device that is in no group neither gives nor gets anything; its results stay as they are.
 
-use crate::{Combine, Communicator, Failure, Parts};
+use crate::{Combine, Communicator, Failure, Parts, Reduced};
+use std::ops::Range;
+
+/// Up to so many bytes each device combines everything for itself: to hand on what others need would take longer.
+pub(crate) const SMALL: usize = 4096;
+/// So many bytes are combined, and copied to the other devices, at a time: they are in the cache still.
+pub(crate) const CHUNK: usize = 1 << 15;
+/// Shares begin at multiples of a cache line, so that no two devices write the same.
+const LINE: usize = 64;
 
 /// Copies bytes that have to be as many.
 fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), String> {
@@ -162,6 +170,9 @@ pub fn reduce_scatter(
 }
 
 /// Combines each part of what all members have sent.
+///
+/// # Errors
+/// A part has another size than its result; what `combine` says.
 pub fn combined(
     name: &str,
     members: usize,
@@ -221,7 +232,7 @@ pub fn ragged_all_to_all(
     // Two parts a piece: where it goes, and its rows.
     let outgoing = |member: usize, part: usize| {
         let piece = member * pieces + part / 2;
-        if part % 2 == 0 {
+        if part.is_multiple_of(2) {
             return bytes_of(&rows.output_offsets[piece]);
         }
         let at = rows.input_offsets[piece] as usize * rows.row_bytes;
@@ -258,4 +269,75 @@ fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<
 fn bytes_of(number: &i64) -> &[u8] {
     // SAFETY: any number is eight bytes.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(number).cast(), 8) }
+}
+
+/// The bytes of an array that the member at a place combines for all: whole elements, and whole cache lines if these hold
+/// whole elements.
+pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place: usize) -> Range<usize> {
+    let unit = LINE.max(element_bytes);
+    let share = bytes.div_ceil(unit).div_ceil(members.max(1)) * unit;
+    let begin = share.saturating_mul(place).min(bytes);
+    begin..share.saturating_mul(place + 1).min(bytes)
+}
+
+/// [`Communicator::all_reduce`] by exchanges, for communicators that have nothing better: each member combines its share of
+/// the elements and hands it to all; of small arrays each combines everything for itself. The bits are those of any other
+/// way, for every element is combined by itself, in the order of the group.
+///
+/// # Errors
+/// As [`Communicator::exchange`]; a member has arrays of other sizes; what `combine` says.
+pub fn all_reduce(
+    comm: &dyn Communicator,
+    site: usize,
+    arrays: &mut [Reduced<'_>],
+    combine: &mut Combine<'_>,
+) -> Result<(), Failure> {
+    let Some((group, own)) = comm.table().place(site, comm.device()) else { return Ok(()) };
+    let members = group.len();
+    let name = comm.table().name(site);
+    let bytes: usize = arrays.iter().map(|a| a.operand.len()).sum();
+    let operands: Vec<&[u8]> = arrays.iter().map(|a| a.operand).collect();
+    let shares = |place: usize| {
+        let share = |a: &Reduced<'_>| match bytes <= SMALL || members == 1 {
+            true => 0..a.operand.len(),
+            false => share_of(a.operand.len(), a.element_bytes.max(1), members, place),
+        };
+        arrays.iter().map(share).collect::<Vec<_>>()
+    };
+    let shares: Vec<Vec<Range<usize>>> = (0..members).map(shares).collect();
+    let outgoing = |member: usize, part: usize| &operands[part][shares[member][part].clone()];
+    comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
+        for (part, array) in arrays.iter_mut().enumerate() {
+            let share = shares[own][part].clone();
+            if let Some(other) = (0..members).find(|&m| incoming.part(m, part).len() != share.len()) {
+                return Err(format!("{name}: device {} has arrays of other sizes", group[other]));
+            }
+            let mut pieces: Vec<&[u8]> = Vec::with_capacity(members);
+            let Some(result) = array.result.get_mut(share.clone()) else {
+                return Err("internal error: a result is smaller than its operand".into());
+            };
+            for (n, result) in result.chunks_mut(CHUNK).enumerate() {
+                pieces.clear();
+                let chunk = n * CHUNK..n * CHUNK + result.len();
+                pieces.extend((0..members).map(|m| &incoming.part(m, part)[chunk.clone()]));
+                combine(part, &pieces, result)?;
+            }
+        }
+        Ok(())
+    })?;
+    if bytes <= SMALL || members == 1 {
+        return Ok(());
+    }
+    // Sent from copies: what the others have combined is written beside them.
+    let combined: Vec<Vec<u8>> =
+        arrays.iter().zip(&shares[own]).map(|(a, share)| a.result[share.clone()].to_vec()).collect();
+    let outgoing = |member: usize, part: usize| if member == own { &[][..] } else { &combined[part][..] };
+    comm.exchange(site, combined.len(), &outgoing, &mut |incoming| {
+        for (part, array) in arrays.iter_mut().enumerate() {
+            for member in (0..members).filter(|&m| m != own) {
+                fill(name, incoming.part(member, part), &mut array.result[shares[member][part].clone()])?;
+            }
+        }
+        Ok(())
+    })
 }

@@ -6,7 +6,8 @@
 //! other devices, and a communicator knows neither the IR nor an engine: a collective is a number in a [`Table`].
 //!
 //! [`Process`] connects devices that are threads of one process. They see each other's memory, so that nothing is copied
-//! but from operands to results.
+//! but from operands to results. Where the devices of a program are is a [`World`]: all in one process ([`InProcess`]), or
+//! each process of a job with some of them.
 //!
 //! Two promises: results do not depend on which device comes first (values are combined in the order of the group), and
 //! nobody waits for ever: a device that ends, fails, comes to another collective, or does not come in time, is an error
@@ -34,9 +35,11 @@ mod mail;
 mod meeting;
 mod process;
 mod table;
+mod world;
 
 pub use process::{Member, NoObserver, Observer, Options, Process, TIMEOUT};
-pub use table::Table;
+pub use table::{Reduction, ReductionKind, Table};
+pub use world::{Body, InProcess, World, caught, listed, on_threads, run_in};
 
 use std::fmt;
 

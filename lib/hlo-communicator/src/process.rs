@@ -1,12 +1,12 @@
 //! Devices that are threads of one process.
 
+use crate::collective::{self, CHUNK, SMALL};
 use crate::mail::Mail;
 use crate::meeting::{Ended, Meeting, Offers, Patience};
+use crate::world::{caught, listed, on_threads};
 use crate::{Combine, Communicator, Failure, Parts, Reduced, Table};
 use std::cell::Cell;
 use std::fmt;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,12 +15,6 @@ use std::time::{Duration, Instant};
 const SPINS: u32 = 20_000;
 /// As many, if there are more devices than cores.
 const FEW_SPINS: u32 = 100;
-/// Up to so many bytes each device combines everything for itself: to write what others read would take longer.
-const SMALL: usize = 4096;
-/// So many bytes are combined, and copied to the other devices, at a time: they are in the cache still.
-const CHUNK: usize = 1 << 15;
-/// Shares begin at multiples of a cache line, so that no two devices write the same.
-const LINE: usize = 64;
 /// How long a device waits for the others unless told otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -146,17 +140,6 @@ pub struct Member<'p> {
     device: usize,
 }
 
-/// Numbers in words: `0, 1 and 2`, at most eight of them.
-fn listed(devices: impl IntoIterator<Item = String>) -> String {
-    let all: Vec<String> = devices.into_iter().collect();
-    match &all[..] {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] if first.len() < 8 => format!("{} and {last}", first.join(", ")),
-        all => format!("{} and {} more", all[..8].join(", "), all.len() - 8),
-    }
-}
-
 impl<'a> Process<'a> {
     /// The communication of one run of a program.
     pub fn new(table: Arc<Table>, options: Options<'a>) -> Self {
@@ -192,10 +175,9 @@ impl<'a> Process<'a> {
             let message = format!("{given} devices were given something to run, there are {devices}");
             return Err((0, message.into()));
         }
-        let body = |device: usize, state: S| {
+        let run = |device: usize, state: S| {
             let member = Member { process: self, device };
-            let outcome = catch_unwind(AssertUnwindSafe(|| body(&member, state)));
-            let outcome = outcome.unwrap_or_else(|_| Err(Failure::Here("internal error: a panic".into())));
+            let outcome = caught(|| body(&member, state));
             match &outcome {
                 Ok(_) => self.finish(device),
                 Err(failure) => self.fail(device, failure.clone()),
@@ -203,20 +185,17 @@ impl<'a> Process<'a> {
             outcome.ok()
         };
         let results: Vec<Option<R>> = match devices {
-            1 => states.into_iter().map(|state| body(0, state)).collect(),
-            _ => std::thread::scope(|scope| {
-                let start = |(device, state): (usize, S)| {
-                    let builder = std::thread::Builder::new();
-                    let builder = builder.name(format!("hlo device {device}")).stack_size(self.options.stack);
-                    let body = &body;
-                    let thread = builder.spawn_scoped(scope, move || body(device, state));
-                    thread.map_err(|e| {
-                        self.fail(device, format!("there is no thread for the device: {e}").into())
-                    })
+            1 => states.into_iter().map(|state| run(0, state)).collect(),
+            _ => {
+                let slots: Vec<_> = states.into_iter().map(|s| Mutex::new((Some(s), None))).collect();
+                let body = |device: usize| {
+                    let mut slot = slots[device].lock().unwrap_or_else(PoisonError::into_inner);
+                    slot.1 = slot.0.take().and_then(|state| run(device, state));
                 };
-                let threads: Vec<_> = states.into_iter().enumerate().map(start).collect();
-                threads.into_iter().map(|t| t.ok().and_then(|t| t.join().ok()).flatten()).collect()
-            }),
+                let no_thread = |device, failure| self.fail(device, failure);
+                on_threads(0..devices, self.options.stack, &body, &no_thread, || {});
+                slots.into_iter().map(|s| s.into_inner().unwrap_or_else(PoisonError::into_inner).1).collect()
+            }
         };
         if let Some(failure) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(failure);
@@ -503,7 +482,7 @@ fn reduce_share(
     let is_small = own.bytes <= SMALL;
     let share = match is_small {
         true => 0..own.bytes,
-        false => share_of(own.bytes, own.element_bytes, members.len(), place),
+        false => collective::share_of(own.bytes, own.element_bytes, members.len(), place),
     };
     let mut at = share.start;
     let mut operands: Vec<&[u8]> = Vec::with_capacity(members.len());
@@ -526,13 +505,4 @@ fn reduce_share(
         at += bytes;
     }
     Ok(())
-}
-
-/// The bytes of an array that the member at a place combines for all: whole elements, and whole cache lines if these hold
-/// whole elements.
-pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place: usize) -> Range<usize> {
-    let unit = LINE.max(element_bytes);
-    let share = bytes.div_ceil(unit).div_ceil(members.max(1)) * unit;
-    let begin = share.saturating_mul(place).min(bytes);
-    begin..share.saturating_mul(place + 1).min(bytes)
 }

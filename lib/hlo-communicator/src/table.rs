@@ -19,6 +19,63 @@ struct Site {
     group: Vec<Option<usize>>,
     /// Of a permute: senders and receivers.
     pairs: Vec<(usize, usize)>,
+    /// Of a reduction, if its order does not matter.
+    reduction: Option<Reduction>,
+}
+
+/// What a reduction of integers computes: in any order to the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reduction {
+    /// The operation.
+    pub kind: ReductionKind,
+    /// Whether the integers are signed.
+    pub is_signed: bool,
+}
+
+impl Reduction {
+    /// The reduction by HLO's opcode of a name, of signed integers or others.
+    pub fn of_name(name: &str, is_signed: bool) -> Option<Self> {
+        let kind = ReductionKind::ALL.into_iter().find(|kind| kind.name() == name)?;
+        Some(Self { kind, is_signed })
+    }
+}
+
+/// The operation of a [`Reduction`]. Sums and products keep the lowest bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReductionKind {
+    /// The sum.
+    Add,
+    /// The product.
+    Multiply,
+    /// The least.
+    Minimum,
+    /// The greatest.
+    Maximum,
+    /// Bits that all have.
+    And,
+    /// Bits that one has.
+    Or,
+    /// Bits that an odd number of them have.
+    Xor,
+}
+
+impl ReductionKind {
+    /// Every kind.
+    pub const ALL: [Self; 7] =
+        [Self::Add, Self::Multiply, Self::Minimum, Self::Maximum, Self::And, Self::Or, Self::Xor];
+
+    /// The name of the kind: that of HLO's opcode.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Multiply => "multiply",
+            Self::Minimum => "minimum",
+            Self::Maximum => "maximum",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+        }
+    }
 }
 
 impl Table {
@@ -43,7 +100,7 @@ impl Table {
                 }
             }
         }
-        self.sites.push(Site { name: name.into(), group, pairs: Vec::new() });
+        self.sites.push(Site { name: name.into(), group, pairs: Vec::new(), reduction: None });
         self.sites.len() - 1
     }
 
@@ -58,6 +115,27 @@ impl Table {
         let site = self.add(name, groups);
         self.sites[site].pairs = pairs.to_vec();
         site
+    }
+
+    /// Says that a collective is a reduction whose order does not matter.
+    pub fn set_reduction(&mut self, site: usize, reduction: Option<Reduction>) {
+        if let Some(site) = self.sites.get_mut(site) {
+            site.reduction = reduction;
+        }
+    }
+
+    /// What a collective reduces by, if its order does not matter.
+    pub fn reduction(&self, site: usize) -> Option<Reduction> {
+        self.sites.get(site)?.reduction
+    }
+
+    /// The numbers of the groups that devices reduce in where the order does not matter, each once.
+    pub fn reduced_groups(&self) -> Vec<usize> {
+        let sites = self.sites.iter().filter(|s| s.reduction.is_some());
+        let mut numbers: Vec<usize> = sites.flat_map(|s| s.group.iter().flatten().copied()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 
     /// The devices that one sends to and gets values from in a permute.

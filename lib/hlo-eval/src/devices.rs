@@ -2,7 +2,9 @@
 
 use crate::evaluator::Evaluator;
 use crate::{EvalError, Options};
-use hlo_communicator::{Communicator, Failure, Observer, Options as ProcessOptions, Process, Table};
+use hlo_communicator::{
+    Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
+};
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::Host;
@@ -18,7 +20,7 @@ pub struct DeviceRun<'a> {
     pub inputs: Vec<Literal>,
     /// What its infeeds and outfeeds read from and write to.
     pub host: &'a mut dyn Host,
-    /// Who watches the run, in place of [`Options::watch`]: that of device 0 counts.
+    /// Who watches the run, in place of [`Options::watch`]: that of the first device counts.
     pub watch: Option<Arc<Watch>>,
 }
 
@@ -32,6 +34,9 @@ pub struct DeviceOptions<'a> {
     pub timeout: Option<Duration>,
     /// Hears of it.
     pub waited: Option<&'a Waited<'a>>,
+    /// Where the devices are; all in this process, if it is not said. If there are others, the runs and the results are those of
+    /// the devices of this one.
+    pub world: Option<&'a dyn World>,
 }
 
 /// The collectives of a module by their numbers in a [`Table`].
@@ -55,7 +60,11 @@ impl Sites {
                 Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(EvalError::new)?,
                 _ => Vec::new(),
             };
-            numbers.insert(id, table.add_permute(name, &groups, &pairs));
+            let number = table.add_permute(name, &groups, &pairs);
+            let reduction = devices::unordered_reduction(module, id);
+            let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
+            table.set_reduction(number, reduction);
+            numbers.insert(id, number);
         }
         Ok((Self { counts, numbers }, table))
     }
@@ -80,7 +89,7 @@ impl Devices<'_> {
     }
 }
 
-/// Runs the entry computation on all devices, each with what it is given.
+/// Runs the entry computation on the devices of this process, each with what it is given.
 pub(crate) fn run(
     module: &Module,
     runs: Vec<DeviceRun<'_>>,
@@ -89,19 +98,19 @@ pub(crate) fn run(
     body: impl Fn(&mut Evaluator<'_>, Vec<Literal>) -> Result<Literal, EvalError> + Sync,
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
+    let world = devices.world.unwrap_or(&InProcess);
     let (sites, table) = Sites::of(module, counts)?;
     let first = runs.first().and_then(|r| r.watch.clone()).or_else(|| options.watch.clone());
     // The only device needs none, if nobody looks.
     let watches = match (counts.devices(), &first) {
         (1, None) => Watches::new(0, None),
-        (devices, _) => Watches::new(devices, first),
+        (devices, _) => Watches::with(devices, world.local_devices(devices).start, first),
     };
     let overseer = Overseer { module, watches: &watches, waited: devices.waited };
-    let process = ProcessOptions { observer: &overseer, ..ProcessOptions::default() };
-    let process = ProcessOptions { timeout: devices.timeout.unwrap_or(process.timeout), ..process };
-    let process = Process::new(Arc::new(table), process);
+    let waits = WaitOptions { observer: &overseer, ..WaitOptions::default() };
+    let waits = WaitOptions { timeout: devices.timeout.unwrap_or(waits.timeout), ..waits };
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
-    let outcome = process.run(runs, |member, run| {
+    let outcome = run_in(world, Arc::new(table), waits, runs, |member, run| {
         let options = Options { watch: watches.of(member.device()).cloned(), ..options.clone() };
         let mut evaluator = Evaluator::new(module, &options, run.host);
         evaluator.devices = Some(Devices { communicator: member, sites: &sites });

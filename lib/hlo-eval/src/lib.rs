@@ -66,6 +66,7 @@ pub use memory::check_memory;
 pub use ops::convert::convert;
 
 use evaluator::Evaluator;
+use hlo_communicator::{InProcess, World};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::host::{Host, NoHost};
@@ -223,11 +224,14 @@ pub fn evaluate_runs(
     if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
         return Err(EvalError::new(first.message));
     }
-    let expected = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    let count = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
+    let world: &dyn World = devices.world.unwrap_or(&InProcess);
+    let expected = world.local_devices(count).len();
     if runs.len() != expected {
         let given = runs.len();
+        let here = if expected == count { "" } else { " here" };
         return Err(EvalError::new(format!(
-            "the module runs on {expected} devices, but inputs of {given} were given"
+            "the module runs on {expected} devices{here}, but inputs of {given} were given"
         )));
     }
     check_memory(module, options)?;

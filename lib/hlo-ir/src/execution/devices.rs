@@ -15,7 +15,7 @@
 
 use crate::attr::CollectiveMode;
 use crate::effects::effect::{Effect, Groups};
-use crate::{InstrId, Module, Op};
+use crate::{InstrId, Module, Op, Opcode};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -191,6 +191,33 @@ pub fn pairs_of_slice<T: Copy + Eq + Hash>(pairs: &[(T, T)], slice: usize) -> Ve
     numbered.into_iter().filter(|&(n, _)| once || n == slice).map(|(_, pair)| pair).collect()
 }
 
+/// The operation of an `all-reduce` of integers or `pred` that has the same bits in whatever order its devices come: an
+/// `add`, `multiply`, `minimum`, `maximum`, `and`, `or` or `xor` of the two scalars; and whether the integers are signed.
+/// `None` of all else.
+pub fn unordered_reduction(module: &Module, id: InstrId) -> Option<(Opcode, bool)> {
+    let (Op::AllReduce(attrs) | Op::AllReduceStart(attrs)) = &module[id].op else { return None };
+    let computation = &module[attrs.to_apply];
+    let root = &module[computation.root()];
+    let ty = root.shape.as_array()?.element_type;
+    let parameters = module.parameters(attrs.to_apply);
+    let is_of_both = match (&parameters[..], root.operands.as_slice()) {
+        ([a, b], [x, y]) => (x, y) == (a, b) || (x, y) == (b, a),
+        _ => false,
+    };
+    let is_of = |&id: &InstrId| module[id].shape.as_array().is_some_and(|a| a.element_type == ty);
+    let is_alike = parameters.iter().chain(&module[id].operands).all(is_of);
+    let opcode = root.opcode();
+    let is_known = match opcode {
+        Opcode::Add | Opcode::Multiply => ty.is_integer(),
+        Opcode::Minimum | Opcode::Maximum | Opcode::And | Opcode::Or | Opcode::Xor => {
+            ty.is_integer() || ty.is_pred()
+        }
+        _ => false,
+    };
+    let is_whole = ty.is_pred() || ty.bit_width() >= 8;
+    (is_of_both && is_alike && is_known && is_whole).then(|| (opcode, ty.is_signed_integer()))
+}
+
 /// What the front end notes of the sends and receives of a channel: who sends to whom.
 const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
 
@@ -325,6 +352,44 @@ mod tests {
         let error = reduced(vec![vec![2]], None, false);
         assert_eq!(error, Err("replica 2 is not one of the 2 that there are".into()));
         assert_eq!(reduced(vec![vec![1, 1]], Some(1), true), Err("device 1 is in two groups".into()));
+    }
+
+    #[test]
+    fn reductions_of_integers_by_one_operation_need_no_order() {
+        let reduction = |ty: ElementType, op: Op, operand: ElementType| {
+            let mut module = Module::new("m");
+            let to_apply = module.add_computation("combine");
+            let scalar = || Shape::scalar(ty);
+            let a = module.add(to_apply, "a", scalar(), Op::parameter(0), []);
+            let b = module.add(to_apply, "b", scalar(), Op::parameter(1), []);
+            let c = module.add(to_apply, "c", scalar(), op, [b, a]);
+            module[to_apply].set_root(c);
+            let main = module.add_computation("main");
+            let x = module.add(main, "x", Shape::scalar(operand), Op::parameter(0), []);
+            let op = Op::AllReduce(Box::new(AllReduceAttrs {
+                channel_id: None,
+                replica_groups: ReplicaGroups::Lists(vec![]),
+                constrain_layout: false,
+                use_global_device_ids: false,
+                mode: None,
+                to_apply,
+            }));
+            let y = module.add(main, "y", Shape::scalar(operand), op, [x]);
+            unordered_reduction(&module, y)
+        };
+        use ElementType::{F32, Pred, S4, S32, U8};
+        assert_eq!(reduction(S32, Op::Add, S32), Some((Opcode::Add, true)));
+        assert_eq!(reduction(U8, Op::Maximum, U8), Some((Opcode::Maximum, false)));
+        assert_eq!(reduction(Pred, Op::And, Pred), Some((Opcode::And, false)));
+        for (ty, op, operand) in [
+            (F32, Op::Add, F32),
+            (S32, Op::Subtract, S32),
+            (S32, Op::Add, U8),
+            (S4, Op::Add, S4),
+            (Pred, Op::Add, Pred),
+        ] {
+            assert_eq!(reduction(ty, op, operand), None);
+        }
     }
 
     #[test]

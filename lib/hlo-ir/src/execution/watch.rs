@@ -60,6 +60,15 @@ impl Watches {
         Self(first.into_iter().chain(others).take(devices).collect())
     }
 
+    /// Watches of so many devices, of which `watch` may be that of `device`.
+    pub fn with(devices: usize, device: usize, watch: Option<Arc<Watch>>) -> Self {
+        let mut watches = Self::new(devices, None);
+        if let Some((of, watch)) = watches.0.get_mut(device).zip(watch) {
+            *of = watch;
+        }
+        watches
+    }
+
     /// The number of devices that are watched.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -1,0 +1,128 @@
+//! Where the devices of programs are: all in this process, or each process of a job with its share of them.
+
+use crate::{Communicator, Failure, Options, Process, Table};
+use std::any::Any;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a device does in a run.
+pub type Body<'a> = dyn Fn(&dyn Communicator) -> Result<(), Failure> + Sync + 'a;
+
+/// Where the devices of programs are.
+pub trait World: Sync {
+    /// Which of a program's devices this process has.
+    fn local_devices(&self, devices: usize) -> Range<usize>;
+
+    /// Runs something on all devices of a program with these collectives: here on those of this process, each on a thread
+    /// of its own. If there are other processes, these do the same at the same time.
+    ///
+    /// # Errors
+    /// The first failure of a device, with its number, wherever the device is: what it returned, a panic, a thread that
+    /// can't be had, or a value that it sent and nobody received.
+    fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)>;
+}
+
+/// The world of one process: it has all devices ([`Process`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InProcess;
+
+impl World for InProcess {
+    fn local_devices(&self, devices: usize) -> Range<usize> {
+        0..devices
+    }
+
+    fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)> {
+        let states = vec![(); table.devices()];
+        Process::new(table, options).run(states, |member, ()| body(member)).map(drop)
+    }
+}
+
+/// Runs something in a world, each device of this process with its own of `states`, and gives the results of these
+/// devices in their order.
+///
+/// # Errors
+/// As [`World::run`]. There are not as many states as devices of this process.
+///
+/// # Example
+/// ```
+/// use hlo_communicator::{Communicator, InProcess, Options, Table, run_in};
+/// use std::sync::Arc;
+///
+/// let table = Arc::new(Table::new(2));
+/// let results = run_in(&InProcess, table, Options::default(), vec!["a", "b"], |device, state| {
+///     Ok(format!("{state}{}", device.device()))
+/// });
+/// assert_eq!(results, Ok(vec!["a0".to_string(), "b1".to_string()]));
+/// ```
+pub fn run_in<S: Send, R: Send>(
+    world: &dyn World,
+    table: Arc<Table>,
+    options: Options<'_>,
+    states: Vec<S>,
+    body: impl Fn(&dyn Communicator, S) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, (usize, Failure)> {
+    let local = world.local_devices(table.devices());
+    if states.len() != local.len() {
+        let (given, devices) = (states.len(), local.len());
+        let message = format!("{given} devices were given something to run, there are {devices}");
+        return Err((local.start, message.into()));
+    }
+    let states: Vec<Mutex<Option<S>>> = states.into_iter().map(|s| Mutex::new(Some(s))).collect();
+    let results: Vec<Mutex<Option<R>>> = states.iter().map(|_| Mutex::new(None)).collect();
+    world.run(table, options, &|member| {
+        let place = member.device().wrapping_sub(local.start);
+        let slots = states.get(place).zip(results.get(place));
+        let (state, result) =
+            slots.ok_or_else(|| Failure::from("internal error: a device too many".to_string()))?;
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let state = state.ok_or_else(|| Failure::from("internal error: a device runs twice".to_string()))?;
+        let value = body(member, state)?;
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        Ok(())
+    })?;
+    let results = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let results: Option<Vec<R>> = results.collect();
+    results.ok_or_else(|| (local.start, Failure::Here("internal error: a device has no result".into())))
+}
+
+/// Runs something for each of these devices, on a thread of its own with a stack of so many bytes, while `meanwhile` runs on
+/// the caller's. `body` does not panic. `no_thread` is told of a device that there is no thread for.
+pub fn on_threads(
+    devices: Range<usize>,
+    stack: usize,
+    body: &(dyn Fn(usize) + Sync),
+    no_thread: &dyn Fn(usize, Failure),
+    meanwhile: impl FnOnce(),
+) {
+    std::thread::scope(|scope| {
+        for device in devices {
+            let builder = std::thread::Builder::new();
+            let builder = builder.name(format!("hlo device {device}")).stack_size(stack);
+            if let Err(e) = builder.spawn_scoped(scope, move || body(device)) {
+                no_thread(device, format!("there is no thread for the device: {e}").into());
+            }
+        }
+        meanwhile();
+    });
+}
+
+/// What a body returns; a panic is a failure too.
+///
+/// # Errors
+/// Those of the body, or that it panicked.
+pub fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+    let panicked = |_: Box<dyn Any + Send>| Err(Failure::Here("internal error: a panic".into()));
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked)
+}
+
+/// Devices in words: `0, 1 and 2`, at most eight of them.
+pub fn listed(devices: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<String> = devices.into_iter().collect();
+    match &all[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] if first.len() < 8 => format!("{} and {last}", first.join(", ")),
+        all => format!("{} and {} more", all[..8].join(", "), all.len() - 8),
+    }
+}

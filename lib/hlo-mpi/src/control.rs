@@ -1,0 +1,101 @@
+//! What ranks tell each other about a run, besides what devices hand over.
+
+use hlo_communicator::Failure;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A failure of a device, and when it was: the first counts, wherever it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Nanoseconds since 1970.
+    pub(crate) when: u64,
+    pub(crate) device: usize,
+    pub(crate) failure: Failure,
+}
+
+impl Told {
+    /// A failure of now.
+    pub(crate) fn now(device: usize, failure: Failure) -> Self {
+        let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        Self { when, device, failure }
+    }
+
+    /// True if this was before another.
+    pub(crate) fn is_before(&self, other: &Told) -> bool {
+        (self.when, self.device) < (other.when, other.device)
+    }
+}
+
+/// What a rank tells another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// A device has come to its end.
+    Finished(usize),
+    /// A device has failed.
+    Failed(Told),
+    /// All devices of the rank have ended; they have sent so many messages to those of the other rank.
+    Ended(u64),
+}
+
+/// The tags of these messages.
+pub(crate) const CONTROL: i32 = 0;
+/// The tag of what is told when all messages of a run have been received.
+pub(crate) const DONE: i32 = 1;
+/// The tag of texts that rank 0 gathers.
+pub(crate) const TEXT: i32 = 2;
+/// The tag of what ranks agree on.
+pub(crate) const AGREE: i32 = 3;
+
+fn words(kind: u64, numbers: [u64; 2], text: &str) -> Vec<u8> {
+    let words = [kind, numbers[0], numbers[1]];
+    words.into_iter().flat_map(u64::to_le_bytes).chain(text.bytes()).collect()
+}
+
+impl Control {
+    /// The message.
+    pub(crate) fn encoded(&self) -> Vec<u8> {
+        match self {
+            Control::Finished(device) => words(0, [*device as u64, 0], ""),
+            Control::Ended(messages) => words(1, [*messages, 0], ""),
+            Control::Failed(Told { when, device, failure }) => match failure {
+                Failure::Here(text) => words(2, [*device as u64, *when], text),
+                Failure::Stopped | Failure::Elsewhere => words(3, [*device as u64, *when], ""),
+            },
+        }
+    }
+
+    /// What a message says.
+    pub(crate) fn decoded(message: &[u8]) -> Option<Control> {
+        let word = |n: usize| Some(u64::from_le_bytes(message.get(8 * n..8 * n + 8)?.try_into().ok()?));
+        let (kind, first, when) = (word(0)?, word(1)?, word(2)?);
+        let device = usize::try_from(first).ok()?;
+        Some(match kind {
+            0 => Control::Finished(device),
+            1 => Control::Ended(first),
+            2 => {
+                let text = String::from_utf8_lossy(&message[24..]).into_owned();
+                Control::Failed(Told { when, device, failure: Failure::Here(text) })
+            }
+            3 => Control::Failed(Told { when, device, failure: Failure::Stopped }),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_comes_back() {
+        let failed = |failure| Control::Failed(Told { when: 7, device: 3, failure });
+        for control in [
+            Control::Finished(5),
+            Control::Ended(1 << 40),
+            failed(Failure::Here("no memory".into())),
+            failed(Failure::Stopped),
+        ] {
+            assert_eq!(Control::decoded(&control.encoded()), Some(control));
+        }
+        assert_eq!(Control::decoded(&[1; 23]), None);
+    }
+}

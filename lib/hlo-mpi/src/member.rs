@@ -1,0 +1,437 @@
+//! A device's end of the communication.
+
+use crate::flight::{Backoff, Incoming, Outgoing, Pool};
+use crate::raw;
+use crate::run::{PATIENCE, Run};
+use crate::wire::{Header, Kind};
+use hlo_communicator::{Combine, Communicator, Failure, Parts, Reduced, Reduction, Table, collective};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// From so many bytes on MPI reduces: what is smaller takes one exchange, as finding out that all devices are there does.
+const LARGE: usize = 4096;
+
+/// How messages of collectives are marked.
+const COLLECTIVE: (Kind, Kind) = (Kind::Header, Kind::Bulk);
+/// How values on channels are marked.
+const MAIL: (Kind, Kind) = (Kind::Mail, Kind::MailBulk);
+
+/// The arrays of values that were sent on a channel.
+type Inbox = HashMap<(Option<i64>, usize), VecDeque<Vec<Vec<u8>>>>;
+
+/// A device of an [`MpiWorld`](crate::MpiWorld).
+pub struct MpiMember<'r> {
+    run: &'r Run<'r>,
+    device: usize,
+    state: Mutex<State>,
+}
+
+/// What a device knows of its communication.
+struct State {
+    pool: Pool,
+    /// How many exchanges each device has sent to this one, and this one to each.
+    rounds: Vec<u64>,
+    sent: Vec<u64>,
+    inbox: Inbox,
+}
+
+impl fmt::Debug for MpiMember<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MpiMember").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// The channel of a value's header.
+pub(crate) fn channel_of(header: &Header) -> Option<i64> {
+    (header.words[0] != 0).then_some(header.words[1] as i64)
+}
+
+/// What all members of a group have handed to one.
+struct Received<'a>(Vec<Vec<&'a [u8]>>);
+
+impl<'a> Parts<'a> for Received<'a> {
+    fn part(&self, member: usize, part: usize) -> &'a [u8] {
+        self.0.get(member).and_then(|parts| parts.get(part)).copied().unwrap_or_default()
+    }
+}
+
+impl<'r> MpiMember<'r> {
+    pub(crate) fn new(run: &'r Run<'r>, device: usize) -> Self {
+        let none = vec![0; run.table.devices()];
+        let state = State { pool: Pool::default(), rounds: none.clone(), sent: none, inbox: HashMap::new() };
+        Self { run, device, state: Mutex::new(state) }
+    }
+
+    /// This device's group at a collective, and its place.
+    fn place(&self, site: usize) -> Result<(&[usize], usize), Failure> {
+        let table = &*self.run.table;
+        let missing = || format!("internal error: device {} is not in {}", self.device, table.name(site));
+        table.place(site, self.device).ok_or_else(|| missing().into())
+    }
+
+    /// Says what is being waited for, and gives the failure with which that ends, if it does; others are told of it.
+    fn looks_up(
+        &self,
+        wait: &mut Wait<'_>,
+        awaited: &[usize],
+        unfinished: impl FnOnce() -> Vec<usize>,
+    ) -> Result<(), Failure> {
+        let missing = match awaited.is_empty() {
+            true => {
+                wait.ended_since = None;
+                unfinished()
+            }
+            false => awaited.to_vec(),
+        };
+        if wait.shown != missing {
+            self.run.world.show(self.device, wait.name, &missing, self.run.table.devices());
+            wait.shown.clone_from(&missing);
+        }
+        let waiting = (self.device, wait.name, wait.since);
+        match self.run.gives_up(waiting, &missing, &mut wait.ended_since) {
+            Some(failure) => {
+                // Told at once: those who hear of the failure first must not be the ones who say why.
+                self.run.fail(self.device, failure.clone());
+                Err(failure)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until what is sent is sent, and takes what comes meanwhile, which nobody looks at any more.
+    fn settle(&self, outgoing: &mut Outgoing) {
+        let (mut backoff, since) = (Backoff::default(), Instant::now());
+        let mut discarded = Vec::new();
+        // An error is of MPI itself, which then does nothing more.
+        while matches!(outgoing.is_complete(), Ok(false)) {
+            if matches!(self.run.discard(self.device, &mut discarded), Ok(true)) {
+                backoff.reset();
+            }
+            discarded.retain_mut(|(_, message)| matches!(message.is_complete(), Ok(false)));
+            backoff.pause();
+            if backoff.is_slow() && since.elapsed() > PATIENCE {
+                self.run.lost();
+            }
+        }
+    }
+
+    /// Receives from all other members of a group at once, in any order.
+    fn collect(
+        &self,
+        state: &mut State,
+        site: usize,
+        group: &[usize],
+        sending: &mut InFlight<'_, '_>,
+    ) -> Result<Vec<Option<Vec<Vec<u8>>>>, Failure> {
+        let run = self.run;
+        let name = run.table.name(site);
+        let State { pool, rounds, .. } = state;
+        let (lane, _) = run.way_to(self.device);
+        let from = |&device: &usize| {
+            let rank = run.way_to(device).1;
+            (device != self.device).then(|| Incoming::new(COLLECTIVE, rank, device))
+        };
+        let mut incoming: Vec<Option<Incoming>> = group.iter().map(from).collect();
+        let counted = || run.count_received();
+        let mut wait = Wait::new(self, name);
+        loop {
+            let mut is_new = false;
+            for (incoming, &device) in incoming.iter_mut().zip(group) {
+                let Some(incoming) = incoming.as_mut().filter(|i| !i.is_there()) else { continue };
+                let mut expected = |header: &Header| {
+                    let there = usize::try_from(header.words[0]).unwrap_or(usize::MAX);
+                    if there != site {
+                        let there = run.table.name(there);
+                        return Err(Failure::Here(format!(
+                            "the devices diverge: device {} is at {name}, device {device} at {there}",
+                            self.device
+                        )));
+                    }
+                    rounds[device] += 1;
+                    match header.words[1] == rounds[device] {
+                        true => Ok(()),
+                        false => Err(Failure::Here(format!("internal error: {name} has lost a message"))),
+                    }
+                };
+                is_new |= incoming.poll(lane, pool, &counted, &mut expected)?;
+            }
+            let of = |is: &dyn Fn(&Incoming) -> bool| {
+                let some = incoming.iter().zip(group).filter(|(i, _)| i.as_ref().is_some_and(is));
+                some.map(|(_, &device)| device).collect::<Vec<_>>()
+            };
+            if incoming.iter().flatten().all(Incoming::is_there) {
+                break;
+            }
+            if is_new {
+                wait.backoff.reset();
+            } else if wait.backoff.is_slow() {
+                sending.out.is_complete()?;
+                self.looks_up(&mut wait, &of(&Incoming::is_awaited), || of(&|i| !i.is_there()))?;
+            }
+            wait.backoff.pause();
+        }
+        Ok(incoming.into_iter().map(|i| i.and_then(Incoming::take).map(|(_, parts)| parts)).collect())
+    }
+
+    /// Reduces by MPI: where all members are on ranks of their own, and the order does not matter.
+    fn reduce_by_mpi(
+        &self,
+        site: usize,
+        arrays: &mut [Reduced<'_>],
+        (comm, reduction): (raw::Comm, Reduction),
+    ) -> Result<(), Failure> {
+        let (group, _) = self.place(site)?;
+        let name = self.run.table.name(site);
+        let sizes = arrays.iter().flat_map(|a| [a.operand.len() as u64, a.element_bytes as u64]);
+        let sizes: Vec<u8> = sizes.flat_map(u64::to_le_bytes).collect();
+        // All are there, with the same arrays, before anybody begins what can't be given up.
+        self.exchange(site, 1, &|_: usize, _: usize| &sizes[..], &mut |incoming| match (0..group.len())
+            .find(|&m| incoming.part(m, 0) != sizes)
+        {
+            Some(other) => Err(format!("{name}: device {} has arrays of other sizes", group[other])),
+            None => Ok(()),
+        })?;
+        for array in arrays {
+            self.reduce_array(name, group, array, (comm, reduction))?;
+        }
+        Ok(())
+    }
+
+    fn reduce_array(
+        &self,
+        name: &str,
+        group: &[usize],
+        array: &mut Reduced<'_>,
+        (comm, reduction): (raw::Comm, Reduction),
+    ) -> Result<(), Failure> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = array.operand.len();
+        // Copies, for if another member fails, MPI never ends with them.
+        let (mut from, mut to) = (state.pool.room(bytes)?, state.pool.room(bytes)?);
+        from.extend_from_slice(array.operand);
+        to.resize(bytes, 0);
+        // SAFETY: until the request is complete nobody touches the copies, which are forgotten if it never is.
+        let request = unsafe { comm.all_reduce(&from, &mut to, array.element_bytes, reduction) };
+        let request =
+            request.and_then(|r| r.ok_or_else(|| Failure::Here("internal error: no such type".into())));
+        let (mut request, mut wait) = (request?, Wait::new(self, name));
+        let outcome = loop {
+            match request.is_complete() {
+                Ok(true) => break Ok(()),
+                Ok(false) => {}
+                Err(failure) => break Err(failure),
+            }
+            if wait.backoff.is_slow()
+                && let Err(failure) = self.looks_up(&mut wait, &[], || {
+                    group.iter().copied().filter(|&d| d != self.device).collect()
+                })
+            {
+                break Err(failure);
+            }
+            wait.backoff.pause();
+        };
+        if let Err(failure) = outcome {
+            self.run.world.set_broken();
+            std::mem::forget((from, to));
+            return Err(failure);
+        }
+        array.result.copy_from_slice(&to);
+        state.pool.give(from);
+        state.pool.give(to);
+        Ok(())
+    }
+}
+
+/// What a device waits for, and since when.
+struct Wait<'a> {
+    member: &'a MpiMember<'a>,
+    name: &'a str,
+    since: Instant,
+    ended_since: Option<Instant>,
+    backoff: Backoff,
+    /// The devices that are shown as missing.
+    shown: Vec<usize>,
+}
+
+impl<'a> Wait<'a> {
+    fn new(member: &'a MpiMember<'_>, name: &'a str) -> Self {
+        Self {
+            member,
+            name,
+            since: Instant::now(),
+            ended_since: None,
+            backoff: Backoff::default(),
+            shown: Vec::new(),
+        }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if !self.shown.is_empty() {
+            self.member.run.world.hide(self.member.device);
+        }
+    }
+}
+
+/// What a device sends from memory of its caller: when this is dropped, all is sent.
+struct InFlight<'m, 'r> {
+    member: &'m MpiMember<'r>,
+    out: Outgoing,
+}
+
+impl Drop for InFlight<'_, '_> {
+    fn drop(&mut self) {
+        let MpiMember { run, device, .. } = *self.member;
+        if std::thread::panicking() {
+            run.fail(device, Failure::Here("internal error: a panic".into()));
+        }
+        self.member.settle(&mut self.out);
+    }
+}
+
+impl Communicator for MpiMember<'_> {
+    fn table(&self) -> &Table {
+        &self.run.table
+    }
+
+    fn device(&self) -> usize {
+        self.device
+    }
+
+    fn exchange(
+        &self,
+        site: usize,
+        parts: usize,
+        outgoing: &dyn Parts<'_>,
+        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), String>,
+    ) -> Result<(), Failure> {
+        let run = self.run;
+        let (group, place) = self.place(site)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if run.has_failed() {
+            return Err(Failure::Elsewhere);
+        }
+        let failed = |failure: Failure| {
+            run.fail(self.device, failure.clone());
+            failure
+        };
+        let mut sending = InFlight { member: self, out: Outgoing::default() };
+        // Each begins with another, so that not all send to one.
+        let members = group.len();
+        for member in (1..members).map(|n| (place + n) % members) {
+            let device = group[member];
+            let sizes = (0..parts).map(|part| outgoing.part(member, part).len() as u64).collect();
+            state.sent[device] += 1;
+            let header = Header { words: [site as u64, state.sent[device]], sizes };
+            let part = |part: usize| outgoing.part(member, part);
+            // SAFETY: the parts are the caller's until this returns, and `sending` is complete before.
+            let sent =
+                unsafe { sending.out.send(run.way_to(device), self.device, COLLECTIVE, &header, part) };
+            run.count_sent(&mut sending.out);
+            sent.map_err(failed)?;
+        }
+        let came = self.collect(&mut state, site, group, &mut sending).map_err(failed)?;
+        let own: Vec<&[u8]> = (0..parts).map(|part| outgoing.part(place, part)).collect();
+        let received = came.iter().map(|parts| match parts {
+            Some(parts) => parts.iter().map(Vec::as_slice).collect(),
+            None => own.clone(),
+        });
+        incoming(&Received(received.collect())).map_err(|message| failed(message.into()))?;
+        let mut wait = Wait::new(self, run.table.name(site));
+        while !sending.out.is_complete().map_err(failed)? {
+            if wait.backoff.is_slow() {
+                let others = || group.iter().copied().filter(|&d| d != self.device).collect();
+                self.looks_up(&mut wait, &[], others)?;
+            }
+            wait.backoff.pause();
+        }
+        came.into_iter().flatten().flatten().for_each(|part| state.pool.give(part));
+        Ok(())
+    }
+
+    fn all_reduce(
+        &self,
+        site: usize,
+        arrays: &mut [Reduced<'_>],
+        combine: &mut Combine<'_>,
+    ) -> Result<(), Failure> {
+        let table = &*self.run.table;
+        let number = table.group_number(site, self.device);
+        let comm = number.and_then(|n| self.run.groups.get(&n)).copied();
+        let bytes: usize = arrays.iter().map(|a| a.operand.len()).sum();
+        let fits = |a: &Reduced<'_>, reduction: Reduction| {
+            let is_alike = a.operand.len() == a.result.len() && !a.operand.is_empty();
+            is_alike && raw::reduces(a.element_bytes, reduction)
+        };
+        match comm.zip(table.reduction(site)) {
+            Some(by_mpi) if bytes > LARGE && arrays.iter().all(|a| fits(a, by_mpi.1)) => {
+                self.reduce_by_mpi(site, arrays, by_mpi)
+            }
+            _ => collective::all_reduce(self, site, arrays, combine),
+        }
+    }
+
+    fn send(&self, channel: Option<i64>, to: usize, arrays: Vec<Vec<u8>>) -> Result<(), Failure> {
+        let run = self.run;
+        if run.has_failed() {
+            return Err(Failure::Elsewhere);
+        }
+        if to >= run.table.devices() {
+            return Err(Failure::Here(format!("internal error: there is no device {to}")));
+        }
+        let sizes = arrays.iter().map(|a| a.len() as u64).collect();
+        let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
+        let mut out = Outgoing::default();
+        // SAFETY: `out` keeps the arrays; moving a vector does not move its bytes.
+        let sent = unsafe { out.send(run.way_to(to), self.device, MAIL, &header, |n| &arrays[n]) };
+        out.keep(arrays);
+        run.count_sent(&mut out);
+        run.post(out);
+        sent
+    }
+
+    fn receive(&self, channel: Option<i64>, from: usize, name: &str) -> Result<Vec<Vec<u8>>, Failure> {
+        let run = self.run;
+        if from >= run.table.devices() {
+            return Err(Failure::Here(format!("internal error: there is no device {from}")));
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { pool, inbox, .. } = &mut *state;
+        if let Some(value) = inbox.get_mut(&(channel, from)).and_then(VecDeque::pop_front) {
+            return Ok(value);
+        }
+        let ((lane, _), (_, rank)) = (run.way_to(self.device), run.way_to(from));
+        let mut wait = Wait::new(self, name);
+        loop {
+            let mut incoming = Incoming::new(MAIL, rank, from);
+            while !incoming.is_there() {
+                let is_new = incoming.poll(lane, pool, &|| run.count_received(), &mut |_| Ok(()));
+                if is_new.inspect_err(|failure| run.fail(self.device, failure.clone()))? {
+                    wait.backoff.reset();
+                } else if wait.backoff.is_slow() {
+                    let awaited: &[usize] = if incoming.is_awaited() { &[from] } else { &[] };
+                    self.looks_up(&mut wait, awaited, || vec![from])?;
+                }
+                wait.backoff.pause();
+            }
+            let Some((header, arrays)) = incoming.take() else { continue };
+            match channel_of(&header) {
+                of if of == channel => return Ok(arrays),
+                of => inbox.entry((of, from)).or_default().push_back(arrays),
+            }
+        }
+    }
+}
+
+impl Drop for MpiMember<'_> {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut unreceived = self.run.unreceived.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((channel, from), values) in state.inbox.iter().filter(|(_, values)| !values.is_empty()) {
+            *unreceived.entry((*channel, *from, self.device)).or_default() += values.len();
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! One run of a program: what the devices of this rank share, and what its main thread does meanwhile.
+//!
+//! The main thread hears what other ranks tell, sees to what is sent without anybody waiting, and receives what is sent to
+//! devices that have ended, so that nobody waits for them in vain. At the end ranks tell each other how many messages they
+//! have sent, and go on when all of these have been received: nothing of a run is left to the next.
+
+use crate::control::{CONTROL, Control, DONE, Told};
+use crate::flight::{Backoff, Discarded, Outgoing};
+use crate::member::MpiMember;
+use crate::raw::Comm;
+use crate::wire::{Header, Kind};
+use crate::world::{MpiWorld, rank_of};
+use hlo_communicator::{Body, Failure, Options, Table, caught, listed, on_threads};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the main thread sleeps between looks while devices run.
+const NAP: Duration = Duration::from_millis(1);
+
+/// How long a device that is said to have ended may be waited for: what it sent before may come a little later.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// How long after a failure the other ranks may take to end before it is said that they don't.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What nobody has received: by channel, sender and receiver, how many values.
+pub(crate) type Unreceived = BTreeMap<(Option<i64>, usize, usize), usize>;
+
+/// A run.
+pub(crate) struct Run<'a> {
+    pub(crate) world: &'a MpiWorld,
+    pub(crate) table: Arc<Table>,
+    pub(crate) options: Options<'a>,
+    /// The devices of this rank.
+    local: Range<usize>,
+    /// A communicator for each device of a rank.
+    lanes: Vec<Comm>,
+    /// Communicators of groups, by their numbers.
+    pub(crate) groups: BTreeMap<usize, Comm>,
+    ended: Vec<AtomicBool>,
+    failed: AtomicBool,
+    /// The first failure that is known here.
+    failure: Mutex<Option<Told>>,
+    /// Messages sent to each rank's devices, and received by those of this one.
+    sent: Vec<AtomicU64>,
+    received: AtomicU64,
+    /// What is sent without anybody waiting for it.
+    posted: Mutex<Vec<Outgoing>>,
+    pub(crate) unreceived: Mutex<Unreceived>,
+    /// The devices of this rank that have not ended.
+    running: AtomicUsize,
+    lock: Mutex<()>,
+    news: Condvar,
+}
+
+/// What the main thread keeps.
+struct Service {
+    /// The messages that ranks have sent in the run, once they say so.
+    ended: Vec<Option<u64>>,
+    discarded: Vec<(usize, Discarded)>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        world: &'a MpiWorld,
+        table: Arc<Table>,
+        options: Options<'a>,
+        (lanes, groups): (Vec<Comm>, BTreeMap<usize, Comm>),
+    ) -> Self {
+        let devices = table.devices();
+        let local = world.devices_of(world.rank(), devices);
+        Self {
+            world,
+            options,
+            lanes,
+            groups,
+            ended: (0..devices).map(|_| AtomicBool::new(false)).collect(),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            sent: (0..world.size()).map(|_| AtomicU64::new(0)).collect(),
+            received: AtomicU64::new(0),
+            posted: Mutex::default(),
+            unreceived: Mutex::default(),
+            running: AtomicUsize::new(local.len()),
+            lock: Mutex::default(),
+            news: Condvar::new(),
+            local,
+            table,
+        }
+    }
+
+    /// Runs the devices of this rank, and waits for those of others.
+    pub(crate) fn run(&self, body: &Body<'_>) -> Result<(), (usize, Failure)> {
+        let device = |device: usize| {
+            let outcome = {
+                let member = MpiMember::new(self, device);
+                caught(|| body(&member))
+            };
+            match outcome {
+                Ok(()) => self.tell(&Control::Finished(device)),
+                Err(failure) => self.fail(device, failure),
+            }
+            self.has_ended(device);
+        };
+        let no_thread = |device, failure| {
+            self.fail(device, failure);
+            self.has_ended(device);
+        };
+        let mut service = Service { ended: vec![None; self.world.size()], discarded: Vec::new() };
+        on_threads(self.local.clone(), self.options.stack, &device, &no_thread, || {
+            while self.running.load(Ordering::SeqCst) > 0 {
+                self.serve_or_fail(&mut service);
+                let guard = locked(&self.lock);
+                if self.running.load(Ordering::SeqCst) > 0 {
+                    drop(self.news.wait_timeout(guard, NAP).unwrap_or_else(PoisonError::into_inner));
+                }
+            }
+        });
+        if let Err(failure) = self.end(&mut service) {
+            self.world.set_broken();
+            self.note(Told::now(self.local.start, failure));
+        }
+        match locked(&self.failure).take() {
+            Some(told) => Err((told.device, told.failure)),
+            None => Ok(()),
+        }
+    }
+
+    fn has_ended(&self, device: usize) {
+        self.ended[device].store(true, Ordering::SeqCst);
+        let guard = locked(&self.lock);
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        drop(guard);
+        self.news.notify_all();
+    }
+
+    /// Tells all other ranks.
+    fn tell(&self, control: &Control) {
+        let mut outgoing = Outgoing::default();
+        for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
+            let told = outgoing.send_kept(self.world.control(), rank, CONTROL, control.encoded());
+            if let Err(failure) = told {
+                self.note(Told::now(self.local.start, failure));
+            }
+        }
+        locked(&self.posted).push(outgoing);
+    }
+
+    /// Notes a failure, wherever it was. The earliest counts.
+    fn note(&self, told: Told) {
+        let mut first = locked(&self.failure);
+        if first.as_ref().is_none_or(|known| told.is_before(known)) {
+            *first = Some(told);
+        }
+        drop(first);
+        if !self.failed.swap(true, Ordering::SeqCst) {
+            self.options.observer.failed();
+        }
+    }
+
+    /// A device of this rank has failed: all devices that wait, or will, hear of it.
+    pub(crate) fn fail(&self, device: usize, failure: Failure) {
+        // What comes after a failure that is known follows from it.
+        if failure == Failure::Elsewhere || self.has_failed() {
+            return;
+        }
+        let told = Told::now(device, failure);
+        self.note(told.clone());
+        self.tell(&Control::Failed(told));
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn has_device_ended(&self, device: usize) -> bool {
+        self.ended[device].load(Ordering::SeqCst)
+    }
+
+    /// Where messages to a device go: its lane, and its rank.
+    pub(crate) fn way_to(&self, device: usize) -> (Comm, usize) {
+        let rank = rank_of(device, self.table.devices(), self.world.size());
+        let first = self.world.devices_of(rank, self.table.devices()).start;
+        (self.lanes[device - first], rank)
+    }
+
+    /// Counts messages that were sent.
+    pub(crate) fn count_sent(&self, outgoing: &mut Outgoing) {
+        for (rank, count) in outgoing.count.drain(..) {
+            self.sent[rank].fetch_add(count, Ordering::SeqCst);
+        }
+    }
+
+    /// Counts a message that came.
+    pub(crate) fn count_received(&self) {
+        self.received.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Has something sent without anybody waiting for it.
+    pub(crate) fn post(&self, outgoing: Outgoing) {
+        locked(&self.posted).push(outgoing);
+    }
+
+    /// A device, where it is in the program if that is known, and its rank if it is another.
+    fn named(&self, device: usize) -> String {
+        let place = self.options.observer.position(device).map(|place| format!("at `{place}`"));
+        let rank = rank_of(device, self.table.devices(), self.world.size());
+        let rank = (rank != self.world.rank()).then(|| format!("rank {rank}"));
+        let notes: Vec<String> = [rank, place].into_iter().flatten().collect();
+        if notes.is_empty() { device.to_string() } else { format!("{device} ({})", notes.join(", ")) }
+    }
+
+    /// Devices in words.
+    pub(crate) fn listed(&self, devices: &[usize]) -> String {
+        listed(devices.iter().map(|&d| self.named(d)))
+    }
+
+    /// Why not to wait any longer for devices.
+    pub(crate) fn gives_up(
+        &self,
+        (waiting, name, since): (usize, &str, Instant),
+        missing: &[usize],
+        ended_since: &mut Option<Instant>,
+    ) -> Option<Failure> {
+        if self.has_failed() {
+            return Some(Failure::Elsewhere);
+        }
+        if self.options.observer.is_stopped(waiting) {
+            return Some(Failure::Stopped);
+        }
+        let who = format!("device {waiting} at {name}");
+        let ended: Vec<usize> = missing.iter().copied().filter(|&d| self.has_device_ended(d)).collect();
+        if !ended.is_empty() && ended_since.get_or_insert_with(Instant::now).elapsed() > GRACE {
+            let devices = self.listed(&ended);
+            let message =
+                format!("the devices diverge: {who} waits for device {devices}, at its end already");
+            return Some(message.into());
+        }
+        (since.elapsed() > self.options.timeout).then(|| {
+            let seconds = self.options.timeout.as_secs_f64();
+            format!("{who} has waited {seconds} s for device {}", self.listed(missing)).into()
+        })
+    }
+
+    /// Receives a message for a device that nobody will look at. True if there was one.
+    pub(crate) fn discard(&self, device: usize, into: &mut Vec<(usize, Discarded)>) -> Result<bool, Failure> {
+        let (lane, _) = self.way_to(device);
+        let Some(message) = lane.look((None, None))? else { return Ok(false) };
+        self.count_received();
+        into.push((device, Discarded::new(message)?));
+        Ok(true)
+    }
+
+    fn serve_or_fail(&self, service: &mut Service) -> bool {
+        self.serve(service).unwrap_or_else(|failure| {
+            self.fail(self.local.start, failure);
+            false
+        })
+    }
+
+    /// One look at all that the main thread sees to. True if there was something.
+    fn serve(&self, service: &mut Service) -> Result<bool, Failure> {
+        let mut is_new = false;
+        for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
+            while service.ended[rank].is_none()
+                && let Some(message) = self.world.take(rank, CONTROL)?
+            {
+                is_new = true;
+                match Control::decoded(&message) {
+                    Some(Control::Finished(device)) => {
+                        if let Some(ended) = self.ended.get(device) {
+                            ended.store(true, Ordering::SeqCst);
+                        }
+                    }
+                    Some(Control::Failed(told)) => self.note(told),
+                    Some(Control::Ended(sent)) => service.ended[rank] = Some(sent),
+                    None => return Err("internal error: a message that can't be read".to_string().into()),
+                }
+            }
+        }
+        let mut posted = std::mem::take(&mut *locked(&self.posted));
+        let mut n = 0;
+        while let Some(outgoing) = posted.get_mut(n) {
+            match outgoing.is_complete()? {
+                true => drop(posted.swap_remove(n)),
+                false => n += 1,
+            }
+        }
+        locked(&self.posted).append(&mut posted);
+        for device in self.local.clone().filter(|&d| self.has_device_ended(d)) {
+            while self.discard(device, &mut service.discarded)? {
+                is_new = true;
+            }
+        }
+        let mut n = 0;
+        while let Some((device, discarded)) = service.discarded.get_mut(n) {
+            if !discarded.is_complete()? {
+                n += 1;
+                continue;
+            }
+            let (to, sender) = (*device, Kind::mail_of(discarded.tag));
+            let message = service.discarded.swap_remove(n).1.land();
+            is_new = true;
+            if let Some(from) = sender {
+                let channel = crate::member::channel_of(&Header::decoded(&message)?.0);
+                *locked(&self.unreceived).entry((channel, from, to)).or_default() += 1;
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Waits for what is looked for, and serves meanwhile. Says so if that takes long after a failure.
+    fn until(
+        &self,
+        service: &mut Service,
+        mut is_so: impl FnMut(&mut Service) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
+        let (mut backoff, since) = (Backoff::default(), Instant::now());
+        while !is_so(service)? {
+            if self.serve(service)? {
+                backoff.reset();
+            }
+            backoff.pause();
+            if backoff.is_slow() && self.has_failed() && since.elapsed() > PATIENCE {
+                self.lost();
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that others do not end though they should.
+    pub(crate) fn lost(&self) {
+        if let Some(told) = &*locked(&self.failure) {
+            self.world.set_lost(told.device, &told.failure);
+        }
+    }
+
+    /// Waits until all devices of all ranks have ended, and all messages have been received.
+    fn end(&self, service: &mut Service) -> Result<(), Failure> {
+        let world = self.world;
+        let others = || (0..world.size()).filter(|&r| r != world.rank());
+        let sent: Vec<u64> = self.sent.iter().map(|n| n.load(Ordering::SeqCst)).collect();
+        let mut outgoing = Outgoing::default();
+        for rank in others() {
+            outgoing.send_kept(world.control(), rank, CONTROL, Control::Ended(sent[rank]).encoded())?;
+        }
+        service.ended[world.rank()] = Some(sent[world.rank()]);
+        self.until(service, |service| {
+            let expected: Option<u64> = service.ended.iter().copied().sum();
+            Ok(expected == Some(self.received.load(Ordering::SeqCst))
+                && service.discarded.is_empty()
+                && locked(&self.posted).is_empty()
+                && outgoing.is_complete()?)
+        })?;
+        if let Some(((channel, from, to), count)) = locked(&self.unreceived).first_key_value()
+            && !self.has_failed()
+        {
+            let channel = channel.map_or("without a number".into(), |c| c.to_string());
+            let message = format!(
+                "device {to} did not receive what was sent to it on channel {channel} ({count} left)"
+            );
+            self.note(Told::now(*from, message.into()));
+        }
+        // The failures that are known, so that all ranks end with the same.
+        let own = locked(&self.failure).clone();
+        let own = own.map_or(Vec::new(), |told| Control::Failed(told).encoded());
+        for rank in others() {
+            outgoing.send_kept(world.control(), rank, DONE, own.clone())?;
+        }
+        let mut backoff = Backoff::default();
+        for rank in others() {
+            let message = loop {
+                if let Some(message) = world.take(rank, DONE)? {
+                    break message;
+                }
+                outgoing.is_complete()?;
+                backoff.pause();
+            };
+            if let Some(Control::Failed(told)) = Control::decoded(&message) {
+                self.note(told);
+            }
+        }
+        while !outgoing.is_complete()? {
+            backoff.pause();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,323 @@
+//! The ranks of a job, and which devices are where.
+
+use crate::control::{AGREE, TEXT};
+use crate::flight::{Backoff, Discarded, Outgoing};
+use crate::raw::{self, Comm};
+use crate::run::Run;
+use hlo_communicator::{Body, Failure, Options, Table, World, listed};
+use mpi::Threading;
+use mpi::environment::{Universe, initialize_with_threading};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many ranks whoever started this process says that there are: `mpirun` and its like leave that in the environment.
+/// `None` if this was not started so, or alone.
+pub fn ranks_asked_for() -> Option<usize> {
+    let of = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(of).filter(|&n| n > 1)
+}
+
+/// The devices of a rank: from the first to before the last.
+fn devices_of(rank: usize, ranks: usize, devices: usize) -> Range<usize> {
+    rank * devices / ranks..(rank + 1) * devices / ranks
+}
+
+/// The rank that has a device.
+pub(crate) fn rank_of(device: usize, devices: usize, ranks: usize) -> usize {
+    // The last whose first device is not after this one.
+    ((device + 1) * ranks - 1) / devices.max(1)
+}
+
+/// What a device waits for: the name of the collective, and devices with their ranks.
+type Waiting = (String, Vec<(usize, usize)>);
+
+/// A group of devices, of so many that there are.
+type Group = (usize, Vec<usize>);
+
+/// The job that this process is a rank of. There is one of these in a process, made and dropped by its main thread; dropping
+/// it waits for the other ranks to do the same.
+///
+/// If a run has come to an end that MPI can't go on from, or the thread panics, dropping ends the whole job instead.
+pub struct MpiWorld {
+    universe: Option<Universe>,
+    rank: usize,
+    size: usize,
+    /// For what ranks tell each other.
+    control: Comm,
+    /// For what the first, second, … device of each rank receives.
+    lanes: Mutex<Vec<Comm>>,
+    /// For reductions, by the number of devices and the group; those that this rank is in. Groups on the same ranks have
+    /// each their own: several devices of a rank may reduce at the same time.
+    groups: Mutex<HashMap<Group, Option<Comm>>>,
+    is_broken: AtomicBool,
+    waiting: Mutex<BTreeMap<usize, Waiting>>,
+    /// The device that the last run has failed on, and whether it is one of this rank.
+    failed: Mutex<Option<(usize, bool)>>,
+    lost: Mutex<Option<String>>,
+}
+
+impl fmt::Debug for MpiWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MpiWorld").field("rank", &self.rank).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MpiWorld {
+    /// Initialises MPI.
+    ///
+    /// # Errors
+    /// It is initialised already, or does not let several threads call it.
+    pub fn new() -> Result<Self, String> {
+        let (universe, provided) =
+            initialize_with_threading(Threading::Multiple).ok_or("MPI is initialised already")?;
+        if provided < Threading::Multiple {
+            return Err(format!(
+                "this MPI lets only one thread call it at a time ({provided:?}), but each device is a thread: an MPI that \
+                 provides MPI_THREAD_MULTIPLE is needed"
+            ));
+        }
+        let make = || -> Result<(usize, usize, Comm), Failure> {
+            let world = raw::comm_world();
+            let (rank, size) = world.rank_and_size()?;
+            Ok((rank, size, world.duplicate()?))
+        };
+        let (rank, size, control) = make().map_err(|failure| failure.to_string())?;
+        Ok(Self {
+            universe: Some(universe),
+            rank,
+            size,
+            control,
+            lanes: Mutex::default(),
+            groups: Mutex::default(),
+            is_broken: AtomicBool::new(false),
+            waiting: Mutex::default(),
+            failed: Mutex::default(),
+            lost: Mutex::default(),
+        })
+    }
+
+    /// The number of this rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The devices of a rank, of so many that a program has.
+    pub fn devices_of(&self, rank: usize, devices: usize) -> Range<usize> {
+        devices_of(rank, self.size, devices)
+    }
+
+    /// The device that the last run has failed on, if it has: it may be one of another rank.
+    pub fn failed_device(&self) -> Option<usize> {
+        locked(&self.failed).map(|(device, _)| device)
+    }
+
+    /// Whether that device is one of this rank.
+    pub fn failed_here(&self) -> Option<bool> {
+        locked(&self.failed).map(|(_, is_here)| is_here)
+    }
+
+    /// Where the devices of this rank are that wait for others now, a line for each. Any thread may ask.
+    pub fn waiting(&self) -> Vec<String> {
+        let line = |(device, (name, missing)): (&usize, &Waiting)| {
+            let missing = listed(missing.iter().map(|(device, rank)| format!("{device} (rank {rank})")));
+            format!("rank {}: device {device} was at {name}, waiting for device {missing}", self.rank)
+        };
+        locked(&self.waiting).iter().map(line).collect()
+    }
+
+    /// A failure after which other ranks have not ended for long: a message, once there is such a one. Nothing but
+    /// [`MpiWorld::abort`] ends the job then. Any thread may ask.
+    pub fn lost(&self) -> Option<String> {
+        locked(&self.lost).clone()
+    }
+
+    /// Ends the whole job with a code. Any thread may call it.
+    pub fn abort(&self, code: i32) {
+        self.control.abort(code);
+    }
+
+    /// What each rank says. All have to call it.
+    ///
+    /// # Errors
+    /// MPI fails.
+    pub fn all_say(&self, is_so: bool) -> Result<Vec<bool>, Failure> {
+        let mut out = Outgoing::default();
+        for rank in self.others() {
+            out.send_kept(self.control, rank, AGREE, vec![is_so.into()])?;
+        }
+        let mut all = vec![is_so; self.size];
+        for rank in self.others() {
+            all[rank] = self.wait_for(rank, AGREE)?.first() == Some(&1);
+        }
+        self.sent(&mut out)?;
+        Ok(all)
+    }
+
+    /// The bytes that each rank gives, in the order of the ranks, at rank 0; nothing at others. All have to call it.
+    ///
+    /// # Errors
+    /// MPI fails.
+    pub fn gather(&self, bytes: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, Failure> {
+        if self.rank > 0 {
+            let mut out = Outgoing::default();
+            out.send_kept(self.control, 0, TEXT, bytes)?;
+            self.sent(&mut out)?;
+            return Ok(None);
+        }
+        let others = self.others().map(|rank| self.wait_for(rank, TEXT)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(std::iter::once(bytes).chain(others).collect()))
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = self.rank;
+        (0..self.size).filter(move |&rank| rank != own)
+    }
+
+    fn sent(&self, out: &mut Outgoing) -> Result<(), Failure> {
+        let mut backoff = Backoff::default();
+        while !out.is_complete()? {
+            backoff.pause();
+        }
+        Ok(())
+    }
+
+    fn wait_for(&self, rank: usize, tag: i32) -> Result<Vec<u8>, Failure> {
+        let mut backoff = Backoff::default();
+        loop {
+            if let Some(message) = self.take(rank, tag)? {
+                return Ok(message);
+            }
+            backoff.pause();
+        }
+    }
+
+    /// A message of a rank that has come, if one has.
+    pub(crate) fn take(&self, rank: usize, tag: i32) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(message) = self.control.look((Some(rank), Some(tag)))? else { return Ok(None) };
+        let mut message = Discarded::new(message)?;
+        let mut backoff = Backoff::default();
+        while !message.is_complete()? {
+            backoff.pause();
+        }
+        Ok(Some(message.land()))
+    }
+
+    pub(crate) fn control(&self) -> Comm {
+        self.control
+    }
+
+    pub(crate) fn set_broken(&self) {
+        self.is_broken.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn set_lost(&self, device: usize, failure: &Failure) {
+        let others = "other ranks have not ended since, and the job has to be ended";
+        locked(&self.lost).get_or_insert_with(|| format!("device {device}: {failure}; {others}"));
+    }
+
+    /// Notes what a device waits for.
+    pub(crate) fn show(&self, device: usize, name: &str, missing: &[usize], devices: usize) {
+        let missing = missing.iter().map(|&d| (d, rank_of(d, devices, self.size))).collect();
+        locked(&self.waiting).insert(device, (name.to_string(), missing));
+    }
+
+    /// Notes that a device waits no longer.
+    pub(crate) fn hide(&self, device: usize) {
+        locked(&self.waiting).remove(&device);
+    }
+
+    /// The communicators of a run. All ranks make those that there are not yet, in the same order.
+    fn communicators(&self, table: &Table) -> Result<(Vec<Comm>, BTreeMap<usize, Comm>), Failure> {
+        let devices = table.devices();
+        let most = (0..self.size).map(|rank| self.devices_of(rank, devices).len()).max().unwrap_or(0);
+        let mut lanes = locked(&self.lanes);
+        while lanes.len() < most {
+            lanes.push(self.control.duplicate()?);
+        }
+        let mut known = locked(&self.groups);
+        let mut groups = BTreeMap::new();
+        for number in table.reduced_groups() {
+            let group = &table.groups()[number];
+            let members = group.iter().filter(|&&d| d < devices);
+            let ranks: Vec<usize> = members.map(|&d| rank_of(d, devices, self.size)).collect();
+            let mut different = ranks.clone();
+            different.sort_unstable();
+            different.dedup();
+            if different.len() != ranks.len() || ranks.len() < 2 {
+                continue;
+            }
+            let key = (devices, group.clone());
+            let comm = match known.get(&key) {
+                Some(comm) => *comm,
+                None => {
+                    let place = ranks.iter().position(|&rank| rank == self.rank);
+                    let comm = self.control.split(place.is_some(), place.unwrap_or(0))?;
+                    known.insert(key, comm);
+                    comm
+                }
+            };
+            groups.extend(comm.map(|comm| (number, comm)));
+        }
+        Ok((lanes.clone(), groups))
+    }
+}
+
+impl World for MpiWorld {
+    fn local_devices(&self, devices: usize) -> Range<usize> {
+        self.devices_of(self.rank, devices)
+    }
+
+    fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)> {
+        let local = self.local_devices(table.devices());
+        let first = local.start;
+        if self.is_broken.load(Ordering::SeqCst) {
+            let message = "the run before has ended so that MPI can't go on";
+            return Err((first, Failure::Here(message.into())));
+        }
+        *locked(&self.failed) = None;
+        let made = self.communicators(&table).map_err(|failure| (first, failure))?;
+        let outcome = Run::new(self, table, options, made).run(body);
+        *locked(&self.failed) = outcome.as_ref().err().map(|(device, _)| (*device, local.contains(device)));
+        outcome
+    }
+}
+
+impl Drop for MpiWorld {
+    fn drop(&mut self) {
+        if self.is_broken.load(Ordering::SeqCst) || std::thread::panicking() {
+            self.abort(1);
+        }
+        drop(self.universe.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_device_is_on_one_rank() {
+        for (ranks, devices) in [(1, 4), (2, 4), (3, 4), (4, 4), (4, 2), (3, 8), (5, 7)] {
+            let mut all = Vec::new();
+            for rank in 0..ranks {
+                for device in devices_of(rank, ranks, devices) {
+                    assert_eq!(rank_of(device, devices, ranks), rank, "{device} of {devices} on {ranks}");
+                    all.push(device);
+                }
+            }
+            assert!(all.into_iter().eq(0..devices));
+        }
+    }
+}

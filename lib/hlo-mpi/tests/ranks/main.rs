@@ -1,0 +1,20 @@
+//! Devices on several ranks: this program starts itself under `mpirun`, once for each scenario and number of ranks. Without
+//! the feature `mpi`, or without `mpirun`, nothing runs, and the reason is printed.
+
+#[cfg(feature = "mpi")]
+mod harness;
+#[cfg(feature = "mpi")]
+mod scenarios;
+
+#[cfg(feature = "mpi")]
+fn main() {
+    match std::env::var(harness::SCENARIO) {
+        Ok(scenario) => scenarios::run(&scenario),
+        Err(_) => harness::run(),
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn main() {
+    println!("skipped: the feature `mpi` of hlo-mpi is off");
+}
