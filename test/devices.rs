@@ -247,9 +247,12 @@ fn group_of(groups: &[Vec<usize>], device: usize) -> (&[usize], usize) {
     (group, group.iter().position(|&d| d == device).expect("a place"))
 }
 
+/// A function of the modules by its name, and what it is on whole numbers.
+type Function = (&'static str, fn(i64, i64) -> i64);
+
 /// The functions that whole numbers are combined by, as the module's are on a type.
-fn functions(ty: ElementType) -> Vec<(&'static str, fn(i64, i64) -> i64)> {
-    let mut all: Vec<(&'static str, fn(i64, i64) -> i64)> = match ty {
+fn functions(ty: ElementType) -> Vec<Function> {
+    let mut all: Vec<Function> = match ty {
         ElementType::Pred => vec![("sum", |a, b| a | b), ("product", |a, b| a & b)],
         _ => vec![("sum", |a, b| a + b), ("product", |a, b| a * b)],
     };
@@ -330,7 +333,7 @@ fn exchanges() {
                     arrays[group_of(&groups, device).0[0]][0].clone()
                 });
                 // A ring in the order of each group, and its first half only.
-                let numbers = form.contains("channel_id").then_some(counts.1).unwrap_or(counts.0);
+                let numbers = if form.contains("channel_id") { counts.1 } else { counts.0 };
                 let ring = |count: usize| -> String {
                     (0..count).map(|k| format!("{{{k},{}}}", (k + 1) % numbers)).collect::<Vec<_>>().join(",")
                 };

@@ -21,6 +21,9 @@ pub(crate) enum Ended<E> {
     GaveUp(E),
 }
 
+/// Why not to wait any longer for the members at some places, in a round or at its end.
+type GivesUp<'a, E> = dyn Fn(&[usize], Option<u64>) -> Option<E> + 'a;
+
 /// What a member looks at while it waits.
 pub(crate) struct Patience<'a, E> {
     /// How often it looks before it sleeps.
@@ -31,7 +34,7 @@ pub(crate) struct Patience<'a, E> {
     pub(crate) waited: &'a dyn Fn(Duration),
     /// Why not to wait any longer for the members at these places; asked now and then. With the number of the round while
     /// they have not come, without while they have not left.
-    pub(crate) gives_up: &'a dyn Fn(&[usize], Option<u64>) -> Option<E>,
+    pub(crate) gives_up: &'a GivesUp<'a, E>,
 }
 
 /// The place of a member. Each has cache lines of its own.
