@@ -18,7 +18,7 @@ impl Partitioner<'_> {
             },
             Op::Constant(_) => self.constant(id),
             Op::Iota(a) => self.count(id, a.iota_dimension),
-            Op::Broadcast(_) => self.broadcast_scalar(id),
+            Op::Broadcast(a) => self.broadcast_of(id, &a.dimensions),
             Op::Reshape(_) => self.reshape(id),
             Op::OptBarrier | Op::AddDependency => self.passed_on(id),
             Op::While(a) => self.while_loop(id, &a)?,
