@@ -26,6 +26,7 @@ mod movement;
 mod partial;
 mod partitioner;
 mod plan;
+mod random;
 mod resharding;
 mod value;
 

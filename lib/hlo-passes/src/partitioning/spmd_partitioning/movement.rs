@@ -5,7 +5,7 @@ use super::value::{Part, Value};
 use crate::partitioning::reshapes::reshaped;
 use hlo_ir::attr::TileAssignment;
 use hlo_ir::build::Build;
-use hlo_ir::{ArrayShape, InstrId, Literal, Op};
+use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Op};
 
 impl Partitioner<'_> {
     /// A constant: a small one where all elements are alike, else each device's tile of it.
@@ -35,12 +35,22 @@ impl Partitioner<'_> {
         self.made(made, shape, tiling)
     }
 
-    /// A broadcast of a scalar.
-    pub(super) fn broadcast_scalar(&mut self, id: InstrId) -> Option<Value> {
-        let scalar = self.part(0).filter(|p| p.shape.rank() == 0 && p.tiling.groups() == 1)?;
+    /// A broadcast, which is made anew where it is needed in another sharding: what it is of is smaller.
+    pub(super) fn broadcast_of(&mut self, id: InstrId, dims: &Dims) -> Option<Value> {
+        let of = self.part(0).filter(|p| p.shape.is_static() && p.tiling.groups() == 1)?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)?.clone();
         let wanted = self.wanted(id).into_iter().next()?;
-        Some(Value::Array(self.splat(scalar.id, &shape, &wanted)))
+        if of.shape.rank() == 0 {
+            return Some(Value::Array(self.splat(of.id, &shape, &wanted)));
+        }
+        let kept =
+            |(&d, &size): (&i64, &i64)| usize::try_from(d).is_ok_and(|d| shape.dims.get(d) == Some(&size));
+        if dims.len() != of.shape.rank() || !dims.iter().zip(&of.shape.dims).all(kept) {
+            return None;
+        }
+        let Some(Value::Array(made)) = self.by_factors(id) else { return None };
+        self.scope.remade.insert(made.id, Remake::Broadcast(of, dims.clone()));
+        Some(Value::Array(made))
     }
 
     /// The index along a dimension.

@@ -52,13 +52,15 @@ pub(super) struct Scope {
     pub(super) remade: HashMap<InstrId, Remake>,
 }
 
-/// How a value that every device knows is made.
-#[derive(Clone, Copy, Debug)]
+/// How a value is made that is smaller before, or nothing.
+#[derive(Clone, Debug)]
 pub(super) enum Remake {
     /// A scalar in all places.
     Splat(InstrId),
     /// The index along a dimension.
     Count(usize),
+    /// An array, whose dimensions become these.
+    Broadcast(Part, Dims),
 }
 
 impl Scope {
@@ -159,6 +161,10 @@ impl<'m> Partitioner<'m> {
 
     /// A parameter: of its own name, as nothing else of the new computation has it.
     fn parameter(&mut self, id: InstrId, tilings: &[TileAssignment]) -> Value {
+        // A caller that is no match has been reported by the verifier.
+        let own = self.replicated(&self.module[id].shape);
+        let fits = own.len() == tilings.len() && own.iter().zip(tilings).all(|(a, b)| a.rank() == b.rank());
+        let tilings = if fits { tilings } else { &own[..] };
         let shape = self.local_shape(&self.module[id].shape, tilings);
         let (name, op) = (self.module[id].name.clone(), self.module[id].op.clone());
         let made = self.module.add(self.scope.to, &name, shape, op, []);

@@ -13,12 +13,12 @@ use std::rc::Rc;
 impl Partitioner<'_> {
     /// The value in another sharding.
     pub(super) fn reshard(&mut self, part: &Part, to: &TileAssignment) -> Part {
-        if part.tiling == *to {
+        if part.tiling == *to || part.tiling.rank() != to.rank() {
             return part.clone();
         }
         let origin = self.origin(part);
-        if let Some(&remake) = self.scope.remade.get(&origin) {
-            return self.remade(part, to, remake);
+        if let Some(remake) = self.scope.remade.get(&origin).cloned() {
+            return self.remade(part, to, &remake);
         }
         let mut at = self.nearest(part, to).0;
         for (step, next) in &self.plan(&at, to).steps {
@@ -63,8 +63,8 @@ impl Partitioner<'_> {
         best
     }
 
-    /// A value that every device knows, in a sharding.
-    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: Remake) -> Part {
+    /// A value that is made anew, in a sharding.
+    fn remade(&mut self, part: &Part, to: &TileAssignment, remake: &Remake) -> Part {
         let key = (self.origin(part), to.clone());
         if let Some(&known) = self.scope.resharded.get(&key) {
             return Part { id: known, shape: part.shape.clone(), tiling: to.clone() };
@@ -72,10 +72,16 @@ impl Partitioner<'_> {
         let made = match remake {
             Remake::Splat(scalar) => {
                 let local = self.shard_shape(&part.shape, to);
-                let id = self.add(local, Op::broadcast([]), &[scalar]);
+                let id = self.add(local, Op::broadcast([]), &[*scalar]);
                 self.made(id, &part.shape, to)
             }
-            Remake::Count(along) => self.counted(&part.shape, to, along),
+            Remake::Count(along) => self.counted(&part.shape, to, *along),
+            Remake::Broadcast(of, dims) => {
+                let of = self.reshard(of, &before_broadcast(to, dims));
+                let local = self.shard_shape(&part.shape, to);
+                let id = self.add(local, Op::broadcast(dims.iter().copied()), &[of.id]);
+                self.made(id, &part.shape, to)
+            }
         };
         self.scope.origins.insert(made.id, key.0);
         self.scope.resharded.insert(key, made.id);
@@ -95,8 +101,13 @@ impl Partitioner<'_> {
 
     /// How many bytes a device receives for the value to be in another sharding; none if that was done before.
     pub(super) fn reshard_cost(&self, part: &Part, to: &TileAssignment) -> f64 {
-        if part.tiling == *to || self.scope.remade.contains_key(&self.origin(part)) {
+        if part.tiling == *to {
             return 0.0;
+        }
+        match self.scope.remade.get(&self.origin(part)) {
+            Some(Remake::Broadcast(of, dims)) => return self.reshard_cost(of, &before_broadcast(to, dims)),
+            Some(_) => return 0.0,
+            None => {}
         }
         self.nearest(part, to).1 * part.shape.element_type.byte_size() as f64
     }
@@ -278,6 +289,12 @@ impl Partitioner<'_> {
         let shape = self.shape_of(value);
         self.add(shape, Op::Select, &[condition, value, other])
     }
+}
+
+/// How an array is cut whose dimensions become these of one that is cut so.
+fn before_broadcast(to: &TileAssignment, dims: &[i64]) -> TileAssignment {
+    let from: Vec<Option<usize>> = dims.iter().map(|&d| usize::try_from(d).ok()).collect();
+    to.select(&from)
 }
 
 /// The tile's place among those that are so many times as large along a dimension.
