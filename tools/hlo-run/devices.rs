@@ -275,8 +275,8 @@ impl Outcome {
         {
             return print(format!("all {} devices:\n{}", all.len(), first.1).as_bytes());
         }
-        let texts = all.iter().enumerate();
-        texts.map(|(device, (_, text))| print(format!("device {device}:\n{text}").as_bytes())).collect()
+        let mut texts = all.iter().enumerate();
+        texts.try_for_each(|(device, (_, text))| print(format!("device {device}:\n{text}").as_bytes()))
     }
 
     /// Compares what is to be compared; what came of that, in words.
