@@ -20,7 +20,7 @@ test: deps
 mpi:
 	@sh scripts/deps.sh --mpi
 	cargo test --locked -p hlo-communicator -p hlo-mpi --features hlo-mpi/mpi --no-fail-fast
-	cargo test --locked --features mpi --test mpi
+	cargo test --locked -p hlo-tools --features mpi --test mpi
 
 # Every pass over every module of the corpus, of which `make test` takes a sample. PASSES=a,b takes these passes.
 test-full: test

@@ -174,7 +174,9 @@ fn whoever_is_missing_is_named() {
     };
     assert_eq!(run(3, &all, failing), Err((1, "no memory".into())));
     // One panics.
-    let panicking = |d: &Member<'_>| if d.device() == 2 { panic!("oh") } else { gather(d, 1, 4) };
+    let panicking = |d: &Member<'_>| {
+        if d.device() == 2 { std::panic::resume_unwind(Box::new("oh")) } else { gather(d, 1, 4) }
+    };
     assert_eq!(run(3, &all, panicking), Err((2, "internal error: a panic".into())));
     // One is elsewhere.
     let (device, message) =

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Times are of the slowest rank, the least of several; `fixed` is our all-reduce in the order of the group, as floats have
-//! it, `any` the one of integers, which is MPI's from 4 KiB on.
+//! it, `any` the one of integers, which is MPI's above 4 KiB.
 
 use hlo_communicator::{
     Communicator, Failure, Options, Reduced, Reduction, ReductionKind, Table, collective, run_in,
