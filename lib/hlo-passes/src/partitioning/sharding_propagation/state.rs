@@ -7,6 +7,7 @@ use crate::partitioning::tilings::tilings;
 use hlo_ir::attr::{PropagationAllowed, Sharding, ShardingKind, SingleSharding, TileAssignment};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -108,7 +109,7 @@ impl State {
             Link::Reshape(from, to) => self.reshape(module, *from, *to),
             Link::Loops { factors, results, operands } => {
                 let back = order == Order::Moves || stage == Stage::All;
-                self.loops(factors, results, operands, back)
+                self.loops(module, factors, results, operands, back)
             }
         }
     }
@@ -130,20 +131,29 @@ impl State {
         back.is_some_and(|t| self.add(from, &t)) || forward
     }
 
-    /// Cuts loops as those are that walk them, and the others with them. What is written comes first, then what is cut most.
-    fn loops(&mut self, factors: &Factors, results: &[Leaf], operands: &[(Leaf, Walk)], back: bool) -> bool {
+    /// Cuts loops as those are that walk them, and the others with them. What is written comes first, then what is cut
+    /// most, then what is largest: others are put together with less.
+    fn loops(
+        &mut self,
+        module: &Module,
+        factors: &Factors,
+        results: &[Leaf],
+        operands: &[(Leaf, Walk)],
+        back: bool,
+    ) -> bool {
         let result = results.iter().map(|&leaf| (leaf, &factors.result));
         let all: Vec<(Leaf, &Walk)> =
             result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
-        let mut says: Vec<(bool, usize, TileAssignment)> = Vec::new();
+        let mut says: Vec<(bool, usize, Reverse<usize>, TileAssignment)> = Vec::new();
         for (leaf, walk) in &all {
             if let Some(tiling) = self.known.get(leaf) {
                 let cut = factors.lift(walk, tiling);
-                says.push((!self.fixed.contains(leaf), cut.replicas(), cut));
+                let bytes = module[leaf.0].shape.leaves().get(leaf.1).map_or(0, |s| s.byte_size());
+                says.push((!self.fixed.contains(leaf), cut.replicas(), Reverse(bytes), cut));
             }
         }
-        says.sort_by_key(|(free, replicas, _)| (*free, *replicas));
-        let mut says = says.into_iter().map(|(_, _, cut)| cut);
+        says.sort_by_key(|(free, replicas, bytes, _)| (*free, *replicas, *bytes));
+        let mut says = says.into_iter().map(|(_, _, _, cut)| cut);
         let Some(first) = says.next() else { return false };
         let cut = says.fold(first, |cut, other| merged(&cut, &other));
         let mut changed = false;

@@ -49,7 +49,7 @@ impl Partitioner<'_> {
             return None;
         }
         let Some(Value::Array(made)) = self.by_factors(id) else { return None };
-        self.scope.remade.insert(made.id, Remake::Broadcast(of, dims.clone()));
+        self.scope.remade.insert(made.id, Remake::Broadcast(Box::new(of), dims.clone()));
         Some(Value::Array(made))
     }
 

@@ -60,7 +60,7 @@ pub(super) enum Remake {
     /// The index along a dimension.
     Count(usize),
     /// An array, whose dimensions become these.
-    Broadcast(Part, Dims),
+    Broadcast(Box<Part>, Dims),
 }
 
 impl Scope {
