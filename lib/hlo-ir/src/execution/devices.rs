@@ -363,7 +363,7 @@ mod tests {
             let a = module.add(to_apply, "a", scalar(), Op::parameter(0), []);
             let b = module.add(to_apply, "b", scalar(), Op::parameter(1), []);
             let c = module.add(to_apply, "c", scalar(), op, [b, a]);
-            module[to_apply].set_root(c);
+            module.set_root(to_apply, c);
             let main = module.add_computation("main");
             let x = module.add(main, "x", Shape::scalar(operand), Op::parameter(0), []);
             let op = Op::AllReduce(Box::new(AllReduceAttrs {
