@@ -13,7 +13,7 @@ fn total(body: &str) -> Cost {
 }
 
 fn cost(flops: u64, transcendentals: u64, bytes: u64) -> Cost {
-    Cost { flops, transcendentals, bytes }
+    Cost { flops, transcendentals, bytes, ..Cost::default() }
 }
 
 #[test]
