@@ -7,10 +7,10 @@ use hlo_communicator::{
 };
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
-use hlo_ir::host::Host;
+use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::{Watch, Watches};
-use hlo_ir::{InstrId, Literal, Module};
-use std::collections::HashMap;
+use hlo_ir::{InstrId, Literal, Module, Op};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -139,6 +139,43 @@ pub(crate) fn run(
             }
         }
     })
+}
+
+/// True if an instruction, or what it calls, is of more than the device that it runs on.
+pub(crate) fn reaches(module: &Module, id: InstrId) -> bool {
+    let (mut open, mut seen) = (vec![id], HashSet::new());
+    while let Some(at) = open.pop() {
+        let op = &module[at].op;
+        if matches!(op.effect(), Effect::Groups(_) | Effect::Pairs { .. })
+            || matches!(op, Op::PartitionId | Op::ReplicaId)
+        {
+            return true;
+        }
+        let called = op.called_computations().into_iter().filter(|&c| seen.insert(c));
+        open.extend(called.flat_map(|c| module[c].instructions().iter().copied()).collect::<Vec<_>>());
+    }
+    false
+}
+
+/// Evaluates something of a module of one device on that.
+///
+/// # Errors
+/// The module is of several devices; what `body` ends with.
+pub(crate) fn alone(
+    module: &Module,
+    options: &Options,
+    body: impl Fn(&mut Evaluator<'_>) -> Result<Literal, EvalError> + Sync,
+) -> Result<Literal, EvalError> {
+    if let Some(first) = hlo_ir::verify::verify_execution(module).into_iter().next() {
+        return Err(EvalError::new(first.message));
+    }
+    if DeviceCounts::of(module).is_none_or(|counts| counts.devices() != 1) {
+        return Err(EvalError::new("devices exchange data in a run of the whole program only"));
+    }
+    let mut host = NoHost;
+    let only = DeviceRun { inputs: Vec::new(), host: &mut host, watch: None };
+    let mut values = run(module, vec![only], options, &DeviceOptions::default(), |ev, _| body(ev))?;
+    values.pop().ok_or_else(|| EvalError::internal("an instruction without a value"))
 }
 
 /// What looks after the devices: if one fails, the others are told to end.

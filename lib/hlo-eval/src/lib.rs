@@ -307,6 +307,12 @@ pub fn evaluate_instruction(
             .at(id));
         }
     }
+    if devices::reaches(module, id) {
+        return devices::alone(module, options, |evaluator| {
+            evaluator.dynamic = true;
+            evaluator.evaluate(id, operands.to_vec())
+        });
+    }
     let mut host = NoHost;
     let mut evaluator = Evaluator::new(module, options, &mut host);
     evaluator.dynamic = true;

@@ -290,9 +290,14 @@ fn a_program_sends_to_itself_or_waits_for_ever() {
 }
 
 #[test]
-fn more_devices_are_refused() {
+fn devices_are_counted_by_the_header() {
     let text = "HloModule m, replica_count=4\nENTRY e {\n ROOT r = u32[] replica-id()\n}\n";
-    let refused = compile(&module(text), &CompileOptions::default()).unwrap_err();
-    assert_eq!(refused[0].message, "`replica_count=4` needs 4 devices; one is simulated");
+    let program = compiled(text, 2);
+    assert_eq!(program.devices().devices(), 4);
+    let error = program.run(&[]).expect_err("buffers of one device");
+    assert_eq!(error.to_string(), "the program runs on 4 devices, but was given buffers for 1");
+    let text = text.replace("=4", "=4096");
+    let refused = compile(&module(&text), &CompileOptions::default()).unwrap_err();
+    assert_eq!(refused[0].message, "4096 replicas with 1 partitions each are not 1 to 1024 devices");
     assert_eq!(refused[0].code, Some("E1162"));
 }

@@ -6,8 +6,8 @@ use crate::attr::{DeviceOrder, ReplicaGroups};
 use crate::rules::code;
 
 /// The size of each group, on which results depend: what is written, else the number of devices in the header, if
-/// there is one. The numbers in groups are replicas without a channel, partitions with one, or both if the opcode
-/// has `use_global_device_ids`, which is `global`.
+/// there is one. What the numbers in groups are is in [`crate::devices`]; `global` is `use_global_device_ids` of the opcodes
+/// that have it.
 pub(super) fn group_size(
     cx: &Context<'_>,
     groups: &ReplicaGroups,
@@ -15,16 +15,21 @@ pub(super) fn group_size(
     global: Option<bool>,
 ) -> Option<i64> {
     check_described(cx, groups);
-    if !groups.is_empty() {
-        // `None` if they differ in size, which has its own report.
-        return groups.group_size();
-    }
     let header = &cx.module.header;
     let (replicas, partitions) = (header.replica_count.0, header.num_partitions.0);
+    if !groups.is_empty() {
+        // `None` if they differ in size, which has its own report.
+        let size = groups.group_size()?;
+        // Of a replica all partitions are in the group.
+        return match (channel, global) {
+            (Some(_), Some(false)) => size.checked_mul(partitions),
+            _ => Some(size),
+        };
+    }
     let count = match (channel, global) {
         (Some(_), None) => partitions,
-        (Some(_), Some(true)) => replicas.checked_mul(partitions)?,
-        (None, _) | (Some(_), Some(false)) => replicas,
+        (Some(_), Some(_)) => replicas.checked_mul(partitions)?,
+        (None, _) => replicas,
     };
     // Whoever runs a module may choose the numbers as well, so that 1 says nothing.
     (count != 1).then_some(count)
