@@ -161,23 +161,17 @@ fn page(table: &mut Table) -> String {
                    what tests it. Generated from the tests\n(`BLESS=1 cargo test --test suite opcodes::` writes it again): \
                    `exec` are the modules of `test/exec`, `corpus` those of `test/corpus`,\n`types` the walk over \
                    all element types, `random` the programs of `test/random.rs`, `text` the random modules of\n\
-                   `lib/hlo-testing`, which have every opcode. Collectives run on one replica.\n\n\
+                   `lib/hlo-testing`, which have every opcode.\n\n\
                    | opcode | parse | verify | interpret | compile | element types | tests |\n\
                    |---|---|---|---|---|---|---|\n"
         .to_string();
     for &opcode in Opcode::ALL {
-        let collective = opcode.family() == Family::Collective
-            || matches!(opcode, Opcode::PartitionId | Opcode::ReplicaId);
         let facts = facts(table, opcode);
         if hlo_testing::generate::runs_alone(opcode) {
             facts.tests.insert("random");
         }
         facts.tests.insert("text");
-        let runs = |yes: bool| match (yes, collective) {
-            (true, true) => "one replica",
-            (true, false) => "yes",
-            (false, _) => "no",
-        };
+        let runs = |yes: bool| if yes { "yes" } else { "no" };
         let types = match in_words(&facts.types) {
             words if words.is_empty() => without_form(opcode).into(),
             words => words,

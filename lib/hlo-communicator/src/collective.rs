@@ -197,6 +197,8 @@ pub fn combined(
 pub struct Rows<'a> {
     /// The array that rows are taken from.
     pub input: &'a [u8],
+    /// The rows that it has, and those of the output.
+    pub counts: [usize; 2],
     /// The bytes of a row.
     pub row_bytes: usize,
     /// Where the pieces begin in `input`, in rows: as many pieces for each member, member by member.
@@ -223,17 +225,18 @@ pub fn ragged_all_to_all(
     let Some((members, own)) = place(comm, site) else { return Ok(()) };
     let name = comm.table().name(site);
     let pieces = rows.input_offsets.len() / members;
-    let count = |bytes: usize| bytes.checked_div(rows.row_bytes).unwrap_or(0);
-    let (source, target) = (count(rows.input.len()), count(output.len()));
+    let [source, target] = rows.counts;
     for (n, (&from, &size)) in rows.input_offsets.iter().zip(rows.send_sizes).enumerate() {
         within(name, "the send size", n, size, source).map_err(Failure::Here)?;
         within(name, "the input offset", n, from, source - size as usize).map_err(Failure::Here)?;
     }
-    // Two parts a piece: where it goes, and its rows.
-    let outgoing = |member: usize, part: usize| {
+    // Two parts a piece: where it goes and how many rows it has, and these.
+    let headers: Vec<[u8; 16]> =
+        rows.output_offsets.iter().zip(rows.send_sizes).map(|(&to, &size)| header(to, size)).collect();
+    let outgoing = |member: usize, part: usize| -> &[u8] {
         let piece = member * pieces + part / 2;
         if part.is_multiple_of(2) {
-            return bytes_of(&rows.output_offsets[piece]);
+            return &headers[piece];
         }
         let at = rows.input_offsets[piece] as usize * rows.row_bytes;
         &rows.input[at..at + rows.send_sizes[piece] as usize * rows.row_bytes]
@@ -241,34 +244,41 @@ pub fn ragged_all_to_all(
     comm.exchange(site, 2 * pieces, &outgoing, &mut |incoming| {
         for member in 0..members {
             for piece in 0..pieces {
-                let (to, sent) = (incoming.part(member, 2 * piece), incoming.part(member, 2 * piece + 1));
+                let (header, sent) = (incoming.part(member, 2 * piece), incoming.part(member, 2 * piece + 1));
                 let n = member * pieces + piece;
-                let size = count(sent.len());
-                if i64::try_from(size) != Ok(rows.receive_sizes[n]) {
+                let (to, size) = read_header(header).ok_or_else(|| format!("{name}: no output offset"))?;
+                if size != rows.receive_sizes[n] {
                     let found = rows.receive_sizes[n];
                     return Err(format!(
                         "{name}: member {member} sends {size} rows to member {own}, which receives {found}"
                     ));
                 }
-                let to = i64::from_ne_bytes(to.try_into().map_err(|_| format!("{name}: no output offset"))?);
-                within(name, "the send size", n, size as i64, target)?;
+                let size = within(name, "the send size", n, size, target)?;
                 let to = within(name, "the output offset", n, to, target - size)? * rows.row_bytes;
-                output[to..to + sent.len()].copy_from_slice(sent);
+                fill(name, sent, &mut output[to..to + size * rows.row_bytes])?;
             }
         }
         Ok(())
     })
 }
 
+/// Where a piece goes, and how many rows it has.
+fn header(to: i64, size: i64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&to.to_le_bytes());
+    bytes[8..].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
+
+fn read_header(bytes: &[u8]) -> Option<(i64, i64)> {
+    let number = |bytes: &[u8]| Some(i64::from_le_bytes(bytes.try_into().ok()?));
+    Some((number(bytes.get(..8)?)?, number(bytes.get(8..)?)?))
+}
+
 /// Checks that a number of piece `n` is not more than the rows that there are.
 fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<usize, String> {
     let fits = usize::try_from(number).ok().filter(|&number| number <= rows);
     fits.ok_or_else(|| format!("{name}: {what} {number} of piece {n} is not within the {rows} rows"))
-}
-
-fn bytes_of(number: &i64) -> &[u8] {
-    // SAFETY: any number is eight bytes.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(number).cast(), 8) }
 }
 
 /// The bytes of an array that the member at a place combines for all: whole elements, and whole cache lines if these hold

@@ -137,6 +137,7 @@ fn rows_go_to_offsets_that_their_sender_names() {
         let mut output = [255u8; 8];
         let rows = Rows {
             input: &input,
+            counts: [4, 4],
             row_bytes: 2,
             input_offsets: [&[1, 0], &[2, 0]][d],
             send_sizes: [&[1, 2], &[1, 0]][d],

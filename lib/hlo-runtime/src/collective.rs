@@ -267,6 +267,7 @@ pub unsafe extern "C" fn hlo_rt_exchange_rows(
         };
         let rows = Rows {
             input,
+            counts: [d.from_rows.max(0) as usize, d.to_rows.max(0) as usize],
             row_bytes: d.row_bytes.max(0) as usize,
             input_offsets: &from,
             send_sizes: &sizes,

@@ -484,8 +484,11 @@ pub(super) fn ragged_all_to_all(
     let (from, sizes, to, received) = (numbers(&from)?, numbers(&sizes)?, numbers(&to)?, numbers(&received)?);
     let mut output = ev.make_unique(output)?;
     ev.charge(output.bytes().len().checked_div(row_bytes).unwrap_or(0))?;
+    let row_count = |value: &Literal| Ok::<_, EvalError>(array(value)?.dims.first().copied().unwrap_or(0));
+    let counts = [row_count(&input)?.max(0) as usize, row_count(&output)?.max(0) as usize];
     let rows = Rows {
         input: input.bytes(),
+        counts,
         row_bytes,
         input_offsets: &from,
         send_sizes: &sizes,

@@ -154,6 +154,7 @@ fn collectives(
     let mut output = vec![9; row_bytes * devices * devices];
     let rows = Rows {
         input: &input,
+        counts: [devices, devices * devices],
         row_bytes,
         input_offsets: &member(&|_| 0),
         send_sizes: &member(&|m| m),
