@@ -20,7 +20,12 @@ impl Generator {
     /// Groups of one size, in each of the forms in which they are written.
     fn groups(&mut self) -> Groups {
         let global = self.numbers.one_in(3);
-        self.groups_of(global)
+        let mut groups = self.groups_of(global);
+        // With a channel they are of replicas with all their partitions.
+        if !global && !self.executable && groups.attributes.iter().any(|a| a.0 == "channel_id") {
+            groups.size *= DEVICES;
+        }
+        groups
     }
 
     /// Groups of replicas or partitions, or of both if `global`, for which not every opcode has an attribute.
