@@ -21,9 +21,9 @@ impl Generator {
     fn groups(&mut self) -> Groups {
         let global = self.numbers.one_in(3);
         let mut groups = self.groups_of(global);
-        // With a channel they are of replicas with all their partitions.
-        if !global && !self.executable && groups.attributes.iter().any(|a| a.0 == "channel_id") {
-            groups.size *= DEVICES;
+        // With a channel they would be of replicas with all their partitions, which a program that is built does not know yet.
+        if !global {
+            groups.attributes.retain(|a| a.0 != "channel_id");
         }
         groups
     }
