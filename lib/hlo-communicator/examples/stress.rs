@@ -89,7 +89,7 @@ fn main() {
         let devices = 2 + numbers.below(3);
         let mut table = Table::new(devices);
         let all: Vec<usize> = (0..devices).rev().collect();
-        table.add("`all` `a`", &[all.clone()]);
+        table.add("`all` `a`", std::slice::from_ref(&all));
         table.add("`all` `b`", &[all[..2].to_vec(), all[2..].to_vec()].map(|g: Vec<usize>| g));
         let steps: Vec<Step> = (0..10 + numbers.below(30))
             .map(|_| Step { site: numbers.below(2), kind: numbers.below(4), elements: numbers.below(700) })
