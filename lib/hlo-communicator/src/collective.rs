@@ -28,6 +28,27 @@ fn place(comm: &dyn Communicator, site: usize) -> Option<(usize, usize)> {
     Some((group.len(), place))
 }
 
+/// The bytes of one member's piece, where pieces of all members lie one after the other.
+fn piece(whole: usize, members: usize, member: usize) -> Range<usize> {
+    let bytes = whole / members;
+    member * bytes..(member + 1) * bytes
+}
+
+/// Puts a part of what the members have sent together, one after the other.
+fn join(
+    name: &str,
+    members: usize,
+    incoming: &dyn Parts<'_>,
+    part: usize,
+    whole: &mut [u8],
+) -> Result<(), String> {
+    for member in 0..members {
+        let to = piece(whole.len(), members, member);
+        fill(name, incoming.part(member, part), &mut whole[to])?;
+    }
+    Ok(())
+}
+
 /// `all-gather` (semantics, "AllGather"): each result is the operands of all members, one after the other.
 ///
 /// # Errors
@@ -42,14 +63,7 @@ pub fn all_gather(
     let name = comm.table().name(site);
     let outgoing = |_: usize, part: usize| operands[part];
     comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
-        for (part, result) in results.iter_mut().enumerate() {
-            let bytes = result.len() / members;
-            for member in 0..members {
-                let to = &mut result[member * bytes..(member + 1) * bytes];
-                fill(name, incoming.part(member, part), to)?;
-            }
-        }
-        Ok(())
+        results.iter_mut().enumerate().try_for_each(|(part, to)| join(name, members, incoming, part, to))
     })
 }
 
@@ -66,16 +80,8 @@ pub fn all_to_all(
 ) -> Result<(), Failure> {
     let Some((members, _)) = place(comm, site) else { return Ok(()) };
     let name = comm.table().name(site);
-    let bytes = operand.len() / members;
-    let outgoing = |member: usize, _: usize| &operand[member * bytes..(member + 1) * bytes];
-    comm.exchange(site, 1, &outgoing, &mut |incoming| {
-        let bytes = result.len() / members;
-        for member in 0..members {
-            let to = &mut result[member * bytes..(member + 1) * bytes];
-            fill(name, incoming.part(member, 0), to)?;
-        }
-        Ok(())
-    })
+    let outgoing = |member: usize, _: usize| &operand[piece(operand.len(), members, member)];
+    comm.exchange(site, 1, &outgoing, &mut |incoming| join(name, members, incoming, 0, result))
 }
 
 /// `all-to-all` of a tuple: an operand for each member, and a result from each.
@@ -160,10 +166,7 @@ pub fn reduce_scatter(
 ) -> Result<(), Failure> {
     let Some((members, _)) = place(comm, site) else { return Ok(()) };
     let name = comm.table().name(site);
-    let outgoing = |member: usize, part: usize| {
-        let bytes = operands[part].len() / members;
-        &operands[part][member * bytes..(member + 1) * bytes]
-    };
+    let outgoing = |member: usize, part: usize| &operands[part][piece(operands[part].len(), members, member)];
     comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
         combined(name, members, incoming, results, combine)
     })

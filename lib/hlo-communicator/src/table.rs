@@ -138,9 +138,14 @@ impl Table {
         numbers
     }
 
+    /// Who sends and who receives in a permute.
+    pub fn pairs(&self, site: usize) -> &[(usize, usize)] {
+        self.sites.get(site).map_or(&[], |s| &s.pairs)
+    }
+
     /// The devices that one sends to and gets values from in a permute.
     pub fn ends(&self, site: usize, device: usize) -> (Option<usize>, Option<usize>) {
-        let pairs = self.sites.get(site).map_or(&[][..], |s| &s.pairs);
+        let pairs = self.pairs(site);
         let target = pairs.iter().find(|p| p.0 == device).map(|p| p.1);
         let source = pairs.iter().find(|p| p.1 == device).map(|p| p.0);
         (target, source)

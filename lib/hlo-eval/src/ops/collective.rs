@@ -14,7 +14,7 @@ use crate::index::count;
 use hlo_communicator::collective::{self, Rows};
 use hlo_communicator::{Communicator, Reduced};
 use hlo_ir::attr::{AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs};
-use hlo_ir::devices::{ends, pairs, pairs_of_slice};
+use hlo_ir::devices::{ends, pairs_of_slice};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Instruction, Literal, Shape};
 
 /// One device's part in a collective.
@@ -48,6 +48,16 @@ fn collate(results: Vec<Literal>, shape: &Shape) -> Result<Literal> {
     }
 }
 
+/// Results of the shapes of the operands, all zeros.
+fn alike(ev: &mut Evaluator<'_>, operands: &[Literal]) -> Result<Vec<Literal>> {
+    operands.iter().map(|operand| ev.allocate(array(operand)?)).collect()
+}
+
+/// Hands back values that were used up.
+fn release(ev: &mut Evaluator<'_>, values: impl IntoIterator<Item = Literal>) {
+    values.into_iter().for_each(|value| ev.release(value));
+}
+
 /// `replica-id` and `partition-id`.
 pub(super) fn own_id(ev: &Evaluator<'_>, is_replica: bool) -> Result<Literal> {
     let alone = || EvalError::new("an instruction by itself is on no device");
@@ -68,10 +78,7 @@ pub(super) fn all_reduce(
     to_apply: ComputationId,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let mut results = Vec::with_capacity(operands.len());
-    for operand in &operands {
-        results.push(ev.allocate(array(operand)?)?);
-    }
+    let mut results = alike(ev, &operands)?;
     if site.members == 0 {
         return collate(results, &instr.shape);
     }
@@ -86,7 +93,7 @@ pub(super) fn all_reduce(
         noted(combiners[n].combine(ev, members, result), &mut error)
     });
     finished(ev, outcome, error)?;
-    operands.into_iter().for_each(|o| ev.release(o));
+    release(ev, operands);
     collate(results, &instr.shape)
 }
 
@@ -180,7 +187,7 @@ pub(super) fn all_gather(
     attrs: &AllGatherAttrs,
 ) -> Result<Literal> {
     let results = gathered(ev, id, &operands, attrs)?;
-    operands.into_iter().for_each(|o| ev.release(o));
+    release(ev, operands);
     collate(results, &instr.shape)
 }
 
@@ -235,10 +242,7 @@ pub(super) fn all_to_all(
     attrs: &AllToAllAttrs,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let mut results = Vec::with_capacity(operands.len());
-    for operand in &operands {
-        results.push(ev.allocate(array(operand)?)?);
-    }
+    let mut results = alike(ev, &operands)?;
     let (Some(_), [operand], [result]) = (attrs.dimensions.first(), &operands[..], &mut results[..]) else {
         let outcome = collective::all_to_all_tuple(
             site.communicator(),
@@ -259,9 +263,9 @@ pub(super) fn all_to_all(
             collective::all_to_all(site.communicator(), site.number, sent.bytes(), received.bytes_mut());
         ev.communicated(outcome)?;
         pieces.joined(received.bytes(), site.members, result.bytes_mut());
-        [sent, received].into_iter().for_each(|part| ev.release(part));
+        release(ev, [sent, received]);
     }
-    operands.into_iter().for_each(|o| ev.release(o));
+    release(ev, operands);
     collate(results, &instr.shape)
 }
 
@@ -299,7 +303,8 @@ pub(super) fn reduce_scatter(
         &mut |n, members, result| noted(combiners[n].combine(ev, members, result), &mut error),
     );
     finished(ev, outcome, error)?;
-    sent.into_iter().chain(operands).for_each(|o| ev.release(o));
+    release(ev, sent);
+    release(ev, operands);
     collate(results, &instr.shape)
 }
 
@@ -329,10 +334,7 @@ pub(super) fn broadcast(
     let site = Site::of(ev, id)?;
     let root = attrs.has_dynamic_root.then(|| operands.pop()).flatten();
     let root = root.map_or(Some(0), |r| r.integer_at(0)).and_then(|r| i64::try_from(r).ok()).unwrap_or(-1);
-    let mut results = Vec::with_capacity(operands.len());
-    for operand in &operands {
-        results.push(ev.allocate(array(operand)?)?);
-    }
+    let mut results = alike(ev, &operands)?;
     let outcome = collective::broadcast(
         site.communicator(),
         site.number,
@@ -341,7 +343,7 @@ pub(super) fn broadcast(
         &mut slices_mut(&mut results),
     );
     ev.communicated(outcome)?;
-    operands.into_iter().for_each(|o| ev.release(o));
+    release(ev, operands);
     collate(results, &instr.shape)
 }
 
@@ -384,23 +386,19 @@ fn permuted(
     shape: &Shape,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let pairs = pairs(ev.module, id, site.devices.sites.counts)?;
     if !attrs.slice_sizes.0.is_empty() {
-        return permute_slices(ev, site, &pairs, operands, attrs);
+        return permute_slices(ev, site, operands, attrs);
     }
-    let mut results = Vec::with_capacity(operands.len());
-    for operand in &operands {
-        results.push(ev.allocate(array(operand)?)?);
-    }
+    let mut results = alike(ev, &operands)?;
     let outcome = collective::permute(
         site.communicator(),
         site.number,
-        ends(&pairs, site.devices.own()),
+        site.communicator().table().ends(site.number, site.devices.own()),
         &slices(&operands),
         &mut slices_mut(&mut results),
     );
     ev.communicated(outcome)?;
-    operands.into_iter().for_each(|o| ev.release(o));
+    release(ev, operands);
     collate(results, shape)
 }
 
@@ -409,13 +407,13 @@ fn permuted(
 fn permute_slices(
     ev: &mut Evaluator<'_>,
     site: Site<'_>,
-    pairs: &[(usize, usize)],
     operands: Vec<Literal>,
     attrs: &CollectivePermuteAttrs,
 ) -> Result<Literal> {
     let [input, output, from, to] = take(operands)?;
     let (source, target) = (array(&input)?.clone(), array(&output)?.clone());
     let mut output = ev.make_unique(output)?;
+    let pairs = site.communicator().table().pairs(site.number);
     for (n, sizes) in attrs.slice_sizes.0.iter().enumerate() {
         let from = start_of(&from, n, &source, sizes)?;
         let to = start_of(&to, n, &target, sizes)?;
@@ -433,7 +431,7 @@ fn permute_slices(
         if ev.communicated(outcome)? {
             copy(ev, sizes, (&received, super::moved::same), (&mut output, from_start(&to)))?;
         }
-        [sent, received].into_iter().for_each(|part| ev.release(part));
+        release(ev, [sent, received]);
     }
     Ok(output)
 }
