@@ -1,4 +1,4 @@
-//! Devices of a program that are spread over the ranks of an MPI job: [`MpiWorld`].
+//! Devices of a program that are spread over the ranks of an MPI job: `MpiWorld`.
 //!
 //! Rank `r` of `n` has the devices from `r * D / n` up to `(r + 1) * D / n` of the `D` that a program has, each a thread.
 //! What devices hand to each other goes by nonblocking messages from point to point, each with a header that says which
