@@ -73,6 +73,11 @@ pub struct Args {
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
     pub num_partitions: Option<i64>,
 
+    /// Cut a program that is for all partitions together into what each of them does, by the shardings of its values
+    /// (the passes sharding-propagation and spmd-partitioning, before all others). Inputs and results are whole
+    #[arg(long, help_heading = "Devices")]
+    pub use_spmd_partitioning: bool,
+
     /// How long a device waits for others in a collective: 60 unless given
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Devices")]
     pub collective_timeout: Option<std::time::Duration>,
@@ -233,6 +238,8 @@ stands for the device's number, --input@D, --inputs@D, --expect@D and --expected
 not said for one is the same for all. Device `replica * P + partition` is that replica and partition (docs/distributed.md).
   hlo-run psum.hlo --num-replicas=4 --inputs 'x.dev{d}.npy' -o 'out.dev{d}.npz'
   hlo-run psum.hlo --num-replicas=2 --input@0 'f32[2] {1,2}' --input@1 'f32[2] {3,4}'
+A program with shardings that is for all its devices together is cut here, and has one set of inputs and results:
+  hlo-run step.hlo --use-spmd-partitioning --num-partitions=4 --inputs x.npy -o out.npz
 
 Infeeds take the arrays of --infeed one after the other, also in loops: `(f32[2], s32[])` takes two. Each run
 begins with the first. For example, three turns of a loop with one infeed and one outfeed:

@@ -9,6 +9,7 @@ use crate::program::{Program, check_sent, repeat};
 use crate::ranks::{OtherRanks, agreed, gathered, local_devices};
 use crate::results::{self, Tolerances};
 use crate::timing::Timings;
+use crate::whole::Whole;
 use crate::{Asked, load_expected_from, load_inputs_from};
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{Literal, Module};
@@ -108,8 +109,9 @@ fn args_for(args: &Args, device: usize) -> Args {
     }
 }
 
-/// Refuses options that are about one device, and marks of devices that there are not.
-fn check(args: &Args, devices: usize) -> Result<(), Failure> {
+/// Refuses options that are about one device, and marks of devices that there are not. A program that is cut has inputs and
+/// results for each of its `replicas`.
+fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Failure> {
     let usage = |message: String| Err(Failure::Usage(message));
     for (option, is_given) in [
         ("--bisect-passes", args.bisect_passes),
@@ -123,62 +125,81 @@ fn check(args: &Args, devices: usize) -> Result<(), Failure> {
             return usage(format!("{option} is for programs of one device, this one has {devices}"));
         }
     }
-    for (option, path) in [("-o", &args.output), ("--outfeed", &args.outfeed)] {
-        if let Some(path) = path.as_ref().filter(|path| !path.contains(DEVICE)) {
+    let ends = replicas.map_or((devices, "device"), |replicas| (replicas, "replica"));
+    for (option, path, (count, who)) in
+        [("-o", &args.output, ends), ("--outfeed", &args.outfeed, (devices, "device"))]
+    {
+        if let Some(path) = path.as_ref().filter(|path| count > 1 && !path.contains(DEVICE)) {
             return usage(format!(
-                "{option} {path}: each of the {devices} devices has its own: `{DEVICE}` in the name stands for its number"
+                "{option} {path}: each of the {count} {who}s has its own: `{DEVICE}` in the name stands for its number"
             ));
         }
     }
-    let lists = [&args.inputs, &args.expected, &args.infeed].into_iter().flatten();
+    let lists = args.inputs.iter().chain(&args.expected);
     let texts = args.input_literals.iter().chain(&args.expected_literals);
-    for item in lists.chain(texts) {
+    let of_ends = lists.chain(texts).map(|item| (item, ends));
+    for (item, (count, who)) in of_ends.chain(args.infeed.iter().map(|item| (item, (devices, "device")))) {
         let number = item.strip_prefix('@').map(|rest| rest.split(' ').next().unwrap_or(rest));
         if let Some(number) = number.and_then(|n| n.parse::<usize>().ok())
-            && number >= devices
+            && number >= count
         {
-            return usage(format!("there is no device {number}: the program runs on 0 to {}", devices - 1));
+            let whole =
+                if who == "replica" { "; inputs and results are those of the whole program" } else { "" };
+            let last = count - 1;
+            return usage(format!("there is no {who} {number}: the program runs on 0 to {last}{whole}"));
         }
     }
     Ok(())
 }
 
 /// What the devices of this process are given, and what is expected of them.
-pub struct Given {
+pub struct Given<'a> {
     inputs: Vec<Vec<Literal>>,
-    expected: Vec<Option<Vec<Literal>>>,
+    /// The arguments of each device.
     args: Vec<Args>,
+    /// What is expected of each device, or of each replica of a program that is cut, and the arguments of these.
+    expected: Vec<Option<Vec<Literal>>>,
+    ends: Vec<Args>,
     results: Vec<Leaf>,
     tolerances: Tolerances,
     /// Of all devices, those of this process: what is above is theirs.
     local: Range<usize>,
+    whole: Option<&'a Whole>,
 }
 
-impl Given {
-    /// Loads what the arguments, or a case, have for each device.
+impl<'a> Given<'a> {
+    /// Loads what the arguments, or a case, have for each device, or for each replica of a program that is cut.
     pub fn load(
         args: &Args,
         reporter: Reporter,
         case: Option<&Case>,
-        module: &Module,
+        (module, whole): (&Module, Option<&'a Whole>),
         ((parameters, results), tolerances): ((&[Leaf], Vec<Leaf>), Tolerances),
         ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
         let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
-        check(args, devices)?;
+        let replicas = whole.map(|whole| devices / whole.partitions());
+        check(args, devices, replicas)?;
         let local = local_devices(ranks, devices);
-        let args: Vec<Args> = local.clone().map(|device| args_for(args, device)).collect();
+        let numbers = replicas.map_or(local.clone(), |replicas| 0..replicas);
+        let ends: Vec<Args> = numbers.clone().map(|number| args_for(args, number)).collect();
         let (mut inputs, mut expected) = (Vec::new(), Vec::new());
-        for (device, args) in local.clone().zip(&args) {
-            let of_case = |arrays: &Arrays| arrays.for_device(device);
+        for (number, args) in numbers.zip(&ends) {
+            let of_case = |arrays: &Arrays| arrays.for_device(number);
             // What is made up is the same for all, and so is what is said of it.
-            let said = Args { quiet: args.quiet || device > 0, ..args.clone() };
+            let said = Args { quiet: args.quiet || number > 0, ..args.clone() };
             let given = case.map(|c| of_case(&c.inputs));
+            let module = whole.map_or(module, |whole| &whole.module);
             inputs.push(load_inputs_from(&said, reporter, given, module, parameters)?);
             let given = case.and_then(|c| c.expected.as_ref()).map(of_case);
             expected.push(load_expected_from(args, given, &results)?);
         }
-        Ok(Self { inputs, expected, args, results, tolerances, local })
+        if let Some(whole) = whole {
+            let part = |device: usize| whole.shard(&inputs[device / whole.partitions()], device);
+            inputs = local.clone().map(part).collect::<Result<_, _>>()?;
+        }
+        let args = local.clone().map(|device| args_for(args, device)).collect();
+        Ok(Self { inputs, args, expected, ends, results, tolerances, local, whole })
     }
 }
 
@@ -190,7 +211,7 @@ impl Program<'_> {
         reporter: Reporter,
         asked: Asked,
         mut timings: Timings,
-        given: &Given,
+        given: &Given<'_>,
     ) -> Result<(), Failure> {
         let Asked { evaluates, compiles, .. } = asked;
         let open = |args: &Args| Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates);
@@ -239,8 +260,8 @@ impl Program<'_> {
                 check_sent(a, b, &given.tolerances)?;
             }
         }
-        let outcome = Outcome { compiled, evaluated };
         let ranks = self.settings.ranks;
+        let outcome = Outcome::of(given, compiled, evaluated, ranks)?;
         outcome.show(args, given, ranks)?;
         let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
         match args.time.filter(|_| is_first) {
@@ -256,43 +277,73 @@ impl Program<'_> {
     }
 }
 
-/// What came out of each device.
+/// What came out of each device of this process; of each replica, if the program is cut here, at the first rank.
 struct Outcome {
     compiled: Option<Vec<Literal>>,
     evaluated: Option<Vec<Literal>>,
+    /// What these are of, and the number of the first.
+    who: &'static str,
+    first: usize,
 }
 
 impl Outcome {
-    fn show(&self, args: &Args, given: &Given, ranks: OtherRanks<'_>) -> Result<(), Failure> {
+    fn of(
+        given: &Given<'_>,
+        compiled: Option<Vec<Literal>>,
+        evaluated: Option<Vec<Literal>>,
+        ranks: OtherRanks<'_>,
+    ) -> Result<Self, Failure> {
+        let Some(whole) = given.whole else {
+            return Ok(Self { compiled, evaluated, who: "device", first: given.local.start });
+        };
+        let join = |all: Option<Vec<Literal>>| all.map(|all| whole.results(&all, ranks)).transpose();
+        Ok(Self { compiled: join(compiled)?, evaluated: join(evaluated)?, who: "replica", first: 0 })
+    }
+
+    fn show(&self, args: &Args, given: &Given<'_>, ranks: OtherRanks<'_>) -> Result<(), Failure> {
         let Some(all) = self.compiled.as_ref().or(self.evaluated.as_ref()) else { return Ok(()) };
         if args.output.is_some() {
-            let paths = given.args.iter().filter_map(|args| args.output.as_deref());
+            let paths = given.ends.iter().filter_map(|args| args.output.as_deref());
             return all.iter().zip(paths).try_for_each(|(result, path)| results::write_result(result, path));
         }
         if args.quiet {
             return Ok(());
         }
         let own = all.iter().map(|result| (digest(result), results::result_text(result, args.full)));
+        // Those of replicas are all here.
+        let ranks = ranks.filter(|_| given.whole.is_none());
         let Some(all) = gathered(ranks, own.collect())? else { return Ok(()) };
-        if let [first, others @ ..] = &all[..]
-            && others.iter().all(|other| first == other)
-        {
-            return print(format!("all {} devices:\n{}", all.len(), first.1).as_bytes());
+        match &all[..] {
+            [] => Ok(()),
+            [only] if given.whole.is_some() => print(only.1.as_bytes()),
+            [first, others @ ..] if others.iter().all(|other| first == other) => {
+                print(format!("all {} {}s:\n{}", all.len(), self.who, first.1).as_bytes())
+            }
+            _ => all.iter().enumerate().try_for_each(|(number, (_, text))| {
+                print(format!("{} {number}:\n{text}", self.who).as_bytes())
+            }),
         }
-        let mut texts = all.iter().enumerate();
-        texts.try_for_each(|(device, (_, text))| print(format!("device {device}:\n{text}").as_bytes()))
+    }
+
+    /// What a message about the result of a number begins with.
+    fn name(&self, number: usize, given: &Given<'_>) -> String {
+        match given.whole.is_some() && given.ends.len() == 1 {
+            true => String::new(),
+            false => format!("{} {number}: ", self.who),
+        }
     }
 
     /// Compares what is to be compared; what came of that, in words.
-    fn check(&self, given: &Given) -> Result<Vec<&'static str>, Failure> {
-        let Given { results: leaves, expected, tolerances, local, .. } = given;
+    fn check(&self, given: &Given<'_>) -> Result<Vec<&'static str>, Failure> {
+        let Given { results: leaves, expected, tolerances, .. } = given;
         let mut agreed = Vec::new();
-        for (place, (device, expected)) in local.clone().zip(expected).enumerate() {
+        for (place, expected) in expected.iter().enumerate() {
             let Some(expected) = expected else { continue };
+            let name = self.name(self.first + place, given);
             let engines = [("compiled code", &self.compiled), ("the interpreter", &self.evaluated)];
             for (engine, all) in engines {
                 if let Some(result) = all.as_ref().and_then(|all| all.get(place)) {
-                    let what = format!("device {device}: {engine} and the expected results differ");
+                    let what = format!("{name}{engine} and the expected results differ");
                     results::check(&what, result, expected, leaves, tolerances)?;
                 }
             }
@@ -301,9 +352,10 @@ impl Outcome {
             }
         }
         if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
-            for (device, (got, want)) in local.clone().zip(compiled.iter().zip(evaluated)) {
+            for (place, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
+                let name = self.name(self.first + place, given);
                 let what = format!(
-                    "device {device}: compiled code and the interpreter differ (got compiled, expected interpreted)"
+                    "{name}compiled code and the interpreter differ (got compiled, expected interpreted)"
                 );
                 let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
                 let leaves = name_leaves(got.shape(), "result");

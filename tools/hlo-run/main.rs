@@ -27,6 +27,7 @@ mod results;
 mod stages;
 mod timing;
 mod watchdog;
+mod whole;
 /// A pass that is wrong on purpose.
 #[cfg(feature = "wrong-rewrite")]
 #[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
@@ -52,6 +53,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use timing::Timings;
 use watchdog::Watchdog;
+use whole::Whole;
 
 fn main() -> ExitCode {
     #[cfg(feature = "wrong-rewrite")]
@@ -85,7 +87,8 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let source = read_source(path)?;
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
 
-    let module = prepare(args, reporter, &source, &mut timings)?;
+    let mut module = prepare(args, reporter, &source, &mut timings)?;
+    let whole = Whole::cut(args, reporter, &mut module, &source)?;
     let asked = Asked::of(args);
     if asked.passes {
         phase("in the passes before code generation");
@@ -116,8 +119,10 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         ranks,
     };
     phase("reading or making up the inputs");
-    let parameters = parameter_leaves(&module);
-    let results = result_leaves(&module);
+    let (parameters, results) = match &whole {
+        Some(whole) => (whole.parameters.clone(), whole.results.clone()),
+        None => (parameter_leaves(&module), result_leaves(&module)),
+    };
     check_memory(&results, "results")?;
     if !args.bisect_passes {
         results::check_target(args.output.as_deref(), &results)?;
@@ -126,7 +131,8 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         let tolerances = tolerances(args, case.clone());
         let leaves = (&parameters[..], results);
         let given = (leaves, tolerances);
-        let given = devices::Given::load(args, reporter, case.as_ref(), &module, given, ranks)?;
+        let modules = (&module, whole.as_ref());
+        let given = devices::Given::load(args, reporter, case.as_ref(), modules, given, ranks)?;
         let program = Program { module: &module, transformed, source: &source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
     }

@@ -96,7 +96,11 @@ pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buff
         let shape = Shape::Array(array.with_sizes(&dims));
         let no_memory = || Error::new(format!("there is no memory for a result of shape {shape}"));
         let literal = buffer.to_literal()?.resized(&dims).ok_or_else(no_memory)?;
-        *buffer = Buffer::from_literal(&literal, &shape)?;
+        let whole = Buffer::from_literal(&literal, &shape)?;
+        *buffer = match buffer.device() {
+            Some(device) => whole.on(device),
+            None => whole,
+        };
     }
     Ok(buffers)
 }

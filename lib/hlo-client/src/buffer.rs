@@ -1,6 +1,6 @@
 //! Arrays on a device.
 
-use crate::Error;
+use crate::{Device, Error};
 use bytemuck::Pod;
 use hlo_ir::laid_out::{first_odd_byte, in_buffer, of_buffer};
 use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
@@ -12,6 +12,9 @@ use std::sync::{Arc, OnceLock};
 ///
 /// The result of a run that goes on ([`crate::Executable::execute_async`]) is a buffer as well: it is ready once the run is over,
 /// and whoever asks for its elements waits for that.
+///
+/// A result lies on the device that computed it, and what [`crate::Client::transfer_to_device`] made on that device: a program
+/// takes it there and nowhere else. What a program of Rust made itself is taken by every device of this process.
 ///
 /// # Example
 /// ```
@@ -28,6 +31,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Buffer {
     shape: Shape,
     content: Content,
+    device: Option<Device>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,16 +114,17 @@ impl Buffer {
         Ok(Self::ready(shape.clone(), Arc::new(AlignedBytes::from_owner(owner))))
     }
 
-    /// A buffer that somebody computes, of an array shape or a token.
-    pub(crate) fn later(shape: &Shape) -> (Self, Promise) {
+    /// A buffer that a device computes, of an array shape or a token.
+    pub(crate) fn later(shape: &Shape, device: &Device) -> (Self, Promise) {
         let cell = Arc::new(OnceLock::new());
-        (Self { shape: shape.clone(), content: Content::Later(cell.clone()) }, Promise(Some(cell)))
+        let content = Content::Later(cell.clone());
+        (Self { shape: shape.clone(), content, device: Some(device.clone()) }, Promise(Some(cell)))
     }
 
     /// An array on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(buffer: hlo_remote::RemoteBuffer) -> Self {
-        Self { shape: buffer.shape().clone(), content: Content::Server(buffer, Arc::default()) }
+        Self { shape: buffer.shape().clone(), content: Content::Server(buffer, Arc::default()), device: None }
     }
 
     /// The array on a server, if it is one.
@@ -132,7 +137,36 @@ impl Buffer {
     }
 
     pub(crate) fn ready(shape: Shape, bytes: Arc<AlignedBytes>) -> Self {
-        Self { shape, content: Content::Ready(bytes) }
+        Self { shape, content: Content::Ready(bytes), device: None }
+    }
+
+    /// The device that it lies on; `None` of what every device of this process takes.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
+    /// The same array on a device, of this process as the array is. The devices of a process share its memory: nothing is
+    /// copied, unless one of the two is given away and written to.
+    ///
+    /// # Errors
+    /// The array is on a server.
+    pub fn copy_to_device(&self, device: &Device) -> Result<Self, Error> {
+        #[cfg(feature = "remote")]
+        if self.server_buffer().is_some() {
+            return Err(Error::new("an array on a server can't be copied from device to device"));
+        }
+        Ok(self.clone().on(device))
+    }
+
+    /// The same array, on a device from now on.
+    pub(crate) fn on(mut self, device: &Device) -> Self {
+        self.lie_on(device);
+        self
+    }
+
+    /// Notes the device that it lies on.
+    pub(crate) fn lie_on(&mut self, device: &Device) {
+        self.device = Some(device.clone());
     }
 
     /// The shape: its sizes are those of the array, but for dimensions whose sizes are known at run time only of a buffer that
@@ -275,7 +309,7 @@ impl Buffer {
     pub(crate) fn settled(&self) -> Result<Self, Error> {
         match &self.content {
             Content::Ready(_) => Ok(self.clone()),
-            Content::Later(cell) => cell.wait().clone(),
+            Content::Later(cell) => Ok(Self { device: self.device.clone(), ..cell.wait().clone()? }),
             #[cfg(feature = "remote")]
             Content::Server(..) => Ok(self.clone()),
         }

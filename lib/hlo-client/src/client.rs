@@ -5,6 +5,7 @@ use crate::custom_calls::CustomCalls;
 use crate::executable::Executable;
 use crate::local::{CodeCache, LocalProgram};
 use crate::options::engine;
+use crate::partition::{Partition, partition};
 use crate::{Buffer, CompileOptions, Device, Error, prepare};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
@@ -134,7 +135,8 @@ impl Client {
         Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
-    /// The devices, at least one. Programs run on the first, those of several replicas or partitions on the first of them.
+    /// The devices, at least one. Programs run on the first, those of several replicas or partitions on the first of them, unless
+    /// [`CompileOptions::device_assignment`] says others.
     pub fn devices(&self) -> &[Device] {
         match &*self.0 {
             Place::Here(here) => &here.devices,
@@ -170,6 +172,18 @@ impl Client {
             #[cfg(feature = "remote")]
             Place::Server(server) => server.buffer(value, shape),
         }
+    }
+
+    /// A value as an array on one of the client's devices, row-major: programs take it there only.
+    ///
+    /// # Errors
+    /// The value is no array, or there is no such device.
+    pub fn transfer_to_device(&self, value: &Literal, device: usize) -> Result<Buffer, Error> {
+        let there = self.devices();
+        let Some(device) = there.get(device) else {
+            return Err(no_device(device, there.len()));
+        };
+        Ok(self.transfer_to(value)?.on(device))
     }
 
     /// An array that lies in a program's memory in any order of dimensions, with padding or without, as one on a device in the
@@ -233,7 +247,7 @@ impl Client {
     }
 
     /// Makes a program of a module and of what passes made of it: those of [`prepare`], or others before [`crate::lower`]. The
-    /// options' passes do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
+    /// options' passes and partitioning do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
     ///
     /// # Errors
     /// What the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
@@ -301,22 +315,61 @@ impl Here {
         if !refused.is_empty() {
             return Err(Error::Diags(refused));
         }
+        let partition = match options.spmd_partitioning {
+            true => partition(&mut module)?,
+            false => None,
+        };
         let prepared = prepare(&module, engine(options), &options.passes)?.module;
-        self.load(&module, prepared, options)
+        self.load_partitioned(&module, prepared, partition, options)
     }
 
     fn load(&self, given: &Module, prepared: Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let needed = DeviceCounts::of(given).map_or(1, DeviceCounts::devices);
-        let Some(devices) = self.devices.get(..needed) else {
-            let there = self.devices.len();
-            return Err(Error::new(format!(
-                "the program runs on {needed} devices, but the client has {there}"
-            )));
-        };
-        let program =
-            LocalProgram::new(given, prepared, options, (&self.custom_calls, self.code_cache.as_ref()))?;
-        Ok(Executable::local(program, devices.to_vec()))
+        self.load_partitioned(given, prepared, None, options)
     }
+
+    fn load_partitioned(
+        &self,
+        given: &Module,
+        prepared: Module,
+        partition: Option<Partition>,
+        options: &CompileOptions,
+    ) -> Result<Executable, Error> {
+        let devices = self.assigned(DeviceCounts::of(given).map_or(1, DeviceCounts::devices), options)?;
+        let custom_calls = (&self.custom_calls, self.code_cache.as_ref());
+        let program = LocalProgram::new(given, prepared, options, custom_calls)?.with_partition(partition);
+        Ok(Executable::local(program, devices))
+    }
+
+    /// The devices that a program on so many runs on.
+    fn assigned(&self, needed: usize, options: &CompileOptions) -> Result<Vec<Device>, Error> {
+        let (there, said) = (self.devices.len(), &options.device_assignment);
+        if said.is_empty() {
+            let first = self.devices.get(..needed).map(<[Device]>::to_vec);
+            return first.ok_or_else(|| {
+                Error::new(format!("the program runs on {needed} devices, but the client has {there}"))
+            });
+        }
+        if said.len() != needed {
+            let found = said.len();
+            return Err(Error::new(format!(
+                "the program runs on {needed} devices, but {found} are assigned to it"
+            )));
+        }
+        let mut assigned: Vec<Device> = Vec::with_capacity(needed);
+        for (place, &id) in said.iter().enumerate() {
+            if let Some(before) = said[..place].iter().position(|&other| other == id) {
+                return Err(Error::new(format!(
+                    "device {id} is assigned twice, as the program's device {before} and {place}"
+                )));
+            }
+            assigned.push(self.devices.get(id).ok_or_else(|| no_device(id, there))?.clone());
+        }
+        Ok(assigned)
+    }
+}
+
+fn no_device(id: usize, there: usize) -> Error {
+    Error::new(format!("there is no device {id}: the client's are 0 to {}", there.saturating_sub(1)))
 }
 
 impl Default for Client {

@@ -3,10 +3,16 @@
 use crate::executable::Executable;
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
-use crate::{Arguments, Buffer, Error, Results, RunOptions};
+use crate::{Arguments, Buffer, Device, Error, Results, RunOptions};
+#[cfg(feature = "codegen")]
+use crate::{donation::Given, local::written};
+#[cfg(feature = "codegen")]
+use hlo_codegen::{DeviceRun, Input};
 use hlo_communicator::{InProcess, World};
+#[cfg(feature = "codegen")]
+use hlo_communicator::{Options, TIMEOUT};
 use hlo_ir::Literal;
-use hlo_ir::host::Host;
+use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,6 +104,39 @@ impl Executable {
         results.into_iter().map(|leaves| self.value(leaves)).collect()
     }
 
+    /// Runs a program that was cut into what each device does ([`crate::CompileOptions::spmd_partitioning`]) on the values of the
+    /// whole program, one for each leaf of its parameters, and gives its result. All replicas have the same values, and the
+    /// result is the first one's.
+    ///
+    /// # Errors
+    /// The program was not cut; a value does not fit its parameter; or those of [`Executable::run_on_devices`].
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_client::{Client, ClientOptions, CompileOptions, Error};
+    /// use hlo_ir::Literal;
+    ///
+    /// let client = Client::new(&ClientOptions { devices: 2, ..ClientOptions::default() })?;
+    /// let options = CompileOptions { spmd_partitioning: true, ..CompileOptions::default() };
+    /// let double = client.compile_text("HloModule m, num_partitions=2
+    /// ENTRY e { x = f32[4] parameter(0), sharding={devices=[2]<=[2]} ROOT y = f32[4] add(x, x) }
+    /// ", &options)?;
+    /// assert_eq!(double.parameters()[0].to_string(), "f32[2]");
+    /// let y = double.run_partitioned(&[Literal::r1(&[1f32, 2., 3., 4.])])?;
+    /// assert_eq!(y.elements::<f32>(), [2.0, 4.0, 6.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn run_partitioned(&self, values: &[Literal]) -> Result<Literal, Error> {
+        let Some(partition) = self.partition() else {
+            return Err(Error::new("the program was not cut into what each device does (spmd_partitioning)"));
+        };
+        let shards = partition.shards(values)?;
+        let replicas = self.devices().len() / shards.len().max(1);
+        let mut results = self.run_on_devices(&vec![shards; replicas].concat())?;
+        results.truncate(partition.partitions());
+        partition.whole(&results)
+    }
+
     /// Runs the program on one buffer for each leaf of the parameters of each device, and gives one for each leaf of each
     /// device's result.
     ///
@@ -125,26 +164,64 @@ impl Executable {
         results: &mut [Results],
         options: DeviceRunOptions<'_>,
     ) -> Result<(), Error> {
+        let (program, devices) = self.devices_here(arguments.len(), &options)?;
+        if results.len() != devices.len() {
+            let (expected, found) = (devices.len(), results.len());
+            return Err(Error::new(format!(
+                "expected memory for the results of {expected} devices, found {found}"
+            )));
+        }
+        arguments.iter().zip(devices).try_for_each(|(a, device)| a.check_device(device))?;
+        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
+        let place = Place { world: world.unwrap_or(&InProcess), timeout: collective_timeout, waits };
+        let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
+        let memory: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
+        limited(RunOptions { host: None, watch, time_limit }, |options| {
+            program.execute_on_devices(&arguments, memory, hosts, options.watch, &place)
+        })?;
+        results.iter_mut().zip(devices).for_each(|(result, device)| result.lie_on(device));
+        Ok(())
+    }
+
+    /// Runs the program on arguments that it has taken over, in part.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn execute_given_on_devices(
+        &self,
+        mut given: Vec<Given>,
+        options: DeviceRunOptions<'_>,
+    ) -> Result<Vec<Vec<Buffer>>, Error> {
+        let (program, devices) = self.devices_here(given.len(), &options)?;
+        given.iter().zip(devices).try_for_each(|(g, device)| g.check_device(device))?;
+        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
+        let place = Place { world: world.unwrap_or(&InProcess), timeout: collective_timeout, waits };
+        let runs = given.iter_mut().map(Given::parts).collect::<Result<Vec<_>, Error>>()?;
+        limited(RunOptions { host: None, watch, time_limit }, |options| {
+            program.run_compiled_on_devices(runs, hosts, options.watch, &place)
+        })?;
+        let results = given.into_iter().zip(devices);
+        results.map(|(given, device)| program.finish(given.into_results(device))).collect()
+    }
+
+    /// The program and those of its devices that are in this process, for which so many lists of arguments are given.
+    fn devices_here(
+        &self,
+        given: usize,
+        options: &DeviceRunOptions<'_>,
+    ) -> Result<(&LocalProgram, &[Device]), Error> {
         let Some(program) = self.here() else {
             return Err(Error::new("a server runs programs of one device"));
         };
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
-        let world = world.unwrap_or(&InProcess);
-        let all = self.devices().len();
-        let devices = world.local_devices(all).len();
-        if arguments.len() != devices || results.len() != devices {
-            let given = arguments.len();
-            let here = if devices == all { "" } else { " here" };
+        let all = self.devices();
+        let local = options.world.unwrap_or(&InProcess).local_devices(all.len());
+        let devices = all.get(local).unwrap_or_default();
+        if given != devices.len() {
+            let here = if devices.len() == all.len() { "" } else { " here" };
+            let devices = devices.len();
             return Err(Error::new(format!(
                 "the program runs on {devices} devices{here}, but was given arguments for {given}"
             )));
         }
-        let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
-        let results: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
-        limited(RunOptions { host: None, watch, time_limit }, |options| {
-            let place = Place { world, timeout: collective_timeout, waits };
-            program.execute_on_devices(&arguments, results, hosts, options.watch, &place)
-        })
+        Ok((program, devices))
     }
 }
 
@@ -166,15 +243,11 @@ impl LocalProgram {
         place: &Place<'_>,
     ) -> Result<(), Error> {
         let devices = arguments.len();
-        let mut nobody = vec![hlo_ir::host::NoHost; devices];
-        let hosts: Vec<&mut dyn Host> = match hosts.len() == devices {
-            true => hosts.into_iter().map(|host| host as &mut dyn Host).collect(),
-            false => nobody.iter_mut().map(|host| host as &mut dyn Host).collect(),
-        };
         let results = match self.interpreted() {
             Some(evaluation) => {
                 let values = arguments.iter().map(|a| self.values(a)).collect::<Result<Vec<_>, _>>()?;
-                let runs = values.into_iter().zip(hosts);
+                let mut nobody = vec![NoHost; devices];
+                let runs = values.into_iter().zip(or_nobody(hosts, &mut nobody));
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
                 let note = |device: usize, name: &str, time: Duration| {
@@ -196,7 +269,7 @@ impl LocalProgram {
             }
             None => {
                 let mut results = results;
-                self.run_compiled_on_devices(arguments, &mut results, hosts, watch, place)?;
+                self.compute_on_devices(arguments, &mut results, hosts, watch, place)?;
                 results
             }
         };
@@ -204,7 +277,7 @@ impl LocalProgram {
     }
 
     #[cfg(not(feature = "codegen"))]
-    fn run_compiled_on_devices(
+    fn compute_on_devices(
         &self,
         _: &[&[Buffer]],
         _: &mut [&mut Vec<Buffer>],
@@ -215,8 +288,9 @@ impl LocalProgram {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
 
+    /// Runs compiled code, which writes the results where those of the last run were.
     #[cfg(feature = "codegen")]
-    fn run_compiled_on_devices(
+    fn compute_on_devices(
         &self,
         arguments: &[&[Buffer]],
         results: &mut [&mut Vec<Buffer>],
@@ -224,9 +298,27 @@ impl LocalProgram {
         watch: Option<Arc<Watch>>,
         place: &Place<'_>,
     ) -> Result<(), Error> {
-        use crate::local::written;
-        use hlo_codegen::{DeviceRun, Input};
-        use hlo_communicator::{Options, TIMEOUT};
+        let mut runs = Vec::with_capacity(arguments.len());
+        for (arguments, results) in arguments.iter().zip(results.iter_mut()) {
+            for buffer in results.iter_mut() {
+                if buffer.bytes_mut().is_none() {
+                    *buffer = Buffer::zeros(buffer.shape())?;
+                }
+            }
+            let inputs = arguments.iter().map(|b| b.bytes().map(Input::Bytes));
+            runs.push((inputs.collect::<Result<_, _>>()?, written(results)));
+        }
+        self.run_compiled_on_devices(runs, hosts, watch, place)
+    }
+
+    #[cfg(feature = "codegen")]
+    fn run_compiled_on_devices(
+        &self,
+        given: Vec<(Vec<Input<'_>>, Vec<&mut [u8]>)>,
+        hosts: Vec<&mut dyn Host>,
+        watch: Option<Arc<Watch>>,
+        place: &Place<'_>,
+    ) -> Result<(), Error> {
         let Some(program) = self.compiled() else {
             return Err(Error::new("internal error: a program without an engine"));
         };
@@ -236,23 +328,24 @@ impl LocalProgram {
         let overseer = Overseer { module: &self.module, watches: &watches, waits: place.waits };
         let timeout = place.timeout.unwrap_or(TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
-        let mut runs = Vec::with_capacity(arguments.len());
-        let given = arguments.iter().zip(results.iter_mut()).zip(hosts);
-        for (number, ((arguments, results), host)) in given.enumerate() {
-            for buffer in results.iter_mut() {
-                if buffer.bytes_mut().is_none() {
-                    *buffer = Buffer::zeros(buffer.shape())?;
-                }
-            }
-            let inputs = arguments.iter().map(|b| b.bytes().map(Input::Bytes));
-            let inputs = inputs.collect::<Result<Vec<Input<'_>>, _>>()?;
+        let mut nobody = vec![NoHost; given.len()];
+        let hosts = or_nobody(hosts, &mut nobody);
+        let runs = given.into_iter().zip(hosts).enumerate().map(|(number, ((inputs, outputs), host))| {
             let watch = watches.of(first + number).map(|w| &**w);
-            runs.push(DeviceRun { inputs, outputs: written(results), host, watch });
-        }
-        program.run_on_devices_in(place.world, runs, options).map_err(|(device, error)| {
+            DeviceRun { inputs, outputs, host, watch }
+        });
+        program.run_on_devices_in(place.world, runs.collect(), options).map_err(|(device, error)| {
             let failure = self.failure(error);
             if devices > 1 { failure.on_device(device) } else { failure }
         })
+    }
+}
+
+/// The hosts of as many devices; nobody, if there are not as many.
+fn or_nobody<'a, 'h: 'a>(hosts: Vec<&'h mut dyn Host>, nobody: &'a mut [NoHost]) -> Vec<&'a mut dyn Host> {
+    match hosts.len() == nobody.len() {
+        true => hosts.into_iter().map(|host| host as &mut dyn Host).collect(),
+        false => nobody.iter_mut().map(|host| host as &mut dyn Host).collect(),
     }
 }
 

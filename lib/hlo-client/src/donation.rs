@@ -1,9 +1,16 @@
 //! Arguments that are given away: their memory becomes that of results.
 
 use crate::executable::Executable;
+use crate::{Buffer, DeviceRunOptions, Error, RunOptions};
 #[cfg(feature = "codegen")]
-use crate::local::LocalProgram;
-use crate::{Buffer, Error, RunOptions};
+use crate::{
+    Device,
+    executable::{check_device, common_device},
+    local::{LocalProgram, written},
+    time_limit::limited,
+};
+#[cfg(feature = "codegen")]
+use hlo_codegen::Input;
 
 /// An argument of a run ([`Executable::execute_donating`]).
 #[derive(Clone, Debug)]
@@ -67,13 +74,39 @@ impl Executable {
         options: RunOptions<'_>,
     ) -> Result<Vec<Buffer>, Error> {
         #[cfg(feature = "codegen")]
-        if let Some(here) = self.here()
-            && let Some(program) = here.compiled().filter(|p| !p.donations().is_empty() && !here.is_padded())
-        {
-            return self.execute_in_place((here, program), arguments, options);
+        if let Some(program) = self.in_place() {
+            return self.execute_in_place(program, arguments, options);
         }
         let buffers: Vec<&Buffer> = arguments.iter().map(Argument::buffer).collect();
         self.execute(&buffers, options)
+    }
+
+    /// Runs the program as [`Executable::execute_on_devices`] does, on arguments of each device of which some are given away, as in
+    /// [`Executable::execute_donating`].
+    ///
+    /// # Errors
+    /// Those of [`Executable::execute_on_devices`].
+    pub fn execute_on_devices_donating(
+        &self,
+        arguments: Vec<Vec<Argument<'_>>>,
+        options: DeviceRunOptions<'_>,
+    ) -> Result<Vec<Vec<Buffer>>, Error> {
+        #[cfg(feature = "codegen")]
+        if let Some((here, program)) = self.in_place() {
+            let given = arguments.into_iter().map(|a| self.given((here, program), a));
+            return self.execute_given_on_devices(given.collect::<Result<_, _>>()?, options);
+        }
+        let buffers: Vec<Vec<&Buffer>> =
+            arguments.iter().map(|a| a.iter().map(Argument::buffer).collect()).collect();
+        self.execute_on_devices(&buffers, options)
+    }
+
+    /// The program, if it can take over arguments.
+    #[cfg(feature = "codegen")]
+    fn in_place(&self) -> Option<(&LocalProgram, &hlo_codegen::Executable)> {
+        let here = self.here()?;
+        let program = here.compiled().filter(|p| !p.donations().is_empty() && !here.is_padded())?;
+        Some((here, program))
     }
 
     #[cfg(feature = "codegen")]
@@ -83,18 +116,35 @@ impl Executable {
         arguments: Vec<Argument<'_>>,
         options: RunOptions<'_>,
     ) -> Result<Vec<Buffer>, Error> {
-        use crate::local::written;
-        use crate::time_limit::limited;
-        use hlo_codegen::Input;
+        let mut given = self.given((here, program), arguments)?;
+        given.check_device(self.device())?;
+        let (inputs, mut outputs) = given.parts()?;
+        limited(options, |options| {
+            let mut nobody = hlo_ir::host::NoHost;
+            let host = options.host.unwrap_or(&mut nobody);
+            let outcome = program.run_watched(&inputs, &mut outputs, host, options.watch.as_deref());
+            outcome.map_err(|e| here.failure(e))
+        })?;
+        here.finish(given.into_results(self.device()))
+    }
+
+    /// Arguments as the program takes them, those that are given away in the memory of results.
+    #[cfg(feature = "codegen")]
+    fn given(
+        &self,
+        (here, program): (&LocalProgram, &hlo_codegen::Executable),
+        arguments: Vec<Argument<'_>>,
+    ) -> Result<Given, Error> {
         let mut kept: Vec<&Buffer> = Vec::with_capacity(arguments.len());
         for argument in &arguments {
             argument.buffer().wait()?;
             kept.push(argument.buffer());
         }
         self.check_arguments(&kept)?;
+        let device = common_device(kept.iter().copied())?;
         let leaves = program.result().leaves();
         let mut results: Vec<Option<Buffer>> = vec![None; leaves.len()];
-        let mut inputs: Vec<Given> = Vec::with_capacity(arguments.len());
+        let mut inputs: Vec<Place> = Vec::with_capacity(arguments.len());
         for (parameter, argument) in arguments.into_iter().enumerate() {
             let output = program.donations().iter().find(|d| d.parameter == parameter).map(|d| d.output);
             let buffer = match argument {
@@ -105,34 +155,52 @@ impl Executable {
             inputs.push(match output {
                 Some(output) if buffer.is_own_in(leaves[output]) => {
                     results[output] = Some(buffer);
-                    Given::InOutput(output)
+                    Place::InOutput(output)
                 }
-                Some(_) | None => Given::Here(buffer),
+                Some(_) | None => Place::Here(buffer),
             });
         }
-        let mut results = (results.into_iter().zip(leaves))
+        let results = (results.into_iter().zip(leaves))
             .map(|(result, shape)| result.map_or_else(|| Buffer::zeros(shape), Ok))
             .collect::<Result<Vec<Buffer>, Error>>()?;
-        let inputs = (inputs.iter())
-            .map(|input| match input {
-                Given::Here(buffer) => buffer.bytes().map(Input::Bytes),
-                Given::InOutput(output) => Ok(Input::InOutput(*output)),
-            })
-            .collect::<Result<Vec<Input<'_>>, Error>>()?;
-        let mut outputs = written(&mut results);
-        limited(options, |options| {
-            let mut nobody = hlo_ir::host::NoHost;
-            let host = options.host.unwrap_or(&mut nobody);
-            let outcome = program.run_watched(&inputs, &mut outputs, host, options.watch.as_deref());
-            outcome.map_err(|e| here.failure(e))
-        })?;
-        here.finish(results)
+        Ok(Given { inputs, results, device })
     }
 }
 
-/// An argument on its way to the program.
+/// The arguments of a run, and the memory of its results.
 #[cfg(feature = "codegen")]
-enum Given {
+pub(crate) struct Given {
+    inputs: Vec<Place>,
+    results: Vec<Buffer>,
+    /// Where the arguments are, if that is said of one.
+    device: Option<Device>,
+}
+
+/// Where an argument is.
+#[cfg(feature = "codegen")]
+enum Place {
     Here(Buffer),
     InOutput(usize),
+}
+
+#[cfg(feature = "codegen")]
+impl Given {
+    /// Checks that a device has all arguments.
+    pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
+        check_device(self.device.as_ref(), device)
+    }
+
+    /// What a run is given: its inputs, and where it writes its results.
+    pub(crate) fn parts(&mut self) -> Result<(Vec<Input<'_>>, Vec<&mut [u8]>), Error> {
+        let inputs = (self.inputs.iter()).map(|input| match input {
+            Place::Here(buffer) => buffer.bytes().map(Input::Bytes),
+            Place::InOutput(output) => Ok(Input::InOutput(*output)),
+        });
+        Ok((inputs.collect::<Result<_, Error>>()?, written(&mut self.results)))
+    }
+
+    /// The results, once the run is over, on the device that computed them.
+    pub(crate) fn into_results(self, device: &Device) -> Vec<Buffer> {
+        self.results.into_iter().map(|buffer| buffer.on(device)).collect()
+    }
 }

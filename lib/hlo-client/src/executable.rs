@@ -2,7 +2,7 @@
 
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
-use crate::{Buffer, Device, Error, RunOptions};
+use crate::{Buffer, Device, Error, Partition, RunOptions};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
@@ -27,7 +27,11 @@ enum Place {
 
 /// The arguments of a program as it takes them: see [`Executable::arguments`].
 #[derive(Clone, Debug)]
-pub struct Arguments(Vec<Buffer>);
+pub struct Arguments {
+    buffers: Vec<Buffer>,
+    /// Where they are, if that is said of one.
+    device: Option<Device>,
+}
 
 /// The memory of a program's results, from run to run: see [`Executable::room`].
 #[derive(Debug)]
@@ -43,12 +47,51 @@ impl Results {
     pub(crate) fn buffers_mut(&mut self) -> &mut Vec<Buffer> {
         &mut self.0
     }
+
+    /// They were computed on this device.
+    pub(crate) fn lie_on(&mut self, device: &Device) {
+        self.0.iter_mut().for_each(|buffer| buffer.lie_on(device));
+    }
 }
 
 impl Arguments {
     pub(crate) fn buffers(&self) -> &[Buffer] {
-        &self.0
+        &self.buffers
     }
+
+    /// Checks that a device has them all.
+    pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
+        check_device(self.device.as_ref(), device)
+    }
+}
+
+/// Checks that arguments are where a program takes them, if that is said of one.
+pub(crate) fn check_device(found: Option<&Device>, expected: &Device) -> Result<(), Error> {
+    match found.map(Device::id).filter(|&found| found != expected.id()) {
+        None => Ok(()),
+        Some(found) => Err(Error::new(format!(
+            "expected arguments on device {}, where the program runs, found them on device {found} (Buffer::copy_to_device)",
+            expected.id()
+        ))),
+    }
+}
+
+/// The device that arguments of one run lie on, if that is said of one.
+pub(crate) fn common_device<'a>(buffers: impl Iterator<Item = &'a Buffer>) -> Result<Option<Device>, Error> {
+    let mut common: Option<(usize, &Device)> = None;
+    for (i, device) in buffers.enumerate().filter_map(|(i, b)| Some((i, b.device()?))) {
+        match common {
+            Some((first, other)) if other.id() != device.id() => {
+                let (a, b) = (other.id(), device.id());
+                return Err(Error::new(format!(
+                    "expected the arguments of a run on one device, found argument {first} on device {a} and argument {i} on device {b}"
+                )));
+            }
+            Some(_) => {}
+            None => common = Some((i, device)),
+        }
+    }
+    Ok(common.map(|(_, device)| device.clone()))
 }
 
 impl Executable {
@@ -69,6 +112,12 @@ impl Executable {
             #[cfg(feature = "remote")]
             Place::Server(_) => None,
         }
+    }
+
+    /// How values of the whole program are cut into those of the devices, of a program that was
+    /// ([`crate::CompileOptions::spmd_partitioning`]).
+    pub fn partition(&self) -> Option<&Partition> {
+        self.here()?.partition()
     }
 
     /// The module that runs, what passes made of the one that was given; `None` of a program on a server.
@@ -189,14 +238,18 @@ impl Executable {
     /// bounds. For those that several runs have. Waits for buffers that are not ready.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, could not be computed, or there is no memory for its other form.
+    /// A buffer does not fit its parameter, lies on another device than others, could not be computed, or there is no memory for
+    /// its other form.
     pub fn arguments(&self, buffers: &[&Buffer]) -> Result<Arguments, Error> {
         let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
         self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
         match &self.0.place {
-            Place::Here(program) => program.arguments(buffers).map(Arguments),
+            Place::Here(program) => {
+                let device = common_device(buffers.iter())?;
+                Ok(Arguments { buffers: program.arguments(buffers)?, device })
+            }
             #[cfg(feature = "remote")]
-            Place::Server(_) => Ok(Arguments(buffers)),
+            Place::Server(_) => Ok(Arguments { buffers, device: None }),
         }
     }
 
@@ -235,7 +288,7 @@ impl Executable {
     /// # Errors
     /// What the run ends with: an infeed without an item that fits, a custom call that fails, sizes that do not fit each
     /// other ([`Error::Sizes`]), the stop by who watches it, its time; whatever the interpreter does not have; what a server
-    /// refuses.
+    /// refuses. The arguments lie on another device.
     pub fn execute_into(
         &self,
         arguments: &Arguments,
@@ -244,14 +297,17 @@ impl Executable {
     ) -> Result<(), Error> {
         match &self.0.place {
             Place::Here(program) => {
-                limited(options, |options| program.execute_into(&arguments.0, &mut results.0, options))
+                arguments.check_device(self.device())?;
+                let buffers = &arguments.buffers;
+                limited(options, |options| program.execute_into(buffers, &mut results.0, options))?;
             }
             #[cfg(feature = "remote")]
             Place::Server(program) => {
-                results.0 = crate::remote::execute(program, &arguments.0, options)?;
-                Ok(())
+                results.0 = crate::remote::execute(program, &arguments.buffers, options)?;
             }
         }
+        results.lie_on(self.device());
+        Ok(())
     }
 
     /// The leaves of the result of the last run in this memory.

@@ -2,7 +2,8 @@
 
 use crate::buffer::Promise;
 use crate::executable::Executable;
-use crate::{Buffer, Error, RunOptions};
+use crate::queue::push_on_all;
+use crate::{Buffer, Device, DeviceRunOptions, Error, RunOptions};
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
 use std::fmt;
@@ -29,7 +30,31 @@ impl fmt::Debug for AsyncRunOptions {
     }
 }
 
-/// A run that was started.
+/// What a run on several devices has besides its arguments that goes on while its caller does something else.
+#[derive(Clone, Default)]
+pub struct AsyncDeviceRunOptions {
+    /// What the infeeds and outfeeds of each device read from and write to, each its own; none if there are not as many as
+    /// devices. They are locked while the program runs.
+    pub hosts: Vec<Arc<Mutex<dyn Host>>>,
+    /// Who watches the first device, and may end the run.
+    pub watch: Option<Arc<Watch>>,
+    /// How long it may take once it has begun.
+    pub time_limit: Option<Duration>,
+    /// How long a device waits for others in a collective; a minute, if it is not said.
+    pub collective_timeout: Option<Duration>,
+}
+
+impl fmt::Debug for AsyncDeviceRunOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncDeviceRunOptions")
+            .field("watch", &self.watch)
+            .field("time_limit", &self.time_limit)
+            .field("collective_timeout", &self.collective_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run that was started, of one device.
 ///
 /// Dropping it does not end the run: that is what the [`Watch`] of its options is for.
 #[derive(Clone, Debug)]
@@ -74,6 +99,23 @@ impl Drop for Ending {
     }
 }
 
+impl Ending {
+    /// Keeps the promises, and says that the run is over.
+    fn say(self, promises: Vec<Promise>, outcome: Result<Vec<Buffer>, Error>) {
+        let end = match outcome {
+            Ok(buffers) => {
+                promises.into_iter().zip(buffers).for_each(|(promise, buffer)| promise.keep(Ok(buffer)));
+                Ok(())
+            }
+            Err(error) => {
+                promises.into_iter().for_each(|promise| promise.keep(Err(error.clone())));
+                Err(error)
+            }
+        };
+        let _ = self.0.set(end);
+    }
+}
+
 impl Executable {
     /// Starts a run on one buffer for each leaf of the parameters, and returns at once. Runs that were started on a device go
     /// on one after the other, in that order; arguments may be results of runs that are not over. What is still to be run when
@@ -102,8 +144,7 @@ impl Executable {
     /// ```
     pub fn execute_async(&self, arguments: &[&Buffer], options: AsyncRunOptions) -> Result<Execution, Error> {
         self.check_arguments(arguments)?;
-        let (results, promises): (Vec<Buffer>, Vec<Promise>) =
-            self.result().leaves().into_iter().map(Buffer::later).unzip();
+        let (results, promises) = self.promised(self.device());
         let over = Arc::new(OnceLock::new());
         let ending = Ending(over.clone());
         let arguments: Vec<Buffer> = arguments.iter().map(|&b| b.clone()).collect();
@@ -112,19 +153,73 @@ impl Executable {
             let outcome = program.run_here(&arguments, &options);
             // What nobody else needs is free before anybody hears of the end.
             drop((arguments, program));
-            let end = match outcome {
-                Ok(buffers) => {
-                    promises.into_iter().zip(buffers).for_each(|(promise, buffer)| promise.keep(Ok(buffer)));
-                    Ok(())
-                }
-                Err(error) => {
-                    promises.into_iter().for_each(|promise| promise.keep(Err(error.clone())));
-                    Err(error)
-                }
-            };
-            let _ = ending.0.set(end);
+            ending.say(promises, outcome);
         });
         Ok(Execution { results, over })
+    }
+
+    /// Starts a run of a program of several devices on one buffer for each leaf of the parameters of each, and returns at once;
+    /// gives a run for each device. It begins once all of these have done what was started on them before, and what is started
+    /// later on one of them comes after it.
+    ///
+    /// # Errors
+    /// There are not as many lists as devices, or those of [`Executable::execute_async`].
+    pub fn execute_on_devices_async(
+        &self,
+        arguments: &[Vec<&Buffer>],
+        options: AsyncDeviceRunOptions,
+    ) -> Result<Vec<Execution>, Error> {
+        if arguments.len() != self.devices().len() {
+            let (expected, found) = (self.devices().len(), arguments.len());
+            return Err(Error::new(format!(
+                "expected arguments for {expected} devices, found them for {found}"
+            )));
+        }
+        arguments.iter().try_for_each(|of_device| self.check_arguments(of_device))?;
+        let (mut runs, mut endings) = (Vec::new(), Vec::new());
+        for device in self.devices() {
+            let (results, promises) = self.promised(device);
+            let over = Arc::new(OnceLock::new());
+            endings.push((Ending(over.clone()), promises));
+            runs.push(Execution { results, over });
+        }
+        let arguments: Vec<Vec<Buffer>> =
+            arguments.iter().map(|a| a.iter().map(|&b| b.clone()).collect()).collect();
+        let program = self.clone();
+        push_on_all(self.devices().iter().map(Device::queue), move || {
+            let outcome = program.run_on_devices_here(&arguments, &options);
+            drop((arguments, program));
+            match outcome {
+                Ok(all) => endings.into_iter().zip(all).for_each(|((e, p), results)| e.say(p, Ok(results))),
+                Err(error) => endings.into_iter().for_each(|(e, p)| e.say(p, Err(error.clone()))),
+            }
+        });
+        Ok(runs)
+    }
+
+    /// Results that a device is to compute.
+    fn promised(&self, device: &Device) -> (Vec<Buffer>, Vec<Promise>) {
+        self.result().leaves().into_iter().map(|shape| Buffer::later(shape, device)).unzip()
+    }
+
+    fn run_on_devices_here(
+        &self,
+        arguments: &[Vec<Buffer>],
+        options: &AsyncDeviceRunOptions,
+    ) -> Result<Vec<Vec<Buffer>>, Error> {
+        let arguments: Vec<Vec<&Buffer>> = arguments.iter().map(|a| a.iter().collect()).collect();
+        // A run that this one waits for may need a host first.
+        arguments.iter().flatten().try_for_each(|buffer| buffer.wait())?;
+        let hosts = options.hosts.iter();
+        let mut hosts: Vec<_> = hosts.map(|h| h.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+        let options = DeviceRunOptions {
+            hosts: hosts.iter_mut().map(|host| &mut **host as &mut dyn Host).collect(),
+            watch: options.watch.clone(),
+            time_limit: options.time_limit,
+            collective_timeout: options.collective_timeout,
+            ..DeviceRunOptions::default()
+        };
+        self.execute_on_devices(&arguments, options)
     }
 
     fn run_here(&self, arguments: &[Buffer], options: &AsyncRunOptions) -> Result<Vec<Buffer>, Error> {

@@ -46,6 +46,7 @@ mod executable;
 mod execution;
 mod local;
 mod options;
+mod partition;
 mod passes;
 mod queue;
 #[cfg(feature = "remote")]
@@ -60,10 +61,11 @@ pub use device::Device;
 pub use devices::{DeviceRunOptions, Wait, Waits};
 pub use donation::Argument;
 pub use executable::{Arguments, Executable, Results};
-pub use execution::{AsyncRunOptions, Execution};
+pub use execution::{AsyncDeviceRunOptions, AsyncRunOptions, Execution};
 pub use hlo_communicator::{InProcess, World};
 pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};
 pub use options::ENGINES;
+pub use partition::{Partition, partition};
 pub use passes::{Prepared, lower, prepare};

@@ -2,7 +2,7 @@
 
 use crate::custom_calls::CustomCalls;
 use crate::options::{engine, memory_limit};
-use crate::{Buffer, CompileOptions, Engine, Error, RunOptions, boundary};
+use crate::{Buffer, CompileOptions, Engine, Error, Partition, RunOptions, boundary};
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::{Literal, Module, Shape};
 #[cfg(feature = "codegen")]
@@ -24,6 +24,8 @@ pub(crate) struct LocalProgram {
     pub(crate) result: Shape,
     /// The leaves of what the program takes: if these are padded arrays, their sizes come after all.
     placed: Vec<Shape>,
+    /// What a program was cut by that was for all devices together.
+    partition: Option<Partition>,
     code: Code,
 }
 
@@ -61,7 +63,17 @@ impl LocalProgram {
             Engine::Compiled => compiled(given, &prepared, options, (custom_calls, code_cache))?,
         };
         let placed = parameter_leaves(&prepared);
-        Ok(Self { module: prepared, parameters, result, placed, code })
+        Ok(Self { module: prepared, parameters, result, placed, partition: None, code })
+    }
+
+    /// The same program, of which is known how it was partitioned.
+    pub(crate) fn with_partition(self, partition: Option<Partition>) -> Self {
+        Self { partition, ..self }
+    }
+
+    /// How it was partitioned, if it was.
+    pub(crate) fn partition(&self) -> Option<&Partition> {
+        self.partition.as_ref()
     }
 
     /// True if the program takes padded arrays.

@@ -37,20 +37,57 @@ impl Queue {
 
     /// Has a job done. If there is no thread for it, the caller does it.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
-        let job: Job = Box::new(job);
-        let refused = {
-            let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-            if matches!(*worker, Worker::Unneeded) {
-                *worker = start(self.device).map_or(Worker::Caller, Worker::Thread);
-            }
-            match &*worker {
-                Worker::Thread(sender) => sender.send(job).err().map(|SendError(job)| job),
-                Worker::Unneeded | Worker::Caller => Some(job),
-            }
-        };
-        if let Some(job) = refused {
+        if let Err(job) = self.try_push(Box::new(job)) {
             job();
         }
+    }
+
+    /// Has a job done, or gives it back if there is no thread for it.
+    fn try_push(&self, job: Job) -> Result<(), Job> {
+        let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*worker, Worker::Unneeded) {
+            *worker = start(self.device).map_or(Worker::Caller, Worker::Thread);
+        }
+        match &*worker {
+            Worker::Thread(sender) => sender.send(job).map_err(|SendError(job)| job),
+            Worker::Unneeded | Worker::Caller => Err(job),
+        }
+    }
+}
+
+/// Has a job done once all of several queues have come to it, none of which goes on before it is done.
+pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl FnOnce() + Send + 'static) {
+    // In all queues jobs of several are in the same order, so that none waits for one that waits for it.
+    static ORDER: Mutex<()> = Mutex::new(());
+    let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut queues = queues;
+    let Some(first) = queues.next() else { return };
+    let (arrived, arrivals) = channel::<()>();
+    let mut done = Vec::new();
+    for queue in queues {
+        let (end, ended) = channel::<()>();
+        let arrived = arrived.clone();
+        let waits = move || {
+            drop(arrived);
+            // Nothing is sent: it ends when the job is dropped, done or not.
+            let _ = ended.recv();
+        };
+        // Without a thread there is nothing before it to wait for: a caller did what there was.
+        if queue.try_push(Box::new(waits)).is_ok() {
+            done.push(end);
+        }
+    }
+    drop(arrived);
+    let all = move || {
+        // Nothing is sent: it ends when the last one has come.
+        let _ = arrivals.recv();
+        job();
+        drop(done);
+    };
+    let refused = first.try_push(Box::new(all));
+    drop(order);
+    if let Err(all) = refused {
+        all();
     }
 }
 

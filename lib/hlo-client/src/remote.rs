@@ -28,15 +28,27 @@ impl Server {
     }
 
     pub(crate) fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
+        check(options)?;
         self.client.compile_text(text, options).map(|program| self.program(program))
     }
 
     pub(crate) fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+        check(options)?;
         self.client.compile(module, options).map(|program| self.program(program))
     }
 
     pub(crate) fn buffer(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
         self.client.buffer_from_literal(value, shape).map(Buffer::on_server)
+    }
+}
+
+/// Refuses options of programs of several devices, which a server does not run.
+fn check(options: &CompileOptions) -> Result<(), Error> {
+    match options.device_assignment[..] {
+        [] | [0] if !options.spmd_partitioning => Ok(()),
+        _ => Err(Error::new(
+            "a server runs programs of one device, its first: expected no other assignment and no partitioning",
+        )),
     }
 }
 

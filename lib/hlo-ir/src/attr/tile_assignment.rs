@@ -8,7 +8,7 @@ use super::mesh::{AxisRef, Mesh};
 use super::named_sharding::{AxesSharding, NamedSharding, WholeMesh};
 use super::sharding::{ShardingKind, SingleSharding};
 use super::tiled_sharding::{Subgroup, TiledSharding};
-use crate::Dims;
+use crate::{Dims, Instruction, Shape};
 use std::sync::Arc;
 
 /// How many devices an assignment may be for.
@@ -87,6 +87,23 @@ impl TileAssignment {
             groups,
             devices: keyed.into_iter().map(|(_, device)| device).collect(),
         })
+    }
+
+    /// What the sharding of an instruction says of each leaf of its shape, for a program on so many devices: `None` where it
+    /// has none, and of tokens.
+    ///
+    /// # Errors
+    /// As [`TileAssignment::of`].
+    pub fn of_instruction(instruction: &Instruction, devices: usize) -> Result<Vec<Option<Self>>, String> {
+        let leaves = instruction.shape.leaves();
+        let Some(sharding) = instruction.sharding() else { return Ok(vec![None; leaves.len()]) };
+        let said = sharding.leaves();
+        let of_leaf = |n: usize| if said.len() == 1 { said.first() } else { said.get(n) };
+        let tiling = |(n, leaf): (usize, &&Shape)| match (leaf.as_array(), of_leaf(n)) {
+            (Some(array), Some(one)) => Self::of(one, array.rank(), devices),
+            _ => Ok(None),
+        };
+        leaves.iter().enumerate().map(tiling).collect()
     }
 
     /// The normal form of the sharding of an array of `rank` dimensions, for a program on so many devices. What one

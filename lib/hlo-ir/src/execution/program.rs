@@ -48,6 +48,13 @@ pub struct CompileOptions {
     /// Whether results take over the memory of parameters as the module's `input_output_alias` says, if the arguments are given
     /// away. In a run to which they are not given, and on a server, they are copied.
     pub donation: bool,
+    /// The numbers of the client's devices that the program runs on, that of replica `r` and partition `p` at
+    /// `r * num_partitions + p`; the client's first ones, if it is empty. A server says itself where programs run.
+    pub device_assignment: Vec<usize>,
+    /// Whether a program that is for all partitions together is cut into what each of them does, by the shardings of its
+    /// values (the passes `sharding-propagation` and `spmd-partitioning`, before all others). Its parameters and results are
+    /// then those of one device.
+    pub spmd_partitioning: bool,
     /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long. A
     /// server always does.
     pub optimize: bool,
@@ -64,6 +71,8 @@ impl Default for CompileOptions {
             seed: 0,
             memory_limit: None,
             donation: false,
+            device_assignment: Vec::new(),
+            spmd_partitioning: false,
             optimize: true,
             debug_info: None,
         }

@@ -11,19 +11,7 @@ pub(super) fn tilings(
     id: InstrId,
     devices: usize,
 ) -> Result<Vec<Option<TileAssignment>>, Diag> {
-    let leaves = module[id].shape.leaves();
-    let Some(sharding) = module[id].sharding() else { return Ok(vec![None; leaves.len()]) };
-    let said = sharding.leaves();
-    let of_leaf = |n: usize| if said.len() == 1 { said.first() } else { said.get(n) };
-    let mut found = Vec::with_capacity(leaves.len());
-    for (n, leaf) in leaves.iter().enumerate() {
-        let (Some(array), Some(one)) = (leaf.as_array(), of_leaf(n)) else {
-            found.push(None);
-            continue;
-        };
-        found.push(TileAssignment::of(one, array.rank(), devices).map_err(|why| wrong(module, id, &why))?);
-    }
-    Ok(found)
+    TileAssignment::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))
 }
 
 /// The error of a sharding that says what can't be.

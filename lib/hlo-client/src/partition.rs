@@ -1,0 +1,230 @@
+//! Programs for all partitions together: cut into what each of them does, and the values at their ends into tiles.
+
+use crate::Error;
+use hlo_ir::attr::TileAssignment;
+use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Module, Shape};
+use hlo_passes::Pipeline;
+
+/// How the values at the ends of a program were cut that was for all partitions together.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    partitions: usize,
+    /// The leaves of the parameters, in order.
+    parameters: Vec<Cut>,
+    /// Those of the result.
+    result: Vec<Cut>,
+    result_shape: Shape,
+}
+
+/// A leaf of the whole program, and which part of it each partition has.
+#[derive(Clone, Debug)]
+struct Cut {
+    shape: Shape,
+    /// Of an array; nothing of a token.
+    tiling: Option<TileAssignment>,
+}
+
+/// Cuts a verified module that is for all of its partitions together by its shardings: afterwards it is what each of them does.
+/// `None` if there is one only, and nothing to cut.
+///
+/// # Errors
+/// A sharding that can't be followed, each at its instruction.
+pub fn partition(module: &mut Module) -> Result<Option<Partition>, Error> {
+    let Some(partitions) = usize::try_from(module.header.num_partitions.0).ok().filter(|&n| n > 1) else {
+        return Ok(None);
+    };
+    Pipeline::parse("sharding-propagation")?.run(module, &mut ())?;
+    let of = |module: &Module, id: InstrId| -> Result<Vec<Cut>, Error> {
+        let tilings = TileAssignment::of_instruction(&module[id], partitions).map_err(Error::new)?;
+        let leaves = module[id].shape.leaves().into_iter().cloned();
+        Ok(leaves.zip(tilings).map(|(shape, tiling)| Cut { shape, tiling }).collect())
+    };
+    let entry = module.entry();
+    let mut parameters = Vec::new();
+    for id in module.parameters(entry) {
+        parameters.extend(of(module, id)?);
+    }
+    let root = module[entry].root();
+    let (result, result_shape) = (of(module, root)?, module[root].shape.clone());
+    Pipeline::parse("spmd-partitioning")?.run(module, &mut ())?;
+    Ok(Some(Partition { partitions, parameters, result, result_shape }))
+}
+
+impl Partition {
+    /// The number of partitions.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// The shapes of the whole program's parameters, leaf by leaf.
+    pub fn parameters(&self) -> impl Iterator<Item = &Shape> {
+        self.parameters.iter().map(|cut| &cut.shape)
+    }
+
+    /// The shape of the whole program's result.
+    pub fn result(&self) -> &Shape {
+        &self.result_shape
+    }
+
+    /// The part that a partition has of values of the whole program, one for each leaf of its parameters. What tiles have beyond
+    /// the end of an array, where they do not divide it, are zeros.
+    ///
+    /// # Errors
+    /// There are more or fewer values than leaves, one does not fit its parameter, the program itself says what each partition
+    /// has of one (`manual`), there is no such partition, or no memory for the parts.
+    pub fn shard(&self, values: &[Literal], partition: usize) -> Result<Vec<Literal>, Error> {
+        if values.len() != self.parameters.len() {
+            return Err(Error::argument_count(self.parameters.len(), values.len()));
+        }
+        if partition >= self.partitions {
+            let last = self.partitions - 1;
+            return Err(Error::new(format!("there is no partition {partition}: they are 0 to {last}")));
+        }
+        let part = |(n, (cut, value)): (usize, (&Cut, &Literal))| {
+            cut.tile(value, partition).map_err(|why| Error::new(format!("argument {n}: {why}")))
+        };
+        self.parameters.iter().zip(values).enumerate().map(part).collect()
+    }
+
+    /// The parts of all partitions: see [`Partition::shard`].
+    ///
+    /// # Errors
+    /// As [`Partition::shard`].
+    pub fn shards(&self, values: &[Literal]) -> Result<Vec<Vec<Literal>>, Error> {
+        (0..self.partitions).map(|partition| self.shard(values, partition)).collect()
+    }
+
+    /// The whole result, of the results of the partitions.
+    ///
+    /// # Errors
+    /// There are not as many as partitions, one is none of this program, the program itself says what each partition has
+    /// (`manual`), or there is no memory for the whole.
+    pub fn whole(&self, results: &[Literal]) -> Result<Literal, Error> {
+        if results.len() != self.partitions {
+            let (expected, found) = (self.partitions, results.len());
+            return Err(Error::new(format!("expected the results of {expected} partitions, found {found}")));
+        }
+        let parts: Vec<Vec<&Literal>> = results.iter().map(Literal::leaves).collect();
+        let mut leaves = Vec::with_capacity(self.result.len());
+        for (n, cut) in self.result.iter().enumerate() {
+            let of_leaf: Option<Vec<&Literal>> = parts.iter().map(|p| p.get(n).copied()).collect();
+            let of_leaf = of_leaf.ok_or_else(|| Error::new(format!("a partition has no result {n}")))?;
+            leaves.push(cut.join(&of_leaf).map_err(|why| Error::new(format!("result {n}: {why}")))?);
+        }
+        Literal::from_leaves(&self.result_shape, &mut leaves.into_iter())
+            .ok_or_else(|| Error::new("internal error: the leaves of a result do not fit it"))
+    }
+}
+
+impl Cut {
+    /// The part of a value that a partition has.
+    fn tile(&self, value: &Literal, partition: usize) -> Result<Literal, String> {
+        if !self.shape.accepts(value.shape()) {
+            return Err(format!("expected an array of shape {}, found {}", self.shape, value.shape()));
+        }
+        let Some((array, tiling)) = self.tiled()? else { return Ok(value.clone()) };
+        let local = tiling.shard(&array.dims);
+        let mut tile = zeros(array, &local)?;
+        if let Some(place) = tiling.places().get(partition) {
+            let bytes = tile.bytes_mut();
+            Overlap::of(array, &local, &place.tile).each(|from, to, count| {
+                bytes[to..][..count].copy_from_slice(&value.bytes()[from..][..count]);
+            });
+        }
+        Ok(tile)
+    }
+
+    /// The array whose parts these are, one of each partition.
+    fn join(&self, parts: &[&Literal]) -> Result<Literal, String> {
+        let Some((array, tiling)) = self.tiled()? else {
+            return parts.first().map(|&part| part.clone()).ok_or_else(|| "there are no parts".to_string());
+        };
+        let local = tiling.shard(&array.dims);
+        let mut whole = zeros(array, &array.dims)?;
+        let bytes = whole.bytes_mut();
+        for (place, part) in tiling.places().iter().zip(parts) {
+            let fits = |a: &ArrayShape| a.dims == local && a.element_type == array.element_type;
+            if !part.shape().as_array().is_some_and(fits) {
+                let expected = Shape::array(array.element_type, local.clone());
+                return Err(format!("expected a part of shape {expected}, found {}", part.shape()));
+            }
+            // All that have the same tile have the same in it.
+            if place.replica == 0 {
+                Overlap::of(array, &local, &place.tile).each(|to, from, count| {
+                    bytes[to..][..count].copy_from_slice(&part.bytes()[from..][..count]);
+                });
+            }
+        }
+        Ok(whole)
+    }
+
+    /// The array and its tiles, if there is more than one.
+    fn tiled(&self) -> Result<Option<(&ArrayShape, &TileAssignment)>, String> {
+        let (Some(array), Some(tiling)) = (self.shape.as_array(), &self.tiling) else { return Ok(None) };
+        if tiling.is_replicated() {
+            return Ok(None);
+        }
+        if tiling.groups() > 1 {
+            return Err("the program itself says what each partition has of it (`manual`)".to_string());
+        }
+        match array.is_static() {
+            true => Ok(Some((array, tiling))),
+            false => Err(format!("{array} is cut, and its sizes are known at run time only")),
+        }
+    }
+}
+
+/// An array of zeros of other sizes.
+fn zeros(like: &ArrayShape, dims: &Dims) -> Result<Literal, String> {
+    let shape = Shape::array(like.element_type, dims.clone());
+    Literal::try_zeros(&shape).ok_or_else(|| format!("there is no memory for an array of shape {shape}"))
+}
+
+/// What an array and one of its tiles have in common, both row-major.
+struct Overlap {
+    /// Its sizes.
+    sizes: Dims,
+    /// Where it begins in the array, in bytes.
+    start: usize,
+    /// From row to row of each dimension, in the array and in the tile, in bytes.
+    strides: Vec<(usize, usize)>,
+    element_bytes: usize,
+}
+
+impl Overlap {
+    fn of(array: &ArrayShape, local: &Dims, tile: &[i64]) -> Self {
+        let element_bytes = array.element_type.byte_size();
+        let bytes = |n: i64| usize::try_from(n).unwrap_or(0) * element_bytes;
+        // Where the sizes are not multiples, the last tiles may lie beyond the end.
+        let begins: Dims = (0..local.len()).map(|d| (tile[d] * local[d]).min(array.dims[d])).collect();
+        let sizes = (0..local.len()).map(|d| (array.dims[d] - begins[d]).min(local[d])).collect();
+        let (whole, part) = (array.row_major_strides(), ArrayShape::new(array.element_type, local.clone()));
+        let part = part.row_major_strides();
+        Self {
+            sizes,
+            start: begins.iter().zip(&whole).map(|(&at, &stride)| bytes(at * stride)).sum(),
+            strides: whole.iter().zip(&part).map(|(&a, &b)| (bytes(a), bytes(b))).collect(),
+            element_bytes,
+        }
+    }
+
+    /// Names where each row begins in the array and in the tile, and its bytes.
+    fn each(&self, mut row: impl FnMut(usize, usize, usize)) {
+        let Some((&last, outer)) = self.sizes.split_last() else { return row(0, 0, self.element_bytes) };
+        let bytes = usize::try_from(last).unwrap_or(0) * self.element_bytes;
+        let rows: i64 = outer.iter().product();
+        if bytes == 0 {
+            return;
+        }
+        for n in 0..usize::try_from(rows).unwrap_or(0) {
+            let index = hlo_ir::unravel(n, outer);
+            let (mut whole, mut part) = (self.start, 0);
+            for (&i, (of_whole, of_part)) in index.iter().zip(&self.strides) {
+                let i = usize::try_from(i).unwrap_or(0);
+                whole += i * of_whole;
+                part += i * of_part;
+            }
+            row(whole, part, bytes);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Programs that are cut here into what each device does (`--use-spmd-partitioning`): inputs and results are those of the whole
+//! program.
+
+use crate::args::Args;
+use crate::arrays::{Leaf, parameter_leaves, result_leaves};
+use crate::ranks::OtherRanks;
+use hlo_client::Partition;
+use hlo_ir::attr::{Sharding, ShardingKind};
+use hlo_ir::diag::Source;
+use hlo_ir::{ElementType, Literal, Module, Op, Shape};
+use hlo_tools_common::{Failure, Reporter};
+
+/// A program as it was before it was cut.
+#[derive(Debug)]
+pub struct Whole {
+    /// The whole program.
+    pub module: Module,
+    /// Its parameters and results.
+    pub parameters: Vec<Leaf>,
+    pub results: Vec<Leaf>,
+    partition: Partition,
+}
+
+impl Whole {
+    /// Cuts a module, if the arguments ask for it. If they do not, and the module looks as if that were meant, says so.
+    pub fn cut(
+        args: &Args,
+        reporter: Reporter,
+        module: &mut Module,
+        source: &Source,
+    ) -> Result<Option<Self>, Failure> {
+        if !args.use_spmd_partitioning {
+            if is_to_be_cut(module) && !args.quiet {
+                reporter.note(
+                    "the program's values have shardings, and each device runs all of it: --use-spmd-partitioning cuts it",
+                );
+            }
+            return Ok(None);
+        }
+        let module_before = module.clone();
+        match hlo_client::partition(module) {
+            Ok(Some(partition)) => Ok(Some(Self {
+                parameters: parameter_leaves(&module_before),
+                results: result_leaves(&module_before),
+                module: module_before,
+                partition,
+            })),
+            Ok(None) => Err(Failure::Usage(
+                "--use-spmd-partitioning: the program has one partition; --num-partitions=P says how many there are"
+                    .to_string(),
+            )),
+            Err(hlo_client::Error::Diags(diags)) => Err(Failure::diags(source, diags)),
+            Err(other) => Err(Failure::Message(other.to_string())),
+        }
+    }
+
+    /// On how many devices each replica runs.
+    pub fn partitions(&self) -> usize {
+        self.partition.partitions()
+    }
+
+    /// The part of the inputs that a device has.
+    pub fn shard(&self, inputs: &[Literal], device: usize) -> Result<Vec<Literal>, Failure> {
+        self.partition.shard(inputs, device % self.partitions()).map_err(failure)
+    }
+
+    /// The results of the replicas, of those of the devices; none at other ranks than the first.
+    pub fn results(&self, of_devices: &[Literal], ranks: OtherRanks<'_>) -> Result<Vec<Literal>, Failure> {
+        let gathered = match ranks {
+            None => of_devices,
+            Some(ranks) => match ranks.gather(bytes_of(of_devices)?)? {
+                None => return Ok(Vec::new()),
+                Some(texts) => {
+                    let shape = of_devices.first().map(Literal::shape).ok_or_else(unreadable)?;
+                    let all = texts.iter().map(|text| literals_of(text, shape));
+                    &all.collect::<Result<Vec<_>, _>>()?.concat()
+                }
+            },
+        };
+        gathered.chunks(self.partitions()).map(|parts| self.partition.whole(parts).map_err(failure)).collect()
+    }
+}
+
+fn failure(error: hlo_client::Error) -> Failure {
+    Failure::Message(error.to_string())
+}
+
+fn unreadable() -> Failure {
+    Failure::Message("internal error: another rank's results are not those of this program".to_string())
+}
+
+/// True if something in a program of several partitions has a sharding that its devices would be cut by. Those of parameters
+/// stay when a program has been cut.
+fn is_to_be_cut(module: &Module) -> bool {
+    let instructions = module.computations().flat_map(|c| module[c].instructions());
+    module.header.num_partitions.0 > 1
+        && instructions.copied().any(|id| {
+            let cuts = |kind: &ShardingKind| matches!(kind, ShardingKind::Tiled(_) | ShardingKind::Named(_));
+            let says = |sharding: &Sharding| sharding.leaves().iter().any(|one| cuts(&one.kind));
+            !matches!(module[id].op, Op::Parameter(_)) && module[id].sharding().is_some_and(says)
+        })
+}
+
+/// Values as one text: for each its leaves' sizes, then all elements.
+fn bytes_of(values: &[Literal]) -> Result<Vec<u8>, Failure> {
+    let dims = |leaf: &Literal| leaf.shape().as_array().map_or_else(Vec::new, |a| a.dims.to_vec());
+    let sizes: Vec<Vec<Vec<i64>>> =
+        values.iter().map(|v| v.leaves().into_iter().map(dims).collect()).collect();
+    let mut bytes = serde_json::to_vec(&sizes).map_err(|_| unreadable())?;
+    bytes.push(b'\n');
+    for leaf in values.iter().flat_map(Literal::leaves).filter(|leaf| leaf.shape().as_array().is_some()) {
+        bytes.extend_from_slice(leaf.bytes());
+    }
+    Ok(bytes)
+}
+
+/// The values of a shape that are in a text; their sizes may be others than the shape's.
+fn literals_of(text: &[u8], shape: &Shape) -> Result<Vec<Literal>, Failure> {
+    let end = text.iter().position(|&b| b == b'\n').ok_or_else(unreadable)?;
+    let sizes: Vec<Vec<Vec<i64>>> = serde_json::from_slice(&text[..end]).map_err(|_| unreadable())?;
+    let mut rest = &text[end + 1..];
+    let mut values = Vec::with_capacity(sizes.len());
+    for sizes in sizes {
+        let mut leaves = Vec::with_capacity(sizes.len());
+        for (leaf, dims) in shape.leaves().into_iter().zip(sizes) {
+            let Some(array) = leaf.as_array() else {
+                leaves.push(Literal::try_zeros(leaf).ok_or_else(unreadable)?);
+                continue;
+            };
+            let value = read_array(array.element_type, dims, &mut rest).ok_or_else(unreadable)?;
+            leaves.push(value);
+        }
+        let value = Literal::from_leaves(shape, &mut leaves.into_iter());
+        values.push(value.ok_or_else(unreadable)?);
+    }
+    Ok(values)
+}
+
+/// The next array of a text.
+fn read_array(ty: ElementType, dims: Vec<i64>, rest: &mut &[u8]) -> Option<Literal> {
+    let mut value = Literal::try_zeros(&Shape::array(ty, dims))?;
+    let (bytes, after) = rest.split_at_checked(value.bytes().len())?;
+    value.bytes_mut().copy_from_slice(bytes);
+    *rest = after;
+    Some(value)
+}
