@@ -12,15 +12,17 @@ run: deps
 dist: deps
 	sh scripts/dist.sh
 
-# Every test of every crate, compiled execution included.
+# Every test of every crate, compiled execution included. With MPI=1 devices on several ranks, too: that installs Open MPI.
 test: deps
-	cargo test --locked --workspace --no-fail-fast
+	cargo test --locked --workspace $(if $(MPI),--features hlo-tools/mpi) --no-fail-fast
 
-# Installs Open MPI if it is missing, and tests devices on several ranks: the library, then hlo-run under mpirun.
+# Installs Open MPI if it is missing, and tests devices on several ranks: the library, then hlo-run under mpirun, then ranks
+# on two machines that have only a network in common.
 mpi:
 	@sh scripts/deps.sh --mpi
 	cargo test --locked -p hlo-communicator -p hlo-mpi --features hlo-mpi/mpi --no-fail-fast
 	cargo test --locked -p hlo-tools --features mpi --test mpi
+	sh scripts/two-machines.sh
 
 # Every pass over every module of the corpus, of which `make test` takes a sample. PASSES=a,b takes these passes.
 test-full: test
@@ -76,7 +78,7 @@ ci: deps
 
 # Installs what building needs beyond Rust.
 deps:
-	@sh scripts/deps.sh
+	@sh scripts/deps.sh $(if $(MPI),--mpi)
 
 fmt:
 	cargo fmt --all

@@ -1,8 +1,10 @@
 //! `hlo-run` under `mpirun`: programs of several devices on two to four ranks, against what they give in one process. Nothing
 //! runs, and the reason is printed, without the feature `mpi` or without `mpirun`.
 //!
-//! `HLO_CORPUS=DIR` names a folder of cases, of which those of several devices run on two and four ranks too.
+//! The cases of several devices of the corpus (`test/corpus`, or `HLO_CORPUS=DIR`) run on two and four ranks, by both engines.
 
+use hlo_ir::ElementType;
+use hlo_testing::collectives::{self, Array, COUNTS};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
@@ -18,8 +20,9 @@ fn main() -> ExitCode {
         println!("skipped: mpirun can't be started ({e}); `sh scripts/deps.sh --mpi` installs it");
         return ExitCode::SUCCESS;
     }
-    let corpus = std::env::var_os("HLO_CORPUS").map(PathBuf::from);
-    let entries = corpus.and_then(|corpus| std::fs::read_dir(corpus).ok()).into_iter().flatten();
+    let of_project = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/test/corpus"));
+    let corpus = std::env::var_os("HLO_CORPUS").map_or_else(of_project, PathBuf::from);
+    let entries = std::fs::read_dir(corpus).into_iter().flatten();
     let mut folders: Vec<PathBuf> = entries.filter_map(|e| e.ok()).map(|e| e.path()).collect();
     folders.retain(|folder| devices(folder) > 1);
     folders.sort();
@@ -28,7 +31,15 @@ fn main() -> ExitCode {
     trials.extend(MODULES.map(|(name, body)| {
         Trial::test(format!("{name} as in one process"), move || as_in_one_process(name, body))
     }));
+    for counts in COUNTS.into_iter().filter(|&(replicas, partitions)| replicas * partitions > 1) {
+        for ty in collectives::types(counts) {
+            let name = format!("collectives of {ty} on {} x {} devices", counts.0, counts.1);
+            trials.push(Trial::test(name, move || every_collective(counts, ty)));
+        }
+    }
     trials.push(Trial::test("what-is-printed", what_is_printed));
+    trials.push(Trial::test("a-program-that-is-cut", a_program_that_is_cut));
+    trials.push(Trial::test("devices-that-diverge", devices_that_diverge));
     trials.push(Trial::test("what-is-wrong", what_is_wrong));
     trials.push(Trial::test("a-rank-that-is-killed", a_rank_that_is_killed));
     libtest_mimic::run(&Arguments { test_threads: Some(1), ..arguments }, trials).exit_code()
@@ -121,6 +132,58 @@ fn as_in_one_process(name: &str, body: &str) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Every collective with every form of groups has the bits that it has in one process, where they are held to the semantics
+/// (test/devices.rs): by the interpreter, and by compiled code where there are replicas and partitions.
+fn every_collective(counts: (usize, usize), ty: ElementType) -> Result<(), Failed> {
+    let devices = counts.0 * counts.1;
+    let name = format!("mpi_{ty}_{}_{}", counts.0, counts.1);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let programs =
+        [("a", collectives::reductions_and_gathers(counts, ty)), ("b", collectives::exchanges(counts, ty))];
+    for (part, program) in programs {
+        let path = folder.join(format!("{name}_{part}.hlo"));
+        std::fs::write(&path, program.text())?;
+        let mut arguments: Vec<String> = Vec::new();
+        for (device, arrays) in program.given.iter().enumerate() {
+            for array in arrays {
+                arguments.extend([format!("--input@{device}"), literal(array, ty)]);
+            }
+        }
+        let files = folder.join(format!("{name}_{part}_{{d}}.npz"));
+        let engines: &[&str] =
+            if cfg!(feature = "codegen") && counts == (2, 2) { &["eval", "jit"] } else { &["eval"] };
+        for engine in engines {
+            let run = |ranks: usize, what: &str| {
+                let mut command = hlo_run_by(engine, ranks);
+                command.arg(&path).args(&arguments).arg(what).arg(&files).args(["--rtol=0", "--atol=0"]);
+                command.output()
+            };
+            let alone = run(1, "-o")?;
+            if !alone.status.success() {
+                return Err(text(&alone).into());
+            }
+            let output = run(devices.min(4), "--expected")?;
+            if !output.status.success() || !text(&output).contains("match the expected ones") {
+                return Err(format!("{engine}: {}", text(&output)).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An array as `--input` takes it.
+fn literal(array: &Array, ty: ElementType) -> String {
+    let rows: Vec<String> = array
+        .values
+        .chunks(array.dims[1])
+        .map(|row| {
+            let number = |n: &i64| if ty.is_complex() { format!("({n}, 0)") } else { n.to_string() };
+            format!("{{{}}}", row.iter().map(number).collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    format!("{} {{{}}}", array.shape(ty), rows.join(","))
+}
+
 /// A line; a parameter that is an array has the number of the device added to each element.
 fn other_on_each_device(line: &str) -> String {
     let parts = line.trim().split_once(" = ").and_then(|(name, rest)| {
@@ -146,14 +209,18 @@ fn devices(folder: &Path) -> u64 {
     number("num_replicas") * number("num_partitions")
 }
 
-/// `hlo-run` on so many ranks.
-fn hlo_run(ranks: usize) -> Command {
+/// `hlo-run` on so many ranks, by an engine.
+fn hlo_run_by(engine: &str, ranks: usize) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]);
     command.arg(env!("CARGO_BIN_EXE_hlo-run"));
-    let engine = if cfg!(feature = "codegen") { "--engine=jit" } else { "--engine=eval" };
-    command.arg(engine).args(["--timeout", "120"]);
+    command.arg(format!("--engine={engine}")).args(["--timeout", "120"]);
     command
+}
+
+/// `hlo-run` on so many ranks.
+fn hlo_run(ranks: usize) -> Command {
+    hlo_run_by(if cfg!(feature = "codegen") { "jit" } else { "eval" }, ranks)
 }
 
 fn text(output: &Output) -> String {
@@ -163,7 +230,8 @@ fn text(output: &Output) -> String {
 fn trial(folder: PathBuf, ranks: usize) -> Trial {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Trial::test(format!("{name} on {ranks} ranks"), move || {
-        let output = hlo_run(ranks).arg("--case").arg(&folder).output()?;
+        let engine = if cfg!(feature = "codegen") { "both" } else { "eval" };
+        let output = hlo_run_by(engine, ranks).arg("--case").arg(&folder).output()?;
         match output.status.success() && text(&output).contains("match the expected ones") {
             true => Ok(()),
             false => Err(text(&output).into()),
@@ -202,6 +270,69 @@ fn what_is_printed() -> Result<(), Failed> {
         true => Ok(()),
         false => Err(text(&output).into()),
     }
+}
+
+/// A program that is cut for its devices has whole inputs and results, wherever these are.
+fn a_program_that_is_cut() -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi_cut.hlo");
+    std::fs::write(
+        &path,
+        "HloModule cut, num_partitions=4
+ENTRY e {
+  x = f32[7,6] parameter(0), sharding={devices=[2,2]<=[4]}
+  w = f32[6,5] parameter(1), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  d = f32[7,5] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = (f32[7,5], f32[6,5]) tuple(d, w), sharding={{devices=[4,1]<=[4]}, {devices=[1,4]<=[4]}}
+}
+",
+    )?;
+    let run = |mut command: Command| {
+        command.arg(&path).args(["--use-spmd-partitioning", "--full", "--random-inputs=7"]).output()
+    };
+    let alone = run(hlo_run(1))?;
+    // Of five ranks the first has no device.
+    for ranks in [3, 5] {
+        let output = run(hlo_run(ranks))?;
+        if !alone.status.success() || !output.status.success() || output.stdout != alone.stdout {
+            return Err(format!("{ranks} ranks: {}{}", text(&alone), text(&output)).into());
+        }
+    }
+    Ok(())
+}
+
+/// Devices that come to different collectives end the job, by each engine, and it is said which did.
+fn devices_that_diverge() -> Result<(), Failed> {
+    let path = module(
+        "diverging",
+        "less { s = (s32[], s32[], s32[]) parameter(0) i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1 ROOT p = pred[] compare(i, n), direction=LT }
+next {
+  s = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  x = s32[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  sum = s32[] all-reduce(x), to_apply=add
+  ROOT t = (s32[], s32[], s32[]) tuple(j, n, sum)
+}
+ENTRY e {
+  r = u32[] replica-id()
+  n = s32[] convert(r)
+  o = s32[] constant(0)
+  s = (s32[], s32[], s32[]) tuple(o, n, n)
+  ROOT w = (s32[], s32[], s32[]) while(s), condition=less, body=next
+}",
+    )?;
+    for engine in if cfg!(feature = "codegen") { &["jit", "eval"][..] } else { &["eval"] } {
+        let output = hlo_run_by(engine, 2).arg(&path).args(["--collective-timeout", "20"]).output()?;
+        let text = text(&output);
+        let says = text.contains("the devices diverge") && text.contains("`all-reduce` `sum`");
+        if output.status.success() || !says || text.contains("panicked") {
+            return Err(format!("{engine}: {text}").into());
+        }
+    }
+    Ok(())
 }
 
 /// What is wrong on one rank ends all, and is said once.

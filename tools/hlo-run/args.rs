@@ -199,6 +199,11 @@ pub struct Args {
     #[arg(help_heading = "Timing")]
     pub time: Option<TimeFormat>,
 
+    /// Write a picture of when each device of a program of several waits for others, and in which collective (FILE.svg), or
+    /// the events for Chrome's tracing and Perfetto (FILE.json)
+    #[arg(long, value_name = "FILE", help_heading = "Timing")]
+    pub timeline: Option<String>,
+
     /// How often to run
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Timing")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]

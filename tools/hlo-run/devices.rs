@@ -11,9 +11,10 @@ use crate::results::{self, Tolerances};
 use crate::timing::Timings;
 use crate::whole::Whole;
 use crate::{Asked, load_expected_from, load_inputs_from};
+use hlo_graph::{timeline_svg, timeline_trace};
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{Literal, Module};
-use hlo_tools_common::{Failure, Reporter, print};
+use hlo_tools_common::{Failure, Reporter, print, write_output};
 use std::ffi::{OsStr, OsString};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -180,6 +181,11 @@ impl<'a> Given<'a> {
         let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
         let replicas = whole.map(|whole| devices / whole.partitions());
         check(args, devices, replicas)?;
+        if let Some(path) = args.timeline.as_ref().filter(|path| ranks.is_some() && !path.contains(DEVICE)) {
+            return Err(Failure::Usage(format!(
+                "--timeline {path}: each rank has its own: `{DEVICE}` in the name stands for the number of its first device"
+            )));
+        }
         let local = local_devices(ranks, devices);
         let numbers = replicas.map_or(local.clone(), |replicas| 0..replicas);
         let ends: Vec<Args> = numbers.clone().map(|number| args_for(args, number)).collect();
@@ -229,6 +235,7 @@ impl Program<'_> {
                 program.run(&mut feeds, args.collective_timeout)
             })?;
             timings.waits = program.waits();
+            write_timeline(args, &program)?;
             program.results()
         });
         let compiled = compiled.transpose()?;
@@ -250,6 +257,7 @@ impl Program<'_> {
             })?;
             if !compiles {
                 timings.waits = program.waits();
+                write_timeline(args, &program)?;
             }
             program.results()
         });
@@ -275,6 +283,18 @@ impl Program<'_> {
         }
         Ok(())
     }
+}
+
+/// Writes what each device waited for, if that is asked for. Of several ranks each has its own file.
+fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<(), Failure> {
+    let Some(path) = &args.timeline else { return Ok(()) };
+    let timeline = program.timeline();
+    let first = timeline.devices.first().copied().unwrap_or(0).to_string();
+    let text = match path.ends_with(".json") {
+        true => timeline_trace(&timeline),
+        false => timeline_svg(&timeline),
+    };
+    write_output(Some(&path.replace(DEVICE, &first)), text.as_bytes())
 }
 
 /// What came out of each device of this process; of each replica, if the program is cut here, at the first rank.

@@ -1,12 +1,14 @@
 //! The two ways to a result: the interpreter, and compiled code where it is built in.
 
 use crate::feed::Feed;
-use crate::ranks::{OtherRanks, agreed};
+use crate::ranks::{OtherRanks, agreed, local_devices};
 use crate::timing::Codegen;
 use crate::watchdog::Watchdog;
 use hlo_client::{
-    Arguments, Client, CompileOptions, DeviceRunOptions, Executable, Results, RunOptions, Wait, Waits,
+    Arguments, Client, CompileOptions, DeviceRunOptions, Executable, Results, RunOptions, Wait, WaitEvent,
+    Waits,
 };
+use hlo_graph::{Timeline, WaitSpan};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::host::Host;
 use hlo_ir::{Literal, Module, SourceFrames, Span};
@@ -120,9 +122,12 @@ pub fn load_on_devices<'a>(
     let of_device = |inputs: &Vec<Literal>| arguments(&program, inputs);
     let arguments = inputs.iter().map(of_device).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let results = inputs.iter().map(|_| program.room()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let waits = Waits::default();
-    Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits })
+    let (waits, runs) = (Waits::with_events(MAX_EVENTS), Vec::new());
+    Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits, runs })
 }
+
+/// The most waits that are kept for a picture.
+const MAX_EVENTS: usize = 200_000;
 
 /// A program of several devices with the inputs of each.
 pub struct LoadedOnDevices<'a> {
@@ -133,6 +138,8 @@ pub struct LoadedOnDevices<'a> {
     source: &'a Source,
     settings: Settings<'a>,
     waits: Waits,
+    /// When each run began and ended, from the waits' start on.
+    runs: Vec<(Duration, Duration)>,
 }
 
 impl LoadedOnDevices<'_> {
@@ -148,8 +155,23 @@ impl LoadedOnDevices<'_> {
             waits: Some(&self.waits),
             world: self.settings.ranks.map(|ranks| ranks.world()),
         };
+        let begin = self.waits.start().elapsed();
         let outcome = self.program.execute_on_devices_into(&self.arguments, &mut self.results, options);
+        self.runs.push((begin, self.waits.start().elapsed()));
         outcome.map_err(|e| failure(e, self.module, self.source, self.settings))
+    }
+
+    /// What the devices of this process did in all runs so far.
+    pub fn timeline(&self) -> Timeline {
+        let (events, left_out) = self.waits.events();
+        let span = |e: WaitEvent| WaitSpan { device: e.device, name: e.name, start: e.start, time: e.time };
+        Timeline {
+            title: self.module.name.to_string(),
+            runs: self.runs.clone(),
+            devices: local_devices(self.settings.ranks, self.program.devices().len()).collect(),
+            waits: events.into_iter().map(span).collect(),
+            left_out,
+        }
     }
 
     /// What the devices have waited for in all runs so far.

@@ -136,6 +136,10 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         let program = Program { module: &module, transformed, source: &source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
     }
+    if args.timeline.is_some() {
+        let message = "--timeline shows what devices wait for, and the program runs on one device";
+        return Err(Failure::Usage(message.to_string()));
+    }
     if ranks.is_some() {
         let message =
             "the program runs on one device: there is nothing to spread over the ranks of an MPI job";

@@ -19,6 +19,8 @@ pub struct Whole {
     pub parameters: Vec<Leaf>,
     pub results: Vec<Leaf>,
     partition: Partition,
+    /// The shape of a device's result.
+    part: Shape,
 }
 
 impl Whole {
@@ -44,6 +46,7 @@ impl Whole {
                 results: result_leaves(&module_before),
                 module: module_before,
                 partition,
+                part: module[module[module.entry()].root()].shape.clone(),
             })),
             Ok(None) => Err(Failure::Usage(
                 "--use-spmd-partitioning: the program has one partition; --num-partitions=P says how many there are"
@@ -71,8 +74,7 @@ impl Whole {
             Some(ranks) => match ranks.gather(bytes_of(of_devices)?)? {
                 None => return Ok(Vec::new()),
                 Some(texts) => {
-                    let shape = of_devices.first().map(Literal::shape).ok_or_else(unreadable)?;
-                    let all = texts.iter().map(|text| literals_of(text, shape));
+                    let all = texts.iter().map(|text| literals_of(text, &self.part));
                     &all.collect::<Result<Vec<_>, _>>()?.concat()
                 }
             },

@@ -119,13 +119,39 @@ impl Builder {
         self.state.borrow_mut().raises = enabled;
     }
 
+    /// Says on how many devices the program runs: replicas, which are copies of it on other data, and partitions, which work on
+    /// each copy together; one of each unless it is said. How many devices are in a group may follow from these, so it is
+    /// said before the first collective.
+    ///
+    /// # Example
+    /// ```
+    /// use hlo_builder::{Builder, Participants};
+    /// use hlo_ir::{ElementType, Shape};
+    ///
+    /// let b = Builder::new("gather");
+    /// b.set_devices(1, 4);
+    /// let x = b.parameter(0, Shape::array(ElementType::F32, [2]), "x");
+    /// // All four partitions of the one replica that the group names.
+    /// let all = Participants { channel: Some(1), ..Participants::groups(&[&[0]]) };
+    /// assert_eq!(x.all_gather(0, 4, &all).shape()?, Shape::array(ElementType::F32, [8]));
+    /// assert_eq!(b.build()?.header.num_partitions.0, 4);
+    /// # Ok::<(), hlo_builder::BuildErrors>(())
+    /// ```
+    pub fn set_devices(&self, replicas: i64, partitions: i64) {
+        let header = &mut self.state.borrow_mut().module.header;
+        header.replica_count.0 = replicas;
+        header.num_partitions.0 = partitions;
+    }
+
     /// Begins a computation for this one to call, in which errors are raised, and the work for constants is limited, as in this
-    /// one.
+    /// one, and which runs on as many devices.
     pub fn sub_builder(&self, name: &str) -> Builder {
         let sub = Builder::new(name);
         let state = self.state.borrow();
         sub.raise_at_once(state.raises);
         sub.limit_constants(state.max_operations);
+        let header = &state.module.header;
+        sub.set_devices(header.replica_count.0, header.num_partitions.0);
         sub
     }
 

@@ -3,7 +3,7 @@
 use crate::executable::Executable;
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
-use crate::{Arguments, Buffer, Device, Error, Results, RunOptions};
+use crate::{Arguments, Buffer, Device, Error, Results, RunOptions, Waits};
 #[cfg(feature = "codegen")]
 use crate::{donation::Given, local::written};
 #[cfg(feature = "codegen")]
@@ -14,8 +14,7 @@ use hlo_communicator::{Options, TIMEOUT};
 use hlo_ir::Literal;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::Watch;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a run on several devices has besides its arguments.
@@ -34,44 +33,6 @@ pub struct DeviceRunOptions<'a> {
     /// Where the devices are; all in this process, if it is not said. If there are other processes, arguments, results and
     /// hosts are those of the devices of this one.
     pub world: Option<&'a dyn World>,
-}
-
-/// How often devices have waited for each other in a run or several, and how long.
-#[derive(Debug, Default)]
-pub struct Waits(Mutex<BTreeMap<(usize, String), (u64, Duration)>>);
-
-/// What a device has waited for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
-    /// The device.
-    pub device: usize,
-    /// The collective: its opcode and its instruction.
-    pub name: String,
-    /// How often it ran.
-    pub count: u64,
-    /// How long the device has waited there, in all, until the others came.
-    pub time: Duration,
-}
-
-impl Waits {
-    fn note(&self, device: usize, name: &str, time: Duration) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, sum) = all.entry((device, name.to_string())).or_default();
-        *count += 1;
-        *sum += time;
-    }
-
-    /// What was noted, by devices and names.
-    pub fn all(&self) -> Vec<Wait> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = |((device, name), &(count, time)): (&(usize, String), &(u64, Duration))| Wait {
-            device: *device,
-            name: name.clone(),
-            count,
-            time,
-        };
-        all.iter().map(wait).collect()
-    }
 }
 
 impl Executable {
@@ -232,6 +193,13 @@ struct Place<'a> {
     waits: Option<&'a Waits>,
 }
 
+impl Place<'_> {
+    /// Notes what a device has waited for, where that is asked for.
+    fn note(&self, device: usize, name: &str, time: Duration) {
+        self.waits.iter().for_each(|waits| waits.note(device, name, time));
+    }
+}
+
 impl LocalProgram {
     /// Runs the program on as many devices as there are arguments and results.
     fn execute_on_devices(
@@ -250,9 +218,7 @@ impl LocalProgram {
                 let runs = values.into_iter().zip(or_nobody(hosts, &mut nobody));
                 let runs =
                     runs.map(|(inputs, host)| hlo_eval::DeviceRun { inputs, host, watch: watch.clone() });
-                let note = |device: usize, name: &str, time: Duration| {
-                    place.waits.iter().for_each(|waits| waits.note(device, name, time));
-                };
+                let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
                 let options = hlo_eval::DeviceOptions {
                     timeout: place.timeout,
                     waited: place.waits.map(|_| &note as &hlo_eval::Waited<'_>),
@@ -325,7 +291,9 @@ impl LocalProgram {
         let devices = program.devices().devices();
         let first = place.world.local_devices(devices).start;
         let watches = hlo_ir::watch::Watches::with(devices, first, watch);
-        let overseer = Overseer { module: &self.module, watches: &watches, waits: place.waits };
+        let note = |device: usize, name: &str, time: Duration| place.note(device, name, time);
+        let waited = place.waits.map(|_| &note as &hlo_eval::Waited<'_>);
+        let overseer = hlo_eval::Overseer { module: &self.module, watches: &watches, waited };
         let timeout = place.timeout.unwrap_or(TIMEOUT);
         let options = Options { timeout, observer: &overseer, ..Options::default() };
         let mut nobody = vec![NoHost; given.len()];
@@ -346,32 +314,5 @@ fn or_nobody<'a, 'h: 'a>(hosts: Vec<&'h mut dyn Host>, nobody: &'a mut [NoHost])
     match hosts.len() == nobody.len() {
         true => hosts.into_iter().map(|host| host as &mut dyn Host).collect(),
         false => nobody.iter_mut().map(|host| host as &mut dyn Host).collect(),
-    }
-}
-
-/// What looks after the devices of compiled code: if one fails, the others are told to end.
-#[cfg(feature = "codegen")]
-struct Overseer<'a> {
-    module: &'a hlo_ir::Module,
-    watches: &'a hlo_ir::watch::Watches,
-    waits: Option<&'a Waits>,
-}
-
-#[cfg(feature = "codegen")]
-impl hlo_communicator::Observer for Overseer<'_> {
-    fn position(&self, device: usize) -> Option<String> {
-        self.watches.position(self.module, device)
-    }
-
-    fn is_stopped(&self, device: usize) -> bool {
-        self.watches.is_stopped(device)
-    }
-
-    fn waited(&self, device: usize, name: &str, time: Duration) {
-        self.waits.iter().for_each(|waits| waits.note(device, name, time));
-    }
-
-    fn failed(&self) {
-        self.watches.stop();
     }
 }

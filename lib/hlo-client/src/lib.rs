@@ -52,13 +52,14 @@ mod queue;
 #[cfg(feature = "remote")]
 mod remote;
 mod time_limit;
+mod waits;
 
 pub use boundary::padded_inputs;
 pub use buffer::Buffer;
 pub use cache::CacheStatistics;
 pub use client::{Client, ClientOptions};
 pub use device::Device;
-pub use devices::{DeviceRunOptions, Wait, Waits};
+pub use devices::DeviceRunOptions;
 pub use donation::Argument;
 pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncDeviceRunOptions, AsyncRunOptions, Execution};
@@ -69,3 +70,4 @@ pub use hlo_remote::{Address, ConnectOptions, Tls};
 pub use options::ENGINES;
 pub use partition::{Partition, partition};
 pub use passes::{Prepared, lower, prepare};
+pub use waits::{Wait, WaitEvent, Waits};

@@ -2,9 +2,8 @@
 
 use crate::executable::{Executable, Input, RunError};
 use hlo_communicator::{Communicator, Failure, InProcess, Options, Reduction, Table, World, run_in};
-use hlo_ir::devices::{self, DeviceCounts};
+use hlo_ir::devices::{Collective, DeviceCounts};
 use hlo_ir::diag::Diag;
-use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::Host;
 use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Module};
@@ -36,15 +35,11 @@ impl Collectives {
         let counts = DeviceCounts::of(module).unwrap_or(DeviceCounts { replicas: 1, partitions: 1 });
         let mut table = Table::new(counts.devices());
         for &id in instructions {
-            let op = &module[id].op;
             let refused = |message: String| Diag::error(message).at(module.span(id), "this collective");
-            let groups = devices::groups(module, id, counts).map_err(refused)?;
-            let pairs = match op.effect() {
-                Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(refused)?,
-                _ => Vec::new(),
-            };
-            let site = table.add_permute(format!("`{}` `{}`", op.name(), module[id].name), &groups, &pairs);
-            let reduction = devices::unordered_reduction(module, id);
+            let collective = Collective::of(module, id, counts).map_err(refused)?;
+            let internal = || refused("internal error: the plan numbers what is no collective".to_string());
+            let Collective { name, groups, pairs, reduction } = collective.ok_or_else(internal)?;
+            let site = table.add_permute(name, &groups, &pairs);
             let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
             table.set_reduction(site, reduction);
         }

@@ -5,7 +5,7 @@ use crate::{EvalError, Options};
 use hlo_communicator::{
     Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
 };
-use hlo_ir::devices::{self, DeviceCounts};
+use hlo_ir::devices::{Collective, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::watch::{Watch, Watches};
@@ -50,18 +50,9 @@ impl Sites {
         let mut table = Table::new(counts.devices());
         let mut numbers = HashMap::new();
         for id in module.computations().flat_map(|c| module[c].instructions().iter().copied()) {
-            let op = &module[id].op;
-            if !matches!(op.effect(), Effect::Groups(_) | Effect::Pairs { .. }) {
-                continue;
-            }
-            let groups = devices::groups(module, id, counts).map_err(|e| EvalError::new(e).at(id))?;
-            let name = format!("`{}` `{}`", op.name(), module[id].name);
-            let pairs = match op.effect() {
-                Effect::Pairs { .. } => devices::pairs(module, id, counts).map_err(EvalError::new)?,
-                _ => Vec::new(),
-            };
+            let collective = Collective::of(module, id, counts).map_err(|e| EvalError::new(e).at(id))?;
+            let Some(Collective { name, groups, pairs, reduction }) = collective else { continue };
             let number = table.add_permute(name, &groups, &pairs);
-            let reduction = devices::unordered_reduction(module, id);
             let reduction = reduction.and_then(|(op, is_signed)| Reduction::of_name(op.name(), is_signed));
             table.set_reduction(number, reduction);
             numbers.insert(id, number);
@@ -178,11 +169,14 @@ pub(crate) fn alone(
     values.pop().ok_or_else(|| EvalError::internal("an instruction without a value"))
 }
 
-/// What looks after the devices: if one fails, the others are told to end.
-struct Overseer<'a> {
-    module: &'a Module,
-    watches: &'a Watches,
-    waited: Option<&'a Waited<'a>>,
+/// What looks after the devices of a run, of compiled code too: if one fails, the others are told to end.
+pub struct Overseer<'a> {
+    /// What runs.
+    pub module: &'a Module,
+    /// Who watches the devices.
+    pub watches: &'a Watches,
+    /// Hears how long they wait for each other.
+    pub waited: Option<&'a Waited<'a>>,
 }
 
 impl Observer for Overseer<'_> {

@@ -60,7 +60,7 @@ mod plan;
 mod program;
 mod transfers;
 
-pub use devices::{DeviceOptions, DeviceRun, Waited};
+pub use devices::{DeviceOptions, DeviceRun, Overseer, Waited};
 pub use error::EvalError;
 pub use memory::check_memory;
 pub use ops::convert::convert;

@@ -42,6 +42,7 @@ mod label;
 mod layout;
 mod memory;
 mod svg;
+mod timeline;
 
 pub use dot::dot;
 pub use graph::{Edge, Graph, Inner, Node, Page, Request};
@@ -49,3 +50,4 @@ pub use html::html;
 pub use kind::Kind;
 pub use memory::{MemoryPlot, Piece, memory_svg, memory_text, spans};
 pub use svg::{escaped, svg};
+pub use timeline::{Timeline, WaitSpan, timeline_svg, timeline_trace};

@@ -2,6 +2,7 @@
 //!
 //! - [`agree`]: how closely two executions of an instruction must agree;
 //! - [`check`]: what must hold for any text;
+//! - [`collectives`]: every exchange between devices, and what each has afterwards;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
 //! - [`generate`]: random modules of every opcode;
@@ -26,6 +27,7 @@
 
 pub mod agree;
 pub mod check;
+pub mod collectives;
 pub mod dictionary;
 pub mod dynamic;
 pub mod generate;

@@ -80,6 +80,37 @@ pub fn collective_mode(op: &Op) -> CollectiveMode {
     })
 }
 
+/// A collective as devices exchange data in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// What messages call it: `` `all-reduce` `sum` ``.
+    pub name: String,
+    /// The devices that take part: see [`groups`].
+    pub groups: Vec<Vec<usize>>,
+    /// Those that hand values on in a permute: see [`pairs`].
+    pub pairs: Vec<(usize, usize)>,
+    /// The operation that combines values in any order: see [`unordered_reduction`].
+    pub reduction: Option<(Opcode, bool)>,
+}
+
+impl Collective {
+    /// What an instruction exchanges; `None` if it is no collective.
+    ///
+    /// # Errors
+    /// Those of [`groups`] and [`pairs`].
+    pub fn of(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Option<Self>, String> {
+        let op = &module[id].op;
+        let pairs = match op.effect() {
+            Effect::Groups(_) => Vec::new(),
+            Effect::Pairs { .. } => pairs(module, id, counts)?,
+            _ => return Ok(None),
+        };
+        let groups = groups(module, id, counts)?;
+        let name = format!("`{}` `{}`", op.name(), module[id].name);
+        Ok(Some(Self { name, groups, pairs, reduction: unordered_reduction(module, id) }))
+    }
+}
+
 /// The groups of devices that exchange data in a collective, in the order in which the values of their members are
 /// combined or put together. A device is in one group at most; in none, it neither gives nor gets anything.
 ///

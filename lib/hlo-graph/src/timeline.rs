@@ -1,0 +1,280 @@
+//! What several devices did, one beside the other, over time: a picture, and the events as tracing tools read them.
+
+use crate::svg::escaped;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// What devices did, from a common start on.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    /// The program's name.
+    pub title: String,
+    /// What they do while they do nothing else, such as `runs`: each device from the start to the end of each run.
+    pub runs: Vec<(Duration, Duration)>,
+    /// The numbers of the devices, one lane each.
+    pub devices: Vec<usize>,
+    /// Times within the runs at which a device waited.
+    pub waits: Vec<WaitSpan>,
+    /// How many waits were not kept.
+    pub left_out: u64,
+}
+
+/// A time at which a device waited.
+#[derive(Clone, Debug)]
+pub struct WaitSpan {
+    /// The device.
+    pub device: usize,
+    /// What for.
+    pub name: String,
+    /// When that began.
+    pub start: Duration,
+    /// How long it took.
+    pub time: Duration,
+}
+
+const WIDTH: f64 = 1100.0;
+const LEFT: f64 = 90.0;
+const TOP: f64 = 62.0;
+const LANE: f64 = 30.0;
+const BAR: f64 = 20.0;
+/// What a device does that is not waiting.
+const BUSY: &str = "#8fb58f";
+/// The colours of what is waited for longest.
+const COLORS: &[&str] = &["#c0504d", "#c77a4a", "#9a68ad", "#c06a93", "#4a77bd", "#4f9c98", "#b8a94a"];
+const OTHERS: &str = "#8a929c";
+/// The most bars that are drawn.
+const MAX_BARS: usize = 20_000;
+
+/// A time in a unit that leaves few digits.
+fn human(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.1} µs", s * 1e6),
+    }
+}
+
+impl Timeline {
+    fn end(&self) -> Duration {
+        self.runs.iter().map(|r| r.1).max().unwrap_or_default()
+    }
+
+    /// What is waited for, with how long in all: the longest first.
+    fn totals(&self) -> Vec<(&str, Duration)> {
+        let mut totals: Vec<(&str, Duration)> = Vec::new();
+        for span in &self.waits {
+            match totals.iter_mut().find(|(name, _)| *name == span.name) {
+                Some((_, time)) => *time += span.time,
+                None => totals.push((&span.name, span.time)),
+            }
+        }
+        totals.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), *name));
+        totals
+    }
+}
+
+/// The picture: a lane for each device, green where it computes and copies, in a colour of its own where it waits in each
+/// collective. It needs nothing from elsewhere; a browser shows what a bar is under the pointer.
+///
+/// # Example
+/// ```
+/// use hlo_graph::{WaitSpan, Timeline, timeline_svg};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis;
+/// let wait = WaitSpan { device: 1, name: "`all-reduce` `sum`".into(), start: ms(2), time: ms(5) };
+/// let runs = vec![(ms(0), ms(10))];
+/// let timeline = Timeline { runs, devices: vec![0, 1], waits: vec![wait], ..Timeline::default() };
+/// assert!(timeline_svg(&timeline).contains("<title>device 1 waits 5.00 ms in `all-reduce` `sum`"));
+/// ```
+pub fn timeline_svg(timeline: &Timeline) -> String {
+    let totals = timeline.totals();
+    let shown = totals.len().min(COLORS.len());
+    let lanes = timeline.devices.len() as f64 * LANE;
+    let legend = TOP + lanes + 44.0;
+    let (full, height) = (LEFT + WIDTH + 40.0, legend + (shown + 3) as f64 * 18.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {full:.0} {height:.0}\" width=\"{full:.0}\" \
+         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"11\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
+         font-weight=\"bold\">{}: what each device waits for</text>\n",
+        escaped(&timeline.title)
+    );
+    draw_axis(&mut out, timeline, lanes);
+    let end = timeline.end().as_secs_f64().max(f64::MIN_POSITIVE);
+    let x = |time: Duration| LEFT + (time.as_secs_f64() / end).min(1.0) * WIDTH;
+    let mut bar = |device: usize, from: Duration, to: Duration, color: &str, title: &str| {
+        let Some(lane) = timeline.devices.iter().position(|&d| d == device) else { return };
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            "<rect x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{BAR}\" fill=\"{color}\"><title>{}</title></rect>",
+            x(from),
+            TOP + lane as f64 * LANE,
+            (x(to) - x(from)).max(0.3),
+            escaped(title)
+        );
+    };
+    for &device in &timeline.devices {
+        for (n, &(from, to)) in timeline.runs.iter().enumerate().take(MAX_BARS) {
+            bar(
+                device,
+                from,
+                to,
+                BUSY,
+                &format!("device {device}, run {n}: {}", human(to.saturating_sub(from))),
+            );
+        }
+    }
+    let color = |name: &str| {
+        let at = totals.iter().position(|(other, _)| *other == name);
+        at.and_then(|at| COLORS.get(at)).copied().unwrap_or(OTHERS)
+    };
+    // Of too many, the longest.
+    let mut waits: Vec<&WaitSpan> = timeline.waits.iter().collect();
+    waits.sort_by_key(|span| std::cmp::Reverse(span.time));
+    for span in waits.iter().take(MAX_BARS) {
+        let WaitSpan { device, name, start, time } = span;
+        let title = format!("device {device} waits {} in {name}", human(*time));
+        bar(*device, *start, *start + *time, color(name), &title);
+    }
+    let left_out = timeline.left_out + waits.len().saturating_sub(MAX_BARS) as u64;
+    draw_legend(&mut out, &totals, legend, left_out);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The names of the lanes, and lines at tenths of the time.
+fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
+    for part in 0..=5u32 {
+        let at = LEFT + f64::from(part) / 5.0 * WIDTH;
+        let _ = writeln!(
+            out,
+            "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"#e6e8eb\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#57606a\">{}</text>",
+            TOP - 8.0,
+            TOP + lanes,
+            TOP - 14.0,
+            human(timeline.end() * part / 5)
+        );
+    }
+    for (lane, device) in timeline.devices.iter().enumerate() {
+        let y = TOP + lane as f64 * LANE + BAR * 0.7;
+        let x = LEFT - 10.0;
+        let _ = writeln!(out, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">device {device}</text>");
+    }
+}
+
+/// What the colours mean.
+fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out: u64) {
+    let mut lines = vec![(BUSY, "computes and copies".to_string())];
+    for (n, (name, time)) in totals.iter().enumerate().take(COLORS.len()) {
+        lines.push((COLORS[n], format!("waits in {name}, {} over all devices", human(*time))));
+    }
+    if let Some(more) = totals.get(COLORS.len()..).filter(|more| !more.is_empty()) {
+        let time = more.iter().map(|(_, time)| time).sum();
+        lines.push((OTHERS, format!("waits in {} others, {} over all devices", more.len(), human(time))));
+    }
+    if left_out > 0 {
+        lines.push(("none", format!("{left_out} waits are not shown")));
+    }
+    for (n, (color, text)) in lines.iter().enumerate() {
+        let y = top + n as f64 * 18.0;
+        let _ = writeln!(
+            out,
+            "<rect x=\"{LEFT}\" y=\"{:.0}\" width=\"11\" height=\"11\" fill=\"{color}\"/>\
+             <text x=\"{:.0}\" y=\"{y:.0}\">{}</text>",
+            y - 10.0,
+            LEFT + 18.0,
+            escaped(text)
+        );
+    }
+}
+
+/// The same as events in JSON, in the format that Chrome's tracing and Perfetto read (Trace Event Format: complete events,
+/// microseconds; a thread for each device).
+pub fn timeline_trace(timeline: &Timeline) -> String {
+    let mut events: Vec<String> = Vec::new();
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let mut event = |name: &str, category: &str, device: usize, start: Duration, time: Duration| {
+        events.push(format!(
+            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"pid\":0,\"tid\":{device},\"ts\":{:.3},\"dur\":{:.3}}}",
+            quoted(name),
+            micros(start),
+            micros(time)
+        ));
+    };
+    for &device in &timeline.devices {
+        for &(from, to) in &timeline.runs {
+            event("run", "run", device, from, to.saturating_sub(from));
+        }
+    }
+    for WaitSpan { device, name, start, time } in &timeline.waits {
+        event(name, "wait", *device, *start, *time);
+    }
+    for device in &timeline.devices {
+        events.push(format!(
+            "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":{device},\"args\":{{\"name\":\"device {device}\"}}}}"
+        ));
+    }
+    format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
+}
+
+/// A text in JSON.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_devices() -> Timeline {
+        let ms = Duration::from_millis;
+        let wait = |device, name: &str, start, time| WaitSpan {
+            device,
+            name: name.to_string(),
+            start: ms(start),
+            time: ms(time),
+        };
+        Timeline {
+            title: "m".to_string(),
+            runs: vec![(ms(0), ms(10)), (ms(10), ms(20))],
+            devices: vec![0, 1],
+            waits: vec![wait(0, "a", 2, 1), wait(1, "b\"", 4, 5), wait(0, "a", 12, 1)],
+            left_out: 3,
+        }
+    }
+
+    #[test]
+    fn bars_lie_where_and_when_a_device_waits() {
+        let svg = timeline_svg(&two_devices());
+        // b is waited for longest: the first colour, on the second lane, from a fifth of the time on for a quarter.
+        let bar = format!("x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\"", LEFT + 220.0, TOP + LANE, 275.0);
+        assert!(svg.contains(&format!("{bar} height=\"{BAR}\" fill=\"{}\"", COLORS[0])), "{svg}");
+        assert_eq!(svg.matches(BUSY).count(), 5, "two runs on two devices, and the legend");
+        assert!(svg.contains("waits in a, 2.00 ms over all devices"));
+        assert!(svg.contains("3 waits are not shown"));
+        assert!(timeline_svg(&Timeline::default()).ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn traces_are_events_in_microseconds() {
+        let trace = timeline_trace(&two_devices());
+        let wait = r#"{"name":"b\"","cat":"wait","ph":"X","pid":0,"tid":1,"ts":4000.000,"dur":5000.000}"#;
+        assert!(trace.contains(wait), "{trace}");
+        assert_eq!(trace.matches("\"run\",\"cat\"").count(), 4);
+    }
+}

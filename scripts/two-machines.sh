@@ -1,0 +1,78 @@
+#!/bin/sh
+# Runs hlo-run on the ranks of two machines that have only a network in common: two network namespaces of this one, each with a
+# host name of its own, and a way from the first to the second in place of ssh. Needs root; without it nothing is tried, and
+# that is said. HLO_RUN names a hlo-run with the feature mpi.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { echo "two-machines: $*"; }
+if [ "$(id -u)" -ne 0 ] || ! command -v ip >/dev/null 2>&1 || ! command -v unshare >/dev/null 2>&1; then
+    say "skipped: this needs root, ip (iproute2) and unshare (util-linux)"
+    exit 0
+fi
+
+folder=$(mktemp -d)
+first=hlo-first-$$
+second=hlo-second-$$
+cleanup() {
+    ip netns del "$first" 2>/dev/null || true
+    ip netns del "$second" 2>/dev/null || true
+    rm -rf "$folder"
+}
+trap cleanup EXIT
+if ! ip netns add "$first" 2>"$folder/why"; then
+    say "skipped: no network namespace can be made here: $(cat "$folder/why")"
+    exit 0
+fi
+ip netns add "$second"
+ip link add hlo-a type veth peer name hlo-b
+ip link set hlo-a netns "$first"
+ip link set hlo-b netns "$second"
+ip -n "$first" addr add 10.213.0.1/24 dev hlo-a
+ip -n "$second" addr add 10.213.0.2/24 dev hlo-b
+for where in "$first:hlo-a" "$second:hlo-b"; do
+    ip -n "${where%%:*}" link set lo up
+    ip -n "${where%%:*}" link set "${where#*:}" up
+done
+
+# What stands for ssh: the address, then the command.
+cat >"$folder/rsh" <<RSH
+#!/bin/sh
+case \$1 in
+10.213.0.1) space=$first name=first ;;
+10.213.0.2) space=$second name=second ;;
+*) echo "no machine \$1" >&2; exit 255 ;;
+esac
+shift
+exec ip netns exec \$space unshare --uts sh -c "hostname \$name; \$*"
+RSH
+chmod +x "$folder/rsh"
+printf '10.213.0.1 slots=2\n10.213.0.2 slots=2\n' >"$folder/hosts"
+
+hlo_run=${HLO_RUN-}
+if [ -z "$hlo_run" ]; then
+    cargo build --locked --features mpi --bin hlo-run
+    hlo_run=${CARGO_TARGET_DIR-target}/debug/hlo-run
+fi
+hlo_run=$(realpath "$hlo_run")
+
+# Runs on two ranks of each machine, which see each other by the network alone.
+on_both() {
+    "$folder/rsh" 10.213.0.1 mpirun --allow-run-as-root --hostfile "$folder/hosts" -n 4 \
+        --mca plm_rsh_agent "$folder/rsh" --mca btl_tcp_if_include 10.213.0.0/24 \
+        --mca oob_tcp_if_include 10.213.0.0/24 "$@"
+}
+
+names=$(on_both hostname | sort | uniq -c | tr -s ' \n' ' ')
+case $names in
+*"2 first"*"2 second"*) ;;
+*)
+    say "expected two ranks on each machine, found:$names"
+    exit 1
+    ;;
+esac
+for case in psum_basic ring_attention moe_all_to_all dp_mlp_train_step; do
+    [ -d "test/corpus/$case" ] || continue
+    on_both "$hlo_run" --case "$(pwd)/test/corpus/$case" -q --timeout 120
+    say "$case: two ranks on each of two machines give what is expected"
+done
