@@ -6,7 +6,7 @@
 
 use super::convolutions;
 use hlo_ir::access::{Access, Axis, access};
-use hlo_ir::attr::TileAssignment;
+use hlo_ir::attr::{TileAssignment, WindowDim};
 use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 
 /// What cutting a factor means.
@@ -129,7 +129,28 @@ impl Factors {
                 found.factors[d].kind = Kind::Kept;
             }
         }
+        if let (Op::SelectAndScatter(a), [_, source, ..]) = (op, operands) {
+            found.cut_between_windows(&a.window.dims, &source.as_array()?.dims);
+        }
         Some(found)
+    }
+
+    /// Lets what is scattered to windows that lie beside each other be cut between them.
+    fn cut_between_windows(&mut self, window: &[WindowDim], source: &[i64]) {
+        for (d, (w, &count)) in window.iter().zip(source).enumerate() {
+            let beside = WindowDim { size: w.stride, stride: w.stride, ..WindowDim::default() };
+            let Some(factor) = self.factors.get_mut(d).filter(|f| f.size == count * w.stride) else {
+                continue;
+            };
+            if *w == beside && w.stride > 1 && count > 0 {
+                (factor.kind, factor.runs) = (Kind::Kept, Some(count));
+                self.operands
+                    .iter_mut()
+                    .take(2)
+                    .filter_map(|walk| walk.get_mut(d))
+                    .for_each(|f| *f = Some(d));
+            }
+        }
     }
 
     /// The assignment of factors by which a value is cut as it is: of those of its dimensions that are walked by a factor
