@@ -174,34 +174,34 @@ impl Factors {
 /// True for operations each of whose parts is the same operation on parts of its operands, as far as it is said what it
 /// reads.
 fn is_cut_by_operands(op: &Op) -> bool {
-    match op {
-        hlo_ir::elementwise_op!() => true,
-        Op::BatchNormInference(_)
-        | Op::BitcastConvert
-        | Op::Broadcast(_)
-        | Op::Cholesky(_)
-        | Op::Concatenate(_)
-        | Op::Convolution(_)
-        | Op::Copy
-        | Op::Dot(_)
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::Fft(_)
-        | Op::Gather(_)
-        | Op::Map(_)
-        | Op::Pad(_)
-        | Op::Reduce(_)
-        | Op::ReduceWindow(_)
-        | Op::Reverse(_)
-        | Op::Scatter(_)
-        | Op::SelectAndScatter(_)
-        | Op::Slice(_)
-        | Op::Sort(_)
-        | Op::TopK(_)
-        | Op::Transpose(_)
-        | Op::TriangularSolve(_) => true,
-        _ => false,
-    }
+    matches!(
+        op,
+        hlo_ir::elementwise_op!()
+            | Op::BatchNormInference(_)
+            | Op::BitcastConvert
+            | Op::Broadcast(_)
+            | Op::Cholesky(_)
+            | Op::Concatenate(_)
+            | Op::Convolution(_)
+            | Op::Copy
+            | Op::Dot(_)
+            | Op::DynamicSlice(_)
+            | Op::DynamicUpdateSlice
+            | Op::Fft(_)
+            | Op::Gather(_)
+            | Op::Map(_)
+            | Op::Pad(_)
+            | Op::Reduce(_)
+            | Op::ReduceWindow(_)
+            | Op::Reverse(_)
+            | Op::Scatter(_)
+            | Op::SelectAndScatter(_)
+            | Op::Slice(_)
+            | Op::Sort(_)
+            | Op::TopK(_)
+            | Op::Transpose(_)
+            | Op::TriangularSolve(_)
+    )
 }
 
 /// What cutting that means which all of is read.

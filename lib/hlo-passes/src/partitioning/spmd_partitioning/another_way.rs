@@ -45,7 +45,7 @@ impl Partitioner<'_> {
     fn of_slices(&mut self, id: InstrId) -> Option<Cutting> {
         let mut found = self.cutting(id)?;
         let mut any = false;
-        for (n, operand) in self.module[id].operands.to_vec().into_iter().enumerate() {
+        for (n, &operand) in self.module[id].operands.iter().enumerate() {
             let dims: Vec<usize> = found.reaches.iter().filter(|r| r.operand == n).map(|r| r.from).collect();
             let sliced = dims.into_iter().find_map(|d| Some((d, self.sliced_along(operand, d)?)));
             let Some((dim, (part, start, end))) = sliced else { continue };
