@@ -2,5 +2,5 @@
 
 mod cost;
 
-pub(crate) use cost::trips;
 pub use cost::{Cost, ModuleCost};
+pub(crate) use cost::{sent, trips};

@@ -4,8 +4,9 @@
 //! its part of the operation from its parts of the operands: all that partitioning of most operations is. The factors
 //! follow from what each operation reads ([`hlo_ir::access`]).
 
+use super::convolutions;
 use hlo_ir::access::{Access, Axis, access};
-use hlo_ir::attr::TileAssignment;
+use hlo_ir::attr::{TileAssignment, WindowDim};
 use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 
 /// What cutting a factor means.
@@ -26,6 +27,16 @@ pub(super) struct Factor {
     pub(super) size: i64,
     /// What cutting it means.
     pub(super) kind: Kind,
+    /// The number of runs of indices, as long as each other, none of which is cut: groups. Values that walk it may have
+    /// other sizes.
+    pub(super) runs: Option<i64>,
+}
+
+impl Factor {
+    /// True if it can be cut into so many parts.
+    fn allows(&self, parts: i64) -> bool {
+        self.kind != Kind::Whole && self.runs.is_none_or(|runs| runs % parts == 0)
+    }
 }
 
 /// For each dimension of a value the factor that walks it.
@@ -52,15 +63,21 @@ impl Factors {
         Self::of_op(&instruction.op, &operands, &instruction.shape)
     }
 
-    fn of_op(op: &Op, operands: &[&Shape], result: &Shape) -> Option<Self> {
+    /// The factors of an operation on operands of these shapes.
+    pub(super) fn of_op(op: &Op, operands: &[&Shape], result: &Shape) -> Option<Self> {
         let leaves = result.leaves();
         let first = leaves.first()?.as_array()?;
         let alike = leaves.iter().all(|l| l.as_array().is_some_and(|a| a.same_dims(first)));
         if !alike || !first.is_static() {
             return None;
         }
+        if let (Op::Convolution(a), [input, kernel]) = (op, operands) {
+            let array = |s: &'_ Shape| s.as_array().filter(|a| a.is_static()).cloned();
+            return convolutions::factors(a, &array(input)?, &array(kernel)?, first);
+        }
+        let plain = |size: i64, kind: Kind| Factor { size, kind, runs: None };
         let mut found = Self {
-            factors: first.dims.iter().map(|&size| Factor { size, kind: Kind::Whole }).collect(),
+            factors: first.dims.iter().map(|&size| plain(size, Kind::Whole)).collect(),
             operands: Vec::new(),
             result: (0..first.rank()).map(Some).collect(),
         };
@@ -82,7 +99,7 @@ impl Factors {
                     Axis::All(k) => {
                         let known = combined.iter().find(|(other, _)| *other == k).map(|&(_, f)| f);
                         let factor = known.unwrap_or_else(|| {
-                            found.factors.push(Factor { size, kind: all_kind(op) });
+                            found.factors.push(plain(size, all_kind(op)));
                             combined.push((k, found.factors.len() - 1));
                             found.factors.len() - 1
                         });
@@ -112,14 +129,38 @@ impl Factors {
                 found.factors[d].kind = Kind::Kept;
             }
         }
+        if let (Op::SelectAndScatter(a), [_, source, ..]) = (op, operands) {
+            found.cut_between_windows(&a.window.dims, &source.as_array()?.dims);
+        }
         Some(found)
+    }
+
+    /// Lets what is scattered to windows that lie beside each other be cut between them.
+    fn cut_between_windows(&mut self, window: &[WindowDim], source: &[i64]) {
+        for (d, (w, &count)) in window.iter().zip(source).enumerate() {
+            let beside = WindowDim { size: w.stride, stride: w.stride, ..WindowDim::default() };
+            let Some(factor) = self.factors.get_mut(d).filter(|f| f.size == count * w.stride) else {
+                continue;
+            };
+            if *w == beside && w.stride > 1 && count > 0 {
+                (factor.kind, factor.runs) = (Kind::Kept, Some(count));
+                self.operands
+                    .iter_mut()
+                    .take(2)
+                    .filter_map(|walk| walk.get_mut(d))
+                    .for_each(|f| *f = Some(d));
+            }
+        }
     }
 
     /// The assignment of factors by which a value is cut as it is: of those of its dimensions that are walked by a factor
     /// that can be cut.
     pub(super) fn lift(&self, walk: &Walk, tiling: &TileAssignment) -> TileAssignment {
         let from: Vec<Option<usize>> = (0..self.factors.len())
-            .map(|f| walk.iter().position(|&w| w == Some(f)).filter(|_| self.factors[f].kind != Kind::Whole))
+            .map(|f| {
+                let d = walk.iter().position(|&w| w == Some(f));
+                d.filter(|&d| self.factors[f].allows(tiling.tiles()[d]))
+            })
             .collect();
         tiling.select(&from)
     }
@@ -133,41 +174,40 @@ impl Factors {
 /// True for operations each of whose parts is the same operation on parts of its operands, as far as it is said what it
 /// reads.
 fn is_cut_by_operands(op: &Op) -> bool {
-    match op {
-        hlo_ir::elementwise_op!() => true,
-        // Which group of the batch belongs to an output feature depends on how many features there are.
-        Op::Convolution(a) => a.batch_groups() == 1,
-        Op::BatchNormInference(_)
-        | Op::BitcastConvert
-        | Op::Broadcast(_)
-        | Op::Cholesky(_)
-        | Op::Concatenate(_)
-        | Op::Copy
-        | Op::Dot(_)
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::Fft(_)
-        | Op::Gather(_)
-        | Op::Map(_)
-        | Op::Pad(_)
-        | Op::Reduce(_)
-        | Op::ReduceWindow(_)
-        | Op::Reverse(_)
-        | Op::Scatter(_)
-        | Op::SelectAndScatter(_)
-        | Op::Slice(_)
-        | Op::Sort(_)
-        | Op::TopK(_)
-        | Op::Transpose(_)
-        | Op::TriangularSolve(_) => true,
-        _ => false,
-    }
+    matches!(
+        op,
+        hlo_ir::elementwise_op!()
+            | Op::BatchNormInference(_)
+            | Op::BitcastConvert
+            | Op::Broadcast(_)
+            | Op::Cholesky(_)
+            | Op::Concatenate(_)
+            | Op::Convolution(_)
+            | Op::Copy
+            | Op::Dot(_)
+            | Op::DynamicSlice(_)
+            | Op::DynamicUpdateSlice
+            | Op::Fft(_)
+            | Op::Gather(_)
+            | Op::Map(_)
+            | Op::Pad(_)
+            | Op::Reduce(_)
+            | Op::ReduceWindow(_)
+            | Op::Reverse(_)
+            | Op::Scatter(_)
+            | Op::SelectAndScatter(_)
+            | Op::Slice(_)
+            | Op::Sort(_)
+            | Op::TopK(_)
+            | Op::Transpose(_)
+            | Op::TriangularSolve(_)
+    )
 }
 
 /// What cutting that means which all of is read.
 fn all_kind(op: &Op) -> Kind {
     match op {
-        Op::Dot(_) | Op::Convolution(_) | Op::Reduce(_) | Op::Scatter(_) => Kind::Combined,
+        Op::Dot(_) | Op::Reduce(_) | Op::Scatter(_) => Kind::Combined,
         _ => Kind::Whole,
     }
 }
@@ -175,7 +215,7 @@ fn all_kind(op: &Op) -> Kind {
 /// The operands whose elements are combined: each must be cut where the combination is.
 fn combining(op: &Op, count: usize) -> std::ops::Range<usize> {
     match op {
-        Op::Dot(_) | Op::Convolution(_) => 0..2,
+        Op::Dot(_) => 0..2,
         Op::Scatter(_) => count / 2..count,
         _ => 0..count / 2,
     }

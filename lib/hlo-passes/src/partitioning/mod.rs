@@ -1,5 +1,6 @@
 //! Passes that make the program of one device out of one for all devices, by the shardings of its values.
 
+mod convolutions;
 mod factors;
 mod reaches;
 mod reshapes;

@@ -1,6 +1,7 @@
 //! Loops whose parts need more of an operand than the part with the same number: windows, slices, padding. What is missing
 //! lies with the neighbours.
 
+use super::convolutions;
 use super::factors::{Factors, Kind};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{InstrId, Module, Op};
@@ -12,8 +13,10 @@ pub(super) struct Reach {
     pub(super) operand: usize,
     /// The operand's dimension.
     pub(super) from: usize,
-    /// The result's dimension, which is the number of its factor.
+    /// The factor: the result's dimension, or the loop over the places of a window.
     pub(super) to: usize,
+    /// The number of the window's dimension, if the loop is over its places.
+    pub(super) window: Option<usize>,
     pub(super) first: i64,
     pub(super) step: i64,
     pub(super) extent: i64,
@@ -32,6 +35,10 @@ pub(super) struct Needed {
 }
 
 impl Reach {
+    /// The very index of the result.
+    pub(super) const PLAIN: Self =
+        Self { operand: 0, from: 0, to: 0, window: None, first: 0, step: 1, extent: 1, dilation: 1 };
+
     /// What so many parts of `part` indices of the result each need; `None` if it is not the same for all.
     pub(super) fn needed(&self, parts: i64, part: i64) -> Option<Needed> {
         let between = part.checked_mul(self.step)?;
@@ -53,7 +60,7 @@ impl Reach {
 
 /// The reaches of an instruction, whose factors can be cut along them then.
 pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Vec<Reach> {
-    let plain = Reach { operand: 0, from: 0, to: 0, first: 0, step: 1, extent: 1, dilation: 1 };
+    let plain = Reach::PLAIN;
     let mut found = Vec::new();
     match &module[id].op {
         Op::Slice(a) => {
@@ -76,14 +83,7 @@ pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Ve
                 found.extend(each.map(|(d, w)| Reach { operand, from: d, to: d, ..windowed(plain, w) }));
             }
         }
-        Op::Convolution(a) => {
-            let labels = &a.dim_labels;
-            let places = labels.input_spatial.iter().zip(&labels.output_spatial).zip(&a.window.dims);
-            found.extend(places.filter_map(|((&from, &to), w)| {
-                let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
-                Some(Reach { from, to, ..windowed(plain, w) })
-            }));
-        }
+        Op::Convolution(a) => found.extend(convolutions::reaches(a, factors)),
         Op::Concatenate(a) => {
             let Ok(d) = usize::try_from(a.dimension()) else { return found };
             let mut before = 0i64;
@@ -97,12 +97,13 @@ pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Ve
     // What is read at the very index of the result needs nothing else.
     found.retain(|r| {
         let walk = factors.operands.get(r.operand).and_then(|walk| walk.get(r.from));
-        walk == Some(&None) && factors.factors.get(r.to).is_some_and(|f| f.kind == Kind::Whole)
+        let of_window = r.window.is_some();
+        walk == Some(&None) && factors.factors.get(r.to).is_some_and(|f| of_window || f.kind == Kind::Whole)
     });
     for r in &found {
         factors.operands[r.operand][r.from] = Some(r.to);
     }
-    for r in &found {
+    for r in found.iter().filter(|r| r.window.is_none()) {
         factors.factors[r.to].kind = Kind::Kept;
     }
     found
@@ -150,7 +151,7 @@ pub(super) fn near_factors(module: &Module, id: InstrId) -> Option<Factors> {
     Some(factors)
 }
 
-fn windowed(reach: Reach, w: &WindowDim) -> Reach {
+pub(super) fn windowed(reach: Reach, w: &WindowDim) -> Reach {
     Reach {
         first: -w.pad_low,
         step: w.stride.max(1),
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn windows_of_parts() {
-        let plain = Reach { operand: 0, from: 0, to: 0, first: -1, step: 1, extent: 3, dilation: 1 };
+        let plain = Reach { first: -1, extent: 3, ..Reach::PLAIN };
         let needed = plain.needed(4, 4);
         assert_eq!(needed, Some(Needed { starts: vec![-1, 3, 7, 11], size: 6, padding: [0, 0] }));
         // Every other place of the window is an element: 0 . 1 . 2 . 3, from one place before the first on.

@@ -36,13 +36,18 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
 
 /// What the pass does, for other passes. Returns whether anything was removed.
 pub(crate) fn remove_unneeded(module: &mut Module) -> bool {
-    let mut changed = remove_instructions(module);
+    remove_unneeded_and(module, |_| false)
+}
+
+/// The same, and instructions that are known to have no effect but their value, though they might.
+pub(crate) fn remove_unneeded_and(module: &mut Module, plain: impl Fn(InstrId) -> bool) -> bool {
+    let mut changed = remove_instructions(module, plain);
     // A computation may have been called by a removed instruction only.
     changed |= remove_computations(module);
     changed
 }
 
-fn remove_instructions(module: &mut Module) -> bool {
+fn remove_instructions(module: &mut Module, plain: impl Fn(InstrId) -> bool) -> bool {
     let effects = Effects::of(module);
     let pinned = control_dependent(module);
     let mut needed = vec![false; module.instruction_capacity()];
@@ -54,7 +59,7 @@ fn remove_instructions(module: &mut Module) -> bool {
             i == root
                 || matches!(module[i].op, Op::Parameter(_))
                 || pinned.contains(&i)
-                || effects.has(module, i)
+                || (effects.has(module, i) && !plain(i))
         }));
         while let Some(i) = stack.pop() {
             if !std::mem::replace(&mut needed[i.index()], true) {

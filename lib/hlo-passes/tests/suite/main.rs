@@ -11,3 +11,4 @@ mod scale;
 mod semantics;
 mod tangled;
 mod tile_assignment;
+mod volume;

@@ -168,6 +168,19 @@ const UNSTABLE: &[&str] = &[
     "vae_train_step",
 ];
 
+/// The program of one device.
+///
+/// # Errors
+/// What the passes say.
+pub(super) fn partitioned(program: &Module) -> Result<Module, String> {
+    let mut made = program.clone();
+    let passes = Pipeline::parse(PIPELINE).expect("a pipeline");
+    match passes.run(&mut made, &mut ()) {
+        Ok(_) => Ok(made),
+        Err(diags) => Err(format!("{} {:?}", diags[0].message, diags[0].notes)),
+    }
+}
+
 /// Partitions an annotated program and compares. Returns false if the interpreter can't run it.
 ///
 /// # Errors
@@ -184,12 +197,8 @@ fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, St
     let Ok(want) = evaluate(&alone, &inputs, &options()) else { return Ok(false) };
     let of_inputs: Vec<_> = parameters.iter().map(|&p| tilings(program, p, devices)).collect();
     let of_result = tilings(program, program[entry].root(), devices);
-    let mut partitioned = program.clone();
     let text = |m: &Module| hlo_ir::print::print_module(m, &hlo_ir::print::PrintOptions::short());
-    let passes = Pipeline::parse(PIPELINE).expect("a pipeline");
-    if let Err(diags) = passes.run(&mut partitioned, &mut ()) {
-        return Err(format!("{name}: {} {:?}\n{}", diags[0].message, diags[0].notes, text(program)));
-    }
+    let partitioned = partitioned(program).map_err(|e| format!("{name}: {e}\n{}", text(program)))?;
     let local = |device| -> Vec<Literal> {
         inputs.iter().zip(&of_inputs).map(|(v, t)| tiles(v, &mut t.iter(), device)).collect()
     };
@@ -212,20 +221,20 @@ fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, St
 
 /// Counts what was compared; says all that went wrong in the end.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     checked: u32,
     wrong: Vec<String>,
 }
 
 impl Tally {
-    fn add(&mut self, name: &str, program: &Module, numbers: &mut Numbers) {
+    pub(super) fn add(&mut self, name: &str, program: &Module, numbers: &mut Numbers) {
         match check(name, program, numbers) {
             Ok(done) => self.checked += u32::from(done),
             Err(what) => self.wrong.push(what),
         }
     }
 
-    fn end(&self, least: u32) {
+    pub(super) fn end(&self, least: u32) {
         println!("{} programs", self.checked);
         let heads: Vec<&str> = self.wrong.iter().filter_map(|w| w.lines().next()).collect();
         assert!(self.wrong.is_empty(), "{}\n\n{}", heads.join("\n"), self.wrong[0]);

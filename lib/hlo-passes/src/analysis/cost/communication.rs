@@ -7,7 +7,7 @@ use hlo_ir::{InstrId, Module, Op};
 
 /// The bytes that each device hands to others in an instruction, on average, as a collective that sends no more than it needs
 /// does: an all-reduce is a reduce-scatter and an all-gather. What a device gives to itself does not count.
-pub(super) fn sent(module: &Module, id: InstrId) -> u64 {
+pub(crate) fn sent(module: &Module, id: InstrId) -> u64 {
     let Some(counts) = DeviceCounts::of(module).filter(|c| c.devices() > 1) else { return 0 };
     let instruction = &module[id];
     let size = |n: usize| instruction.operands.get(n).map_or(0, |&o| module[o].shape.stored_size() as u64);

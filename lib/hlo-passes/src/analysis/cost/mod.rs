@@ -10,6 +10,8 @@
 mod communication;
 mod instruction;
 
+pub(crate) use communication::sent;
+
 use crate::support::trip_count::trip_count;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;

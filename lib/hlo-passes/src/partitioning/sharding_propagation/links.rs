@@ -74,7 +74,8 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
         Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
             operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
         }
-        Op::CustomCall(a) if a.custom_call_target == *"Sharding" => {
+        // Those that change between the whole program's arrays and a device's own have arrays of other sizes.
+        Op::CustomCall(_) if hands_on_as_is(module, id) => {
             operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
         }
         Op::Reshape(_) => {
@@ -102,6 +103,18 @@ fn only_moves(op: &Op) -> bool {
         op,
         hlo_ir::elementwise_op!() | Op::Transpose(_) | Op::Copy | Op::Reverse(_) | Op::BitcastConvert
     )
+}
+
+/// True for calls that give their operand as devices have it.
+pub(in crate::partitioning) fn hands_on_as_is(module: &Module, id: InstrId) -> bool {
+    let Op::CustomCall(a) = &module[id].op else { return false };
+    let target = a.custom_call_target.as_str().unwrap_or_default();
+    let &[operand] = &module[id].operands[..] else { return false };
+    let changes_sizes = target.starts_with("SPMD") || target.ends_with("Shape");
+    a.forwards_operands()
+        && !changes_sizes
+        && !target.ends_with("Shape")
+        && module[operand].shape.compatible(&module[id].shape)
 }
 
 fn same_leaves(module: &Module, a: InstrId, b: InstrId, out: &mut Vec<Link>) {

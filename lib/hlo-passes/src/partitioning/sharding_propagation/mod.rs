@@ -21,6 +21,7 @@ use crate::control_flow::flatten_call_graph::flatten_control_flow;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+pub(in crate::partitioning) use links::hands_on_as_is;
 use state::State;
 
 /// The registry's entry.

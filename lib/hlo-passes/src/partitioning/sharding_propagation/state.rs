@@ -131,8 +131,8 @@ impl State {
         back.is_some_and(|t| self.add(from, &t)) || forward
     }
 
-    /// Cuts loops as those are that walk them, and the others with them. What is written comes first, then what is cut
-    /// most, then what is largest: others are put together with less.
+    /// Cuts loops as those are that walk them, and the others with them. What is largest comes first, as others are put
+    /// together with less; then what is written, then what is cut most.
     fn loops(
         &mut self,
         module: &Module,
@@ -144,15 +144,15 @@ impl State {
         let result = results.iter().map(|&leaf| (leaf, &factors.result));
         let all: Vec<(Leaf, &Walk)> =
             result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
-        let mut says: Vec<(bool, usize, Reverse<usize>, TileAssignment)> = Vec::new();
+        let mut says: Vec<(Reverse<usize>, bool, usize, TileAssignment)> = Vec::new();
         for (leaf, walk) in &all {
             if let Some(tiling) = self.known.get(leaf) {
                 let cut = factors.lift(walk, tiling);
                 let bytes = module[leaf.0].shape.leaves().get(leaf.1).map_or(0, |s| s.byte_size());
-                says.push((!self.fixed.contains(leaf), cut.replicas(), Reverse(bytes), cut));
+                says.push((Reverse(bytes), !self.fixed.contains(leaf), cut.replicas(), cut));
             }
         }
-        says.sort_by_key(|(free, replicas, bytes, _)| (*free, *replicas, *bytes));
+        says.sort_by_key(|(bytes, free, replicas, _)| (*bytes, *free, *replicas));
         let mut says = says.into_iter().map(|(_, _, _, cut)| cut);
         let Some(first) = says.next() else { return false };
         let cut = says.fold(first, |cut, other| merged(&cut, &other));

@@ -3,7 +3,6 @@
 //! results, which all devices combine in the end.
 
 use super::cutting::Cutting;
-use super::halo::Run;
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
 use crate::partitioning::reaches::Needed;
@@ -14,8 +13,7 @@ use hlo_ir::{InstrId, Op, Shape};
 impl Partitioner<'_> {
     /// The instruction on parts of its operands; `None` if it can't be cut so.
     pub(super) fn by_factors(&mut self, id: InstrId) -> Option<Value> {
-        let cutting = self.cutting(id)?;
-        let cut = self.choose(&cutting);
+        let (cutting, cut) = self.cheapest(id)?;
         let values = self.on_parts(id, &cutting, &cut)?;
         let wanted = self.wanted(id);
         let values: Vec<Value> =
@@ -26,12 +24,33 @@ impl Partitioner<'_> {
         })
     }
 
+    /// The loops of an instruction, or of another operation that gives the same, and the cheapest way to cut them.
+    fn cheapest(&mut self, id: InstrId) -> Option<(Cutting, TileAssignment)> {
+        let plain = self.cutting(id)?;
+        let (cost, cut) = self.choose(&plain);
+        let Some(other) = self.another_way(id, &plain) else { return Some((plain, cut)) };
+        let (other_cost, other_cut) = self.choose(&other);
+        let taken = if other_cost < cost + self.saved(id) {
+            (other_cost, other, other_cut)
+        } else {
+            (cost, plain, cut)
+        };
+        self.scope.costs.insert(id, taken.0);
+        Some((taken.1, taken.2))
+    }
+
+    /// What need not be done for operands that nothing else uses, if they are not taken.
+    fn saved(&self, id: InstrId) -> f64 {
+        let alone = |o: &&InstrId| self.module.users(**o).len() == 1;
+        self.module[id].operands.iter().filter(alone).filter_map(|o| self.scope.costs.get(o)).sum()
+    }
+
     /// The instruction on parts of its operands, its loops cut in the chosen way: its results.
     fn on_parts(&mut self, id: InstrId, cutting: &Cutting, cut: &TileAssignment) -> Option<Vec<Part>> {
         let combined = cutting.combined(cut);
         let mut parts = self.cut_operands(cutting, cut, &combined)?;
-        let mut op = self.local_op(id, cutting, &parts);
-        self.reach_out(id, cutting, cut, &mut op, &mut parts);
+        let mut op = local_op(cutting, cut, &parts);
+        self.reach_out(cutting, cut, &mut op, &mut parts);
         let tiling = cut.select(&cutting.factors.result);
         let mut operands: Vec<InstrId> = parts.iter().map(|p| p.id).collect();
         let start = match &cutting.combine {
@@ -70,7 +89,7 @@ impl Partitioner<'_> {
         combined: &[usize],
     ) -> Option<Vec<Part>> {
         // Indices never lead to it.
-        let indexed = matches!(self.module[self.scope.at].op, Op::DynamicSlice(_) | Op::Gather(_));
+        let indexed = matches!(cutting.op, Op::DynamicSlice(_) | Op::Gather(_));
         let mut parts = Vec::with_capacity(cutting.parts.len());
         for (n, (part, walk)) in cutting.parts.iter().zip(&cutting.factors.operands).enumerate() {
             let part = self.reshard(part, &cutting.operand(n, cut));
@@ -88,35 +107,33 @@ impl Partitioner<'_> {
     }
 
     /// Gets what devices need of their neighbours' tiles; the operation takes windows of that.
-    fn reach_out(
-        &mut self,
-        id: InstrId,
-        cutting: &Cutting,
-        cut: &TileAssignment,
-        op: &mut Op,
-        parts: &mut [Part],
-    ) {
+    fn reach_out(&mut self, cutting: &Cutting, cut: &TileAssignment, op: &mut Op, parts: &mut [Part]) {
         for reach in cutting.reaches.iter().filter(|r| cut.tiles()[r.to] > 1) {
             let Some(needed) = cutting.needed(reach, cut) else { continue };
-            let fill = self.outside(id, reach.operand, parts);
+            let Some(run) = cutting.run(reach, cut) else { continue };
+            let fill = self.outside(&cutting.op, reach.operand, parts);
             if let Some(part) = parts.get_mut(reach.operand) {
                 // By the part of the result that a device makes, whether or not the operand is cut alike.
-                let numbers = cut.places();
-                let starts =
-                    numbers.iter().map(|p| needed.starts[usize::try_from(p.tile[reach.to]).unwrap_or(0)]);
-                let run = Run { dim: reach.from, starts: starts.collect(), size: needed.size };
                 let gone_on = self.run_of(part, &run, fill);
                 part.id = gone_on;
                 // From here on it is no tile of the array, but nothing asks for that along this dimension.
                 part.shape.dims[reach.from] = needed.size * part.tiling.tiles()[reach.from];
             }
-            take_windows(op, reach.to, &needed);
+            match reach.window {
+                Some(n) => take_part_of_window(
+                    op,
+                    n,
+                    cutting.factors.factors[reach.to].size / cut.tiles()[reach.to],
+                    &needed,
+                ),
+                None => take_windows(op, reach.to, &needed),
+            }
         }
     }
 
     /// What an operation reads outside of an operand.
-    fn outside(&mut self, id: InstrId, operand: usize, parts: &[Part]) -> Option<InstrId> {
-        match &self.module[id].op {
+    fn outside(&mut self, op: &Op, operand: usize, parts: &[Part]) -> Option<InstrId> {
+        match op {
             Op::Convolution(_) => self.zero(parts.get(operand)?.shape.element_type),
             Op::ReduceWindow(_) => parts.get(parts.len() / 2 + operand).map(|p| p.id),
             Op::Pad(_) => parts.get(1).map(|p| p.id),
@@ -140,7 +157,9 @@ impl Partitioner<'_> {
         let index = self.global_index(&dims, d, start);
         let mut end = whole.shape.dims[d];
         let mut value = parts.last()?.id;
-        let sizes: Vec<i64> = cutting.parts.iter().map(|p| p.shape.dims[d]).collect();
+        let operands = self.module[id].operands.iter();
+        let sizes: Vec<i64> =
+            operands.map(|&o| self.module[o].shape.as_array().map_or(0, |a| a.dims[d])).collect();
         for (part, size) in parts.iter().rev().skip(1).zip(sizes.iter().rev()) {
             end -= size;
             let before = self.compared(index, ComparisonDirection::Lt, end, &dims);
@@ -149,37 +168,44 @@ impl Partitioner<'_> {
         }
         Some(value)
     }
+}
 
-    /// The operation with the sizes that parts have.
-    fn local_op(&self, id: InstrId, cutting: &Cutting, parts: &[Part]) -> Op {
-        let mut op = self.module[id].op.clone();
-        let (Some(part), Some(walk)) = (parts.first(), cutting.factors.operands.first()) else { return op };
-        let local = part.local_dims();
-        let cut = |d: usize| walk.get(d).copied().flatten().filter(|_| part.tiling.tiles()[d] > 1);
-        match &mut op {
-            Op::Slice(a) => {
-                for (d, range) in a.slice.iter_mut().enumerate().filter(|(d, _)| cut(*d).is_some()) {
-                    *range = SliceDim { start: 0, limit: local[d], stride: range.stride };
-                }
+/// The operation with the sizes that parts have.
+fn local_op(cutting: &Cutting, cut_of: &TileAssignment, parts: &[Part]) -> Op {
+    let mut op = cutting.op.clone();
+    let (Some(part), Some(walk)) = (parts.first(), cutting.factors.operands.first()) else { return op };
+    let local = part.local_dims();
+    let cut = |d: usize| walk.get(d).copied().flatten().filter(|_| part.tiling.tiles()[d] > 1);
+    match &mut op {
+        Op::Slice(a) => {
+            for (d, range) in a.slice.iter_mut().enumerate().filter(|(d, _)| cut(*d).is_some()) {
+                *range = SliceDim { start: 0, limit: local[d], stride: range.stride };
             }
-            Op::DynamicSlice(a) => {
-                let kept = |d: usize| cut(d).is_some_and(|f| f < cutting.factors.result.len());
-                for (d, size) in a.dynamic_slice_sizes.iter_mut().enumerate().filter(|(d, _)| kept(*d)) {
-                    *size = local[d];
-                }
-            }
-            Op::Gather(a) => {
-                // Of a batching dimension a slice is one element, however many there are.
-                let kept = |d: usize| cut(d).is_some_and(|f| f < cutting.factors.result.len());
-                let batching = a.operand_batching_dims.clone();
-                for (d, size) in a.slice_sizes.iter_mut().enumerate().filter(|(d, _)| kept(*d)) {
-                    *size = if batching.contains(&(d as i64)) { *size } else { local[d] };
-                }
-            }
-            _ => {}
         }
-        op
+        Op::DynamicSlice(a) => {
+            let kept = |d: usize| cut(d).is_some_and(|f| f < cutting.factors.result.len());
+            for (d, size) in a.dynamic_slice_sizes.iter_mut().enumerate().filter(|(d, _)| kept(*d)) {
+                *size = local[d];
+            }
+        }
+        Op::Gather(a) => {
+            // Of a batching dimension a slice is one element, however many there are.
+            let kept = |d: usize| cut(d).is_some_and(|f| f < cutting.factors.result.len());
+            let batching = a.operand_batching_dims.clone();
+            for (d, size) in a.slice_sizes.iter_mut().enumerate().filter(|(d, _)| kept(*d)) {
+                *size = if batching.contains(&(d as i64)) { *size } else { local[d] };
+            }
+        }
+        Op::Convolution(a) => {
+            let features = usize::try_from(a.dim_labels.output_feature).ok();
+            let count = features.and_then(|d| cut_of.tiles().get(d)).copied().unwrap_or(1).max(1);
+            for groups in [&mut a.feature_group_count.0, &mut a.batch_group_count.0] {
+                *groups = if *groups > 1 { *groups / count } else { *groups };
+            }
+        }
+        _ => {}
     }
+    op
 }
 
 /// Lets an operation take windows of what was got for them, along a dimension of the result.
@@ -208,6 +234,16 @@ fn take_windows(op: &mut Op, to: usize, needed: &Needed) {
             }
         }
         _ => {}
+    }
+}
+
+/// Lets a convolution have a part of a window, whose places lie in what was got for them.
+fn take_part_of_window(op: &mut Op, dim: usize, size: i64, needed: &Needed) {
+    if let Op::Convolution(a) = op
+        && let Some(w) = a.window.dims.get_mut(dim)
+    {
+        w.size = size;
+        [w.pad_low, w.pad_high] = needed.padding;
     }
 }
 

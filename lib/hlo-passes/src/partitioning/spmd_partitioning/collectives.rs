@@ -6,7 +6,7 @@ use hlo_ir::attr::{
     ReduceScatterAttrs, ReplicaGroups, SourceTargetPairs, TileAssignment,
 };
 use hlo_ir::build::Build;
-use hlo_ir::{ArrayShape, ComputationId, Dims, InstrId, Op};
+use hlo_ir::{ArrayShape, ComputationId, Dims, InstrId, Op, Shape};
 use std::collections::BTreeMap;
 
 /// Devices that exchange data: the partitions of each group, in order.
@@ -51,6 +51,12 @@ impl Partitioner<'_> {
         Some(channel)
     }
 
+    fn exchanged(&mut self, shape: impl Into<Shape>, op: Op, value: InstrId) -> InstrId {
+        let made = self.add(shape, op, &[value]);
+        self.exchanges.insert(made);
+        made
+    }
+
     /// The groups of partitions as groups of devices, in each copy of the program.
     fn global(&self, groups: &Groups) -> ReplicaGroups {
         let of_copy = |copy: usize| {
@@ -73,7 +79,7 @@ impl Partitioner<'_> {
             use_global_device_ids: true,
             ..AllGatherAttrs::default()
         };
-        self.add(shape, Op::AllGather(Box::new(attrs)), &[value])
+        self.exchanged(shape, Op::AllGather(Box::new(attrs)), value)
     }
 
     /// The values of each group combined.
@@ -85,7 +91,7 @@ impl Partitioner<'_> {
             to_apply,
             ..AllReduceAttrs::default()
         };
-        self.same(Op::AllReduce(Box::new(attrs)), &[value])
+        self.exchanged(self.shape_of(value), Op::AllReduce(Box::new(attrs)), value)
     }
 
     /// The values of each group combined, of which each device gets a part along a dimension.
@@ -108,7 +114,7 @@ impl Partitioner<'_> {
             to_apply,
             ..ReduceScatterAttrs::default()
         };
-        self.add(shape, Op::ReduceScatter(Box::new(attrs)), &[value])
+        self.exchanged(shape, Op::ReduceScatter(Box::new(attrs)), value)
     }
 
     /// Parts along a dimension, one for each device of a group, each sent to that.
@@ -121,7 +127,7 @@ impl Partitioner<'_> {
             dimensions: dimension(dim),
             ..AllToAllAttrs::default()
         };
-        self.same(Op::AllToAll(Box::new(attrs)), &[value])
+        self.exchanged(self.shape_of(value), Op::AllToAll(Box::new(attrs)), value)
     }
 
     /// What the source of each pair has, at its target; zeros where there is none.
@@ -133,7 +139,7 @@ impl Partitioner<'_> {
             source_target_pairs: SourceTargetPairs(pairs),
             ..CollectivePermuteAttrs::default()
         };
-        self.same(Op::CollectivePermute(Box::new(attrs)), &[value])
+        self.exchanged(self.shape_of(value), Op::CollectivePermute(Box::new(attrs)), value)
     }
 }
 

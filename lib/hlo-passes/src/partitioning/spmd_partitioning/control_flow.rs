@@ -1,7 +1,7 @@
 //! Loops, branches and calls: what they call is partitioned with them.
 
 use super::partitioner::Partitioner;
-use super::value::Value;
+use super::value::{Part, Value};
 use hlo_ir::attr::{CallAttrs, ConditionalAttrs, TileAssignment, WhileAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
@@ -11,7 +11,7 @@ impl Partitioner<'_> {
     /// A loop, whose state lies on the devices as is wanted of its result, from the beginning and after each round.
     pub(super) fn while_loop(&mut self, id: InstrId, attrs: &WhileAttrs) -> Result<Option<Value>, Diag> {
         let Some(state) = self.operand(0) else { return Ok(None) };
-        let tilings = self.wanted(id);
+        let tilings = self.hoisted(id, attrs, &state)?;
         let state = self.resharded_value(&state, &tilings);
         let init = self.materialized(&state);
         let parameters = [tilings.clone()];
@@ -71,12 +71,26 @@ impl Partitioner<'_> {
         Ok(Some(self.unpacked(made, &whole, &mut tilings.iter())))
     }
 
-    /// How the parameter of a computation lies on the devices: as it says, or else as the argument does.
+    /// How the parameter of a computation lies on the devices: as it says, or else, or if that is more, as the argument
+    /// does.
     fn parameter_tilings(&self, callee: ComputationId, n: usize, argument: &Value) -> Vec<TileAssignment> {
         match self.module.parameters(callee).get(n) {
-            Some(&p) if self.module[p].sharding().is_some() => self.wanted(p),
+            Some(&p) if self.module[p].sharding().is_some() && !self.has_more(argument, &self.wanted(p)) => {
+                self.wanted(p)
+            }
             _ => argument.tilings(self.devices),
         }
+    }
+
+    /// True if each device has all that it is to have of a value: the callee may need the rest.
+    fn has_more(&self, value: &Value, wanted: &[TileAssignment]) -> bool {
+        let (leaves, have) = (value.leaves(), value.tilings(self.devices));
+        let sent = |part: &Part, to: &TileAssignment| self.way(&part.tiling, to, &part.shape.dims).cost;
+        have.len() == wanted.len()
+            && leaves
+                .iter()
+                .zip(wanted)
+                .all(|(part, to)| part.as_ref().is_none_or(|part| sent(part, to) <= 0.0))
     }
 
     fn replicated_root(&self, computation: ComputationId) -> Vec<TileAssignment> {

@@ -3,6 +3,7 @@
 
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
+use crate::partitioning::sharding_propagation::hands_on_as_is;
 use crate::partitioning::tilings::wrong;
 use hlo_ir::InstrId;
 use hlo_ir::attr::TileAssignment;
@@ -13,16 +14,23 @@ impl Partitioner<'_> {
     pub(super) fn custom_call(&mut self, id: InstrId, target: &str) -> Result<Option<Value>, Diag> {
         let Some(value) = self.operand(0) else { return Ok(None) };
         Ok(match (target, &value) {
-            ("Sharding", Value::Array(part)) if self.module[id].sharding().is_some() => {
-                let wanted = self.wanted(id);
-                wanted.first().map(|to| Value::Array(self.reshard(part, to)))
-            }
-            ("Sharding" | "ShardBarrierFrom" | "ShardBarrierTo", _) => Some(value),
+            (_, _) if hands_on_as_is(self.module, id) => Some(self.handed_on(id, &value)),
             ("SPMDFullToShardShape" | "SPMDShardToFullShape", Value::Array(part)) => {
                 Some(Value::Array(self.taken_as(id, part, target == "SPMDFullToShardShape")?))
             }
             _ => None,
         })
+    }
+
+    /// A value handed on, in the sharding that is said or followed.
+    fn handed_on(&mut self, id: InstrId, value: &Value) -> Value {
+        match self.module[id].sharding().is_some() {
+            true => {
+                let wanted = self.wanted(id);
+                self.resharded_value(value, &wanted)
+            }
+            false => value.clone(),
+        }
     }
 
     /// What each device has, taken as a part of another array: of its own, or of the whole program's again.

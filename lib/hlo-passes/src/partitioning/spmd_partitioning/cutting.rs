@@ -9,10 +9,10 @@ use super::partial::Combine;
 use super::partitioner::Partitioner;
 use super::plan::shard_elements;
 use super::value::Part;
-use crate::partitioning::factors::{Factor, Factors, Kind, merged};
+use crate::partitioning::factors::{Factor, Factors, Kind, Walk, merged};
 use crate::partitioning::reaches::{Needed, Reach, reaches, written_at_indices};
-use hlo_ir::attr::TileAssignment;
-use hlo_ir::{ArrayShape, InstrId, Op};
+use hlo_ir::attr::{Place, TileAssignment};
+use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
 /// The cost of a byte that is received, in elements that are computed.
 const BYTE: f64 = 1000.0;
@@ -25,12 +25,16 @@ const MAX_SHARERS: usize = 16;
 
 /// The loops of an instruction, and how they may be cut.
 pub(super) struct Cutting {
+    /// The operation.
+    pub(super) op: Op,
     pub(super) factors: Factors,
     pub(super) reaches: Vec<Reach>,
     /// How partial results are combined, if they can be.
     pub(super) combine: Option<Combine>,
     /// The operands, which are arrays.
     pub(super) parts: Vec<Part>,
+    /// Of each operand that is a slice of the part: the dimension that is sliced, and where from and to.
+    pub(super) slices: Vec<Option<(usize, i64, i64)>>,
     /// The results.
     pub(super) leaves: Vec<ArrayShape>,
     /// How the result is to lie on the devices.
@@ -42,7 +46,25 @@ impl Cutting {
     pub(super) fn needed(&self, reach: &Reach, cut: &TileAssignment) -> Option<Needed> {
         let parts = *cut.tiles().get(reach.to)?;
         let size = self.factors.factors.get(reach.to)?.size;
+        // Places of a window that are filled up would have to be left out.
+        if reach.window.is_some() && size % parts != 0 {
+            return None;
+        }
         reach.needed(parts, size / parts + i64::from(size % parts != 0))
+    }
+
+    /// What devices need of an operand that is read around the result's index.
+    pub(super) fn run(&self, reach: &Reach, cut: &TileAssignment) -> Option<Run> {
+        let needed = self.needed(reach, cut)?;
+        let size = self.parts.get(reach.operand)?.shape.dims.get(reach.from).copied()?;
+        let within = self.sliced(reach).unwrap_or((0, size));
+        Some(Run::of_places(reach.from, reach.to, &cut.places(), &needed, within))
+    }
+
+    /// From where to where an operand is a slice of the part, along the dimension that is read.
+    fn sliced(&self, reach: &Reach) -> Option<(i64, i64)> {
+        let (dim, from, to) = self.slices.get(reach.operand).copied().flatten()?;
+        (dim == reach.from).then_some((from, to))
     }
 
     /// How an operand is cut when the loops are: not at all along what is read around the result's index, if it is not cut
@@ -71,18 +93,31 @@ impl Cutting {
 impl Partitioner<'_> {
     /// The loops of an instruction; `None` if they can't be cut.
     pub(super) fn cutting(&self, id: InstrId) -> Option<Cutting> {
-        let mut factors = Factors::of(self.module, id)?;
         let parts = (0..self.module[id].operands.len()).map(|n| self.part(n)).collect::<Option<Vec<_>>>()?;
+        let op = self.module[id].op.clone();
+        let mut factors = Factors::of(self.module, id)?;
+        let reaches = reaches(self.module, id, &mut factors);
+        self.cutting_of(id, op, parts, factors, reaches)
+    }
+
+    /// The loops of an operation that gives what an instruction does.
+    pub(super) fn cutting_of(
+        &self,
+        id: InstrId,
+        op: Op,
+        parts: Vec<Part>,
+        mut factors: Factors,
+        reaches: Vec<Reach>,
+    ) -> Option<Cutting> {
         let leaves: Vec<ArrayShape> = self.module[id]
             .shape
             .leaves()
             .into_iter()
             .map(|l| l.as_array().cloned())
             .collect::<Option<_>>()?;
-        let reaches = reaches(self.module, id, &mut factors);
-        written_at_indices(&self.module[id].op, &mut factors);
-        self.cut_at_indices(id, &mut factors, &parts);
-        let combine = self.combine(id);
+        written_at_indices(&op, &mut factors);
+        cut_at_indices(&op, &mut factors, &parts);
+        let combine = self.combine(id, &op);
         for factor in &mut factors.factors {
             // What can't be combined afterwards is not cut, nor is what has no elements.
             if factor.size < 1 || (factor.kind == Kind::Combined && combine.is_none()) {
@@ -90,50 +125,27 @@ impl Partitioner<'_> {
             }
         }
         let wanted = self.wanted(id).into_iter().next()?;
-        Some(Cutting { factors, reaches, combine, parts, leaves, wanted })
-    }
-
-    /// Lets what is read at indices be cut there: devices that do not have what an index says read nothing.
-    fn cut_at_indices(&self, id: InstrId, factors: &mut Factors, parts: &[Part]) {
-        let combined = |factors: &mut Factors, d: usize| {
-            let size = parts.first().and_then(|p| p.shape.dims.get(d)).copied().unwrap_or(0);
-            if let Some(walk @ None) = factors.operands.first_mut().and_then(|walk| walk.get_mut(d)) {
-                factors.factors.push(Factor { size, kind: Kind::Combined });
-                *walk = Some(factors.factors.len() - 1);
-            }
-        };
-        match &self.module[id].op {
-            Op::DynamicSlice(a) => {
-                for d in 0..a.dynamic_slice_sizes.len() {
-                    combined(factors, d);
-                }
-            }
-            Op::Gather(a) => {
-                for &d in &a.start_index_map {
-                    let d = usize::try_from(d).unwrap_or(usize::MAX);
-                    if a.slice_sizes.get(d) == Some(&1) {
-                        combined(factors, d);
-                    }
-                }
-            }
-            _ => {}
-        }
+        let slices = vec![None; parts.len()];
+        Some(Cutting { op, factors, reaches, combine, parts, slices, leaves, wanted })
     }
 
     /// The cheapest way to cut the loops.
-    pub(super) fn choose(&self, cutting: &Cutting) -> TileAssignment {
+    pub(super) fn choose(&self, cutting: &Cutting) -> (f64, TileAssignment) {
         let factors = &cutting.factors;
         let of_result = factors.lift(&factors.result, &cutting.wanted);
+        let operands = || cutting.parts.iter().zip(&factors.operands).take(MAX_SAY);
         let mut says = vec![of_result.clone()];
-        for (part, walk) in cutting.parts.iter().zip(&factors.operands).take(MAX_SAY) {
+        for (part, walk) in operands() {
             let lifted = factors.lift(walk, &part.tiling);
             if !says.contains(&lifted) {
                 says.push(lifted);
             }
         }
         let whole = of_result.whole(factors.factors.len());
-        if says.iter().all(TileAssignment::is_whole) {
-            return says.into_iter().find(|s| s.groups() > 1).unwrap_or(whole);
+        let moved: Vec<_> = operands().flat_map(|(part, walk)| moved(factors, walk, &part.tiling)).collect();
+        if moved.is_empty() && says.iter().all(TileAssignment::is_whole) {
+            let cut = says.into_iter().find(|s| s.groups() > 1).unwrap_or(whole);
+            return (self.cost(cutting, &cut), cut);
         }
         let mut candidates: Vec<TileAssignment> = Vec::new();
         let mut add = |candidate: TileAssignment| {
@@ -158,6 +170,7 @@ impl Partitioner<'_> {
                 add(cut.select(&only));
             }
         }
+        moved.into_iter().for_each(&mut add);
         add(whole.clone());
         let mut best: Option<(f64, TileAssignment)> = None;
         for candidate in candidates {
@@ -166,7 +179,7 @@ impl Partitioner<'_> {
                 best = Some((cost, candidate));
             }
         }
-        best.map_or(whole, |(_, candidate)| candidate)
+        best.unwrap_or((f64::INFINITY, whole))
     }
 
     fn cost(&self, cutting: &Cutting, cut: &TileAssignment) -> f64 {
@@ -196,15 +209,75 @@ impl Partitioner<'_> {
     /// How many bytes a device receives of its neighbours' tiles; infinite if they can't be cut so.
     fn reach_cost(&self, cutting: &Cutting, reach: &Reach, cut: &TileAssignment) -> f64 {
         let Some(part) = cutting.parts.get(reach.operand).filter(|_| cut.tiles()[reach.to] > 1) else {
-            return 0.0;
+            // The slice is taken where the loop is cut only.
+            return if cutting.sliced(reach).is_some() { f64::INFINITY } else { 0.0 };
         };
-        let Some(needed) = cutting.needed(reach, cut) else { return f64::INFINITY };
-        let tiling = cut.select(&cutting.factors.operands[reach.operand]);
         if part.shape.dims[reach.from] < 1 {
             return f64::INFINITY;
         }
-        let part = self.made(part.id, &part.shape, &tiling);
-        let run = Run::of_tiles(&part, reach.from, &needed.starts, needed.size);
+        let part = self.made(part.id, &part.shape, &cutting.operand(reach.operand, cut));
+        let Some(run) = cutting.run(reach, cut) else { return f64::INFINITY };
         run.cost(&part) * part.shape.element_type.byte_size() as f64
     }
+}
+
+/// Lets what is read at indices be cut there: devices that do not have what an index says read nothing.
+fn cut_at_indices(op: &Op, factors: &mut Factors, parts: &[Part]) {
+    let combined = |factors: &mut Factors, d: usize| {
+        let size = parts.first().and_then(|p| p.shape.dims.get(d)).copied().unwrap_or(0);
+        if let Some(walk @ None) = factors.operands.first_mut().and_then(|walk| walk.get_mut(d)) {
+            factors.factors.push(Factor { size, kind: Kind::Combined, runs: None });
+            *walk = Some(factors.factors.len() - 1);
+        }
+    };
+    match op {
+        Op::DynamicSlice(a) => {
+            for d in 0..a.dynamic_slice_sizes.len() {
+                combined(factors, d);
+            }
+        }
+        Op::Gather(a) => {
+            for &d in &a.start_index_map {
+                let d = usize::try_from(d).unwrap_or(usize::MAX);
+                if a.slice_sizes.get(d) == Some(&1) {
+                    combined(factors, d);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The cuts of loops by which those of an operand along dimensions that can't be cut go to others: each device gives parts
+/// of its tile for parts of others', which is less than all of them.
+fn moved(factors: &Factors, walk: &Walk, tiling: &TileAssignment) -> Vec<TileAssignment> {
+    let kept = factors.lift(walk, tiling);
+    let lost = |(d, f): (usize, &Option<usize>)| {
+        (tiling.tiles()[d] > 1 && f.is_none_or(|f| kept.tiles()[f] == 1)).then_some(d)
+    };
+    let (places, base) = (tiling.places(), kept.places());
+    let mut found = Vec::new();
+    for d in walk.iter().enumerate().filter_map(lost) {
+        let count = tiling.tiles()[d];
+        for &f in walk.iter().flatten() {
+            let factor = &factors.factors[f];
+            let fits = factor.size % (kept.tiles()[f] * count) == 0;
+            if factor.kind != Kind::Kept || factor.runs.is_some() || !fits || factor.size < 1 {
+                continue;
+            }
+            let mut tiles: Dims = kept.tiles().into();
+            tiles[f] *= count;
+            let place = |(kept, own): (&Place, &Place)| {
+                let mut tile = kept.tile.clone();
+                tile[f] = tile[f] * count + own.tile[d];
+                (tile, kept.group)
+            };
+            found.extend(TileAssignment::of_places(
+                &tiles,
+                kept.groups(),
+                base.iter().zip(&places).map(place),
+            ));
+        }
+    }
+    found
 }

@@ -3,6 +3,7 @@
 use super::collectives::groups_by;
 use super::partitioner::Partitioner;
 use super::value::Part;
+use crate::partitioning::reaches::Needed;
 use hlo_ir::attr::{ComparisonDirection, Place};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};
@@ -22,15 +23,22 @@ pub(super) struct Run {
     pub(super) dim: usize,
     pub(super) starts: Vec<i64>,
     pub(super) size: i64,
+    /// The elements of the array that count: from, to.
+    pub(super) within: (i64, i64),
 }
 
 impl Run {
-    /// What devices need of whom it follows from the number of their tile.
-    pub(super) fn of_tiles(part: &Part, dim: usize, starts: &[i64], size: i64) -> Self {
-        let number = |p: &Place| usize::try_from(p.tile[dim]).unwrap_or(0);
-        let starts =
-            part.tiling.places().iter().map(|p| starts.get(number(p)).copied().unwrap_or(0)).collect();
-        Self { dim, starts, size }
+    /// What devices need along a dimension for their parts of a loop.
+    pub(super) fn of_places(
+        dim: usize,
+        factor: usize,
+        places: &[Place],
+        needed: &Needed,
+        within: (i64, i64),
+    ) -> Self {
+        let number = |p: &Place| usize::try_from(p.tile[factor]).unwrap_or(0);
+        let starts = places.iter().map(|p| needed.starts.get(number(p)).copied().unwrap_or(0));
+        Self { dim, starts: starts.collect(), size: needed.size, within }
     }
 
     /// The places where it begins, relative to the own tile.
@@ -53,7 +61,7 @@ impl Run {
         if shard < 1 {
             return Vec::new();
         }
-        let (tiles, whole) = (part.tiling.tiles()[self.dim], part.shape.dims[self.dim]);
+        let tiles = part.tiling.tiles()[self.dim];
         let places = part.tiling.places();
         let mut pieces = Vec::new();
         for distance in from.div_euclid(shard)..=(to - 1).div_euclid(shard) {
@@ -61,7 +69,7 @@ impl Run {
             let needs = |device: usize| {
                 let (n, start) = (places[device].tile[self.dim], self.starts[device]);
                 let (low, high) = ((n * shard + begin).max(start), (n * shard + end).min(start + self.size));
-                (0..tiles).contains(&(n + distance)) && low < high.min(whole)
+                (0..tiles).contains(&(n + distance)) && low.max(self.within.0) < high.min(self.within.1)
             };
             let needed_by = (0..places.len()).filter(|&device| needs(device)).collect();
             pieces.push(Piece { distance, begin, end, needed_by });
@@ -80,7 +88,7 @@ impl Run {
 }
 
 impl Partitioner<'_> {
-    /// What each device needs of an array; the scalar in place of what is outside of it.
+    /// What each device needs of an array; the scalar in place of what does not count.
     pub(super) fn run_of(&mut self, part: &Part, run: &Run, fill: Option<InstrId>) -> InstrId {
         let (from, to) = run.span(part);
         let mut values = Vec::new();
@@ -98,13 +106,13 @@ impl Partitioner<'_> {
             let shape = ArrayShape::new(part.shape.element_type, dims.iter().copied());
             value = self.add(shape, Op::dynamic_slice(dims.iter().copied()), &operands);
         }
-        let whole = part.shape.dims[run.dim];
-        let outside = run.starts.iter().any(|&s| s < 0 || s + run.size > whole);
+        let (first, end) = run.within;
+        let outside = run.starts.iter().any(|&s| s < first || s + run.size > end);
         let Some(fill) = fill.filter(|_| outside) else { return value };
         let start = self.of_device(run.starts.clone());
         let index = self.global_index(&dims, run.dim, start);
-        let from_first = self.compared(index, ComparisonDirection::Ge, 0, &dims);
-        let to_last = self.compared(index, ComparisonDirection::Lt, whole, &dims);
+        let from_first = self.compared(index, ComparisonDirection::Ge, first, &dims);
+        let to_last = self.compared(index, ComparisonDirection::Lt, end, &dims);
         let inside = self.same(Op::And, &[from_first, to_last]);
         self.select(inside, value, fill, &dims)
     }

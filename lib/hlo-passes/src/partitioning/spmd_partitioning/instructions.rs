@@ -20,6 +20,7 @@ impl Partitioner<'_> {
             Op::Iota(a) => self.count(id, a.iota_dimension),
             Op::Broadcast(a) => self.broadcast_of(id, &a.dimensions),
             Op::Reshape(_) => self.reshape(id),
+            Op::Reverse(a) => self.reversed(id, &a.dimensions),
             Op::Rng(_) => self.drawn(id),
             Op::OptBarrier | Op::AddDependency => self.passed_on(id),
             Op::While(a) => self.while_loop(id, &a)?,

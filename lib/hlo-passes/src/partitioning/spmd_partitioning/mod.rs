@@ -14,12 +14,14 @@
 //! [`plan`] finds the collectives that take a value from one sharding to another, [`by_factors`] partitions the operations
 //! whose parts are the same operation on parts; others have a file of their own.
 
+mod another_way;
 mod by_factors;
 mod collectives;
 mod control_flow;
 mod custom_calls;
 mod cutting;
 mod halo;
+mod hoisting;
 mod indexing;
 mod instructions;
 mod movement;
@@ -31,12 +33,12 @@ mod resharding;
 mod value;
 
 use super::tilings::{tilings, wrong};
+use crate::simplification::dce::remove_unneeded_and;
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::attr::{ShardingKind, TileAssignment};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{InstrId, Module, Op, Shape};
 use partitioner::Partitioner;
-use std::collections::HashSet;
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -90,7 +92,6 @@ fn check(module: &Module, devices: usize) -> Result<(), Diag> {
 
 fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
     let entry = p.module.entry();
-    let whole = p.module.callees(entry);
     let numbers = p.module.parameters(entry);
     let parameters: Vec<Vec<TileAssignment>> = numbers.iter().map(|&id| p.wanted(id)).collect();
     let root = p.module[entry].root();
@@ -98,14 +99,15 @@ fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
     let made = p.computation(entry, &parameters, &result)?;
     update_header(&mut p, &parameters, &result);
     let annotated: Vec<_> = numbers.iter().map(|&id| p.module[id].sharding().cloned()).collect();
-    let module = p.module;
+    let (module, exchanges) = (p.module, p.exchanges);
     for (id, sharding) in module.parameters(made).into_iter().zip(annotated) {
         if sharding.is_some() {
             module.common_mut(id).sharding = sharding;
         }
     }
     module.set_entry(made);
-    remove_unused(module, entry, whole);
+    // The whole program, and what was made but not taken. All devices leave out the same exchanges.
+    remove_unneeded_and(module, |id| exchanges.contains(&id));
     drop_shardings(module);
     Ok(())
 }
@@ -136,27 +138,6 @@ fn update_header(p: &mut Partitioner<'_>, parameters: &[Vec<TileAssignment>], re
         let argument = argument.and_then(|a| a.part(&alias.parameter_index));
         matches!((argument, result.part(&alias.output)), (Some(a), Some(b)) if a.compatible(b))
     });
-}
-
-/// Takes the whole program out, callers first: what nothing calls any more.
-fn remove_unused(module: &mut Module, entry: ComputationId, callees: Vec<ComputationId>) {
-    let mut order = module.computations_post_order();
-    order.reverse();
-    let mut used = HashSet::from([module.entry()]);
-    let mut work = vec![module.entry()];
-    while let Some(c) = work.pop() {
-        work.extend(module.callees(c).into_iter().filter(|&callee| used.insert(callee)));
-    }
-    let mut gone = HashSet::from([entry]);
-    let mut work = callees;
-    while let Some(c) = work.pop() {
-        if !used.contains(&c) && gone.insert(c) {
-            work.extend(module.callees(c));
-        }
-    }
-    for c in order.into_iter().filter(|c| gone.contains(c)) {
-        module.remove_computation(c);
-    }
 }
 
 /// Takes away the shardings of all but the entry's parameters: what they said is done.

@@ -103,4 +103,26 @@ impl Partitioner<'_> {
         let made = self.made(made, &shape, &after);
         Some(Value::Array(self.reshard(&made, &wanted)))
     }
+
+    /// An array that is cut along dimensions whose order is reversed: each device reverses its tile, which is the one of
+    /// the device at the other end then.
+    pub(super) fn reversed(&mut self, id: InstrId, dims: &[i64]) -> Option<Value> {
+        let part = self.part(0).filter(|p| p.shape.is_static())?;
+        let wanted = self.wanted(id).into_iter().next()?;
+        let turned = |d: usize| dims.contains(&(d as i64)) && part.tiling.tiles()[d] > 1;
+        let cut: Vec<usize> = (0..part.shape.rank()).filter(|&d| turned(d)).collect();
+        // Of what is filled up the end would come first.
+        if cut.is_empty() || cut.iter().any(|&d| part.is_filled_up(d)) {
+            return None;
+        }
+        let places = part.tiling.places().into_iter().map(|mut p| {
+            cut.iter().for_each(|&d| p.tile[d] = part.tiling.tiles()[d] - 1 - p.tile[d]);
+            (p.tile, p.group)
+        });
+        let tiling = TileAssignment::of_places(part.tiling.tiles(), part.tiling.groups(), places)?;
+        let local = self.shard_shape(self.module[id].shape.as_array()?, &tiling);
+        let made = self.add(local, self.module[id].op.clone(), &[part.id]);
+        let made = self.made(made, &part.shape, &tiling);
+        Some(Value::Array(self.reshard(&made, &wanted)))
+    }
 }

@@ -28,9 +28,9 @@ pub(super) enum Combine {
 
 impl Partitioner<'_> {
     /// How partial results of an instruction are combined, if they can be.
-    pub(super) fn combine(&self, id: InstrId) -> Option<Combine> {
+    pub(super) fn combine(&self, id: InstrId, op: &Op) -> Option<Combine> {
         let instruction = &self.module[id];
-        match &instruction.op {
+        match op {
             // Of what is read at an index all but one device have nothing.
             Op::Dot(_) | Op::Convolution(_) | Op::DynamicSlice(_) | Op::Gather(_) => Some(Combine::Sum),
             Op::Scatter(a) => {

@@ -9,7 +9,7 @@ use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Module, Op, Shape};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Makes computations of what a device does, from those of what the whole program does.
@@ -22,6 +22,10 @@ pub(super) struct Partitioner<'m> {
     pub(super) next_channel: i64,
     pub(super) namer: ComputationNamer,
     pub(super) combiners: Combiners,
+    /// The collectives that were made.
+    pub(super) exchanges: HashSet<InstrId>,
+    /// True while a loop is partitioned to see what it costs.
+    pub(super) trying: bool,
     pub(super) scope: Scope,
     /// The ways between shardings that were looked for.
     pub(super) plans: RefCell<HashMap<Way, Rc<Plan>>>,
@@ -48,6 +52,8 @@ pub(super) struct Scope {
     pub(super) origins: HashMap<InstrId, InstrId>,
     /// The shardings that a value is there in.
     pub(super) versions: HashMap<InstrId, Vec<Part>>,
+    /// What it costs to make the values that there are other ways to.
+    pub(super) costs: HashMap<InstrId, f64>,
     /// What is made anew in any sharding rather than exchanged.
     pub(super) remade: HashMap<InstrId, Remake>,
 }
@@ -74,6 +80,7 @@ impl Scope {
             resharded: HashMap::new(),
             origins: HashMap::new(),
             versions: HashMap::new(),
+            costs: HashMap::new(),
             remade: HashMap::new(),
         }
     }
@@ -106,6 +113,8 @@ impl<'m> Partitioner<'m> {
             next_channel,
             namer,
             combiners: Combiners::default(),
+            exchanges: HashSet::new(),
+            trying: false,
             scope: Scope::new(entry, root),
             plans: RefCell::default(),
             module,
@@ -120,7 +129,11 @@ impl<'m> Partitioner<'m> {
         parameters: &[Vec<TileAssignment>],
         result: &[TileAssignment],
     ) -> Result<ComputationId, Diag> {
-        let name = self.namer.fresh(&format!("{}_spmd", self.module[from].name));
+        let name = self.namer.fresh(&format!(
+            "{}_{}",
+            self.module[from].name,
+            if self.trying { "tried" } else { "spmd" }
+        ));
         let to = self.module.add_computation(&name);
         self.module[to].execution_thread = self.module[from].execution_thread.clone();
         let root = self.module[from].root();

@@ -35,6 +35,15 @@ impl Value {
         }
     }
 
+    /// The leaves; nothing of tokens.
+    pub(super) fn leaves(&self) -> Vec<Option<Part>> {
+        match self {
+            Value::Array(part) => vec![Some(part.clone())],
+            Value::Token(_) => vec![None],
+            Value::Tuple(parts) => parts.iter().flat_map(Value::leaves).collect(),
+        }
+    }
+
     /// How the leaves lie on the devices, of which there are so many.
     pub(super) fn tilings(&self, devices: usize) -> Vec<TileAssignment> {
         match self {

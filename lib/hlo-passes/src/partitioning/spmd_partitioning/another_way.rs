@@ -1,0 +1,77 @@
+//! Operations that give the same as an instruction of the whole program, and may need less to be exchanged.
+
+use super::cutting::Cutting;
+use super::partitioner::{INDEX, Partitioner};
+use super::value::{Part, Value};
+use crate::partitioning::factors::Factors;
+use hlo_ir::{ArrayShape, InstrId, Op, Shape};
+
+impl Partitioner<'_> {
+    /// Another operation, on other operands, that gives what an instruction does.
+    pub(super) fn another_way(&mut self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
+        match &plain.op {
+            Op::Slice(a) if a.slice.iter().all(|s| s.stride == 1) => {
+                let starts: Vec<i64> = a.slice.iter().map(|s| s.start).collect();
+                self.slice_at_indices(id, plain, &starts)
+            }
+            Op::Concatenate(_) | Op::Pad(_) => self.of_slices(id),
+            _ => None,
+        }
+    }
+
+    /// A slice as one at indices: devices that have nothing of it have zeros, and all are added. That is less than to put
+    /// together what a small slice is taken of.
+    fn slice_at_indices(&mut self, id: InstrId, plain: &Cutting, starts: &[i64]) -> Option<Cutting> {
+        let [part] = &plain.parts[..] else { return None };
+        let leaf = plain.leaves.first()?;
+        let cut_off = |d: usize| part.tiling.tiles()[d] > 1 && leaf.dims[d] < part.shape.dims[d];
+        if !(0..part.shape.rank()).any(cut_off) {
+            return None;
+        }
+        let op = Op::dynamic_slice(leaf.dims.iter().copied());
+        let scalar = ArrayShape::new(INDEX, []);
+        let mut parts = vec![part.clone()];
+        for &start in starts {
+            let start = self.index(start);
+            parts.push(Part { id: start, shape: scalar.clone(), tiling: part.tiling.whole(0) });
+        }
+        let shapes: Vec<Shape> = parts.iter().map(|p| p.shape.clone().into()).collect();
+        let factors = Factors::of_op(&op, &shapes.iter().collect::<Vec<_>>(), &leaf.clone().into())?;
+        self.cutting_of(id, op, parts, factors, Vec::new())
+    }
+
+    /// An operation on slices as one on the arrays that slices are taken of: each device gets what it needs of them,
+    /// whichever tiles that lies in.
+    fn of_slices(&mut self, id: InstrId) -> Option<Cutting> {
+        let mut found = self.cutting(id)?;
+        let mut any = false;
+        for (n, &operand) in self.module[id].operands.iter().enumerate() {
+            let dims: Vec<usize> = found.reaches.iter().filter(|r| r.operand == n).map(|r| r.from).collect();
+            let sliced = dims.into_iter().find_map(|d| Some((d, self.sliced_along(operand, d)?)));
+            let Some((dim, (part, start, end))) = sliced else { continue };
+            let reach = found.reaches.iter_mut().find(|r| r.operand == n && r.from == dim);
+            let (Some(reach), Some(own)) = (reach, found.parts.get_mut(n)) else { continue };
+            reach.first += start;
+            found.slices[n] = Some((dim, start, end));
+            *own = part;
+            any = true;
+        }
+        any.then_some(found)
+    }
+
+    /// The array that an instruction is a slice of along one dimension, and from where to where.
+    fn sliced_along(&self, id: InstrId, dim: usize) -> Option<(Part, i64, i64)> {
+        let Op::Slice(a) = &self.module[id].op else { return None };
+        let Value::Array(part) = self.value(*self.module[id].operands.first()?) else { return None };
+        let whole = |(d, size): (usize, &i64)| {
+            let range = &a.slice[d];
+            range.stride == 1 && (d == dim || (range.start == 0 && range.limit == *size))
+        };
+        part.shape
+            .dims
+            .iter()
+            .enumerate()
+            .all(whole)
+            .then(|| (part.clone(), a.slice[dim].start, a.slice[dim].limit))
+    }
+}
