@@ -200,7 +200,7 @@ pub struct Args {
     pub time: Option<TimeFormat>,
 
     /// Write a picture of when each device of a program of several waits for others, and in which collective (FILE.svg), or
-    /// the events for Chrome's tracing and Perfetto (FILE.json)
+    /// the events for Chrome's tracing and Perfetto (FILE.json); of all runs, those of --warmup too
     #[arg(long, value_name = "FILE", help_heading = "Timing")]
     pub timeline: Option<String>,
 

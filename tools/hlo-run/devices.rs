@@ -209,6 +209,12 @@ impl<'a> Given<'a> {
     }
 }
 
+/// What the devices of this process computed, by each engine that was asked for.
+struct Computed {
+    compiled: Option<Vec<Literal>>,
+    evaluated: Option<Vec<Literal>>,
+}
+
 impl Program<'_> {
     /// Runs on all devices, shows and compares what is asked for.
     pub fn run_on_devices(
@@ -219,16 +225,43 @@ impl Program<'_> {
         mut timings: Timings,
         given: &Given<'_>,
     ) -> Result<(), Failure> {
+        let ranks = self.settings.ranks;
+        // What fails on one rank ends all, before they hand results to each other.
+        let computed = agreed(ranks, self.compute_on_devices(args, asked, &mut timings, given))?;
+        let outcome = Outcome::of(given, computed, ranks)?;
+        outcome.show(args, given, ranks)?;
+        let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
+        match args.time.filter(|_| is_first) {
+            Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
+            Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
+            None => {}
+        }
+        let agreed = agreed(ranks, outcome.check(given))?;
+        if !args.quiet && !agreed.is_empty() && is_first {
+            reporter.note(&format!("the results {}", agreed.join(", and ")));
+        }
+        Ok(())
+    }
+
+    /// Runs the devices of this process, by each engine that is asked for.
+    fn compute_on_devices(
+        &self,
+        args: &Args,
+        asked: Asked,
+        timings: &mut Timings,
+        given: &Given<'_>,
+    ) -> Result<Computed, Failure> {
         let Asked { evaluates, compiles, .. } = asked;
         let open = |args: &Args| Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates);
         let mut feeds = given.args.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let sent = |feeds: &mut [Feed]| feeds.iter_mut().map(Feed::take_sent).collect::<Vec<_>>();
+        let events = if args.timeline.is_some() { engine::MAX_EVENTS } else { 0 };
+        let load = |engine, modules| {
+            engine::load_on_devices(engine, modules, self.source, self.settings, (&given.inputs, events))
+        };
         let compiled = compiles.then(|| {
             self.phase("generating code");
-            let modules = (self.module, self.transformed);
-            let engine = engine::Engine::Compiled;
-            let mut program =
-                engine::load_on_devices(engine, modules, self.source, self.settings, &given.inputs)?;
+            let mut program = load(engine::Engine::Compiled, (self.module, self.transformed))?;
             timings.codegen = program.codegen();
             repeat(args, &mut timings.runs, || {
                 feeds.iter_mut().for_each(|feed| feed.rewind(true));
@@ -247,10 +280,7 @@ impl Program<'_> {
             };
             let once = Args { iterations: 1, warmup: 0, ..args.clone() };
             let args = if args.engine == Engine::Both { &once } else { args };
-            let engine = engine::Engine::Interpreted;
-            let modules = (subject, subject);
-            let mut program =
-                engine::load_on_devices(engine, modules, self.source, self.settings, &given.inputs)?;
+            let mut program = load(engine::Engine::Interpreted, (subject, subject))?;
             repeat(args, runs, || {
                 feeds.iter_mut().for_each(|feed| feed.rewind(!compiles));
                 program.run(&mut feeds, args.collective_timeout)
@@ -268,20 +298,7 @@ impl Program<'_> {
                 check_sent(a, b, &given.tolerances)?;
             }
         }
-        let ranks = self.settings.ranks;
-        let outcome = Outcome::of(given, compiled, evaluated, ranks)?;
-        outcome.show(args, given, ranks)?;
-        let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
-        match args.time.filter(|_| is_first) {
-            Some(TimeFormat::Table) => print(timings.table().as_bytes())?,
-            Some(TimeFormat::Json) => print(timings.json().as_bytes())?,
-            None => {}
-        }
-        let agreed = agreed(ranks, outcome.check(given))?;
-        if !args.quiet && !agreed.is_empty() && is_first {
-            reporter.note(&format!("the results {}", agreed.join(", and ")));
-        }
-        Ok(())
+        Ok(Computed { compiled, evaluated })
     }
 }
 
@@ -289,12 +306,12 @@ impl Program<'_> {
 fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<(), Failure> {
     let Some(path) = &args.timeline else { return Ok(()) };
     let timeline = program.timeline();
-    let first = timeline.devices.first().copied().unwrap_or(0).to_string();
+    let Some(first) = timeline.devices.first() else { return Ok(()) };
     let text = match path.ends_with(".json") {
         true => timeline_trace(&timeline),
         false => timeline_svg(&timeline),
     };
-    write_output(Some(&path.replace(DEVICE, &first)), text.as_bytes())
+    write_output(Some(&path.replace(DEVICE, &first.to_string())), text.as_bytes())
 }
 
 /// What came out of each device of this process; of each replica, if the program is cut here, at the first rank.
@@ -309,14 +326,15 @@ struct Outcome {
 impl Outcome {
     fn of(
         given: &Given<'_>,
-        compiled: Option<Vec<Literal>>,
-        evaluated: Option<Vec<Literal>>,
+        Computed { compiled, evaluated }: Computed,
         ranks: OtherRanks<'_>,
     ) -> Result<Self, Failure> {
         let Some(whole) = given.whole else {
             return Ok(Self { compiled, evaluated, who: "device", first: given.local.start });
         };
-        let join = |all: Option<Vec<Literal>>| all.map(|all| whole.results(&all, ranks)).transpose();
+        let gathered = |own: Option<Vec<Literal>>| own.map(|own| whole.gathered(own, ranks)).transpose();
+        let (compiled, evaluated) = (gathered(compiled)?, gathered(evaluated)?);
+        let join = |all: Option<Vec<Literal>>| all.map(|all| whole.joined(&all)).transpose();
         Ok(Self { compiled: join(compiled)?, evaluated: join(evaluated)?, who: "replica", first: 0 })
     }
 

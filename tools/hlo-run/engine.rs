@@ -108,13 +108,13 @@ fn arguments(program: &Executable, inputs: &[Literal]) -> Result<Arguments, hlo_
     program.arguments(&buffers.iter().collect::<Vec<_>>())
 }
 
-/// As [`load`], a program of several devices with the inputs of each.
+/// As [`load`], a program of several devices with the inputs of each. So many of their waits are kept one by one.
 pub fn load_on_devices<'a>(
     engine: Engine,
     (given, prepared): (&Module, &'a Module),
     source: &'a Source,
     settings: Settings<'a>,
-    inputs: &[Vec<Literal>],
+    (inputs, events): (&[Vec<Literal>], usize),
 ) -> Result<LoadedOnDevices<'a>, Failure> {
     let failed = |e| failure(e, prepared, source, settings);
     let options = options(engine, source, settings, inputs.first().map_or(&[], Vec::as_slice));
@@ -122,12 +122,12 @@ pub fn load_on_devices<'a>(
     let of_device = |inputs: &Vec<Literal>| arguments(&program, inputs);
     let arguments = inputs.iter().map(of_device).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let results = inputs.iter().map(|_| program.room()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let (waits, runs) = (Waits::with_events(MAX_EVENTS), Vec::new());
+    let (waits, runs) = (Waits::with_events(events), Vec::new());
     Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits, runs })
 }
 
 /// The most waits that are kept for a picture.
-const MAX_EVENTS: usize = 200_000;
+pub const MAX_EVENTS: usize = 200_000;
 
 /// A program of several devices with the inputs of each.
 pub struct LoadedOnDevices<'a> {

@@ -88,7 +88,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
 
     let mut module = prepare(args, reporter, &source, &mut timings)?;
-    let whole = Whole::cut(args, reporter, &mut module, &source)?;
+    let whole = Whole::cut(args, (reporter, ranks), &mut module, &source)?;
     let asked = Asked::of(args);
     if asked.passes {
         phase("in the passes before code generation");

@@ -27,12 +27,12 @@ impl Whole {
     /// Cuts a module, if the arguments ask for it. If they do not, and the module looks as if that were meant, says so.
     pub fn cut(
         args: &Args,
-        reporter: Reporter,
+        (reporter, ranks): (Reporter, OtherRanks<'_>),
         module: &mut Module,
         source: &Source,
     ) -> Result<Option<Self>, Failure> {
         if !args.use_spmd_partitioning {
-            if is_to_be_cut(module) && !args.quiet {
+            if is_to_be_cut(module) && !args.quiet && ranks.is_none_or(|ranks| ranks.rank() == 0) {
                 reporter.note(
                     "the program's values have shardings, and each device runs all of it: --use-spmd-partitioning cuts it",
                 );
@@ -40,21 +40,25 @@ impl Whole {
             return Ok(None);
         }
         let module_before = module.clone();
-        match hlo_client::partition(module) {
-            Ok(Some(partition)) => Ok(Some(Self {
-                parameters: parameter_leaves(&module_before),
-                results: result_leaves(&module_before),
-                module: module_before,
-                partition,
-                part: module[module[module.entry()].root()].shape.clone(),
-            })),
-            Ok(None) => Err(Failure::Usage(
+        let refused = |error| match error {
+            hlo_client::Error::Diags(diags) => Failure::diags(source, diags),
+            other => failure(other),
+        };
+        let partition = hlo_client::partition(module).map_err(refused)?;
+        if partition.partitions() == 1 {
+            return Err(Failure::Usage(
                 "--use-spmd-partitioning: the program has one partition; --num-partitions=P says how many there are"
                     .to_string(),
-            )),
-            Err(hlo_client::Error::Diags(diags)) => Err(Failure::diags(source, diags)),
-            Err(other) => Err(Failure::Message(other.to_string())),
+            ));
         }
+        partition.check().map_err(failure)?;
+        Ok(Some(Self {
+            parameters: parameter_leaves(&module_before),
+            results: result_leaves(&module_before),
+            module: module_before,
+            partition,
+            part: module[module[module.entry()].root()].shape.clone(),
+        }))
     }
 
     /// On how many devices each replica runs.
@@ -67,19 +71,20 @@ impl Whole {
         self.partition.shard(inputs, device % self.partitions()).map_err(failure)
     }
 
-    /// The results of the replicas, of those of the devices; none at other ranks than the first.
-    pub fn results(&self, of_devices: &[Literal], ranks: OtherRanks<'_>) -> Result<Vec<Literal>, Failure> {
-        let gathered = match ranks {
-            None => of_devices,
-            Some(ranks) => match ranks.gather(bytes_of(of_devices)?)? {
-                None => return Ok(Vec::new()),
-                Some(texts) => {
-                    let all = texts.iter().map(|text| literals_of(text, &self.part));
-                    &all.collect::<Result<Vec<_>, _>>()?.concat()
-                }
-            },
-        };
-        gathered.chunks(self.partitions()).map(|parts| self.partition.whole(parts).map_err(failure)).collect()
+    /// The results of all devices, of those of this process; none at other ranks than the first.
+    pub fn gathered(&self, own: Vec<Literal>, ranks: OtherRanks<'_>) -> Result<Vec<Literal>, Failure> {
+        let Some(ranks) = ranks else { return Ok(own) };
+        let Some(texts) = ranks.gather(bytes_of(&own)?)? else { return Ok(Vec::new()) };
+        let all = texts.iter().map(|text| literals_of(text, &self.part));
+        Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// The results of the replicas, of those of all devices.
+    pub fn joined(&self, of_devices: &[Literal]) -> Result<Vec<Literal>, Failure> {
+        of_devices
+            .chunks(self.partitions())
+            .map(|parts| self.partition.whole(parts).map_err(failure))
+            .collect()
     }
 }
 

@@ -13,8 +13,9 @@ use std::sync::{Arc, OnceLock};
 /// The result of a run that goes on ([`crate::Executable::execute_async`]) is a buffer as well: it is ready once the run is over,
 /// and whoever asks for its elements waits for that.
 ///
-/// A result lies on the device that computed it, and what [`crate::Client::transfer_to_device`] made on that device: a program
-/// takes it there and nowhere else. What a program of Rust made itself is taken by every device of this process.
+/// A result lies on the device of this process that computed it, and what [`crate::Client::transfer_to_device`] made on that
+/// device: a program takes it there and nowhere else. What a program of Rust made itself is taken by every device. The
+/// devices of all clients of a process are its processors: those of the same number are taken for the same.
 ///
 /// # Example
 /// ```
@@ -114,11 +115,11 @@ impl Buffer {
         Ok(Self::ready(shape.clone(), Arc::new(AlignedBytes::from_owner(owner))))
     }
 
-    /// A buffer that a device computes, of an array shape or a token.
-    pub(crate) fn later(shape: &Shape, device: &Device) -> (Self, Promise) {
+    /// A buffer that somebody computes, on a device of this process if that is given, of an array shape or a token.
+    pub(crate) fn later(shape: &Shape, device: Option<&Device>) -> (Self, Promise) {
         let cell = Arc::new(OnceLock::new());
         let content = Content::Later(cell.clone());
-        (Self { shape: shape.clone(), content, device: Some(device.clone()) }, Promise(Some(cell)))
+        (Self { shape: shape.clone(), content, device: device.cloned() }, Promise(Some(cell)))
     }
 
     /// An array on a server.

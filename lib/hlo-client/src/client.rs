@@ -263,7 +263,8 @@ impl Client {
             #[cfg(feature = "remote")]
             Place::Server(server) => {
                 let passes = crate::Passes::Lowering;
-                server.compile(&prepared, &CompileOptions { passes, ..options.clone() })
+                let options = CompileOptions { passes, spmd_partitioning: false, ..options.clone() };
+                server.compile(&prepared, &options)
             }
         }
     }
@@ -316,7 +317,7 @@ impl Here {
             return Err(Error::Diags(refused));
         }
         let partition = match options.spmd_partitioning {
-            true => partition(&mut module)?,
+            true => Some(partition(&mut module)?),
             false => None,
         };
         let prepared = prepare(&module, engine(options), &options.passes)?.module;

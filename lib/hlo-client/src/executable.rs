@@ -191,7 +191,7 @@ impl Executable {
         self.value(leaves)
     }
 
-    /// Values as arrays on the program's device, one for each leaf of the parameters, in the layouts of these.
+    /// Values as arrays that the program's devices take, on a server those of a program there, one for each leaf of the parameters, in the layouts of these.
     ///
     /// # Errors
     /// A value does not fit its parameter; or a server does not take it.
@@ -300,13 +300,13 @@ impl Executable {
                 arguments.check_device(self.device())?;
                 let buffers = &arguments.buffers;
                 limited(options, |options| program.execute_into(buffers, &mut results.0, options))?;
+                results.lie_on(self.device());
             }
             #[cfg(feature = "remote")]
             Place::Server(program) => {
                 results.0 = crate::remote::execute(program, &arguments.buffers, options)?;
             }
         }
-        results.lie_on(self.device());
         Ok(())
     }
 

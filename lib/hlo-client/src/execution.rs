@@ -1,7 +1,7 @@
 //! Runs that go on while the program does something else.
 
 use crate::buffer::Promise;
-use crate::executable::Executable;
+use crate::executable::{Executable, check_device, common_device};
 use crate::queue::push_on_all;
 use crate::{Buffer, Device, DeviceRunOptions, Error, RunOptions};
 use hlo_ir::host::Host;
@@ -125,7 +125,8 @@ impl Executable {
     /// device: that one comes after it.
     ///
     /// # Errors
-    /// There are more or fewer arguments than parameters, or a buffer that is there does not fit its parameter.
+    /// There are more or fewer arguments than parameters, a buffer that is there does not fit its parameter, or one lies on another
+    /// device.
     ///
     /// # Example
     /// ```
@@ -144,6 +145,7 @@ impl Executable {
     /// ```
     pub fn execute_async(&self, arguments: &[&Buffer], options: AsyncRunOptions) -> Result<Execution, Error> {
         self.check_arguments(arguments)?;
+        self.check_place(arguments, self.device())?;
         let (results, promises) = self.promised(self.device());
         let over = Arc::new(OnceLock::new());
         let ending = Ending(over.clone());
@@ -163,7 +165,7 @@ impl Executable {
     /// later on one of them comes after it.
     ///
     /// # Errors
-    /// There are not as many lists as devices, or those of [`Executable::execute_async`].
+    /// There are not as many lists as devices, two devices have the same host, or those of [`Executable::execute_async`].
     pub fn execute_on_devices_async(
         &self,
         arguments: &[Vec<&Buffer>],
@@ -175,7 +177,14 @@ impl Executable {
                 "expected arguments for {expected} devices, found them for {found}"
             )));
         }
-        arguments.iter().try_for_each(|of_device| self.check_arguments(of_device))?;
+        for (of_device, device) in arguments.iter().zip(self.devices()) {
+            self.check_arguments(of_device)?;
+            self.check_place(of_device, device)?;
+        }
+        let hosts = &options.hosts;
+        if hosts.iter().enumerate().any(|(n, a)| hosts[..n].iter().any(|b| Arc::ptr_eq(a, b))) {
+            return Err(Error::new("expected a host of its own for each device, found one twice"));
+        }
         let (mut runs, mut endings) = (Vec::new(), Vec::new());
         for device in self.devices() {
             let (results, promises) = self.promised(device);
@@ -197,9 +206,18 @@ impl Executable {
         Ok(runs)
     }
 
-    /// Results that a device is to compute.
+    /// Results that a device is to compute. Where those of a server lie is the server's matter.
     fn promised(&self, device: &Device) -> (Vec<Buffer>, Vec<Promise>) {
+        let device = self.here().map(|_| device);
         self.result().leaves().into_iter().map(|shape| Buffer::later(shape, device)).unzip()
+    }
+
+    /// Checks that a device of this process has all arguments, ready or not.
+    fn check_place(&self, arguments: &[&Buffer], device: &Device) -> Result<(), Error> {
+        match self.here() {
+            Some(_) => check_device(common_device(arguments.iter().copied())?.as_ref(), device),
+            None => Ok(()),
+        }
     }
 
     fn run_on_devices_here(
@@ -210,10 +228,16 @@ impl Executable {
         let arguments: Vec<Vec<&Buffer>> = arguments.iter().map(|a| a.iter().collect()).collect();
         // A run that this one waits for may need a host first.
         arguments.iter().flatten().try_for_each(|buffer| buffer.wait())?;
-        let hosts = options.hosts.iter();
-        let mut hosts: Vec<_> = hosts.map(|h| h.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+        // In one order everywhere: another run may want some of them, too.
+        let mut order: Vec<(usize, &Arc<Mutex<dyn Host>>)> = options.hosts.iter().enumerate().collect();
+        order.sort_by_key(|(_, host)| Arc::as_ptr(host).cast::<()>());
+        let mut hosts = Vec::with_capacity(order.len());
+        for (n, host) in order {
+            hosts.push((n, host.lock().unwrap_or_else(PoisonError::into_inner)));
+        }
+        hosts.sort_by_key(|(n, _)| *n);
         let options = DeviceRunOptions {
-            hosts: hosts.iter_mut().map(|host| &mut **host as &mut dyn Host).collect(),
+            hosts: hosts.iter_mut().map(|(_, host)| &mut **host as &mut dyn Host).collect(),
             watch: options.watch.clone(),
             time_limit: options.time_limit,
             collective_timeout: options.collective_timeout,

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use hlo_ir::attr::TileAssignment;
+use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Module, Shape};
 use hlo_passes::Pipeline;
 
@@ -20,24 +21,33 @@ pub struct Partition {
 #[derive(Clone, Debug)]
 struct Cut {
     shape: Shape,
-    /// Of an array; nothing of a token.
+    /// Nothing of what is not cut.
     tiling: Option<TileAssignment>,
 }
 
 /// Cuts a verified module that is for all of its partitions together by its shardings: afterwards it is what each of them does.
-/// `None` if there is one only, and nothing to cut.
+/// With one partition there is nothing to cut.
 ///
 /// # Errors
-/// A sharding that can't be followed, each at its instruction.
-pub fn partition(module: &mut Module) -> Result<Option<Partition>, Error> {
-    let Some(partitions) = usize::try_from(module.header.num_partitions.0).ok().filter(|&n| n > 1) else {
-        return Ok(None);
-    };
+/// There are more devices than a program may have, or a sharding can't be followed, each at its instruction.
+pub fn partition(module: &mut Module) -> Result<Partition, Error> {
+    let counts = DeviceCounts::of(module).ok_or_else(|| {
+        let (replicas, partitions) = (module.header.replica_count.0, module.header.num_partitions.0);
+        Error::new(format!(
+            "expected at most {MAX_DEVICES} devices, found {replicas} replicas of {partitions} partitions"
+        ))
+    })?;
+    let partitions = counts.partitions;
     Pipeline::parse("sharding-propagation")?.run(module, &mut ())?;
     let of = |module: &Module, id: InstrId| -> Result<Vec<Cut>, Error> {
-        let tilings = TileAssignment::of_instruction(&module[id], partitions).map_err(Error::new)?;
-        let leaves = module[id].shape.leaves().into_iter().cloned();
-        Ok(leaves.zip(tilings).map(|(shape, tiling)| Cut { shape, tiling }).collect())
+        let tilings = match partitions {
+            1 => vec![None; module[id].shape.leaf_count()],
+            _ => TileAssignment::of_instruction(&module[id], partitions).map_err(Error::new)?,
+        };
+        // What has a size that is known at run time only is not cut.
+        let is_cut = |shape: &Shape| shape.as_array().is_some_and(ArrayShape::is_static);
+        let leaves = module[id].shape.leaves().into_iter().cloned().zip(tilings);
+        Ok(leaves.map(|(shape, t)| Cut { tiling: t.filter(|_| is_cut(&shape)), shape }).collect())
     };
     let entry = module.entry();
     let mut parameters = Vec::new();
@@ -47,13 +57,26 @@ pub fn partition(module: &mut Module) -> Result<Option<Partition>, Error> {
     let root = module[entry].root();
     let (result, result_shape) = (of(module, root)?, module[root].shape.clone());
     Pipeline::parse("spmd-partitioning")?.run(module, &mut ())?;
-    Ok(Some(Partition { partitions, parameters, result, result_shape }))
+    Ok(Partition { partitions, parameters, result, result_shape })
 }
 
 impl Partition {
     /// The number of partitions.
     pub fn partitions(&self) -> usize {
         self.partitions
+    }
+
+    /// Checks that all values at the program's ends can be cut and put together.
+    ///
+    /// # Errors
+    /// The program itself says what each partition has of one (`manual`).
+    pub fn check(&self) -> Result<(), Error> {
+        for (what, cuts) in [("argument", &self.parameters), ("result", &self.result)] {
+            for (n, cut) in cuts.iter().enumerate() {
+                cut.tiled().map_err(|why| Error::new(format!("{what} {n}: {why}")))?;
+            }
+        }
+        Ok(())
     }
 
     /// The shapes of the whole program's parameters, leaf by leaf.
@@ -106,9 +129,12 @@ impl Partition {
         }
         let parts: Vec<Vec<&Literal>> = results.iter().map(Literal::leaves).collect();
         let mut leaves = Vec::with_capacity(self.result.len());
+        if let Some(wrong) = parts.iter().find(|p| p.len() != self.result.len()) {
+            let (expected, found) = (self.result.len(), wrong.len());
+            return Err(Error::new(format!("expected {expected} results of each partition, found {found}")));
+        }
         for (n, cut) in self.result.iter().enumerate() {
-            let of_leaf: Option<Vec<&Literal>> = parts.iter().map(|p| p.get(n).copied()).collect();
-            let of_leaf = of_leaf.ok_or_else(|| Error::new(format!("a partition has no result {n}")))?;
+            let of_leaf: Vec<&Literal> = parts.iter().filter_map(|p| p.get(n).copied()).collect();
             leaves.push(cut.join(&of_leaf).map_err(|why| Error::new(format!("result {n}: {why}")))?);
         }
         Literal::from_leaves(&self.result_shape, &mut leaves.into_iter())
@@ -137,7 +163,11 @@ impl Cut {
     /// The array whose parts these are, one of each partition.
     fn join(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some((array, tiling)) = self.tiled()? else {
-            return parts.first().map(|&part| part.clone()).ok_or_else(|| "there are no parts".to_string());
+            let first = *parts.first().ok_or("there are no parts")?;
+            return match self.shape.accepts(first.shape()) {
+                true => Ok(first.clone()),
+                false => Err(format!("expected a part of shape {}, found {}", self.shape, first.shape())),
+            };
         };
         let local = tiling.shard(&array.dims);
         let mut whole = zeros(array, &array.dims)?;
@@ -167,10 +197,7 @@ impl Cut {
         if tiling.groups() > 1 {
             return Err("the program itself says what each partition has of it (`manual`)".to_string());
         }
-        match array.is_static() {
-            true => Ok(Some((array, tiling))),
-            false => Err(format!("{array} is cut, and its sizes are known at run time only")),
-        }
+        Ok(Some((array, tiling)))
     }
 }
 

@@ -37,7 +37,10 @@ impl Queue {
 
     /// Has a job done. If there is no thread for it, the caller does it.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
-        if let Err(job) = self.try_push(Box::new(job)) {
+        let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = self.try_push(Box::new(job));
+        drop(order);
+        if let Err(job) = refused {
             job();
         }
     }
@@ -55,10 +58,12 @@ impl Queue {
     }
 }
 
+/// Whoever puts something into queues: a job of several is in all of them before anything else is put into one. So all jobs are in
+/// one order, and each waits for earlier ones only.
+static ORDER: Mutex<()> = Mutex::new(());
+
 /// Has a job done once all of several queues have come to it, none of which goes on before it is done.
 pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl FnOnce() + Send + 'static) {
-    // In all queues jobs of several are in the same order, so that none waits for one that waits for it.
-    static ORDER: Mutex<()> = Mutex::new(());
     let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
     let mut queues = queues;
     let Some(first) = queues.next() else { return };

@@ -5,6 +5,8 @@ use hlo_client::{
     DeviceRunOptions, ENGINES, Executable, Passes,
 };
 use hlo_ir::Literal;
+use hlo_ir::host::{Host, NoHost};
+use std::sync::{Arc, Mutex};
 
 const SUM: &str = "HloModule sum, replica_count=2
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
@@ -165,6 +167,35 @@ fn what_each_device_gives_away_is_updated_where_it_lies() {
 }
 
 #[test]
+fn what_is_given_away_lies_where_the_program_runs() {
+    let client = client(2);
+    let expected = "expected arguments on device 0, where the program runs, found them on device 1";
+    for options in options() {
+        let options = CompileOptions { donation: true, ..options };
+        let program = compiled(&client, &step(4), &options);
+        let swapped = [1, 0].map(|device| {
+            vec![
+                Argument::Donated(on(&client, device, &[1.0; 4])),
+                Argument::Donated(on(&client, device, &[1.0])),
+            ]
+        });
+        let run = program.execute_on_devices_donating(swapped.into(), DeviceRunOptions::default());
+        assert!(message(run).starts_with(expected));
+        let alone = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }";
+        let alone = compiled(&client, alone, &options);
+        let run =
+            alone.execute_donating(vec![Argument::Donated(on(&client, 1, &[1.0, 2.0]))], Default::default());
+        assert!(message(run).starts_with(expected));
+        // What is known at once is said at once.
+        assert!(
+            message(alone.execute_async(&[&on(&client, 1, &[1.0, 2.0])], AsyncRunOptions::default()))
+                .starts_with(expected)
+        );
+    }
+}
+
+#[test]
 fn runs_on_several_devices_come_in_the_order_in_which_they_were_started() {
     let client = client(3);
     for options in options() {
@@ -211,6 +242,10 @@ ENTRY e {
         }
         let wrong = program.execute_on_devices_async(&[vec![&x[0]]], AsyncDeviceRunOptions::default());
         assert_eq!(message(wrong), "expected arguments for 2 devices, found them for 1");
+        let host: Arc<Mutex<dyn Host>> = Arc::new(Mutex::new(NoHost));
+        let twice = AsyncDeviceRunOptions { hosts: vec![host.clone(), host], ..Default::default() };
+        let wrong = program.execute_on_devices_async(&[vec![&x[0]], vec![&x[1]]], twice);
+        assert_eq!(message(wrong), "expected a host of its own for each device, found one twice");
     }
 }
 
@@ -266,4 +301,55 @@ fn a_program_that_is_cut_gives_what_the_whole_one_gives() {
     // What tiles have beyond the end are zeros.
     let last = partition.shard(&values, 3).expect("parts");
     assert_eq!(last[0].elements::<i32>()[6..], [0, 0, 0]);
+}
+
+#[test]
+fn what_is_no_part_of_the_whole_is_refused() {
+    let options = CompileOptions { spmd_partitioning: true, ..CompileOptions::default() };
+    let program = compiled(&client(4), WHOLE, &options);
+    let partition = program.partition().expect("it is cut");
+    let part = |rows: i64| {
+        let zeros = |dims: &[i64]| Literal::full(dims, 0i32).expect("memory");
+        Literal::tuple(vec![zeros(&[rows, 3]), Literal::r0(1i8), zeros(&[6, 1])])
+    };
+    assert!(partition.whole(&vec![part(2); 4]).is_ok());
+    assert_eq!(message(partition.whole(&vec![part(2); 3])), "expected the results of 4 partitions, found 3");
+    assert_eq!(
+        message(partition.whole(&vec![part(3); 4])),
+        "result 0: expected a part of shape s32[2,3], found s32[3,3]"
+    );
+    let other = Literal::tuple(vec![Literal::r0(1i8); 2]);
+    assert_eq!(message(partition.whole(&vec![other; 4])), "expected 3 results of each partition, found 2");
+}
+
+#[test]
+fn one_partition_is_the_whole() {
+    let options = CompileOptions { spmd_partitioning: true, ..CompileOptions::default() };
+    let double = compiled(&client(1), DOUBLE, &options);
+    assert_eq!(double.partition().map(|p| p.partitions()), Some(1));
+    let y = double.run_partitioned(&[Literal::r1(&[1f32, 2.0])]).expect("a run");
+    assert_eq!(y.elements::<f32>(), [2.0, 4.0]);
+    let many = WHOLE.replace("num_partitions=4", "num_partitions=100000000000");
+    assert!(client(1).compile_text(&many, &options).is_err());
+}
+
+#[test]
+fn what_has_a_size_of_run_time_is_not_cut() {
+    let text = "HloModule m, num_partitions=2
+ENTRY e {
+  x = f32[<=8] parameter(0), sharding={devices=[2]<=[2]}
+  y = f32[4] parameter(1), sharding={devices=[2]<=[2]}
+  z = f32[<=8] add(x, x)
+  w = f32[4] add(y, y)
+  ROOT r = (f32[<=8], f32[4]) tuple(z, w), sharding={{devices=[2]<=[2]}, {devices=[2]<=[2]}}
+}";
+    for options in options() {
+        let options = CompileOptions { spmd_partitioning: true, ..options };
+        let program = compiled(&client(2), text, &options);
+        let values = [Literal::r1(&[1f32, 2.0, 3.0]), Literal::r1(&[1f32, 2.0, 3.0, 4.0])];
+        let result = program.run_partitioned(&values).unwrap_or_else(|e| panic!("{e}"));
+        let leaves = result.leaves();
+        assert_eq!(leaves[0].elements::<f32>(), [2.0, 4.0, 6.0]);
+        assert_eq!(leaves[1].elements::<f32>(), [2.0, 4.0, 6.0, 8.0]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What several devices did, one beside the other, over time: a picture, and the events as tracing tools read them.
 
 use crate::svg::escaped;
+use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -116,8 +117,10 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
             escaped(title)
         );
     };
+    // Of too many runs, the first.
+    let most_runs = MAX_BARS / timeline.devices.len().max(1);
     for &device in &timeline.devices {
-        for (n, &(from, to)) in timeline.runs.iter().enumerate().take(MAX_BARS) {
+        for (n, &(from, to)) in timeline.runs.iter().enumerate().take(most_runs) {
             bar(
                 device,
                 from,
@@ -195,46 +198,24 @@ fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out
 /// The same as events in JSON, in the format that Chrome's tracing and Perfetto read (Trace Event Format: complete events,
 /// microseconds; a thread for each device).
 pub fn timeline_trace(timeline: &Timeline) -> String {
-    let mut events: Vec<String> = Vec::new();
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
-    let mut event = |name: &str, category: &str, device: usize, start: Duration, time: Duration| {
-        events.push(format!(
-            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"pid\":0,\"tid\":{device},\"ts\":{:.3},\"dur\":{:.3}}}",
-            quoted(name),
-            micros(start),
-            micros(time)
-        ));
+    let event = |name: &str, category: &str, device: usize, start: Duration, time: Duration| {
+        json!({
+            "name": name, "cat": category, "ph": "X", "pid": 0, "tid": device,
+            "ts": micros(start), "dur": micros(time),
+        })
     };
+    let mut events = Vec::new();
     for &device in &timeline.devices {
-        for &(from, to) in &timeline.runs {
-            event("run", "run", device, from, to.saturating_sub(from));
-        }
+        let name = format!("device {device}");
+        events
+            .push(json!({"name": "thread_name", "ph": "M", "pid": 0, "tid": device, "args": {"name": name}}));
+        let runs = timeline.runs.iter();
+        events.extend(runs.map(|&(from, to)| event("run", "run", device, from, to.saturating_sub(from))));
     }
-    for WaitSpan { device, name, start, time } in &timeline.waits {
-        event(name, "wait", *device, *start, *time);
-    }
-    for device in &timeline.devices {
-        events.push(format!(
-            "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":{device},\"args\":{{\"name\":\"device {device}\"}}}}"
-        ));
-    }
-    format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
-}
-
-/// A text in JSON.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    let waits = timeline.waits.iter();
+    events.extend(waits.map(|w| event(&w.name, "wait", w.device, w.start, w.time)));
+    format!("{}\n", json!({"displayTimeUnit": "ns", "traceEvents": events}))
 }
 
 #[cfg(test)]
@@ -273,8 +254,10 @@ mod tests {
     #[test]
     fn traces_are_events_in_microseconds() {
         let trace = timeline_trace(&two_devices());
-        let wait = r#"{"name":"b\"","cat":"wait","ph":"X","pid":0,"tid":1,"ts":4000.000,"dur":5000.000}"#;
-        assert!(trace.contains(wait), "{trace}");
-        assert_eq!(trace.matches("\"run\",\"cat\"").count(), 4);
+        let value: serde_json::Value = serde_json::from_str(&trace).unwrap();
+        let events = value["traceEvents"].as_array().unwrap();
+        let wait = events.iter().find(|e| e["name"] == "b\"").unwrap();
+        assert_eq!((&wait["tid"], &wait["ts"], &wait["dur"]), (&json!(1), &json!(4000.0), &json!(5000.0)));
+        assert_eq!(events.iter().filter(|e| e["name"] == "run").count(), 4);
     }
 }

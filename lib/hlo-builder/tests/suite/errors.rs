@@ -96,6 +96,20 @@ fn values_of_another_computation_are_refused() {
 }
 
 #[test]
+fn a_sub_builder_runs_on_as_many_devices() {
+    let b = Builder::new("whole");
+    b.set_devices(2, 3);
+    let sub = b.sub_builder("part");
+    let x = sub.parameter(0, Shape::array(ElementType::F32, [6]), "x");
+    sub.set_return_value(x);
+    let module = sub.build().expect("a module");
+    assert_eq!((module.header.replica_count.0, module.header.num_partitions.0), (2, 3));
+    b.set_devices(0, 1);
+    b.parameter(0, Shape::array(ElementType::F32, [6]), "x");
+    assert!(b.build().is_err(), "there is at least one replica");
+}
+
+#[test]
 fn a_sub_builder_makes_a_computation_of_its_parent_only() {
     let b = Builder::new("outer");
     let x = b.parameter(0, f32s(&[4]), "x");

@@ -49,11 +49,12 @@ pub struct CompileOptions {
     /// away. In a run to which they are not given, and on a server, they are copied.
     pub donation: bool,
     /// The numbers of the client's devices that the program runs on, that of replica `r` and partition `p` at
-    /// `r * num_partitions + p`; the client's first ones, if it is empty. A server says itself where programs run.
+    /// `r * num_partitions + p`; the client's first ones, if it is empty. A server's programs run on its first device.
     pub device_assignment: Vec<usize>,
     /// Whether a program that is for all partitions together is cut into what each of them does, by the shardings of its
     /// values (the passes `sharding-propagation` and `spmd-partitioning`, before all others). Its parameters and results are
-    /// then those of one device.
+    /// then those of one device. A program of one partition stays as it is. Not for a program that was cut before: that is
+    /// not seen.
     pub spmd_partitioning: bool,
     /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long. A
     /// server always does.
