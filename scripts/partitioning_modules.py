@@ -2,18 +2,18 @@
 """Writes the programs of test/partitioning: as jax hands them over, with shardings for 2, 4 and 8 devices, and in the first
 line what a device of jaxlib's own partitioned program sends, counted as ours are.
 
-Needs jax 0.10.2 (`pip install jax==0.10.2`) and cargo:
+Needs jax 0.10.2 (`pip install jax==0.10.2`) and hlo-opt (target/release/hlo-opt, or the one that HLO_OPT names):
 
     python3 scripts/partitioning_modules.py [NAME ...]
 
 Each program is a function of a mesh that gives the function, its arguments, and the shardings of arguments and results. What
 is not cut is whole on each device.
 """
+import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -424,13 +424,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def sent(text):
-    """The bytes that a device sends in a program."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
-        f.write(text)
-        f.flush()
-        command = ["cargo", "run", "-q", "-p", "hlo-passes", "--example", "volume", "--", f.name]
-        out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return int(out.split("\t")[1])
+    """The bytes that a device sends in a program, by `hlo-opt --cost`."""
+    opt = os.environ.get("HLO_OPT", os.path.join(ROOT, "target", "release", "hlo-opt"))
+    out = subprocess.run([opt, "-", "--cost=json"], input=text, capture_output=True, text=True, check=True).stdout
+    return sum(collective["sent"] for collective in json.loads(out)["collectives"])
 
 
 def write(name, program, n):
