@@ -442,3 +442,42 @@ fn perf_is_told_of_compiled_code() {
         }
     }
 }
+
+/// When each device of a program waits, as a picture and as events.
+#[test]
+fn timelines_of_devices() {
+    let folder = folder("timelines");
+    let path = folder.join("psum.hlo");
+    let text = "HloModule psum, replica_count=2
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] all-reduce(x), to_apply=add }
+";
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let write = |name: &str| {
+        let file = folder.join(name);
+        let option = format!("--timeline={}", file.display());
+        succeeds(RUN, &[path, "--engine=eval", "--random-inputs", "--iterations=2", "-q", &option]);
+        std::fs::read_to_string(file).unwrap()
+    };
+    let picture = write("waits.svg");
+    for part in [
+        "psum: what each device waits for",
+        "<title>device 0, run 1:",
+        "<title>device 1, run 0:",
+        "waits in `all-reduce` `y`",
+    ] {
+        assert!(picture.contains(part), "{part}: {picture}");
+    }
+    let events: serde_json::Value = serde_json::from_str(&write("waits.json")).unwrap();
+    let events = events["traceEvents"].as_array().unwrap();
+    let count = |name: &str| events.iter().filter(|e| e["name"] == name).count();
+    assert_eq!((count("run"), count("thread_name")), (4, 2));
+    // Each device comes to each of the two.
+    assert_eq!(count("`all-reduce` `y`"), 4);
+    let alone = [path, "--num-replicas=1", "--engine=eval", "--random-inputs", "--timeline=x.svg"];
+    fails(RUN, &alone, 2, "--timeline shows what devices wait for, and the program runs on one device");
+    let nowhere = folder.join("none").join("waits.svg");
+    let option = format!("--timeline={}", nowhere.display());
+    fails(RUN, &[path, "--engine=eval", "--random-inputs", &option], 1, "waits.svg");
+}

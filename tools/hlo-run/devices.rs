@@ -385,9 +385,9 @@ impl Outcome {
                     results::check(&what, result, expected, leaves, tolerances)?;
                 }
             }
-            if place == 0 {
-                agreed.push("match the expected ones");
-            }
+        }
+        if expected.iter().any(Option::is_some) {
+            agreed.push("match the expected ones");
         }
         if let (Some(compiled), Some(evaluated)) = (&self.compiled, &self.evaluated) {
             for (place, (got, want)) in compiled.iter().zip(evaluated).enumerate() {

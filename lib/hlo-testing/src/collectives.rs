@@ -282,8 +282,8 @@ fn in_steps(p: &mut Program, k: usize, form: &str, members: &dyn Fn(usize, usize
     let whole = Array::joined(&members(0, 1), 1).shape(ty);
     p.line(format!("both{k} = ({a}, {b}) all-reduce(x0, x1), to_apply=sum{form}"));
     p.line(format!("b{k} = {b} get-tuple-element(both{k}), index=1"));
-    p.line(format!("s{k} = ({b}, {whole}) all-gather-start(x1), dimensions={{1}}{form}"));
-    p.line(format!("g{k} = {whole} all-gather-done(s{k})"));
+    p.line(format!("started{k} = ({b}, {whole}) all-gather-start(x1), dimensions={{1}}{form}"));
+    p.line(format!("g{k} = {whole} all-gather-done(started{k})"));
     p.line(format!("rs{k} = {a} all-reduce-start(x0), to_apply=product{form}"));
     p.line(format!("rd{k} = {a} all-reduce-done(rs{k})"));
     let function = |name: &str| {

@@ -577,7 +577,7 @@ fn every_method_that_makes_a_value_is_misused() {
     let others = [
         "Builder::new name raise_at_once sub_builder set_return_value errors build computation compute_constant",
         "compute_constant_in_layout is_constant replica_id partition_id outfeed trace metadata_scope sharding_scope",
-        "line_scope reject nothing",
+        "line_scope reject nothing set_devices",
         "builder shape check_same_shape along limit_constants",
     ];
     let others: BTreeSet<&str> =
