@@ -341,7 +341,7 @@ fn what_is_wrong() -> Result<(), Failed> {
         module("wrong", "ENTRY e { x = s32[] parameter(0) ROOT y = s32[] all-reduce(x), to_apply=add }")?;
     for (arguments, expected) in [
         (&["--input@3", "s32[2] {1, 2}", "--input", "s32[] 1"][..], "error: "),
-        (&["--input", "s32[] 1", "--expect@3", "s32[] 5", "--expect", "s32[] 4"], "device 3: the"),
+        (&["--input", "s32[] 1", "--expect@3", "s32[] 5", "--expect", "s32[] 4"], "error: device 3: "),
     ] {
         let output = hlo_run(2).arg(&path).args(arguments).output()?;
         let text = text(&output);

@@ -209,10 +209,35 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What the devices of this process computed, by each engine that was asked for.
+/// What a device's outfeeds were sent.
+type Sent = Vec<Literal>;
+
+/// The runs of the devices of this process, by each engine that was asked for.
+struct Runs<'a> {
+    compiled: Option<engine::LoadedOnDevices<'a>>,
+    evaluated: Option<engine::LoadedOnDevices<'a>>,
+    /// What the outfeeds of each device were sent by compiled code and by the interpreter, if both ran.
+    sent: Option<(Vec<Sent>, Vec<Sent>)>,
+}
+
+/// What they computed.
 struct Computed {
     compiled: Option<Vec<Literal>>,
     evaluated: Option<Vec<Literal>>,
+}
+
+impl Runs<'_> {
+    /// What the devices computed; and what they waited for is written.
+    fn finish(self, args: &Args, tolerances: &Tolerances) -> Result<Computed, Failure> {
+        if let Some(program) = self.compiled.as_ref().or(self.evaluated.as_ref()) {
+            write_timeline(args, program)?;
+        }
+        for (a, b) in self.sent.iter().flat_map(|(compiled, evaluated)| compiled.iter().zip(evaluated)) {
+            check_sent(a, b, tolerances)?;
+        }
+        let results = |program: Option<engine::LoadedOnDevices<'_>>| program.map(|p| p.results()).transpose();
+        Ok(Computed { compiled: results(self.compiled)?, evaluated: results(self.evaluated)? })
+    }
 }
 
 impl Program<'_> {
@@ -226,8 +251,9 @@ impl Program<'_> {
         given: &Given<'_>,
     ) -> Result<(), Failure> {
         let ranks = self.settings.ranks;
+        let runs = self.runs_on_devices(args, asked, &mut timings, given)?;
         // What fails on one rank ends all, before they hand results to each other.
-        let computed = agreed(ranks, self.compute_on_devices(args, asked, &mut timings, given))?;
+        let computed = agreed(ranks, runs.finish(args, &given.tolerances))?;
         let outcome = Outcome::of(given, computed, ranks)?;
         outcome.show(args, given, ranks)?;
         let is_first = ranks.is_none_or(|ranks| ranks.rank() == 0);
@@ -243,14 +269,14 @@ impl Program<'_> {
         Ok(())
     }
 
-    /// Runs the devices of this process, by each engine that is asked for.
-    fn compute_on_devices(
+    /// Runs the devices of this process, by each engine that is asked for. The ranks come to the same failures of a run.
+    fn runs_on_devices(
         &self,
         args: &Args,
         asked: Asked,
         timings: &mut Timings,
         given: &Given<'_>,
-    ) -> Result<Computed, Failure> {
+    ) -> Result<Runs<'_>, Failure> {
         let Asked { evaluates, compiles, .. } = asked;
         let open = |args: &Args| Feed::open(&args.infeed, args.outfeed.as_deref(), compiles && evaluates);
         let mut feeds = given.args.iter().map(open).collect::<Result<Vec<_>, _>>()?;
@@ -268,8 +294,7 @@ impl Program<'_> {
                 program.run(&mut feeds, args.collective_timeout)
             })?;
             timings.waits = program.waits();
-            write_timeline(args, &program)?;
-            program.results()
+            Ok(program)
         });
         let compiled = compiled.transpose()?;
         let sent_compiled = sent(&mut feeds);
@@ -287,18 +312,14 @@ impl Program<'_> {
             })?;
             if !compiles {
                 timings.waits = program.waits();
-                write_timeline(args, &program)?;
             }
-            program.results()
+            Ok(program)
         });
         let evaluated = evaluated.transpose()?;
         self.settings.watchdog.iter().for_each(|w| w.done());
-        if compiled.is_some() && evaluated.is_some() {
-            for (a, b) in sent_compiled.iter().zip(&sent(&mut feeds)) {
-                check_sent(a, b, &given.tolerances)?;
-            }
-        }
-        Ok(Computed { compiled, evaluated })
+        let both = compiled.is_some() && evaluated.is_some();
+        let sent = both.then(|| (sent_compiled, sent(&mut feeds)));
+        Ok(Runs { compiled, evaluated, sent })
     }
 }
 
