@@ -112,6 +112,9 @@ impl LoopPlan {
         body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let b = cx.b;
+        if let ([d], 1, true) = (&self.order[..], self.split, self.of_results) {
+            return self.emit_only(cx, *d, (begin, end), body);
+        }
         b.for_loop(begin, end, 1, |i| {
             let mut index = vec![Idx::constant(0); self.dims.len()];
             let position = Idx::value(i, 0, self.iterations.max(1) - 1);
@@ -122,6 +125,35 @@ impl LoopPlan {
             }
             cx.scoped(|| self.inner(cx, self.split, &mut index, body))
         })
+    }
+
+    /// Emits the only loop of a nest, over dimension `d`, for what of each of its pieces is from `begin` to `end`.
+    fn emit_only<'c>(
+        &self,
+        cx: &ElementCx<'_, 'c>,
+        d: usize,
+        (begin, end): (V<'c>, V<'c>),
+        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let b = cx.b;
+        let mut index = vec![Idx::constant(0); self.dims.len()];
+        let pieces = breaks::of(cx.body, d, self.dims[d]);
+        let mut from = 0;
+        for &to in &pieces {
+            let (lower, upper) = match pieces.len() {
+                1 => (begin, end),
+                _ => {
+                    let lower = b.binary(Binary::Maxsi, begin, b.index(from));
+                    (lower, b.binary(Binary::Minsi, end, b.index(to)))
+                }
+            };
+            b.for_loop(lower, upper, 1, |i| {
+                index[d] = Idx::value(i, from, (to - 1).max(from));
+                cx.scoped(|| body(&index))
+            })?;
+            from = to;
+        }
+        Ok(())
     }
 
     fn inner<'c>(
