@@ -112,8 +112,10 @@ impl LoopPlan {
         body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let b = cx.b;
-        if let ([d], 1, true) = (&self.order[..], self.split, self.of_results) {
-            return self.emit_only(cx, *d, (begin, end), body);
+        // The only loop may be cut in pieces like an innermost one.
+        if self.order.len() == 1 && self.split == 1 && self.of_results {
+            let mut index = vec![Idx::constant(0); self.dims.len()];
+            return self.inner(cx, 0, Some((begin, end)), &mut index, body);
         }
         b.for_loop(begin, end, 1, |i| {
             let mut index = vec![Idx::constant(0); self.dims.len()];
@@ -123,43 +125,16 @@ impl LoopPlan {
             for (k, part) in index::delinearize(b, position, &sizes, &minor).into_iter().enumerate() {
                 index[self.order[k]] = part;
             }
-            cx.scoped(|| self.inner(cx, self.split, &mut index, body))
+            cx.scoped(|| self.inner(cx, self.split, None, &mut index, body))
         })
     }
 
-    /// Emits the only loop of a nest, over dimension `d`, for what of each of its pieces is from `begin` to `end`.
-    fn emit_only<'c>(
-        &self,
-        cx: &ElementCx<'_, 'c>,
-        d: usize,
-        (begin, end): (V<'c>, V<'c>),
-        body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        let b = cx.b;
-        let mut index = vec![Idx::constant(0); self.dims.len()];
-        let pieces = breaks::of(cx.body, d, self.dims[d]);
-        let mut from = 0;
-        for &to in &pieces {
-            let (lower, upper) = match pieces.len() {
-                1 => (begin, end),
-                _ => {
-                    let lower = b.binary(Binary::Maxsi, begin, b.index(from));
-                    (lower, b.binary(Binary::Minsi, end, b.index(to)))
-                }
-            };
-            b.for_loop(lower, upper, 1, |i| {
-                index[d] = Idx::value(i, from, (to - 1).max(from));
-                cx.scoped(|| body(&index))
-            })?;
-            from = to;
-        }
-        Ok(())
-    }
-
+    /// Emits the loops from `level` on; `part` says which part of the first of these, if it is not the whole.
     fn inner<'c>(
         &self,
         cx: &ElementCx<'_, 'c>,
         level: usize,
+        part: Option<(V<'c>, V<'c>)>,
         index: &mut Vec<Idx<'c>>,
         body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
@@ -173,11 +148,18 @@ impl LoopPlan {
         } else {
             vec![self.dims[d]]
         };
-        for to in pieces {
-            let (lower, upper) = (b.index(from), b.index(to));
+        for &to in &pieces {
+            let (lower, upper) = match part {
+                None => (b.index(from), b.index(to)),
+                Some(part) if pieces.len() == 1 => part,
+                Some((begin, end)) => {
+                    let lower = b.binary(Binary::Maxsi, begin, b.index(from));
+                    (lower, b.binary(Binary::Minsi, end, b.index(to)))
+                }
+            };
             b.for_loop(lower, upper, 1, |i| {
-                index[d] = Idx::value(i, from, to - 1);
-                cx.scoped(|| self.inner(cx, level + 1, index, body))
+                index[d] = Idx::value(i, from, (to - 1).max(from));
+                cx.scoped(|| self.inner(cx, level + 1, None, index, body))
             })?;
             from = to;
         }
