@@ -1,6 +1,6 @@
 //! The memory of a program over its steps, as a plot in letters and as a picture.
 
-use crate::svg::escaped;
+use crate::svg::{escaped, plot_opening};
 use hlo_ir::human_bytes;
 use std::fmt::Write;
 
@@ -120,13 +120,8 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
         plot.largest.iter().filter_map(|&n| plot.pieces.get(n)).take(COLORS.len()).collect();
     let height = TOP + HEIGHT + 70.0 + shown.len() as f64 * 18.0;
     let full = LEFT + WIDTH + 40.0;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {full:.0} {height:.0}\" width=\"{full:.0}\" \
-         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
-         font-weight=\"bold\">{}: memory over the steps</text>\n",
-        escaped(&plot.title)
-    );
+    let title = format!("{}: memory over the steps", plot.title);
+    let mut out = plot_opening(full, height, &title);
     let (count, peak) = (plot.live.len().max(1) as f64, plot.bytes.max(plot.peak()).max(1) as f64);
     let x = |n: usize| LEFT + n as f64 / count * WIDTH;
     let y = |bytes: f64| TOP + HEIGHT - bytes / peak * HEIGHT;

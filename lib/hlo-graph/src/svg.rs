@@ -25,14 +25,32 @@ pub fn svg(graph: &Graph, open: bool) -> String {
     let height = height + 2.0 * MARGIN + HEADER;
     let title = graph.pages.first().map_or(String::new(), |p| escaped(&p.title));
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{FONT}\">\n\
-         <defs>\n{}{}</defs>\n\
+        "{}<defs>\n{}{}</defs>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"{MARGIN}\" y=\"{:.0}\" font-size=\"15\" font-weight=\"bold\">{title}</text>\n{legend}{body}</svg>\n",
+        opening(width, height),
         arrow("arrow", WIRE),
         arrow("critical", CRITICAL),
         MARGIN + 10.0,
+    )
+}
+
+/// The beginning of every picture.
+fn opening(width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" \
+         font-size=\"{FONT}\">\n"
+    )
+}
+
+/// The beginning of a plot: white, with a title.
+pub(crate) fn plot_opening(width: f64, height: f64, title: &str) -> String {
+    format!(
+        "{}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
+         font-weight=\"bold\">{}</text>\n",
+        opening(width, height),
+        escaped(title)
     )
 }
 

@@ -1,6 +1,6 @@
 //! What several devices did, one beside the other, over time: a picture, and the events as tracing tools read them.
 
-use crate::svg::escaped;
+use crate::svg::{escaped, plot_opening};
 use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
@@ -95,13 +95,8 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
     let lanes = timeline.devices.len() as f64 * LANE;
     let legend = TOP + lanes + 44.0;
     let (full, height) = (LEFT + WIDTH + 40.0, legend + (shown + 3) as f64 * 18.0);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {full:.0} {height:.0}\" width=\"{full:.0}\" \
-         height=\"{height:.0}\" font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
-         font-weight=\"bold\">{}: what each device waits for</text>\n",
-        escaped(&timeline.title)
-    );
+    let title = format!("{}: what each device waits for", timeline.title);
+    let mut out = plot_opening(full, height, &title);
     draw_axis(&mut out, timeline, lanes);
     let end = timeline.end().as_secs_f64().max(f64::MIN_POSITIVE);
     let x = |time: Duration| LEFT + (time.as_secs_f64() / end).min(1.0) * WIDTH;
