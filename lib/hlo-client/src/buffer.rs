@@ -167,7 +167,10 @@ impl Buffer {
 
     /// Notes the device that it lies on.
     pub(crate) fn lie_on(&mut self, device: &Device) {
-        self.device = Some(device.clone());
+        // Results of run after run lie where they lay.
+        if self.device.as_ref() != Some(device) {
+            self.device = Some(device.clone());
+        }
     }
 
     /// The shape: its sizes are those of the array, but for dimensions whose sizes are known at run time only of a buffer that
@@ -233,6 +236,14 @@ impl Buffer {
             #[cfg(feature = "remote")]
             Content::Server(..) => None,
         }
+    }
+
+    /// Lets results be written to it: other memory, unless nobody else has this.
+    pub(crate) fn make_own(&mut self) -> Result<(), Error> {
+        if self.bytes_mut().is_none() {
+            *self = Self::zeros(self.shape())?;
+        }
+        Ok(())
     }
 
     /// The value. An array that lies row-major shares its memory.

@@ -133,12 +133,10 @@ impl Executable {
             )));
         }
         arguments.iter().zip(devices).try_for_each(|(a, device)| a.check_device(device))?;
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
-        let place = Place { world: world.unwrap_or(&InProcess), timeout: collective_timeout, waits };
         let arguments: Vec<&[Buffer]> = arguments.iter().map(Arguments::buffers).collect();
         let memory: Vec<&mut Vec<Buffer>> = results.iter_mut().map(Results::buffers_mut).collect();
-        limited(RunOptions { host: None, watch, time_limit }, |options| {
-            program.execute_on_devices(&arguments, memory, hosts, options.watch, &place)
+        options.limited(|hosts, watch, place| {
+            program.execute_on_devices(&arguments, memory, hosts, watch, place)
         })?;
         results.iter_mut().zip(devices).for_each(|(result, device)| result.lie_on(device));
         Ok(())
@@ -153,12 +151,8 @@ impl Executable {
     ) -> Result<Vec<Vec<Buffer>>, Error> {
         let (program, devices) = self.devices_here(given.len(), &options)?;
         given.iter().zip(devices).try_for_each(|(g, device)| g.check_device(device))?;
-        let DeviceRunOptions { hosts, watch, time_limit, collective_timeout, waits, world } = options;
-        let place = Place { world: world.unwrap_or(&InProcess), timeout: collective_timeout, waits };
         let runs = given.iter_mut().map(Given::parts).collect::<Result<Vec<_>, Error>>()?;
-        limited(RunOptions { host: None, watch, time_limit }, |options| {
-            program.run_compiled_on_devices(runs, hosts, options.watch, &place)
-        })?;
+        options.limited(|hosts, watch, place| program.run_compiled_on_devices(runs, hosts, watch, place))?;
         let results = given.into_iter().zip(devices);
         results.map(|(given, device)| program.finish(given.into_results(device))).collect()
     }
@@ -183,6 +177,18 @@ impl Executable {
             )));
         }
         Ok((program, devices))
+    }
+}
+
+impl<'a> DeviceRunOptions<'a> {
+    /// Makes a run with these options, which is told to stop when its time is over.
+    fn limited(
+        self,
+        run: impl FnOnce(Vec<&'a mut dyn Host>, Option<Arc<Watch>>, &Place<'a>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Self { hosts, watch, time_limit, collective_timeout: timeout, waits, world } = self;
+        let place = Place { world: world.unwrap_or(&InProcess), timeout, waits };
+        limited(RunOptions { host: None, watch, time_limit }, |options| run(hosts, options.watch, &place))
     }
 }
 
@@ -266,11 +272,7 @@ impl LocalProgram {
     ) -> Result<(), Error> {
         let mut runs = Vec::with_capacity(arguments.len());
         for (arguments, results) in arguments.iter().zip(results.iter_mut()) {
-            for buffer in results.iter_mut() {
-                if buffer.bytes_mut().is_none() {
-                    *buffer = Buffer::zeros(buffer.shape())?;
-                }
-            }
+            results.iter_mut().try_for_each(Buffer::make_own)?;
             let inputs = arguments.iter().map(|b| b.bytes().map(Input::Bytes));
             runs.push((inputs.collect::<Result<_, _>>()?, written(results)));
         }

@@ -147,11 +147,7 @@ impl LocalProgram {
         match &self.code {
             #[cfg(feature = "codegen")]
             Code::Compiled(program) => {
-                for buffer in results.iter_mut() {
-                    if buffer.bytes_mut().is_none() {
-                        *buffer = Buffer::zeros(buffer.shape())?;
-                    }
-                }
+                results.iter_mut().try_for_each(Buffer::make_own)?;
                 let inputs = arguments.iter().map(Buffer::bytes).collect::<Result<Vec<&[u8]>, _>>()?;
                 let mut outputs = written(results);
                 let watch = options.watch.as_deref();

@@ -151,7 +151,7 @@ impl Cut {
         let Some((array, tiling)) = self.tiled()? else { return Ok(value.clone()) };
         let local = tiling.shard(&array.dims);
         let mut tile = zeros(array, &local)?;
-        if let Some(place) = tiling.places().get(partition) {
+        if let Some(place) = tiling.place(partition) {
             let bytes = tile.bytes_mut();
             Overlap::of(array, &local, &place.tile).each(|from, to, count| {
                 bytes[to..][..count].copy_from_slice(&value.bytes()[from..][..count]);

@@ -239,19 +239,29 @@ impl TileAssignment {
 
     /// What each device has.
     pub fn places(&self) -> Vec<Place> {
-        let replicas = self.replicas();
         let mut places = vec![Place { tile: Dims::new(), group: 0, replica: 0 }; self.devices.len()];
         for (at, &device) in self.devices.iter().enumerate() {
-            let cell = at / replicas;
             if let Some(place) = places.get_mut(device) {
-                *place = Place {
-                    tile: crate::unravel(cell / self.groups, &self.tiles),
-                    group: cell % self.groups,
-                    replica: at % replicas,
-                };
+                *place = self.place_at(at);
             }
         }
         places
+    }
+
+    /// What a device has; `None` if there is no such device.
+    pub fn place(&self, device: usize) -> Option<Place> {
+        self.devices.iter().position(|&d| d == device).map(|at| self.place_at(at))
+    }
+
+    /// What the device has that is listed at a position.
+    fn place_at(&self, at: usize) -> Place {
+        let replicas = self.replicas();
+        let cell = at / replicas;
+        Place {
+            tile: crate::unravel(cell / self.groups, &self.tiles),
+            group: cell % self.groups,
+            replica: at % replicas,
+        }
     }
 
     /// The sizes of the largest tile of an array of these sizes: the last ones along a dimension may be smaller, and are
