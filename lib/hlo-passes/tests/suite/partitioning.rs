@@ -46,15 +46,10 @@ fn single(tiling: &TileAssignment) -> Arc<SingleSharding> {
 
 /// The shardings that an instruction is written with, or whole leaves.
 fn tilings(module: &Module, id: hlo_ir::InstrId, devices: usize) -> Vec<TileAssignment> {
-    let said = module[id].sharding().map_or(&[][..], |s| s.leaves());
-    let leaves = module[id].shape.leaves();
-    let of = |(n, leaf): (usize, &&Shape)| {
-        let rank = leaf.as_array().map_or(0, |a| a.rank());
-        let one = if said.len() == 1 { said.first() } else { said.get(n) };
-        let found = one.map(|one| TileAssignment::of(one, rank, devices).expect("a sharding that fits"));
-        found.flatten().unwrap_or_else(|| TileAssignment::replicated(rank, devices))
-    };
-    leaves.iter().enumerate().map(of).collect()
+    let said = TileAssignment::of_instruction(&module[id], devices).expect("shardings that fit");
+    let whole = |leaf: &Shape| TileAssignment::replicated(leaf.as_array().map_or(0, |a| a.rank()), devices);
+    let leaves = module[id].shape.leaves().into_iter();
+    said.into_iter().zip(leaves).map(|(found, leaf)| found.unwrap_or_else(|| whole(leaf))).collect()
 }
 
 /// Gives parameters and results shardings at random.

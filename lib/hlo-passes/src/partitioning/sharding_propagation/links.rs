@@ -111,10 +111,7 @@ pub(in crate::partitioning) fn hands_on_as_is(module: &Module, id: InstrId) -> b
     let target = a.custom_call_target.as_str().unwrap_or_default();
     let &[operand] = &module[id].operands[..] else { return false };
     let changes_sizes = target.starts_with("SPMD") || target.ends_with("Shape");
-    a.forwards_operands()
-        && !changes_sizes
-        && !target.ends_with("Shape")
-        && module[operand].shape.compatible(&module[id].shape)
+    a.forwards_operands() && !changes_sizes && module[operand].shape.compatible(&module[id].shape)
 }
 
 fn same_leaves(module: &Module, a: InstrId, b: InstrId, out: &mut Vec<Link>) {

@@ -14,7 +14,7 @@ impl Partitioner<'_> {
                 let starts: Vec<i64> = a.slice.iter().map(|s| s.start).collect();
                 self.slice_at_indices(id, plain, &starts)
             }
-            Op::Concatenate(_) | Op::Pad(_) => self.of_slices(id),
+            Op::Concatenate(_) | Op::Pad(_) => self.of_slices(id, plain),
             _ => None,
         }
     }
@@ -42,8 +42,8 @@ impl Partitioner<'_> {
 
     /// An operation on slices as one on the arrays that slices are taken of: each device gets what it needs of them,
     /// whichever tiles that lies in.
-    fn of_slices(&mut self, id: InstrId) -> Option<Cutting> {
-        let mut found = self.cutting(id)?;
+    fn of_slices(&self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
+        let mut found = plain.clone();
         let mut any = false;
         for (n, &operand) in self.module[id].operands.iter().enumerate() {
             let dims: Vec<usize> = found.reaches.iter().filter(|r| r.operand == n).map(|r| r.from).collect();

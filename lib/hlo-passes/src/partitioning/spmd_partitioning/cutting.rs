@@ -24,6 +24,7 @@ const MAX_SAY: usize = 4;
 const MAX_SHARERS: usize = 16;
 
 /// The loops of an instruction, and how they may be cut.
+#[derive(Clone)]
 pub(super) struct Cutting {
     /// The operation.
     pub(super) op: Op,
