@@ -1,0 +1,1 @@
+//! HloModuleProto and its kin: modules, snapshots and compile options as protocol buffers.

@@ -1,0 +1,9 @@
+//! StableHLO in and out.
+//!
+//! A program in one of MLIR's forms becomes a [`Tree`] of operations, each with operands, attributes and regions, whose
+//! dialects are `builtin`, `func`, `stablehlo`, `chlo` and `sdy`. Whatever the form, the tree is the same: operations,
+//! attributes and types are called and structured as MLIR's generic text form has them.
+
+pub mod tree;
+
+pub use tree::Tree;
