@@ -111,6 +111,8 @@ struct Value {
     ty: Type,
     /// What it is called in text, without `%`; `None` if its number is its name.
     name: Option<Name>,
+    /// Where it comes from, of a block's argument.
+    location: Location,
 }
 
 /// A whole program.
@@ -132,7 +134,7 @@ impl Tree {
     /// Makes a value of a type, for the results of an operation or the arguments of a block.
     pub fn add_value(&mut self, ty: Type) -> ValueId {
         let id = ValueId(self.values.len() as u32);
-        self.values.push(Value { ty, name: None });
+        self.values.push(Value { ty, name: None, location: Location::Unknown });
         id
     }
 
@@ -165,6 +167,16 @@ impl Tree {
     /// Gives a value a name, without `%`.
     pub fn set_name(&mut self, value: ValueId, name: Name) {
         self.values[value.index()].name = Some(name);
+    }
+
+    /// Where a block's argument comes from; what results come from is said of their operation.
+    pub fn location_of(&self, value: ValueId) -> &Location {
+        &self.values[value.index()].location
+    }
+
+    /// Says where a block's argument comes from.
+    pub fn set_location(&mut self, value: ValueId, location: Location) {
+        self.values[value.index()].location = location;
     }
 
     /// The operations of the module: functions, meshes.
