@@ -1,0 +1,77 @@
+//! What operations there are, and what is said of each by its dialect.
+//!
+//! ```
+//! use hlo_stablehlo::dialect;
+//!
+//! let gather = dialect::operation("stablehlo.gather").expect("it is in the table");
+//! let names: Vec<_> = gather.attributes.iter().map(|a| a.name).collect();
+//! assert_eq!(names, ["dimension_numbers", "indices_are_sorted", "slice_sizes"]);
+//! ```
+
+mod info;
+mod table;
+mod version;
+
+pub use info::{Inherent, ListOf, OperationInfo, Versioned};
+pub use version::Version;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The operation of a name with its dialect, `stablehlo.add`; `None` if there is none in the dialects `builtin`, `chlo`,
+/// `func`, `sdy` and `stablehlo`.
+pub fn operation(name: &str) -> Option<&'static OperationInfo> {
+    let at = table::OPERATIONS.binary_search_by(|info| info.name.cmp(name)).ok()?;
+    table::OPERATIONS.get(at)
+}
+
+/// All operations, by name.
+pub fn operations() -> &'static [OperationInfo] {
+    table::OPERATIONS
+}
+
+/// What a name in VHLO, `add_v1`, stands for. `return_v1` stands for `stablehlo.return`, and in the body of a function for
+/// `func.return`.
+pub fn vhlo_operation(name: &str) -> Option<(&'static OperationInfo, &'static Versioned)> {
+    static BY_NAME: LazyLock<HashMap<&'static str, (&'static OperationInfo, &'static Versioned)>> =
+        LazyLock::new(|| {
+            let all =
+                table::OPERATIONS.iter().flat_map(|info| info.vhlo.iter().map(move |v| (v.name, (info, v))));
+            all.collect()
+        });
+    BY_NAME.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(operations().is_sorted_by(|a, b| a.name < b.name));
+        for info in operations() {
+            assert!(info.attributes.is_sorted_by(|a, b| a.name < b.name), "{}", info.name);
+            for versioned in info.vhlo {
+                assert!(versioned.attributes.is_sorted(), "{}", versioned.name);
+            }
+            // What one version ends with, the next begins after.
+            for pair in info.vhlo.windows(2) {
+                let until = pair[0].until.expect("a version that was replaced has an end");
+                assert!(until < pair[1].since, "{}", info.name);
+            }
+            assert!(info.vhlo.last().is_none_or(|last| last.until.is_none()), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn names_are_found() {
+        assert_eq!(operations().iter().filter(|o| o.name.starts_with("stablehlo.")).count(), 118);
+        assert_eq!(operation("stablehlo.nothing"), None);
+        let (info, versioned) = vhlo_operation("dot_general_v1").unwrap();
+        assert_eq!(info.name, "stablehlo.dot_general");
+        assert_eq!(versioned.until, Some(Version::new(1, 5, 0)));
+        assert_eq!(vhlo_operation("return_v1").unwrap().0.name, "stablehlo.return");
+        let pad = operation("stablehlo.pad").unwrap();
+        assert!(pad.attributes.iter().all(|a| a.list == Some(ListOf::I64) && !a.is_optional));
+    }
+}

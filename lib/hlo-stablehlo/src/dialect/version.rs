@@ -1,0 +1,109 @@
+//! Versions of StableHLO.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A version of StableHLO, and so of VHLO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Changes break what was.
+    pub major: u32,
+    /// Each change of operations, attributes or types counts.
+    pub minor: u32,
+    /// All else.
+    pub patch: u32,
+}
+
+impl Version {
+    /// The oldest one that is read and written.
+    pub const MINIMUM: Self = Self::new(0, 9, 0);
+    /// The newest one that is read and written.
+    pub const CURRENT: Self = Self::new(1, 20, 0);
+
+    /// The version of three numbers.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self { major, minor, patch }
+    }
+
+    /// The version of MLIR's bytecode in which StableHLO writes this one.
+    pub fn bytecode(self) -> u64 {
+        match (self.major, self.minor) {
+            (0, ..10) => 0,
+            (0, ..12) => 1,
+            (0, ..14) => 3,
+            (0, ..15) => 4,
+            _ => 6,
+        }
+    }
+
+    /// The same for constants: `text` is three numbers with dots.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(super) const fn parse_constant(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut parts = [0u32; 3];
+        let (mut part, mut at) = (0, 0);
+        while at < bytes.len() {
+            match bytes[at] {
+                b'.' => part += 1,
+                digit => {
+                    assert!(digit.is_ascii_digit(), "a version is numbers");
+                    parts[part] = parts[part] * 10 + (digit - b'0') as u32;
+                }
+            }
+            at += 1;
+        }
+        assert!(part == 2, "a version is three numbers");
+        Self::new(parts[0], parts[1], parts[2])
+    }
+}
+
+/// A text is no version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoVersion;
+
+impl fmt::Display for NoVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a version is three numbers, such as 1.13.0")
+    }
+}
+
+impl std::error::Error for NoVersion {}
+
+impl FromStr for Version {
+    type Err = NoVersion;
+
+    fn from_str(text: &str) -> Result<Self, NoVersion> {
+        let mut parts = text.split('.').map(|part| {
+            let is_number = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+            part.parse().ok().filter(|_| is_number).ok_or(NoVersion)
+        });
+        let mut next = || parts.next().unwrap_or(Err(NoVersion));
+        let version = Self::new(next()?, next()?, next()?);
+        if parts.next().is_some() { Err(NoVersion) } else { Ok(version) }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_ordered() {
+        let parse = |text: &str| text.parse::<Version>();
+        assert_eq!(parse("1.13.7"), Ok(Version::new(1, 13, 7)));
+        assert_eq!(parse("1.13.7").unwrap().to_string(), "1.13.7");
+        for text in ["", "1", "1.2", "1.2.3.4", "1..3", "+1.2.3", "1.2.x", "99999999999.0.0"] {
+            assert_eq!(parse(text), Err(NoVersion), "{text}");
+        }
+        assert!(Version::new(0, 20, 0) < Version::new(1, 0, 0));
+        assert!(Version::new(1, 9, 0) < Version::new(1, 10, 0));
+    }
+}
