@@ -239,6 +239,7 @@ impl Buffer {
     }
 
     /// Lets results be written to it: other memory, unless nobody else has this.
+    #[cfg(feature = "codegen")]
     pub(crate) fn make_own(&mut self) -> Result<(), Error> {
         if self.bytes_mut().is_none() {
             *self = Self::zeros(self.shape())?;

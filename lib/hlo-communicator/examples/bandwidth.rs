@@ -19,7 +19,7 @@ fn timed(mut round: impl FnMut() -> Result<(), Failure>, rounds: usize) -> Resul
 }
 
 /// Sums of `f32`.
-fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), String> {
+fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     let numbers = |bytes: &[u8]| -> *const f32 { bytes.as_ptr().cast() };
     let n = result.len() / 4;
     // SAFETY: all arrays are aligned and have n numbers.

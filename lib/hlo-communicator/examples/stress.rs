@@ -32,7 +32,7 @@ fn words(values: &[u64]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
-fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), String> {
+fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
     for (at, out) in result.chunks_exact_mut(8).enumerate() {
         let sum = members.iter().map(|m| word(&m[8 * at..8 * at + 8])).fold(0, u64::wrapping_add);

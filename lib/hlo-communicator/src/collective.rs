@@ -14,9 +14,9 @@ pub(crate) const CHUNK: usize = 1 << 15;
 const LINE: usize = 64;
 
 /// Copies bytes that have to be as many.
-fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), String> {
+fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), Failure> {
     if from.len() != to.len() {
-        return Err(format!("{what}: {} bytes were sent, {} are expected", from.len(), to.len()));
+        return Err(format!("{what}: {} bytes were sent, {} are expected", from.len(), to.len()).into());
     }
     to.copy_from_slice(from);
     Ok(())
@@ -41,7 +41,7 @@ fn join(
     incoming: &dyn Parts<'_>,
     part: usize,
     whole: &mut [u8],
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     for member in 0..members {
         let to = piece(whole.len(), members, member);
         fill(name, incoming.part(member, part), &mut whole[to])?;
@@ -182,13 +182,15 @@ pub fn combined(
     incoming: &dyn Parts<'_>,
     results: &mut [&mut [u8]],
     combine: &mut Combine<'_>,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let mut pieces = Vec::with_capacity(members);
     for (part, result) in results.iter_mut().enumerate() {
         pieces.clear();
         pieces.extend((0..members).map(|member| incoming.part(member, part)));
         if let Some(other) = pieces.iter().find(|p| p.len() != result.len()) {
-            return Err(format!("{name}: {} bytes were sent, {} are expected", other.len(), result.len()));
+            return Err(
+                format!("{name}: {} bytes were sent, {} are expected", other.len(), result.len()).into()
+            );
         }
         combine(part, &pieces, result)?;
     }
@@ -230,8 +232,8 @@ pub fn ragged_all_to_all(
     let pieces = rows.input_offsets.len() / members;
     let [source, target] = rows.counts;
     for (n, (&from, &size)) in rows.input_offsets.iter().zip(rows.send_sizes).enumerate() {
-        within(name, "the send size", n, size, source).map_err(Failure::Here)?;
-        within(name, "the input offset", n, from, source - size as usize).map_err(Failure::Here)?;
+        within(name, "the send size", n, size, source)?;
+        within(name, "the input offset", n, from, source - size as usize)?;
     }
     // Two parts a piece: where it goes and how many rows it has, and these.
     let headers: Vec<[u8; 16]> =
@@ -254,7 +256,8 @@ pub fn ragged_all_to_all(
                     let found = rows.receive_sizes[n];
                     return Err(format!(
                         "{name}: member {member} sends {size} rows to member {own}, which receives {found}"
-                    ));
+                    )
+                    .into());
                 }
                 let size = within(name, "the send size", n, size, target)?;
                 let to = within(name, "the output offset", n, to, target - size)? * rows.row_bytes;
@@ -279,9 +282,9 @@ fn read_header(bytes: &[u8]) -> Option<(i64, i64)> {
 }
 
 /// Checks that a number of piece `n` is not more than the rows that there are.
-fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<usize, String> {
+fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<usize, Failure> {
     let fits = usize::try_from(number).ok().filter(|&number| number <= rows);
-    fits.ok_or_else(|| format!("{name}: {what} {number} of piece {n} is not within the {rows} rows"))
+    fits.ok_or_else(|| format!("{name}: {what} {number} of piece {n} is not within the {rows} rows").into())
 }
 
 /// The bytes of an array that the member at a place combines for all: whole elements, and whole cache lines if these hold
@@ -323,11 +326,11 @@ pub fn all_reduce(
         for (part, array) in arrays.iter_mut().enumerate() {
             let share = shares[own][part].clone();
             if let Some(other) = (0..members).find(|&m| incoming.part(m, part).len() != share.len()) {
-                return Err(format!("{name}: device {} has arrays of other sizes", group[other]));
+                return Err(format!("{name}: device {} has arrays of other sizes", group[other]).into());
             }
             let mut pieces: Vec<&[u8]> = Vec::with_capacity(members);
             let Some(result) = array.result.get_mut(share.clone()) else {
-                return Err("internal error: a result is smaller than its operand".into());
+                return Err("internal error: a result is smaller than its operand".to_string().into());
             };
             for (n, result) in result.chunks_mut(CHUNK).enumerate() {
                 pieces.clear();

@@ -97,7 +97,7 @@ pub struct Reduced<'a> {
 
 /// Combines elements at the same places in arrays, one of each member in the group's order, and writes the results. The
 /// first argument is the number of the array in the list that is reduced.
-pub type Combine<'a> = dyn FnMut(usize, &[&[u8]], &mut [u8]) -> Result<(), String> + 'a;
+pub type Combine<'a> = dyn FnMut(usize, &[&[u8]], &mut [u8]) -> Result<(), Failure> + 'a;
 
 /// One device's end of the communication between all.
 ///
@@ -120,7 +120,7 @@ pub trait Communicator: Send + Sync {
         site: usize,
         parts: usize,
         outgoing: &dyn Parts<'_>,
-        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), String>,
+        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
 
     /// Combines arrays of all members of the group, element by element in the order of the group, so that all have the

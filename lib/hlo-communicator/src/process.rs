@@ -307,7 +307,7 @@ impl Member<'_> {
         &self,
         site: usize,
         what: Offered,
-        look: impl FnOnce(&Offers<'_, Offer>, &[usize], usize) -> Result<(), String>,
+        look: impl FnOnce(&Offers<'_, Offer>, &[usize], usize) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let process = self.process;
         let table = &*process.table;
@@ -346,7 +346,7 @@ impl Member<'_> {
             &patience,
             |offers| {
                 self.check_sites(site, offers, group)?;
-                look(offers, group, place).map_err(Failure::Here)
+                look(offers, group, place)
             },
             failed,
         );
@@ -361,17 +361,20 @@ impl Member<'_> {
     }
 
     /// Checks that all members are at the same collective.
-    fn check_sites(&self, site: usize, offers: &Offers<'_, Offer>, group: &[usize]) -> Result<(), String> {
+    fn check_sites(&self, site: usize, offers: &Offers<'_, Offer>, group: &[usize]) -> Result<(), Failure> {
         let table = &*self.process.table;
         for (place, &device) in group.iter().enumerate() {
-            let Some(offer) = offers.of(place) else { return Err("internal error: no offer".into()) };
+            let Some(offer) = offers.of(place) else {
+                return Err(Failure::Here("internal error: no offer".into()));
+            };
             if offer.site != site {
                 return Err(format!(
                     "the devices diverge: device {} is at {}, device {device} at {}",
                     self.device,
                     table.name(site),
                     table.name(offer.site)
-                ));
+                )
+                .into());
             }
         }
         Ok(())
@@ -408,7 +411,7 @@ impl Communicator for Member<'_> {
         site: usize,
         parts: usize,
         outgoing: &dyn Parts<'_>,
-        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), String>,
+        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         // SAFETY: only the lifetime changes; `meet` does not return while somebody looks at it.
         let outgoing: *const dyn Parts<'static> =
@@ -435,7 +438,7 @@ impl Communicator for Member<'_> {
             let mut members = Vec::with_capacity(group.len());
             for (member, device) in group.iter().enumerate() {
                 let Some(Offered::Arrays(arrays)) = offers.of(member).map(|o| o.what) else {
-                    return Err(format!("internal error: device {device} offers no arrays"));
+                    return Err(format!("internal error: device {device} offers no arrays").into());
                 };
                 // SAFETY: the member waits until all have looked.
                 let arrays = unsafe { &*arrays };
@@ -443,7 +446,7 @@ impl Communicator for Member<'_> {
                     |(a, b): (&Shared, &Shared)| (a.bytes, a.element_bytes) == (b.bytes, b.element_bytes);
                 if arrays.len() != own.len() || !arrays.iter().zip(&own).all(alike) {
                     let name = self.process.table.name(site);
-                    return Err(format!("{name}: device {device} has arrays of other sizes"));
+                    return Err(format!("{name}: device {device} has arrays of other sizes").into());
                 }
                 members.push(arrays);
             }
@@ -477,7 +480,7 @@ fn reduce_share(
     members: &[&[Shared]],
     place: usize,
     combine: &mut Combine<'_>,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let own = members[place][array];
     let is_small = own.bytes <= SMALL;
     let share = match is_small {

@@ -34,7 +34,7 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// `3 * a + b`, in which the order counts.
-fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), String> {
+fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     let mut all: Vec<_> = members.iter().map(|m| words(m)).collect();
     for to in result.chunks_exact_mut(8) {
         let values = all.iter_mut().map(|m| m.next().expect("as many"));
@@ -210,6 +210,20 @@ fn whoever_is_missing_is_named() {
     };
     let (_, message) = run_within(Duration::from_millis(300), 3, &all, late).expect_err("one is late");
     assert!(message.ends_with("at all-gather `b` has waited 0.3 s for device 0"), "{message}");
+}
+
+/// Who is told to end while it combines says no more than that, whichever device hears of it first.
+#[test]
+fn a_device_that_is_told_to_end_while_it_combines_has_not_failed() {
+    for elements in [1, 30_000] {
+        let outcome = run(2, &[vec![0, 1]], |device| {
+            let operand = array(device.device(), elements, 0);
+            let mut result = vec![0; operand.len()];
+            let reduced = Reduced { operand: &operand, result: &mut result, element_bytes: 8 };
+            device.all_reduce(0, &mut [reduced], &mut |_, _, _| Err(Failure::Stopped))
+        });
+        assert_eq!(outcome.expect_err("no result").1, Failure::Stopped.to_string());
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn least(rounds: usize, mut call: impl FnMut() -> Result<(), Failure>) -> Result
 }
 
 /// Sums of `u32`.
-fn sum(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), String> {
+fn sum(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     result.copy_from_slice(members[0]);
     for member in &members[1..] {
         for (to, from) in result.as_chunks_mut::<4>().0.iter_mut().zip(member.as_chunks::<4>().0) {

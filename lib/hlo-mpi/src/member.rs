@@ -190,7 +190,7 @@ impl<'r> MpiMember<'r> {
         self.exchange(site, 1, &|_: usize, _: usize| &sizes[..], &mut |incoming| match (0..group.len())
             .find(|&m| incoming.part(m, 0) != sizes)
         {
-            Some(other) => Err(format!("{name}: device {} has arrays of other sizes", group[other])),
+            Some(other) => Err(format!("{name}: device {} has arrays of other sizes", group[other]).into()),
             None => Ok(()),
         })?;
         for array in arrays {
@@ -306,7 +306,7 @@ impl Communicator for MpiMember<'_> {
         site: usize,
         parts: usize,
         outgoing: &dyn Parts<'_>,
-        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), String>,
+        incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let run = self.run;
         let (group, place) = self.place(site)?;
@@ -339,7 +339,7 @@ impl Communicator for MpiMember<'_> {
             Some(parts) => parts.iter().map(Vec::as_slice).collect(),
             None => own.clone(),
         });
-        incoming(&Received(received.collect())).map_err(|message| failed(message.into()))?;
+        incoming(&Received(received.collect())).map_err(failed)?;
         let mut wait = Wait::new(self, run.table.name(site));
         while !sending.out.is_complete().map_err(failed)? {
             if wait.backoff.is_slow() {

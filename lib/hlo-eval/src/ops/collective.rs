@@ -12,7 +12,7 @@ use crate::devices::Devices;
 use crate::evaluator::Evaluator;
 use crate::index::count;
 use hlo_communicator::collective::{self, Rows};
-use hlo_communicator::{Communicator, Reduced};
+use hlo_communicator::{Communicator, Failure, Reduced};
 use hlo_ir::attr::{AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs};
 use hlo_ir::devices::{ends, pairs_of_slice};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Instruction, Literal, Shape};
@@ -97,19 +97,19 @@ pub(super) fn all_reduce(
     collate(results, &instr.shape)
 }
 
-/// Hands an error on by its message, and keeps the error itself.
-fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Result<(), String> {
+/// Hands an error on as devices tell each other of it, and keeps the error itself.
+fn noted(outcome: Result<()>, slot: &mut Option<EvalError>) -> std::result::Result<(), Failure> {
     outcome.map_err(|e| {
-        let message = e.message.clone();
+        let failure = if e.is_stopped { Failure::Stopped } else { Failure::Here(e.message.clone()) };
         slot.get_or_insert(e);
-        message
+        failure
     })
 }
 
 /// The outcome of a communication in which this device may have failed itself.
 fn finished<T>(
     ev: &mut Evaluator<'_>,
-    outcome: std::result::Result<T, hlo_communicator::Failure>,
+    outcome: std::result::Result<T, Failure>,
     own: Option<EvalError>,
 ) -> Result<T> {
     match own {

@@ -52,10 +52,12 @@ fn numbers(seed: usize, bytes: usize) -> Vec<u8> {
 }
 
 /// `3 * a + b` of bytes, in which the order counts.
-fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), String> {
+fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     for (n, to) in result.iter_mut().enumerate() {
         let values = members.iter().map(|m| m[n]);
-        *to = values.reduce(|a, b| a.wrapping_mul(3).wrapping_add(b)).ok_or("no members")?;
+        *to = values
+            .reduce(|a, b| a.wrapping_mul(3).wrapping_add(b))
+            .ok_or_else(|| Failure::Here("no members".into()))?;
     }
     Ok(())
 }
