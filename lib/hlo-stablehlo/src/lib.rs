@@ -5,6 +5,7 @@
 //! attributes and types are called and structured as MLIR's generic text form has them.
 
 pub mod dialect;
+pub mod export;
 pub mod tree;
 
 pub use tree::Tree;

@@ -1,0 +1,236 @@
+//! Communication between devices.
+
+use super::attributes::{Channel, channel, dictionary, i32, rows};
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::types::array_type;
+use super::value::Value;
+use crate::tree::{Attribute, ValueId};
+use hlo_ir::attr::{
+    AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs,
+    RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups,
+};
+use hlo_ir::{ArrayShape, Dims, InstrId};
+
+/// The most devices that groups are written out of.
+const MAX_DEVICES: usize = 1 << 20;
+
+/// True as a unit attribute, false as none.
+fn unit(value: bool) -> Option<Attribute> {
+    value.then_some(Attribute::Unit)
+}
+
+impl Exporter<'_> {
+    /// Groups of devices; no group stands for all devices in one.
+    fn groups(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Attribute> {
+        let lists =
+            self.or_refuse(id, groups.expand(MAX_DEVICES).map_err(|e| format!("has groups in which {e}")))?;
+        Ok(rows(&lists, -1))
+    }
+
+    /// An operation on each operand by itself, for those that StableHLO has of one operand only. `with` says the rest.
+    fn one_by_one(
+        &mut self,
+        id: InstrId,
+        mut new: impl FnMut(&mut Self, ValueId) -> Outcome<Draft>,
+    ) -> Outcome<Value> {
+        let operands = self.leaves(id)?;
+        let types = self.leaf_types(id)?;
+        let mut results = Vec::new();
+        for (operand, ty) in operands.into_iter().zip(types) {
+            let new = new(self, operand)?;
+            results.push(self.add_one(new, ty));
+        }
+        self.whole(id, results)
+    }
+
+    fn all_gather_of(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Draft> {
+        Ok(Draft::new("stablehlo.all_gather", self.leaves(id)?)
+            .with("all_gather_dim", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
+            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
+            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+            .with_some("use_global_device_ids", unit(attrs.use_global_device_ids)))
+    }
+
+    pub(super) fn all_gather(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
+        let new = self.all_gather_of(id, attrs)?;
+        self.add_for(id, new)
+    }
+
+    /// The state is the operands, and the results.
+    pub(super) fn all_gather_start(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
+        let Some([_, gathered, ..]) = self.instruction(id).shape.as_tuple() else {
+            return self.refuse(id, "gives its operands and its result");
+        };
+        let types = self.leaf_types_of(id, gathered)?;
+        let new = self.all_gather_of(id, attrs)?;
+        let results = self.add(new, types);
+        let results = self.whole_of(gathered, results)?;
+        Ok(self.state(id, [self.one_or_tuple(id)?, results]))
+    }
+
+    /// The operand, or the tuple of several.
+    fn one_or_tuple(&self, id: InstrId) -> Outcome<Value> {
+        let mut operands = self.operand_values(id)?;
+        match operands.len() {
+            1 => Ok(operands.remove(0)),
+            _ => Ok(Value::tuple(operands)),
+        }
+    }
+
+    pub(super) fn all_reduce(&mut self, id: InstrId, attrs: &AllReduceAttrs) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
+            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
+            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+            .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
+            .region(self.region(id, attrs.to_apply, None)?);
+        self.add_for(id, new)
+    }
+
+    pub(super) fn reduce_scatter(&mut self, id: InstrId, attrs: &ReduceScatterAttrs) -> Outcome<Value> {
+        self.one_by_one(id, |e, operand| {
+            Ok(Draft::new("stablehlo.reduce_scatter", [operand])
+                .with("scatter_dimension", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
+                .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
+                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+                .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
+                .region(e.region(id, attrs.to_apply, None)?))
+        })
+    }
+
+    pub(super) fn all_to_all(&mut self, id: InstrId, attrs: &AllToAllAttrs) -> Outcome<Value> {
+        let Some(&dimension) = attrs.dimensions.first() else { return self.all_to_all_of_parts(id, attrs) };
+        let count = self.group_size(id, &attrs.replica_groups)?;
+        let new = self.all_to_all_along(id, attrs, self.leaves(id)?, dimension, count)?;
+        self.add_for(id, new)
+    }
+
+    fn all_to_all_along(
+        &self,
+        id: InstrId,
+        attrs: &AllToAllAttrs,
+        operands: Vec<ValueId>,
+        dimension: i64,
+        count: i64,
+    ) -> Outcome<Draft> {
+        Ok(Draft::new("stablehlo.all_to_all", operands)
+            .with("split_dimension", Attribute::i64(dimension))
+            .with("concat_dimension", Attribute::i64(dimension))
+            .with("split_count", Attribute::i64(count))
+            .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
+            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices)))
+    }
+
+    /// How many devices a group has; without groups, all that there are.
+    fn group_size(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<i64> {
+        let header = &self.module.header;
+        let all = header.replica_count.0.max(header.num_partitions.0);
+        match groups.group_size() {
+            Some(size) => Ok(size),
+            None if groups.is_empty() => Ok(all),
+            None => self.refuse(id, "has groups of several sizes"),
+        }
+    }
+
+    /// The operands are the parts, one for each device of a group: they are put together along a new dimension, along
+    /// which the exchange is one of an array, and taken apart again.
+    fn all_to_all_of_parts(&mut self, id: InstrId, attrs: &AllToAllAttrs) -> Outcome<Value> {
+        let parts = self.leaves(id)?;
+        let count = parts.len() as i64;
+        let part = self.operand_array(id, 0)?;
+        let with_first = |size: i64| {
+            let dims: Dims = std::iter::once(size).chain(part.dims.iter().copied()).collect();
+            ArrayShape::new(part.element_type, dims)
+        };
+        let (one, all) = (with_first(1), with_first(count));
+        let one_type = self.or_refuse(id, array_type(&one))?;
+        let all_type = self.or_refuse(id, array_type(&all))?;
+        let mut rows = Vec::new();
+        for part in parts {
+            rows.push(self.add_one(Draft::new("stablehlo.reshape", [part]), one_type.clone()));
+        }
+        let joined = Draft::new("stablehlo.concatenate", rows).with("dimension", Attribute::i64(0));
+        let joined = self.add_one(joined, all_type.clone());
+        let new = self.all_to_all_along(id, attrs, vec![joined], 0, count)?;
+        let exchanged = self.add_one(new, all_type);
+        let mut results = Vec::new();
+        for at in 0..count {
+            let rest = part.dims.iter().map(|&size| [0, size, 1]);
+            let ranges: Vec<[i64; 3]> = std::iter::once([at, at + 1, 1]).chain(rest).collect();
+            let row = self.sliced(exchanged, &ranges, one_type.clone());
+            results.push(self.reshaped(id, row, &one, part)?);
+        }
+        self.whole(id, results)
+    }
+
+    pub(super) fn collective_broadcast(
+        &mut self,
+        id: InstrId,
+        attrs: &CollectiveBroadcastAttrs,
+    ) -> Outcome<Value> {
+        if attrs.has_dynamic_root {
+            return self.refuse(id, "has a sender that is known at run time only, and StableHLO's has not");
+        }
+        self.one_by_one(id, |e, operand| {
+            Ok(Draft::new("stablehlo.collective_broadcast", [operand])
+                .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
+                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices)))
+        })
+    }
+
+    /// One operation for each operand.
+    fn permuted(&mut self, id: InstrId, attrs: &CollectivePermuteAttrs) -> Outcome<Vec<ValueId>> {
+        if !attrs.slice_sizes.0.is_empty() {
+            return self.refuse(id, "sends slices, and StableHLO's whole arrays");
+        }
+        let pairs: Vec<Vec<i64>> = attrs.source_target_pairs.0.iter().map(|&(a, b)| vec![a, b]).collect();
+        let pairs = match pairs.is_empty() {
+            true => super::attributes::dense(&[0, 2], &[]),
+            false => rows(&pairs, -1),
+        };
+        let mut results = Vec::new();
+        for operand in self.leaves(id)? {
+            let ty = self.tree.type_of(operand).clone();
+            let new = Draft::new("stablehlo.collective_permute", [operand])
+                .with("source_target_pairs", pairs.clone())
+                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices));
+            results.push(self.add_one(new, ty));
+        }
+        Ok(results)
+    }
+
+    pub(super) fn collective_permute(
+        &mut self,
+        id: InstrId,
+        attrs: &CollectivePermuteAttrs,
+    ) -> Outcome<Value> {
+        let results = self.permuted(id, attrs)?;
+        self.whole(id, results)
+    }
+
+    /// The state is the operands, the results and contexts.
+    pub(super) fn collective_permute_start(
+        &mut self,
+        id: InstrId,
+        attrs: &CollectivePermuteAttrs,
+    ) -> Outcome<Value> {
+        let Some([_, permuted, ..]) = self.instruction(id).shape.as_tuple() else {
+            return self.refuse(id, "gives its operand and its result");
+        };
+        let results = self.permuted(id, attrs)?;
+        let results = self.whole_of(permuted, results)?;
+        Ok(self.state(id, [self.one_or_tuple(id)?, results]))
+    }
+
+    /// A custom call, as JAX and XLA have it.
+    pub(super) fn ragged_all_to_all(&mut self, id: InstrId, attrs: &RaggedAllToAllAttrs) -> Outcome<Value> {
+        let mut config = vec![("replica_groups".into(), self.groups(id, &attrs.replica_groups)?)];
+        config.extend(attrs.channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));
+        let new = Draft::new("stablehlo.custom_call", self.leaves(id)?)
+            .with("call_target_name", Attribute::string("ragged_all_to_all"))
+            .with("api_version", i32(4))
+            .with("backend_config", dictionary(config));
+        self.add_for(id, new)
+    }
+}

@@ -1,0 +1,96 @@
+//! Calls, loops, branches.
+
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::value::Value;
+use crate::tree::{Attribute, Attributes};
+use hlo_ir::attr::{CallAttrs, ConditionalAttrs, FrontendAttributes, WhileAttrs};
+use hlo_ir::{ComputationId, InstrId};
+
+/// The frontend attributes of a call that stands for an operation of a higher level.
+const COMPOSITE: [&str; 3] = ["composite.name", "composite.attributes", "composite.version"];
+
+impl Exporter<'_> {
+    /// What the operands have become.
+    pub(super) fn operand_values(&self, id: InstrId) -> Outcome<Vec<Value>> {
+        (0..self.instruction(id).operands.len()).map(|i| self.operand(id, i)).collect()
+    }
+
+    pub(super) fn call(&mut self, id: InstrId, attrs: &CallAttrs) -> Outcome<Value> {
+        if attrs.is_composite {
+            return self.composite(id, attrs);
+        }
+        self.call_function(id, attrs.to_apply)
+    }
+
+    /// `stablehlo.composite`: its name, attributes and version are frontend attributes of HLO's call.
+    fn composite(&mut self, id: InstrId, attrs: &CallAttrs) -> Outcome<Value> {
+        let none = FrontendAttributes::default();
+        let said = self.instruction(id).common.as_deref().map_or(&none, |c| &c.frontend_attributes);
+        let text = |key: &str| said.get(key).map(|v| v.to_text());
+        let Some(name) = text(COMPOSITE[0]) else {
+            return self.refuse(id, "is a composite, but has no frontend attribute `composite.name`");
+        };
+        let attributes = match text(COMPOSITE[1]) {
+            Some(text) => self.or_refuse(id, dictionary_of(&text))?,
+            None => Attributes::default(),
+        };
+        let version = text(COMPOSITE[2]).and_then(|v| v.parse::<i32>().ok()).unwrap_or(0);
+        let decomposition = self.function_of(attrs.to_apply);
+        let new = Draft::new("stablehlo.composite", self.leaves(id)?)
+            .with("name", Attribute::string(&name))
+            .with("composite_attributes", Attribute::Dictionary(attributes.into()))
+            .with("decomposition", Attribute::Symbol(decomposition))
+            .with("version", super::attributes::i32(version.into()));
+        self.add_for(id, new)
+    }
+
+    /// The fused computation stands where the fusion was, if no other instruction has it, else it is called.
+    pub(super) fn fusion(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
+        if self.is_deep() || self.functions.is_shared(self.module, computation) {
+            return self.call_function(id, computation);
+        }
+        let bound = self.operand_values(id)?;
+        self.nested(id, |e| e.computation(computation, bound))
+    }
+
+    pub(super) fn conditional(&mut self, id: InstrId, attrs: &ConditionalAttrs) -> Outcome<Value> {
+        let index = self.leaf(id, 0)?;
+        let name = if attrs.true_computation.is_some() { "stablehlo.if" } else { "stablehlo.case" };
+        let mut new = Draft::new(name, [index]);
+        // Branches read their operands from outside.
+        for (at, branch) in attrs.branches().into_iter().enumerate() {
+            let argument = self.operand(id, at + 1)?;
+            new = new.region(self.region(id, branch, Some(vec![argument]))?);
+        }
+        self.add_for(id, new)
+    }
+
+    pub(super) fn while_loop(&mut self, id: InstrId, attrs: &WhileAttrs) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.while", self.leaves(id)?)
+            .region(self.region(id, attrs.condition, None)?)
+            .region(self.region(id, attrs.body, None)?);
+        self.add_for(id, new)
+    }
+
+    pub(super) fn barrier(&mut self, id: InstrId) -> Outcome<Value> {
+        self.plain(id, "stablehlo.optimization_barrier")
+    }
+}
+
+/// The frontend attributes that are not a composite's own.
+pub(super) fn is_of_composite(key: &str) -> bool {
+    COMPOSITE.contains(&key)
+}
+
+/// The attributes that a text in MLIR's syntax, `{k = 3 : i64}`, lists.
+///
+/// # Errors
+/// In words: the text is no dictionary.
+pub(super) fn dictionary_of(text: &str) -> Result<Attributes, String> {
+    if text.trim().is_empty() {
+        return Ok(Attributes::default());
+    }
+    Err(format!("has a dictionary of attributes, {text}"))
+}

@@ -1,0 +1,119 @@
+//! Custom calls.
+
+use super::attributes::{aliases, i32, order};
+use super::control::dictionary_of;
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::structural::elements_of;
+use super::types::type_of;
+use super::value::Value;
+use crate::tree::{Attribute, Type, ValueId};
+use hlo_ir::attr::{
+    Count, CustomCallApiVersion, CustomCallAttrs, CustomCallSchedule, HloString, OperandPrecision,
+    PaddingType,
+};
+use hlo_ir::{InstrId, Shape};
+
+/// The order of an array's dimensions in memory; none of what is no array.
+fn layout_of(shape: &Shape) -> Attribute {
+    let minor_to_major = shape.as_array().map(|a| a.minor_to_major());
+    let numbers: Vec<i64> = minor_to_major.into_iter().flatten().map(|d| d as i64).collect();
+    order(&numbers)
+}
+
+/// The attributes that only convolutions by a library have, by the name of one that is there.
+fn of_library(attrs: &CustomCallAttrs) -> Option<&'static str> {
+    let found = [
+        (attrs.window.is_some(), "window"),
+        (attrs.dim_labels.is_some(), "dim_labels"),
+        (attrs.feature_group_count != Count::default(), "feature_group_count"),
+        (attrs.batch_group_count != Count::default(), "batch_group_count"),
+        (attrs.operand_precision != OperandPrecision::default(), "operand_precision"),
+        (attrs.padding_type != PaddingType::Invalid, "padding_type"),
+        (attrs.schedule != CustomCallSchedule::None, "schedule"),
+    ];
+    found.into_iter().find(|(is_there, _)| *is_there).map(|(_, name)| name)
+}
+
+impl Exporter<'_> {
+    pub(super) fn custom_call(&mut self, id: InstrId, attrs: &CustomCallAttrs) -> Outcome<Value> {
+        if let Some(name) = of_library(attrs) {
+            return self.refuse(id, format!("has `{name}`, which StableHLO's has not"));
+        }
+        let mut operands: Vec<ValueId> = Vec::new();
+        for (index, &operand) in self.instruction(id).operands.iter().enumerate() {
+            let value = self.operand(id, index)?;
+            operands.push(self.packed(id, &value, &self.module[operand].shape)?);
+        }
+        let mut new = Draft::new("stablehlo.custom_call", operands)
+            .with("call_target_name", Attribute::String(attrs.custom_call_target.as_bytes().into()))
+            .with("has_side_effect", Attribute::Bool(attrs.custom_call_has_side_effect))
+            .with("api_version", i32(version(attrs.api_version)))
+            .with("backend_config", self.backend_config(id, attrs.api_version)?)
+            .with_some("called_computations", self.called(attrs))
+            .with_some("output_operand_aliases", aliases(&attrs.output_to_operand_aliasing));
+        if let Some(shapes) = &attrs.operand_layout_constraints.0 {
+            let result = &self.instruction(id).shape;
+            let results = result.as_tuple().unwrap_or(std::slice::from_ref(result));
+            new = new
+                .with("operand_layouts", Attribute::Array(shapes.iter().map(layout_of).collect()))
+                .with("result_layouts", Attribute::Array(results.iter().map(layout_of).collect()));
+        }
+        if let Some(literal) = &attrs.literal {
+            let Some(elements) = elements_of(&literal.0) else {
+                return self.refuse(id, "has a literal that is no array of StableHLO's");
+            };
+            new = new.with("mhlo.literal", Attribute::Elements(elements.into()));
+        }
+        self.results_of_call(id, new)
+    }
+
+    /// A tuple of several is as many results; one of one element stays a tuple, as one result would be no tuple.
+    fn results_of_call(&mut self, id: InstrId, new: Draft) -> Outcome<Value> {
+        let shape = &self.instruction(id).shape;
+        let shapes = match shape {
+            Shape::Tuple(elements) if elements.len() != 1 => &elements[..],
+            _ => std::slice::from_ref(shape),
+        };
+        let types: Result<Vec<Type>, String> = shapes.iter().map(type_of).collect();
+        let results = self.add(new, self.or_refuse(id, types)?);
+        let mut elements = Vec::new();
+        for (result, shape) in results.into_iter().zip(shapes) {
+            elements.push(self.unpacked(id, result, shape)?);
+        }
+        match (shape, elements.len()) {
+            (Shape::Tuple(of), _) if of.len() != 1 => Ok(Value::tuple(elements)),
+            (_, 1) => Ok(elements.remove(0)),
+            _ => self.refuse(id, "gives no value"),
+        }
+    }
+
+    /// The functions that it may call.
+    fn called(&mut self, attrs: &CustomCallAttrs) -> Option<Attribute> {
+        let computations = attrs.to_apply.iter().chain(&attrs.called_computations);
+        let symbols: Vec<Attribute> = computations.map(|&c| Attribute::Symbol(self.function_of(c))).collect();
+        (!symbols.is_empty()).then(|| Attribute::Array(symbols.into()))
+    }
+
+    /// A dictionary for typed calls, whose configuration is one in MLIR's syntax; else the text as it is.
+    fn backend_config(&self, id: InstrId, api_version: CustomCallApiVersion) -> Outcome<Attribute> {
+        let none = HloString::default();
+        let config = self.instruction(id).common.as_deref().map_or(&none, |c| &c.backend_config);
+        if api_version != CustomCallApiVersion::TypedFfi {
+            return Ok(Attribute::String(config.as_bytes().into()));
+        }
+        let entries = self.or_refuse(id, dictionary_of(&config.to_text()))?;
+        Ok(Attribute::Dictionary(entries.into()))
+    }
+}
+
+/// StableHLO's number of a calling convention.
+fn version(version: CustomCallApiVersion) -> i64 {
+    match version {
+        CustomCallApiVersion::Original => 1,
+        CustomCallApiVersion::StatusReturning => 2,
+        CustomCallApiVersion::StatusReturningUnified => 3,
+        CustomCallApiVersion::TypedFfi => 4,
+    }
+}

@@ -1,0 +1,84 @@
+//! Tokens and transfers.
+
+use super::attributes::{Channel, channel};
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::value::Value;
+use crate::tree::{Attribute, TypeKind, ValueId};
+use hlo_ir::attr::{ChannelAttrs, HloString, InfeedAttrs, OutfeedAttrs};
+use hlo_ir::{InstrId, Shape};
+
+fn bytes(text: &HloString) -> Attribute {
+    Attribute::String(text.as_bytes().into())
+}
+
+impl Exporter<'_> {
+    /// The value, once the token is there: what holds both back until both are there.
+    pub(super) fn add_dependency(&mut self, id: InstrId) -> Outcome<Value> {
+        let operands = self.leaves(id)?;
+        let mut types = self.leaf_types(id)?;
+        let count = types.len();
+        types.push(TypeKind::Token.into());
+        let mut results = self.add(Draft::new("stablehlo.optimization_barrier", operands), types);
+        results.truncate(count);
+        self.whole(id, results)
+    }
+
+    pub(super) fn after_all(&mut self, id: InstrId) -> Outcome<Value> {
+        if self.instruction(id).operands.is_empty() {
+            return Ok(Value::Leaf(self.token()));
+        }
+        self.plain(id, "stablehlo.after_all")
+    }
+
+    pub(super) fn infeed(&mut self, id: InstrId, attrs: &InfeedAttrs) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.infeed", self.leaves(id)?)
+            .with("infeed_config", bytes(&attrs.infeed_config));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn outfeed(&mut self, id: InstrId, attrs: &OutfeedAttrs) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.outfeed", self.leaves(id)?)
+            .with("outfeed_config", bytes(&attrs.outfeed_config));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn send(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
+        let sent = self.operand(id, 0)?;
+        let new = transfer(Draft::new("stablehlo.send", self.leaves(id)?), attrs, Channel::ToHost);
+        let token = self.add_one(new, TypeKind::Token.into());
+        Ok(Value::tuple([sent, Value::State, Value::Leaf(token)]))
+    }
+
+    /// The data and the token that `recv-done` gives are there at once.
+    pub(super) fn recv(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
+        let Some([data, _, Shape::Token]) = self.instruction(id).shape.as_tuple() else {
+            return self.refuse(id, "gives data, a context and a token");
+        };
+        let token = self.leaf(id, 0)?;
+        let mut types = self.leaf_types_of(id, data)?;
+        types.push(TypeKind::Token.into());
+        let new = transfer(Draft::new("stablehlo.recv", [token]), attrs, Channel::FromHost);
+        let mut results: Vec<ValueId> = self.add(new, types);
+        let token = results.pop().map_or(Value::State, Value::Leaf);
+        Ok(Value::tuple([self.whole_of(data, results)?, Value::State, token]))
+    }
+
+    pub(super) fn recv_done(&mut self, id: InstrId) -> Outcome<Value> {
+        let state = self.operand(id, 0)?;
+        match state.elements() {
+            [data, _, token] => Ok(Value::tuple([data.clone(), token.clone()])),
+            _ => self.leaves_of(id, &state).and_then(|_| self.refuse(id, "ends what did not start")),
+        }
+    }
+}
+
+/// What is the same of both directions.
+fn transfer(new: Draft, attrs: &ChannelAttrs, host: Channel) -> Draft {
+    let kind = if attrs.is_host_transfer { host } else { Channel::Devices };
+    // StableHLO's has always one.
+    let id = Some(attrs.channel_id.unwrap_or(0));
+    new.with_some("channel_handle", channel(id, kind))
+        .with("is_host_transfer", Attribute::Bool(attrs.is_host_transfer))
+}

@@ -1,0 +1,264 @@
+//! Functions: the entry, which keeps its parameters and results as they are, and computations that are called, whose tuples
+//! are taken apart.
+
+use super::attributes::i32;
+use super::common::frontend_attributes;
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::value::Value;
+use crate::tree::{Attribute, Attributes, Block, Name, Operation, Region, Type, TypeKind, ValueId};
+use hlo_ir::attr::Sharding;
+use hlo_ir::{ComputationId, InstrId, Module, Shape};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// What the entry is called.
+const MAIN: &str = "main";
+
+/// The functions of a program, and all symbols.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    names: HashMap<ComputationId, Name>,
+    symbols: HashSet<Name>,
+    /// Functions that are called and not translated yet.
+    queue: VecDeque<ComputationId>,
+    /// How many instructions have a computation, once it was asked for.
+    users: Option<HashMap<ComputationId, usize>>,
+}
+
+impl Functions {
+    /// A symbol that no other has: `base`, or that with a number.
+    pub(super) fn symbol(&mut self, base: &str) -> Name {
+        let mut name = Name::from(base);
+        let mut number = 0;
+        while name == MAIN || !self.symbols.insert(name.clone()) {
+            name = format!("{base}_{number}").into();
+            number += 1;
+        }
+        name
+    }
+
+    /// True if several instructions have a computation.
+    pub(super) fn is_shared(&mut self, module: &Module, computation: ComputationId) -> bool {
+        let users = self.users.get_or_insert_with(|| {
+            module.callers().into_iter().map(|(c, callers)| (c, callers.len())).collect()
+        });
+        users.get(&computation).is_some_and(|&n| n > 1)
+    }
+}
+
+/// The name that XLA's translation gives a function.
+fn sanitized(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// What a function is made of.
+struct Signature {
+    name: Name,
+    arguments: Vec<ValueId>,
+    results: Vec<Type>,
+    argument_attributes: Vec<Attributes>,
+    result_attributes: Vec<Attributes>,
+}
+
+impl Exporter<'_> {
+    /// The symbol of the function that a computation becomes.
+    pub(super) fn function_of(&mut self, computation: ComputationId) -> Name {
+        if let Some(name) = self.functions.names.get(&computation) {
+            return name.clone();
+        }
+        let name = self.functions.symbol(&sanitized(&self.module[computation].name));
+        self.functions.names.insert(computation, name.clone());
+        self.functions.queue.push_back(computation);
+        name
+    }
+
+    /// Adds all functions to the tree, the entry first.
+    pub(super) fn functions(&mut self) {
+        let root = self.module[self.module.entry()].root();
+        match self.entry() {
+            Ok(function) => self.tree.operations_mut().push(function),
+            Err(failure) => self.report(root, failure),
+        }
+        while let Some(computation) = self.functions.queue.pop_front() {
+            match self.called_function(computation) {
+                Ok(function) => self.tree.operations_mut().push(function),
+                Err(failure) => self.report(self.module[computation].root(), failure),
+            }
+        }
+    }
+
+    fn entry(&mut self) -> Outcome<Operation> {
+        let entry = self.module.entry();
+        let parameters = self.module.parameters(entry);
+        let mut arguments = Vec::new();
+        let mut argument_attributes = Vec::new();
+        for (number, &parameter) in parameters.iter().enumerate() {
+            let ty = self.type_of(parameter)?;
+            arguments.push(self.argument(parameter, ty));
+            argument_attributes.push(self.argument_attributes(number, parameter));
+        }
+        let (operations, results) = self.block_of(|e| {
+            let mut bound = Vec::new();
+            for (&parameter, &argument) in parameters.iter().zip(&arguments) {
+                e.go_to(parameter);
+                bound.push(e.unpacked(parameter, argument, &e.instruction(parameter).shape)?);
+            }
+            let value = e.computation(entry, bound)?;
+            let root = e.module[entry].root();
+            e.go_to(root);
+            let results = e.entry_results(root, &value)?;
+            let types = results.iter().map(|&r| e.tree.type_of(r).clone()).collect();
+            e.add(Draft::new("func.return", results), Vec::new());
+            Ok(types)
+        });
+        let result_attributes = self.result_attributes(self.module[entry].root());
+        let results = results?;
+        let name = MAIN.into();
+        Ok(function(
+            Signature { name, arguments, results, argument_attributes, result_attributes },
+            operations,
+            self,
+        ))
+    }
+
+    /// The shapes of the function's results: the elements of a tuple, but for one of one element, as one result is no tuple.
+    fn result_shapes(root: &Shape) -> &[Shape] {
+        match root {
+            Shape::Tuple(elements) if elements.len() != 1 => elements,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    fn entry_results(&mut self, root: InstrId, value: &Value) -> Outcome<Vec<ValueId>> {
+        let shape = &self.instruction(root).shape;
+        match shape {
+            Shape::Tuple(shapes) if shapes.len() != 1 => {
+                let pairs = value.elements().iter().zip(shapes);
+                pairs.map(|(element, shape)| self.packed(root, element, shape)).collect()
+            }
+            _ => Ok(vec![self.packed(root, value, shape)?]),
+        }
+    }
+
+    /// What is said of a parameter of the entry.
+    fn argument_attributes(&mut self, number: usize, parameter: InstrId) -> Attributes {
+        let mut out = Attributes::default();
+        let instruction = self.instruction(parameter);
+        if let Some(common) = instruction.common.as_deref() {
+            if let Some(sharding) = &common.sharding {
+                let (name, sharding) = self.sharding_of_value(sharding, &instruction.shape);
+                out.set(name, sharding);
+            }
+            if let Some(frontend) = frontend_attributes(&common.frontend_attributes) {
+                out.set("mhlo.frontend_attributes", frontend);
+            }
+            if !common.parameter_replication.is_empty() {
+                out.set(
+                    "mhlo.parameter_replication",
+                    Attribute::Array(
+                        common.parameter_replication.iter().copied().map(Attribute::Bool).collect(),
+                    ),
+                );
+            }
+        }
+        let header = &self.module.header;
+        let is_this = |parameter: i64| usize::try_from(parameter) == Ok(number);
+        let alias = header.input_output_alias.iter().find(|a| is_this(a.parameter));
+        if let Some(result) = alias.and_then(|a| self.result_of_alias(a)) {
+            out.set("tf.aliasing_output", i32(result));
+        }
+        if header.buffer_donor.iter().any(|d| is_this(d.parameter) && d.index.is_empty()) {
+            out.set("jax.buffer_donor", Attribute::Bool(true));
+        }
+        self.set_layout(&mut out, self.module.entry_shapes().0.get(number).copied());
+        out
+    }
+
+    /// The layout of an argument or a result, if it is not row-major.
+    fn set_layout(&self, attributes: &mut Attributes, shape: Option<&Shape>) {
+        if let Some(layout) = shape.and_then(Shape::as_array).and_then(|a| a.layout.as_ref()) {
+            attributes.set("mhlo.layout_mode", Attribute::string(&layout.to_string()));
+        }
+    }
+
+    /// What is said of the entry's results.
+    fn result_attributes(&mut self, root: InstrId) -> Vec<Attributes> {
+        let instruction = self.instruction(root);
+        let shapes = Self::result_shapes(&instruction.shape);
+        let sharding = instruction.sharding().map(|s| s.clone().for_shape(&instruction.shape));
+        let leaves = sharding.as_ref().map_or(&[][..], Sharding::leaves);
+        let laid_out = Self::result_shapes(self.module.entry_shapes().1);
+        let mut out = Vec::new();
+        let mut leaves = leaves.iter();
+        for (number, shape) in shapes.iter().enumerate() {
+            let mut attributes = Attributes::default();
+            let count = super::value::leaf_shapes(shape).map_or(0, |l| l.len());
+            let of: Vec<_> = leaves.by_ref().take(count).cloned().collect();
+            let sharding = match (&of[..], shape.is_tuple()) {
+                ([], _) => None,
+                ([one], false) => Some(Sharding::Single(one.clone())),
+                _ => Some(Sharding::Tuple(of)),
+            };
+            if let Some(sharding) = sharding {
+                let (name, sharding) = self.sharding_of_value(&sharding, shape);
+                attributes.set(name, sharding);
+            }
+            self.set_layout(&mut attributes, laid_out.get(number));
+            out.push(attributes);
+        }
+        out
+    }
+
+    fn called_function(&mut self, computation: ComputationId) -> Outcome<Operation> {
+        let name = self.function_of(computation);
+        let root = self.module[computation].root();
+        let mut arguments = Vec::new();
+        let bound = self.parameters(root, computation, &mut arguments)?;
+        let (operations, result) = self.block_of(|e| {
+            let value = e.computation(computation, bound)?;
+            let leaves = e.leaves_of(root, &value)?;
+            e.add(Draft::new("func.return", leaves), Vec::new());
+            Ok(())
+        });
+        result?;
+        let results = self.leaf_types(root)?;
+        let (argument_attributes, result_attributes) = (Vec::new(), Vec::new());
+        Ok(function(
+            Signature { name, arguments, results, argument_attributes, result_attributes },
+            operations,
+            self,
+        ))
+    }
+
+    /// A call, with all operands of an instruction, of the function that a computation becomes.
+    pub(super) fn call_function(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
+        let shape = &self.module[self.module[computation].root()].shape;
+        let callee = self.function_of(computation);
+        let new = Draft::new("func.call", self.leaves(id)?).with("callee", Attribute::Symbol(callee));
+        let types = self.leaf_types_of(id, shape)?;
+        let results = self.add(new, types);
+        self.whole_of(shape, results)
+    }
+}
+
+/// `func.func`.
+fn function(signature: Signature, operations: Vec<Operation>, exporter: &Exporter<'_>) -> Operation {
+    let inputs = signature.arguments.iter().map(|&a| exporter.tree.type_of(a).clone()).collect();
+    let ty: Type = TypeKind::Function { inputs, results: signature.results }.into();
+    let visibility = if signature.name == MAIN { "public" } else { "private" };
+    let mut operation = Operation::new("func.func");
+    operation.attributes.set("sym_name", Attribute::string(&signature.name));
+    operation.attributes.set("function_type", Attribute::Type(ty));
+    operation.attributes.set("sym_visibility", Attribute::string(visibility));
+    let lists = [("arg_attrs", signature.argument_attributes), ("res_attrs", signature.result_attributes)];
+    for (name, list) in lists {
+        if list.iter().any(|attributes| !attributes.is_empty()) {
+            let all = list.into_iter().map(|attributes| Attribute::Dictionary(attributes.into()));
+            operation.attributes.set(name, Attribute::Array(all.collect()));
+        }
+    }
+    let block = Block { arguments: signature.arguments, operations };
+    operation.regions.push(Region { blocks: vec![block] });
+    operation
+}

@@ -1,0 +1,126 @@
+//! One instruction: by whom it is translated.
+
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::value::Value;
+use hlo_ir::{InstrId, Op, elementwise_op};
+
+impl Exporter<'_> {
+    /// Adds the operations of an instruction and notes what it has become.
+    pub(super) fn translate(&mut self, id: InstrId) {
+        if let Op::Parameter(_) = self.instruction(id).op {
+            // It is bound.
+            return;
+        }
+        self.go_to(id);
+        let before = self.block_len();
+        let result = self.spend(id).and_then(|()| self.value_of(id));
+        let value = match result {
+            Ok(value) => Some(self.annotate(id, value, before)),
+            Err(failure) => {
+                self.report(id, failure);
+                None
+            }
+        };
+        self.set_value(id, value);
+    }
+
+    /// Adds the operations of an instruction and says what it becomes.
+    fn value_of(&mut self, id: InstrId) -> Outcome<Value> {
+        match &self.instruction(id).op {
+            Op::Parameter(_) => self.value(id),
+            Op::Constant(a) => self.constant(id, a),
+            Op::Tuple => self.tuple(id),
+            Op::GetTupleElement(a) => self.get_tuple_element(id, a.index),
+
+            elementwise_op!() => self.elementwise(id),
+
+            // They are about memory and devices: the value is the operand's.
+            Op::Copy | Op::Domain(_) => self.operand(id, 0),
+            Op::Bitcast => self.bitcast(id),
+            Op::BitcastConvert => self.plain(id, "stablehlo.bitcast_convert"),
+            Op::Broadcast(a) => self.broadcast(id, a),
+            Op::Concatenate(a) => self.concatenate(id, a.dimension()),
+            Op::Iota(a) => self.iota(id, a.iota_dimension),
+            Op::Pad(a) => self.pad(id, a),
+            Op::Reshape(_) => self.plain(id, "stablehlo.reshape"),
+            Op::Reverse(a) => self.reverse(id, &a.dimensions),
+            Op::Slice(a) => self.slice(id, a),
+            Op::Transpose(a) => self.transpose(id, &a.dimensions),
+
+            Op::DynamicReshape => self.dynamic_reshape(id),
+            Op::DynamicSlice(a) => self.dynamic_slice(id, a),
+            Op::DynamicUpdateSlice => self.dynamic_update_slice(id),
+            Op::Gather(a) => self.gather(id, a),
+            Op::Scatter(a) => self.scatter(id, a),
+            Op::GetDimensionSize(a) => self.dimension_size(id, "stablehlo.get_dimension_size", a.dimension()),
+            Op::SetDimensionSize(a) => self.dimension_size(id, "stablehlo.set_dimension_size", a.dimension()),
+
+            Op::Map(a) => self.map(id, a),
+            Op::Reduce(a) => self.reduce(id, a),
+            Op::ReduceWindow(a) => self.reduce_window(id, a),
+            Op::SelectAndScatter(a) => self.select_and_scatter(id, a),
+            Op::Sort(a) => self.sort(id, a),
+            Op::Scan(a) => self.scan(id, a),
+            Op::TopK(a) => self.top_k(id, a),
+
+            Op::Contraction(_) => self.lacks(
+                id,
+                "`contraction-raising` makes what it can of contractions products, convolutions and reductions; \
+                 others can't be exported",
+            ),
+            Op::Convolution(a) => self.convolution(id, a),
+            Op::Dot(a) => self.dot(id, a),
+            Op::RaggedDot(a) => self.ragged_dot(id, a),
+            Op::ScaledDot(_) => self.lacks(id, "`scaled-dot-rewriter` makes it products"),
+            Op::Cholesky(a) => self.cholesky(id, a),
+            Op::Fft(a) => self.fft(id, a),
+            Op::TriangularSolve(a) => self.triangular_solve(id, a),
+            Op::BatchNormGrad(a) => self.batch_norm(id, "stablehlo.batch_norm_grad", a),
+            Op::BatchNormInference(a) => self.batch_norm(id, "stablehlo.batch_norm_inference", a),
+            Op::BatchNormTraining(a) => self.batch_norm(id, "stablehlo.batch_norm_training", a),
+
+            Op::Rng(a) => self.rng(id, a.distribution),
+            Op::RngBitGenerator(a) => self.rng_bit_generator(id, a.algorithm),
+            Op::RngGetAndUpdateState(_) => {
+                self.lacks(id, "`rng_expander` makes random numbers without a state of the program's")
+            }
+
+            Op::Call(a) => self.call(id, a),
+            Op::Conditional(a) => self.conditional(id, a),
+            Op::Fusion(a) => self.fusion(id, a.calls),
+            Op::OptBarrier => self.barrier(id),
+            Op::While(a) => self.while_loop(id, a),
+
+            Op::AddDependency => self.add_dependency(id),
+            Op::AfterAll => self.after_all(id),
+            Op::CustomCall(a) => self.custom_call(id, a),
+            Op::Infeed(a) => self.infeed(id, a),
+            Op::Outfeed(a) => self.outfeed(id, a),
+            Op::PartitionId => self.plain(id, "stablehlo.partition_id"),
+            Op::ReplicaId => self.plain(id, "stablehlo.replica_id"),
+            Op::Recv(a) => self.recv(id, a),
+            Op::Send(a) => self.send(id, a),
+            Op::RecvDone(_) => self.recv_done(id),
+            Op::SendDone(_) => self.part_of_state(id, 2),
+
+            Op::AsyncStart(a) => self.async_start(id, a),
+            Op::AsyncUpdate(_) => self.operand(id, 0),
+            Op::AsyncDone(_) => self.part_of_state(id, 1),
+            Op::CopyStart(_) => self.copy_start(id),
+            Op::CopyDone => self.part_of_state(id, 0),
+
+            Op::AllGather(a) => self.all_gather(id, a),
+            Op::AllGatherStart(a) => self.all_gather_start(id, a),
+            Op::AllGatherDone | Op::CollectivePermuteDone => self.part_of_state(id, 1),
+            Op::AllReduce(a) | Op::AllReduceStart(a) => self.all_reduce(id, a),
+            Op::AllReduceDone => self.operand(id, 0),
+            Op::AllToAll(a) => self.all_to_all(id, a),
+            Op::CollectiveBroadcast(a) => self.collective_broadcast(id, a),
+            Op::CollectivePermute(a) => self.collective_permute(id, a),
+            Op::CollectivePermuteStart(a) => self.collective_permute_start(id, a),
+            Op::RaggedAllToAll(a) => self.ragged_all_to_all(id, a),
+            Op::ReduceScatter(a) => self.reduce_scatter(id, a),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Products, convolutions, factorisations, transforms, normalisation.
+
+use super::attributes::{algorithm, f32, i64s, of_window, padding, precision, word};
+use super::exporter::Exporter;
+use super::failure::Outcome;
+use super::operation::Draft;
+use super::types::{array_type, element_type};
+use super::value::Value;
+use crate::tree::{Attribute, ValueId};
+use hlo_ir::attr::{
+    BatchNormAttrs, CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, RaggedDotAttrs,
+    SparsityConfig, TransposeKind, TriangularSolveAttrs,
+};
+use hlo_ir::{ElementType, InstrId};
+
+impl Exporter<'_> {
+    pub(super) fn dot(&mut self, id: InstrId, attrs: &DotAttrs) -> Outcome<Value> {
+        let operands = self.leaves(id)?;
+        if operands.len() != 2 {
+            return self
+                .refuse(id, "has operands that say which elements are zero, which StableHLO's has not");
+        }
+        let types = [self.operand_array(id, 0)?.element_type, self.operand_array(id, 1)?.element_type];
+        let numbers = Attribute::of_fields(
+            "stablehlo.dot",
+            [
+                ("lhs_batching_dimensions", i64s(&attrs.lhs_batch_dims)),
+                ("rhs_batching_dimensions", i64s(&attrs.rhs_batch_dims)),
+                ("lhs_contracting_dimensions", i64s(&attrs.lhs_contracting_dims)),
+                ("rhs_contracting_dimensions", i64s(&attrs.rhs_contracting_dims)),
+            ],
+        );
+        let new = Draft::new("stablehlo.dot_general", operands)
+            .with("dot_dimension_numbers", numbers)
+            .with("precision_config", precision("stablehlo", &attrs.operand_precision))
+            .with_some("algorithm", self.or_refuse(id, algorithm(attrs.algorithm, types))?);
+        self.add_for(id, new)
+    }
+
+    pub(super) fn ragged_dot(&mut self, id: InstrId, attrs: &RaggedDotAttrs) -> Outcome<Value> {
+        let numbers = Attribute::of_fields(
+            "chlo.ragged_dot",
+            [
+                ("lhs_batching_dimensions", i64s(&attrs.lhs_batch_dims)),
+                ("rhs_batching_dimensions", i64s(&attrs.rhs_batch_dims)),
+                ("lhs_contracting_dimensions", i64s(&attrs.lhs_contracting_dims)),
+                ("rhs_contracting_dimensions", i64s(&attrs.rhs_contracting_dims)),
+                ("lhs_ragged_dimensions", i64s(&attrs.lhs_ragged_dims)),
+                ("rhs_group_dimensions", i64s(&attrs.rhs_group_dims)),
+            ],
+        );
+        let new = Draft::new("chlo.ragged_dot", self.leaves(id)?)
+            .with("ragged_dot_dimension_numbers", numbers)
+            .with("precision_config", precision("chlo", &attrs.operand_precision));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn convolution(&mut self, id: InstrId, attrs: &ConvolutionAttrs) -> Outcome<Value> {
+        if attrs.sparsity_config != SparsityConfig::default() || self.instruction(id).operands.len() != 2 {
+            return self.refuse(id, "says which elements are zero, which StableHLO's does not");
+        }
+        let types = [self.operand_array(id, 0)?.element_type, self.operand_array(id, 1)?.element_type];
+        if self.or_refuse(id, algorithm(attrs.algorithm, types))?.is_some() {
+            return self
+                .refuse(id, format!("has the algorithm `{}`, and StableHLO's none", attrs.algorithm.text()));
+        }
+        let operands = self.operands_of_one_type(id, types)?;
+        let window = &attrs.window.dims[..];
+        let new = Draft::new("stablehlo.convolution", operands)
+            .with("window_strides", of_window(window, |d| d.stride))
+            .with_some("padding", padding(window))
+            .with("lhs_dilation", of_window(window, |d| d.lhs_dilate))
+            .with("rhs_dilation", of_window(window, |d| d.rhs_dilate))
+            .with("window_reversal", Self::reversal(window))
+            .with("dimension_numbers", labels(&attrs.dim_labels))
+            .with("feature_group_count", Attribute::i64(attrs.feature_groups()))
+            .with("batch_group_count", Attribute::i64(attrs.batch_groups()))
+            .with("precision_config", precision("stablehlo", &attrs.operand_precision));
+        self.add_for(id, new)
+    }
+
+    /// Two operands; where their types differ, both in the type that has the values of both, as StableHLO asks.
+    fn operands_of_one_type(&mut self, id: InstrId, types: [ElementType; 2]) -> Outcome<Vec<ValueId>> {
+        let mut operands = self.leaves(id)?;
+        let [a, b] = types;
+        if a == b {
+            return Ok(operands);
+        }
+        let widest = match (holds(a, b), holds(b, a)) {
+            (true, _) => a,
+            (_, true) => b,
+            _ => {
+                return self
+                    .refuse(id, format!("has operands of the types {a} and {b}, and StableHLO's of one"));
+            }
+        };
+        for (index, ty) in types.into_iter().enumerate() {
+            if ty != widest {
+                let shape = self.operand_array(id, index)?.with_element_type(widest);
+                let ty = self.or_refuse(id, array_type(&shape))?;
+                operands[index] = self.add_one(Draft::new("stablehlo.convert", [operands[index]]), ty);
+            }
+        }
+        Ok(operands)
+    }
+
+    pub(super) fn cholesky(&mut self, id: InstrId, attrs: &CholeskyAttrs) -> Outcome<Value> {
+        let new =
+            Draft::new("stablehlo.cholesky", self.leaves(id)?).with("lower", Attribute::Bool(attrs.lower));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn fft(&mut self, id: InstrId, attrs: &FftAttrs) -> Outcome<Value> {
+        let new = Draft::new("stablehlo.fft", self.leaves(id)?)
+            .with("fft_type", word("stablehlo.fft_type", attrs.fft_type.text()))
+            .with("fft_length", i64s(&attrs.fft_length));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn triangular_solve(&mut self, id: InstrId, attrs: &TriangularSolveAttrs) -> Outcome<Value> {
+        let transpose = match attrs.transpose_a {
+            // Not said: as it is.
+            TransposeKind::Invalid => TransposeKind::NoTranspose,
+            said => said,
+        };
+        let new = Draft::new("stablehlo.triangular_solve", self.leaves(id)?)
+            .with("left_side", Attribute::Bool(attrs.left_side))
+            .with("lower", Attribute::Bool(attrs.lower))
+            .with("unit_diagonal", Attribute::Bool(attrs.unit_diagonal))
+            .with("transpose_a", word("stablehlo.transpose", transpose.text()));
+        self.add_for(id, new)
+    }
+
+    pub(super) fn batch_norm(&mut self, id: InstrId, name: &str, attrs: &BatchNormAttrs) -> Outcome<Value> {
+        let new = Draft::new(name, self.leaves(id)?)
+            .with("epsilon", f32(attrs.epsilon))
+            .with("feature_index", Attribute::i64(attrs.feature_index));
+        self.add_for(id, new)
+    }
+}
+
+/// `#stablehlo.conv<…>`.
+fn labels(labels: &ConvDimLabels) -> Attribute {
+    Attribute::of_fields(
+        "stablehlo.conv",
+        [
+            ("input_batch_dimension", Attribute::i64(labels.input_batch)),
+            ("input_feature_dimension", Attribute::i64(labels.input_feature)),
+            ("input_spatial_dimensions", i64s(&labels.input_spatial)),
+            ("kernel_input_feature_dimension", Attribute::i64(labels.kernel_input_feature)),
+            ("kernel_output_feature_dimension", Attribute::i64(labels.kernel_output_feature)),
+            ("kernel_spatial_dimensions", i64s(&labels.kernel_spatial)),
+            ("output_batch_dimension", Attribute::i64(labels.output_batch)),
+            ("output_feature_dimension", Attribute::i64(labels.output_feature)),
+            ("output_spatial_dimensions", i64s(&labels.output_spatial)),
+        ],
+    )
+}
+
+/// True if every value of `narrow` is one of `wide`.
+fn holds(wide: ElementType, narrow: ElementType) -> bool {
+    let (w, n) = (wide.bit_width(), narrow.bit_width());
+    if element_type(wide).is_err() || w <= n {
+        return false;
+    }
+    if wide.is_float() {
+        // Of types of as many bits or fewer those of 32 and 64 bits hold all; the others differ in their exponents.
+        return narrow.is_float() && w >= 32;
+    }
+    if wide.is_signed_integer() {
+        return narrow.is_integer() || narrow.is_pred();
+    }
+    wide.is_unsigned_integer() && (narrow.is_unsigned_integer() || narrow.is_pred())
+}

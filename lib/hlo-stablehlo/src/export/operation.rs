@@ -1,0 +1,34 @@
+//! Operations that are being made.
+
+use crate::tree::{Attribute, Operation, Region, ValueId};
+
+/// An operation without results and location, which it gets when it is added to a block.
+#[derive(Debug)]
+pub(super) struct Draft(pub(super) Operation);
+
+impl Draft {
+    /// An operation of a name on operands.
+    pub(super) fn new(name: &str, operands: impl Into<Vec<ValueId>>) -> Self {
+        Self(Operation { operands: operands.into(), ..Operation::new(name) })
+    }
+
+    /// The same with an attribute.
+    pub(super) fn with(mut self, name: &str, value: Attribute) -> Self {
+        self.0.attributes.set(name, value);
+        self
+    }
+
+    /// The same with an attribute, if there is one.
+    pub(super) fn with_some(self, name: &str, value: Option<Attribute>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// The same with one more region.
+    pub(super) fn region(mut self, region: Region) -> Self {
+        self.0.regions.push(region);
+        self
+    }
+}
