@@ -4,6 +4,7 @@
 //! dialects are `builtin`, `func`, `stablehlo`, `chlo` and `sdy`. Whatever the form, the tree is the same: operations,
 //! attributes and types are called and structured as MLIR's generic text form has them.
 
+pub mod bytecode;
 pub mod dialect;
 pub mod export;
 pub mod tree;

@@ -1,0 +1,195 @@
+//! A place in the bytes of a file, and the numbers and sections that MLIR's bytecode is made of.
+
+use crate::bytecode::ALIGNMENT_BYTE;
+use crate::bytecode::fault::{Fault, Result};
+
+/// What is left of a part of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'a> {
+    /// The whole file: alignment counts from its start.
+    file: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// All of a file.
+    pub(super) fn new(file: &'a [u8]) -> Self {
+        Self { file, at: 0, end: file.len() }
+    }
+
+    /// The position in the file.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// How many bytes are left.
+    pub(super) fn len(&self) -> usize {
+        self.end - self.at
+    }
+
+    /// True if nothing is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is wrong here.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault::at(self.at, message)
+    }
+
+    /// One byte.
+    pub(super) fn byte(&mut self) -> Result<u8> {
+        Ok(self.bytes(1)?[0])
+    }
+
+    /// Some bytes.
+    pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+        let at = self.at;
+        self.part(count)?;
+        Ok(&self.file[at..at + count])
+    }
+
+    /// The next bytes as a part of their own.
+    pub(super) fn part(&mut self, count: usize) -> Result<Cursor<'a>> {
+        if count > self.len() {
+            return Err(self.fault(format!("{count} bytes are expected, but {} are left", self.len())));
+        }
+        let at = self.at;
+        self.at += count;
+        Ok(Cursor { file: self.file, at, end: at + count })
+    }
+
+    /// A number: the zeros that the first byte ends with say how many bytes follow it.
+    #[inline]
+    pub(super) fn varint(&mut self) -> Result<u64> {
+        let first = self.byte()?;
+        if first & 1 == 1 {
+            return Ok(u64::from(first >> 1));
+        }
+        let more = first.trailing_zeros() as usize;
+        let mut wide = [0; 8];
+        if more == 8 {
+            wide.copy_from_slice(self.bytes(8)?);
+            return Ok(u64::from_le_bytes(wide));
+        }
+        wide[0] = first;
+        wide[1..=more].copy_from_slice(self.bytes(more)?);
+        Ok(u64::from_le_bytes(wide) >> (more + 1))
+    }
+
+    /// A number whose lowest bit is a flag.
+    pub(super) fn flagged(&mut self) -> Result<(u64, bool)> {
+        let value = self.varint()?;
+        Ok((value >> 1, value & 1 == 1))
+    }
+
+    /// A number with a sign, which is its lowest bit.
+    pub(super) fn signed(&mut self) -> Result<i64> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// How many things follow, each of which takes a byte at least, so that no more than are there are made room for.
+    pub(super) fn count(&mut self) -> Result<usize> {
+        let count = self.varint()?;
+        self.checked_count(count)
+    }
+
+    /// The same of a number that was read.
+    pub(super) fn checked_count(&self, count: u64) -> Result<usize> {
+        match usize::try_from(count) {
+            Ok(n) if n <= self.len() => Ok(n),
+            _ => Err(self.fault(format!("{count} items are announced where {} bytes are left", self.len()))),
+        }
+    }
+
+    /// Numbers with signs, after their count.
+    pub(super) fn signed_list(&mut self) -> Result<Vec<i64>> {
+        (0..self.count()?).map(|_| self.signed()).collect()
+    }
+
+    /// Bytes, after their count.
+    pub(super) fn blob(&mut self) -> Result<&'a [u8]> {
+        let count = self.count()?;
+        self.bytes(count)
+    }
+
+    /// Text that ends with a zero byte, which is not part of it.
+    pub(super) fn zero_terminated(&mut self) -> Result<&'a [u8]> {
+        let rest = &self.file[self.at..self.end];
+        let Some(len) = rest.iter().position(|&b| b == 0) else {
+            return Err(self.fault("a text has no end"));
+        };
+        self.at += len + 1;
+        Ok(&rest[..len])
+    }
+
+    /// Skips padding up to a multiple of `alignment`, a power of two.
+    pub(super) fn align(&mut self, alignment: u64) -> Result<()> {
+        if !alignment.is_power_of_two() {
+            return Err(self.fault(format!("an alignment of {alignment}")));
+        }
+        while !(self.at as u64).is_multiple_of(alignment) {
+            if self.byte()? != ALIGNMENT_BYTE {
+                return Err(Fault::at(self.at - 1, "padding of another byte than 0xCB"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A section: its number, and what is in it.
+    pub(super) fn section(&mut self) -> Result<(u8, Cursor<'a>)> {
+        let id = self.byte()?;
+        let len = self.count()?;
+        if id & 0x80 != 0 {
+            let alignment = self.varint()?;
+            self.align(alignment)?;
+        }
+        Ok((id & 0x7f, self.part(len)?))
+    }
+
+    /// A section that has to be the one of a number.
+    pub(super) fn expect_section(&mut self, wanted: u8) -> Result<Cursor<'a>> {
+        let at = self.at;
+        match self.section()? {
+            (id, section) if id == wanted => Ok(section),
+            (id, _) => Err(Fault::at(at, format!("section {wanted} is expected, found section {id}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read() {
+        let read = |bytes: &[u8]| Cursor::new(bytes).varint().ok();
+        // From the description of MLIR's bytecode: the low bits of the first byte are the length.
+        assert_eq!(read(&[0x01]), Some(0));
+        assert_eq!(read(&[0xff]), Some(127));
+        assert_eq!(read(&[0x02, 0x02]), Some(128));
+        assert_eq!(read(&[0x00, 1, 2, 0, 0, 0, 0, 0, 0x80]), Some(0x8000_0000_0000_0201));
+        assert_eq!(read(&[0x80, 0, 0, 0, 0, 0, 0, 0x80]), Some(1 << 55));
+        assert_eq!(read(&[0x02]), None);
+        assert_eq!(read(&[]), None);
+        let signed = |bytes: &[u8]| Cursor::new(bytes).signed().ok();
+        assert_eq!(signed(&[0x01]), Some(0));
+        assert_eq!(signed(&[0x03]), Some(-1));
+        assert_eq!(signed(&[0x05]), Some(1));
+        assert_eq!(signed(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), Some(i64::MIN));
+    }
+
+    #[test]
+    fn sections_are_checked() {
+        let mut cursor = Cursor::new(&[0x84, 0x03, 0x11, 0xcb, 0xcb, 0xcb, 0xcb, 0xcb, 7]);
+        let (id, mut inner) = cursor.section().unwrap();
+        assert_eq!((id, inner.position(), inner.byte().unwrap()), (4, 8, 7));
+        assert!(cursor.is_empty() && inner.is_empty());
+        for damaged in [&[0x04, 0x05, 1][..], &[0x84, 0x03, 0x11, 0], &[0x84, 0x03, 0x07, 0], &[0x84, 0x03]] {
+            assert!(Cursor::new(damaged).section().is_err(), "{damaged:?}");
+        }
+        assert!(Cursor::new(&[0xff]).count().is_err());
+    }
+}

@@ -1,0 +1,21 @@
+//! Reads bytecode.
+
+mod assembly;
+mod builtin;
+mod cursor;
+mod elements;
+mod file;
+mod operations;
+mod pool;
+mod quant;
+mod structures;
+mod vhlo;
+
+use super::fault::Result;
+use crate::Tree;
+
+/// Reads a program.
+pub(super) fn read(bytes: &[u8]) -> Result<Tree> {
+    let file = file::File::parse(bytes)?;
+    operations::read(&file)
+}

@@ -1,0 +1,433 @@
+//! Operations, and the regions and blocks that hold them.
+
+use super::cursor::Cursor;
+use super::file::{File, OperationName};
+use super::pool::Pool;
+use crate::Tree;
+use crate::bytecode::fault::{Fault, Result};
+use crate::bytecode::vhlo::Meaning;
+use crate::bytecode::{parts, section};
+use crate::dialect::{self, OperationInfo};
+use crate::tree::{
+    Attribute, Attributes, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, TypeKind, ValueId,
+};
+
+/// Reads the operations of a file.
+pub(super) fn read(file: &File<'_>) -> Result<Tree> {
+    let mut reader = Reader {
+        pool: Pool::new(file),
+        kinds: vec![None; file.operations.len()],
+        tree: Tree::new(),
+        scopes: vec![Scope::default()],
+        depth: 0,
+    };
+    let mut cursor = file.ir.clone();
+    let mut block = reader.block(&mut cursor, "")?;
+    if !cursor.is_empty() {
+        return Err(cursor.fault("the operations go on after their end"));
+    }
+    match block.operations.pop() {
+        Some(module) if module.name == "builtin.module" && block.operations.is_empty() => {
+            let mut tree = reader.tree;
+            tree.module = module;
+            Ok(tree)
+        }
+        _ => Err(Fault::new("the bytecode holds something else than one `builtin.module`")),
+    }
+}
+
+/// What is known of all operations of a name.
+#[derive(Clone)]
+struct Kind {
+    name: Name,
+    /// What encodes the properties.
+    properties: Properties,
+    /// What an operation of VHLO stands for.
+    meaning: Option<Meaning>,
+}
+
+/// How the properties of an operation are encoded.
+#[derive(Clone)]
+enum Properties {
+    /// A dictionary: its writer did not know the operation.
+    Dictionary,
+    /// Attributes of these names, all of which are there.
+    Required(Vec<Name>),
+    /// Attributes of these names; of those that are optional the number carries a flag.
+    Inherent(&'static OperationInfo),
+    /// They are not known.
+    Unknown,
+}
+
+/// A value in a region that no operation above sees into.
+#[derive(Clone, Copy)]
+enum Slot {
+    /// Neither defined nor used yet.
+    Empty,
+    /// Used before it is defined.
+    Used(ValueId),
+    Defined(ValueId),
+}
+
+/// The values of a region that is isolated from those above, and of the regions in it.
+#[derive(Default)]
+struct Scope {
+    values: Vec<Slot>,
+    /// The number of the next value, in each of the regions that are being read.
+    next: Vec<usize>,
+}
+
+struct Reader<'f> {
+    pool: Pool<'f>,
+    kinds: Vec<Option<Kind>>,
+    tree: Tree,
+    scopes: Vec<Scope>,
+    depth: usize,
+}
+
+impl<'f> Reader<'f> {
+    /// A block: how many operations it has, its arguments, and the operations.
+    fn block(&mut self, cursor: &mut Cursor<'f>, parent: &str) -> Result<Block> {
+        let (count, has_arguments) = cursor.flagged()?;
+        let count = cursor.checked_count(count)?;
+        let mut block = Block::default();
+        if has_arguments {
+            block.arguments = self.block_arguments(cursor)?;
+            if self.pool.file.version >= 3 && cursor.byte()? != 0 {
+                skip_use_orders(cursor, block.arguments.len())?;
+            }
+        }
+        block.operations.reserve(count);
+        for _ in 0..count {
+            if let Some(operation) = self.operation(cursor, parent)? {
+                block.operations.push(operation);
+            }
+        }
+        Ok(block)
+    }
+
+    fn block_arguments(&mut self, cursor: &mut Cursor<'f>) -> Result<Vec<ValueId>> {
+        let count = cursor.count()?;
+        let mut arguments = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (number, has_location) =
+                if self.pool.file.version >= 4 { cursor.flagged()? } else { (cursor.varint()?, true) };
+            let ty = self.pool.ty(number)?;
+            if has_location {
+                // Where an argument comes from has no place in a tree.
+                let location = cursor.varint()?;
+                self.pool.location(location)?;
+            }
+            arguments.push(self.define(ty)?);
+        }
+        Ok(arguments)
+    }
+
+    /// An operation; `None` if its results are but other names of its operands.
+    fn operation(&mut self, cursor: &mut Cursor<'f>, parent: &str) -> Result<Option<Operation>> {
+        let at = cursor.position();
+        let kind = self.kind(cursor)?;
+        let mut location = Location::Unknown;
+        self.content(cursor, &kind, parent, &mut location).map_err(|fault| {
+            let place = place(&location).map_or(String::new(), |place| format!(" from {place}"));
+            fault.note(format!("in `{}`{place}, at byte {at}", kind.name))
+        })
+    }
+
+    /// What an operation has after its name.
+    fn content(
+        &mut self,
+        cursor: &mut Cursor<'f>,
+        kind: &Kind,
+        parent: &str,
+        location: &mut Location,
+    ) -> Result<Option<Operation>> {
+        let mask = cursor.byte()?;
+        let number = cursor.varint()?;
+        *location = self.pool.location(number)?;
+        let mut discardable = None;
+        if mask & parts::ATTRIBUTES != 0 {
+            discardable = match self.pool.attribute(cursor.varint()?)? {
+                Attribute::Dictionary(attributes) => Some(attributes),
+                _ => return Err(cursor.fault("the attributes of an operation are no dictionary")),
+            };
+        }
+        let mut attributes = Vec::new();
+        if mask & parts::PROPERTIES != 0 {
+            let number = cursor.varint()?;
+            self.properties(kind, number, &mut attributes)?;
+        }
+        attributes.extend(
+            discardable.iter().flat_map(|d| d.iter()).map(|(name, value)| (name.clone(), value.clone())),
+        );
+        let mut types = Vec::new();
+        if mask & parts::RESULTS != 0 {
+            types =
+                (0..cursor.count()?).map(|_| self.pool.ty(cursor.varint()?)).collect::<Result<Vec<_>>>()?;
+        }
+        let mut operands = Vec::new();
+        if mask & parts::OPERANDS != 0 {
+            operands = (0..cursor.count()?).map(|_| self.operand(cursor)).collect::<Result<Vec<_>>>()?;
+        }
+        if mask & parts::SUCCESSORS != 0 {
+            return Err(cursor.fault("jumps between blocks, which StableHLO has not"));
+        }
+        if self.pool.file.version >= 3 && mask & parts::USE_ORDERS != 0 {
+            skip_use_orders(cursor, types.len())?;
+        }
+        if kind.name == "builtin.unrealized_conversion_cast" && self.is_alias(&operands, &types) {
+            for operand in operands {
+                self.define_as(operand)?;
+            }
+            return Ok(None);
+        }
+        let results = types.into_iter().map(|ty| self.define(ty)).collect::<Result<Vec<_>>>()?;
+        let (name, attributes) = match &kind.meaning {
+            Some(meaning) => (meaning.name(parent), meaning.attributes(attributes)?),
+            None => (kind.name.clone(), attributes.into_iter().collect::<Attributes>()),
+        };
+        let regions = if mask & parts::REGIONS != 0 { self.regions(cursor, &name)? } else { Vec::new() };
+        let location = location.clone();
+        Ok(Some(Operation {
+            name,
+            operands,
+            results,
+            attributes,
+            regions,
+            location,
+            span: Default::default(),
+        }))
+    }
+
+    /// What is known of the operation whose number is next.
+    fn kind(&mut self, cursor: &mut Cursor<'f>) -> Result<Kind> {
+        let number = cursor.varint()?;
+        let at = usize::try_from(number).ok().filter(|&n| n < self.kinds.len());
+        let Some(at) = at else { return Err(cursor.fault(format!("there is no operation {number}"))) };
+        if let Some(kind) = &self.kinds[at] {
+            return Ok(kind.clone());
+        }
+        let kind = Kind::new(self.pool.file.operations[at])
+            .map_err(|fault| fault.note(format!("in operation {number}")))?;
+        self.kinds[at] = Some(kind.clone());
+        Ok(kind)
+    }
+
+    /// The inherent attributes of an operation, by the number of their place.
+    fn properties(&mut self, kind: &Kind, number: u64, out: &mut Vec<(Name, Attribute)>) -> Result<()> {
+        let found = usize::try_from(number).ok().and_then(|n| self.pool.file.properties.get(n));
+        let Some(cursor) = found else { return Err(Fault::new(format!("there are no properties {number}"))) };
+        let mut cursor = cursor.clone();
+        match &kind.properties {
+            Properties::Dictionary => match self.pool.attribute(cursor.varint()?)? {
+                Attribute::Dictionary(all) => out.extend(all.iter().map(|(n, v)| (n.clone(), v.clone()))),
+                _ => return Err(cursor.fault("the properties of an operation are no dictionary")),
+            },
+            Properties::Required(names) => {
+                out.reserve(names.len() + 1);
+                for name in names {
+                    out.push((name.clone(), self.pool.attribute(cursor.varint()?)?));
+                }
+            }
+            Properties::Inherent(info) => self.inherent(info, &mut cursor, out)?,
+            Properties::Unknown => {
+                return Err(Fault::new(format!("the properties of `{}` are not known", kind.name)));
+            }
+        }
+        if !cursor.is_empty() {
+            return Err(cursor.fault("the properties of an operation go on after their end"));
+        }
+        Ok(())
+    }
+
+    fn inherent(
+        &mut self,
+        info: &'static OperationInfo,
+        cursor: &mut Cursor<'f>,
+        out: &mut Vec<(Name, Attribute)>,
+    ) -> Result<()> {
+        for inherent in info.attributes {
+            if inherent.is_optional {
+                if let (number, true) = cursor.flagged()? {
+                    out.push((inherent.name.into(), self.pool.attribute(number)?));
+                }
+            } else {
+                out.push((inherent.name.into(), self.pool.attribute(cursor.varint()?)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// The regions of an operation: how many there are, whether they see the values above, and each.
+    fn regions(&mut self, cursor: &mut Cursor<'f>, name: &Name) -> Result<Vec<Region>> {
+        let (count, is_isolated) = cursor.flagged()?;
+        let mut inner;
+        // Regions that see nothing are a section, which a reader may pass over.
+        let cursor = if is_isolated && self.pool.file.version >= 2 {
+            inner = cursor.expect_section(section::IR as u8)?;
+            &mut inner
+        } else {
+            cursor
+        };
+        let count = cursor.checked_count(count)?;
+        if self.depth == MAX_DEPTH {
+            return Err(cursor.fault("regions nest too deeply"));
+        }
+        self.depth += 1;
+        if is_isolated {
+            self.scopes.push(Scope::default());
+        }
+        let regions = (0..count).map(|_| self.region(cursor, name)).collect::<Result<Vec<_>>>()?;
+        if is_isolated {
+            self.scopes.pop();
+        }
+        self.depth -= 1;
+        Ok(regions)
+    }
+
+    /// A region: how many blocks it has, how many values, and the blocks.
+    fn region(&mut self, cursor: &mut Cursor<'f>, parent: &Name) -> Result<Region> {
+        let count = cursor.count()?;
+        let mut region = Region::default();
+        if count == 0 {
+            return Ok(region);
+        }
+        let values = cursor.count()?;
+        let scope = self.scope();
+        let first = scope.values.len();
+        scope.next.push(first);
+        scope.values.resize(first + values, Slot::Empty);
+        for _ in 0..count {
+            region.blocks.push(self.block(cursor, parent)?);
+        }
+        let scope = self.scope();
+        scope.next.pop();
+        if scope.values.drain(first..).any(|slot| matches!(slot, Slot::Used(_))) {
+            return Err(cursor.fault("a value is used that nothing defines"));
+        }
+        Ok(region)
+    }
+
+    fn scope(&mut self) -> &mut Scope {
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// The place of the next value.
+    fn next_slot(&mut self) -> Result<&mut Slot> {
+        let scope = self.scope();
+        let next = scope.next.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))?;
+        let at = *next;
+        *next += 1;
+        scope.values.get_mut(at).ok_or_else(|| Fault::new("a region has more values than it says"))
+    }
+
+    /// A new value of a type.
+    fn define(&mut self, ty: Type) -> Result<ValueId> {
+        let slot = *self.next_slot()?;
+        let value = match slot {
+            Slot::Empty => self.tree.add_value(ty),
+            Slot::Used(value) => {
+                self.tree.set_type(value, ty);
+                value
+            }
+            Slot::Defined(_) => return Err(Fault::new("a region has more values than it says")),
+        };
+        self.set_last(Slot::Defined(value));
+        Ok(value)
+    }
+
+    /// Another name of a value.
+    fn define_as(&mut self, value: ValueId) -> Result<()> {
+        self.next_slot()?;
+        self.set_last(Slot::Defined(value));
+        Ok(())
+    }
+
+    /// Says what the value is whose place was asked for last.
+    fn set_last(&mut self, slot: Slot) {
+        let scope = self.scope();
+        if let Some(place) = scope.next.last().and_then(|next| scope.values.get_mut(next - 1)) {
+            *place = slot;
+        }
+    }
+
+    /// A value by its number.
+    fn operand(&mut self, cursor: &mut Cursor<'f>) -> Result<ValueId> {
+        let number = cursor.varint()?;
+        let scope = self.scope();
+        let slot = usize::try_from(number).ok().and_then(|n| scope.values.get(n).copied());
+        match slot {
+            Some(Slot::Defined(value) | Slot::Used(value)) => Ok(value),
+            Some(Slot::Empty) => {
+                let value = self.tree.add_value(TypeKind::None.into());
+                self.scope().values[number as usize] = Slot::Used(value);
+                Ok(value)
+            }
+            None => Err(cursor.fault(format!("there is no value {number}"))),
+        }
+    }
+
+    /// True if a cast between dialects says nothing: in a tree both sides have the same types.
+    fn is_alias(&self, operands: &[ValueId], types: &[Type]) -> bool {
+        let scope = self.scopes.last();
+        let next = scope.and_then(|scope| scope.next.last()).copied().unwrap_or(0);
+        let is_unused =
+            |at: usize| scope.is_some_and(|s| matches!(s.values.get(next + at), Some(Slot::Empty)));
+        operands.len() == types.len()
+            && operands.iter().zip(types).all(|(&value, ty)| self.tree.type_of(value) == ty)
+            && (0..types.len()).all(is_unused)
+    }
+}
+
+impl Kind {
+    fn new(name: OperationName<'_>) -> Result<Self> {
+        let OperationName { dialect, name, is_registered } = name;
+        let full = format!("{dialect}.{name}");
+        if dialect == "vhlo" {
+            let Some((info, versioned)) = dialect::vhlo_operation(name) else {
+                return Err(Fault::new(format!(
+                    "`{full}`, which StableHLO {} has not",
+                    dialect::Version::CURRENT
+                )));
+            };
+            return Ok(Self {
+                name: full.into(),
+                properties: Properties::Required(versioned.attributes.iter().map(|&a| a.into()).collect()),
+                meaning: Some(Meaning::new(info, versioned)),
+            });
+        }
+        let properties = match dialect::operation(&full) {
+            _ if !is_registered => Properties::Dictionary,
+            Some(info) => Properties::Inherent(info),
+            None => Properties::Unknown,
+        };
+        Ok(Self { name: full.into(), properties, meaning: None })
+    }
+}
+
+/// The order in which a value's users are listed, which means nothing here.
+fn skip_use_orders(cursor: &mut Cursor<'_>, values: usize) -> Result<()> {
+    let count = if values > 1 { cursor.count()? } else { 1 };
+    for _ in 0..count {
+        if values > 1 {
+            cursor.varint()?;
+        }
+        let (uses, _) = cursor.flagged()?;
+        for _ in 0..cursor.checked_count(uses)? {
+            cursor.varint()?;
+        }
+    }
+    Ok(())
+}
+
+/// A place in a file that a location says, for messages.
+fn place(location: &Location) -> Option<String> {
+    match location {
+        Location::Unknown => None,
+        Location::File(range) => Some(format!("{}:{}:{}", range.file, range.line, range.column)),
+        Location::Named(name, inner) => place(inner).or_else(|| Some(name.to_string())),
+        Location::CallSite { callee, .. } => place(callee),
+        Location::Fused(parts, _) => parts.iter().find_map(place),
+    }
+}

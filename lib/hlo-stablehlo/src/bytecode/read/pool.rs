@@ -1,0 +1,311 @@
+//! The attributes and types of a file, each read once, when it is first used.
+
+use super::cursor::Cursor;
+use super::file::{Entry, File};
+use super::{assembly, builtin, quant, structures, vhlo};
+use crate::bytecode::encoding;
+use crate::bytecode::fault::{Fault, Result};
+use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Type, TypeKind};
+use std::sync::Arc;
+
+/// How much there is in attributes and types that refer to others: a file of some hundred bytes may nest more than any walk
+/// over it could bear.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    /// How deep they nest.
+    depth: usize,
+    /// How many there are if each is counted wherever it is.
+    nodes: usize,
+}
+
+/// The most attributes and types in one.
+const MAX_NODES: usize = 1 << 22;
+
+#[derive(Clone)]
+enum Slot<T> {
+    Unread,
+    /// It is being read: whoever asks for it is part of itself.
+    Reading,
+    Read(T, Extent),
+}
+
+/// The attributes and types of a file.
+pub(super) struct Pool<'a> {
+    pub(super) file: &'a File<'a>,
+    attributes: Vec<Slot<Attribute>>,
+    types: Vec<Slot<Type>>,
+    /// How many are being read.
+    level: usize,
+}
+
+impl<'a> Pool<'a> {
+    pub(super) fn new(file: &'a File<'a>) -> Self {
+        Self {
+            attributes: vec![Slot::Unread; file.attributes.len()],
+            types: vec![Slot::Unread; file.types.len()],
+            level: 0,
+            file,
+        }
+    }
+
+    /// A string of the file's table.
+    pub(super) fn string(&self, number: u64) -> Result<&'a [u8]> {
+        let found = usize::try_from(number).ok().and_then(|n| self.file.strings.get(n));
+        found.copied().ok_or_else(|| Fault::new(format!("there is no string {number}")))
+    }
+
+    /// An attribute by its number.
+    pub(super) fn attribute(&mut self, number: u64) -> Result<Attribute> {
+        Ok(self.attribute_of_extent(number)?.0)
+    }
+
+    /// A type by its number.
+    pub(super) fn ty(&mut self, number: u64) -> Result<Type> {
+        Ok(self.type_of_extent(number)?.0)
+    }
+
+    /// A location by its number.
+    pub(super) fn location(&mut self, number: u64) -> Result<Location> {
+        match self.attribute(number)? {
+            Attribute::Location(location) => Ok(location),
+            _ => Err(Fault::new(format!("attribute {number} is no location"))),
+        }
+    }
+
+    fn attribute_of_extent(&mut self, number: u64) -> Result<(Attribute, Extent)> {
+        let at = index(number, self.attributes.len(), "attribute")?;
+        match &self.attributes[at] {
+            Slot::Read(attribute, extent) => return Ok((attribute.clone(), *extent)),
+            Slot::Reading => return Err(Fault::new(format!("attribute {number} is part of itself"))),
+            Slot::Unread => {}
+        }
+        self.attributes[at] = Slot::Reading;
+        let file = self.file;
+        let (attribute, extent) = self.read(&file.attributes[at], attribute)?;
+        // Traces of calls may be deep, and nothing depends on where they end.
+        let (attribute, extent) = match attribute {
+            Attribute::Location(_) if extent.is_too_much() => {
+                (Attribute::Location(Location::Unknown), Extent::default())
+            }
+            attribute => (attribute, extent.checked(&file.attributes[at])?),
+        };
+        self.attributes[at] = Slot::Read(attribute.clone(), extent);
+        Ok((attribute, extent))
+    }
+
+    fn type_of_extent(&mut self, number: u64) -> Result<(Type, Extent)> {
+        let at = index(number, self.types.len(), "type")?;
+        match &self.types[at] {
+            Slot::Read(ty, extent) => return Ok((ty.clone(), *extent)),
+            Slot::Reading => return Err(Fault::new(format!("type {number} is part of itself"))),
+            Slot::Unread => {}
+        }
+        self.types[at] = Slot::Reading;
+        let file = self.file;
+        let (ty, extent) = self.read(&file.types[at], ty)?;
+        let extent = extent.checked(&file.types[at])?;
+        self.types[at] = Slot::Read(ty.clone(), extent);
+        Ok((ty, extent))
+    }
+
+    fn read<T>(
+        &mut self,
+        entry: &Entry<'a>,
+        read: fn(&mut Decoder<'_, 'a>, &str) -> Result<T>,
+    ) -> Result<(T, Extent)> {
+        if self.level >= MAX_READING {
+            return Err(entry.bytes.fault("attributes or types nest too deeply"));
+        }
+        self.level += 1;
+        let mut decoder = Decoder {
+            pool: self,
+            cursor: entry.bytes.clone(),
+            inner: Extent::default(),
+            is_encoded: entry.is_encoded,
+        };
+        let value = read(&mut decoder, entry.dialect)?;
+        let Decoder { cursor, inner, .. } = decoder;
+        self.level -= 1;
+        if !cursor.is_empty() {
+            return Err(cursor.fault("an attribute or type goes on after its end"));
+        }
+        Ok((value, Extent { depth: inner.depth + 1, nodes: inner.nodes.saturating_add(1) }))
+    }
+}
+
+/// How many attributes and types are read within each other at most: more than may nest in the end, for traces of calls,
+/// which may be deeper.
+const MAX_READING: usize = 4 * MAX_DEPTH;
+
+fn index(number: u64, len: usize, what: &str) -> Result<usize> {
+    let at = usize::try_from(number).ok().filter(|&n| n < len);
+    at.ok_or_else(|| Fault::new(format!("there is no {what} {number}")))
+}
+
+impl Extent {
+    fn is_too_much(self) -> bool {
+        self.depth > MAX_DEPTH || self.nodes > MAX_NODES
+    }
+
+    fn checked(self, entry: &Entry<'_>) -> Result<Self> {
+        if self.is_too_much() {
+            return Err(entry.bytes.fault("attributes or types nest too deeply"));
+        }
+        Ok(self)
+    }
+}
+
+/// Reads an attribute as its dialect encodes it.
+fn attribute(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Attribute> {
+    if !decoder.is_encoded {
+        return assembly::attribute(decoder);
+    }
+    match dialect {
+        "builtin" => builtin::attribute(decoder),
+        "vhlo" => vhlo::attribute(decoder),
+        "stablehlo" => structures::attribute(decoder, &encoding::STABLEHLO, dialect),
+        "chlo" => structures::attribute(decoder, &encoding::CHLO, dialect),
+        "sdy" => structures::attribute(decoder, &encoding::SDY, dialect),
+        _ => {
+            Err(decoder
+                .fault(format!("an attribute of the dialect `{dialect}`, whose encoding is not known")))
+        }
+    }
+}
+
+/// Reads a type as its dialect encodes it.
+fn ty(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Type> {
+    if !decoder.is_encoded {
+        return assembly::ty(decoder);
+    }
+    match dialect {
+        "builtin" => builtin::ty(decoder),
+        "vhlo" => vhlo::ty(decoder),
+        "quant" => quant::ty(decoder),
+        "stablehlo" => match decoder.varint()? {
+            0 => Ok(TypeKind::Token.into()),
+            1 => Ok(TypeKind::Future(decoder.types()?).into()),
+            code => Err(decoder.unknown(dialect, "type", code)),
+        },
+        _ => Err(decoder.fault(format!("a type of the dialect `{dialect}`, whose encoding is not known"))),
+    }
+}
+
+/// Reads one attribute or type.
+pub(super) struct Decoder<'p, 'a> {
+    pool: &'p mut Pool<'a>,
+    cursor: Cursor<'a>,
+    /// What the attributes and types that it refers to have.
+    inner: Extent,
+    is_encoded: bool,
+}
+
+impl<'a> Decoder<'_, 'a> {
+    /// What is wrong here.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
+        self.cursor.fault(message)
+    }
+
+    /// A code that a dialect does not have.
+    pub(super) fn unknown(&self, dialect: &str, what: &str, code: u64) -> Fault {
+        self.fault(format!("{what} {code} of the dialect `{dialect}`, which is unknown"))
+    }
+
+    /// A number.
+    pub(super) fn varint(&mut self) -> Result<u64> {
+        self.cursor.varint()
+    }
+
+    /// The bytes that are left.
+    pub(super) fn cursor(&mut self) -> &mut Cursor<'a> {
+        &mut self.cursor
+    }
+
+    /// An attribute.
+    pub(super) fn attribute(&mut self) -> Result<Attribute> {
+        let number = self.varint()?;
+        self.attribute_of(number)
+    }
+
+    /// An attribute that may lack.
+    pub(super) fn optional_attribute(&mut self) -> Result<Option<Attribute>> {
+        let (number, is_there) = self.cursor.flagged()?;
+        if is_there { self.attribute_of(number).map(Some) } else { Ok(None) }
+    }
+
+    fn attribute_of(&mut self, number: u64) -> Result<Attribute> {
+        let (attribute, extent) = self.pool.attribute_of_extent(number)?;
+        self.inner.add(extent);
+        Ok(attribute)
+    }
+
+    /// Attributes after their count.
+    pub(super) fn attributes(&mut self) -> Result<Vec<Attribute>> {
+        (0..self.cursor.count()?).map(|_| self.attribute()).collect()
+    }
+
+    /// A type.
+    pub(super) fn ty(&mut self) -> Result<Type> {
+        let number = self.varint()?;
+        let (ty, extent) = self.pool.type_of_extent(number)?;
+        self.inner.add(extent);
+        Ok(ty)
+    }
+
+    /// Types after their count.
+    pub(super) fn types(&mut self) -> Result<Vec<Type>> {
+        (0..self.cursor.count()?).map(|_| self.ty()).collect()
+    }
+
+    /// A location.
+    pub(super) fn location(&mut self) -> Result<Location> {
+        match self.attribute()? {
+            Attribute::Location(location) => Ok(location),
+            _ => Err(self.fault("a location is expected")),
+        }
+    }
+
+    /// A string of the file's table.
+    pub(super) fn string(&mut self) -> Result<&'a [u8]> {
+        let number = self.varint()?;
+        self.pool.string(number)
+    }
+
+    /// The same as an attribute.
+    pub(super) fn string_attribute(&mut self) -> Result<Attribute> {
+        Ok(Attribute::String(self.string()?.into()))
+    }
+
+    /// A string attribute, as a name: what is no UTF-8 in it is replaced.
+    pub(super) fn name(&mut self) -> Result<Name> {
+        match self.attribute()? {
+            Attribute::String(bytes) => Ok(Name::from(&*String::from_utf8_lossy(&bytes))),
+            _ => Err(self.fault("a string is expected")),
+        }
+    }
+
+    /// The data of a resource.
+    pub(super) fn resource(&mut self) -> Result<&'a [u8]> {
+        let number = self.varint()?;
+        let found = usize::try_from(number).ok().and_then(|n| self.pool.file.resources.get(n));
+        let mut content = found.ok_or_else(|| self.fault(format!("there is no resource {number}")))?.clone();
+        let alignment = content.varint()?;
+        let size = content.count()?;
+        content.align(alignment)?;
+        content.bytes(size)
+    }
+
+    /// Everything that is left, as text that ends with a zero.
+    pub(super) fn text(&mut self) -> Result<Arc<str>> {
+        let bytes = self.cursor.zero_terminated()?;
+        let text = std::str::from_utf8(bytes).map_err(|_| self.fault("a text is no UTF-8"))?;
+        Ok(text.into())
+    }
+}
+
+impl Extent {
+    fn add(&mut self, inner: Self) {
+        self.depth = self.depth.max(inner.depth);
+        self.nodes = self.nodes.saturating_add(inner.nodes);
+    }
+}

@@ -1,0 +1,108 @@
+//! What VHLO's operations stand for: between the attributes of a version of VHLO and those of StableHLO.
+//!
+//! VHLO has no structures of numbers of dimensions but their fields, no optional attributes but their defaults, and
+//! tensors in place of arrays of numbers.
+
+mod defaults;
+mod groups;
+
+use super::fault::{Fault, Result};
+use crate::dialect::{ListOf, OperationInfo, Versioned};
+use crate::tree::{Attribute, Attributes, Elements, Name, Type};
+
+/// What an operation of VHLO stands for.
+#[derive(Clone)]
+pub(super) struct Meaning {
+    info: &'static OperationInfo,
+    versioned: &'static Versioned,
+    name: Name,
+}
+
+impl Meaning {
+    pub(super) fn new(info: &'static OperationInfo, versioned: &'static Versioned) -> Self {
+        Self { info, versioned, name: info.name.into() }
+    }
+
+    /// The name in StableHLO within an operation of a name.
+    pub(super) fn name(&self, parent: &str) -> Name {
+        if self.info.name == "stablehlo.return" && parent == "func.func" {
+            return "func.return".into();
+        }
+        self.name.clone()
+    }
+
+    /// StableHLO's attributes from VHLO's.
+    pub(super) fn attributes(&self, mut all: Vec<(Name, Attribute)>) -> Result<Attributes> {
+        if all.is_empty() {
+            return Ok(Attributes::default());
+        }
+        if self.versioned.name == "dynamic_conv_v1" {
+            // An operand says it as well, and is what counts.
+            all.retain(|(name, _)| *name != "padding");
+        }
+        let mut out = Vec::with_capacity(all.len());
+        for group in groups::of(self.info.name) {
+            out.extend(group.join(&mut all)?);
+        }
+        let layouts_are_given = all.iter().any(|(name, value)| {
+            matches!(name.as_str(), "operand_layouts" | "result_layouts") && !defaults::is_empty(value)
+        });
+        for (name, value) in all {
+            let keeps_default = layouts_are_given && name.ends_with("_layouts");
+            if !keeps_default && defaults::is_default(self.info, &name, &value) {
+                continue;
+            }
+            out.push(self.attribute(name, value)?);
+        }
+        Ok(out.into_iter().collect())
+    }
+
+    /// An attribute that has another form in StableHLO.
+    fn attribute(&self, name: Name, value: Attribute) -> Result<(Name, Attribute)> {
+        let Some(inherent) = self.info.attribute(&name) else {
+            return Ok(match (name.as_str(), &value) {
+                ("channel_id", Attribute::Integer(..)) if groups::is_channel(self.info) => {
+                    let fields = [("handle", value), ("type", Attribute::i64(0))];
+                    ("channel_handle".into(), Attribute::of_fields("stablehlo.channel_handle", fields))
+                }
+                _ => (name, value),
+            });
+        };
+        let value = match (inherent.list, inherent.name) {
+            (Some(list), _) => to_list(list, &value)
+                .ok_or_else(|| Fault::new(format!("the attribute `{name}` is no list of numbers")))?,
+            (None, "use_global_device_ids" | "has_dynamic_root") => Attribute::Unit,
+            (None, "callee" | "decomposition") => to_symbol(value),
+            (None, "called_computations") => match value {
+                Attribute::Array(all) => Attribute::Array(all.iter().cloned().map(to_symbol).collect()),
+                other => other,
+            },
+            (None, _) => value,
+        };
+        Ok((name, value))
+    }
+}
+
+/// A tensor of numbers as an array.
+fn to_list(list: ListOf, value: &Attribute) -> Option<Attribute> {
+    let Attribute::Elements(elements) = value else {
+        return matches!(value, Attribute::DenseArray(..)).then(|| value.clone());
+    };
+    match list {
+        ListOf::I64 => Some(Attribute::i64s(elements.ints()?)),
+        ListOf::Bool => Some(Attribute::DenseArray(Type::integer(1), truth_values(elements)?.into())),
+    }
+}
+
+/// The elements of an array of truth values.
+fn truth_values(elements: &Elements) -> Option<Vec<i64>> {
+    elements.ints()
+}
+
+/// A string as the symbol that it names.
+fn to_symbol(value: Attribute) -> Attribute {
+    match value.as_str() {
+        Some(text) => Attribute::Symbol(text.into()),
+        None => value,
+    }
+}
