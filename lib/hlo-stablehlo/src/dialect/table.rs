@@ -239,7 +239,7 @@ operations! {
     "stablehlo.get_tuple_element" ["index"] = "get_tuple_element_v1" "0.9.0" ["index"];
     "stablehlo.if" [] = "if_v1" "0.9.0" [];
     "stablehlo.imag" [] = "imag_v1" "0.9.0" [];
-    "stablehlo.infeed" ["infeed_config?", "layout?"] = "infeed_v1" "0.9.0" ["infeed_config", "layout"];
+    "stablehlo.infeed" ["infeed_config", "layout?"] = "infeed_v1" "0.9.0" ["infeed_config", "layout"];
     "stablehlo.iota" ["iota_dimension"] = "iota_v1" "0.9.0" ["iota_dimension"];
     "stablehlo.is_finite" [] = "is_finite_v1" "0.9.0" [];
     "stablehlo.log" ["result_accuracy?"]
@@ -259,7 +259,7 @@ operations! {
     "stablehlo.not" [] = "not_v1" "0.9.0" [];
     "stablehlo.optimization_barrier" [] = "optimization_barrier_v1" "0.9.0" [];
     "stablehlo.or" [] = "or_v1" "0.9.0" [];
-    "stablehlo.outfeed" ["outfeed_config?"] = "outfeed_v1" "0.9.0" ["outfeed_config"];
+    "stablehlo.outfeed" ["outfeed_config"] = "outfeed_v1" "0.9.0" ["outfeed_config"];
     "stablehlo.pad" ["edge_padding_high:i64s", "edge_padding_low:i64s", "interior_padding:i64s"]
         = "pad_v1" "0.9.0" ["edge_padding_high", "edge_padding_low", "interior_padding"];
     "stablehlo.partition_id" [] = "partition_id_v1" "0.9.0" [];

@@ -113,12 +113,13 @@ impl<'f> Reader<'f> {
             let (number, has_location) =
                 if self.pool.file.version >= 4 { cursor.flagged()? } else { (cursor.varint()?, true) };
             let ty = self.pool.ty(number)?;
-            if has_location {
-                // Where an argument comes from has no place in a tree.
-                let location = cursor.varint()?;
-                self.pool.location(location)?;
+            let location = if has_location { Some(cursor.varint()?) } else { None };
+            let value = self.define(ty)?;
+            if let Some(number) = location {
+                let location = self.pool.location(number)?;
+                self.tree.set_location(value, location);
             }
-            arguments.push(self.define(ty)?);
+            arguments.push(value);
         }
         Ok(arguments)
     }

@@ -41,9 +41,10 @@ pub(super) fn of(info: &OperationInfo, name: &str) -> Option<Absent> {
     use Absent as A;
     Some(match name {
         "channel_id" if info.attribute("channel_handle").is_some_and(|a| a.is_optional) => A::Int(0),
+        "infeed_config" | "outfeed_config" => A::EmptyString,
         // A sort's dimension is the last one; others have to be given.
         _ if info.attribute(name).is_none_or(|a| !a.is_optional) => return None,
-        "sym_visibility" | "infeed_config" | "outfeed_config" => A::EmptyString,
+        "sym_visibility" => A::EmptyString,
         "arg_attrs"
         | "res_attrs"
         | "called_computations"
@@ -78,10 +79,12 @@ pub(super) fn of(info: &OperationInfo, name: &str) -> Option<Absent> {
     })
 }
 
-/// True if an attribute is its default.
+/// True if an attribute is its default, and so may lack.
 pub(super) fn is_default(info: &OperationInfo, name: &str, value: &Attribute) -> bool {
     match of(info, name) {
         None => false,
+        // These are there all the same.
+        Some(_) if info.attribute(name).is_some_and(|a| !a.is_optional) => false,
         Some(Absent::False) => value.as_bool() == Some(false),
         Some(Absent::Int(number)) => value.as_int() == Some(number),
         Some(Absent::EmptyString | Absent::EmptyArray | Absent::EmptyDictionary | Absent::EmptyConfig) => {
