@@ -20,6 +20,8 @@ pub struct Inherent {
     pub name: &'static str,
     /// True if it may lack.
     pub is_optional: bool,
+    /// True if the operation was there before it: older bytecode of the dialect itself does not know it.
+    pub is_later: bool,
     /// If it is an `array<…>`, of what; VHLO has a tensor of one dimension instead.
     pub list: Option<ListOf>,
 }
@@ -66,7 +68,7 @@ impl Versioned {
 }
 
 impl Inherent {
-    /// Reads an entry of the table: a name, `?` if the attribute is optional, and `:i64s` or `:bools` if it is an array.
+    /// Reads an entry of the table: a name, `?` if the attribute is optional, `+` if it came later, and `:i64s` or `:bools` if it is an array.
     ///
     /// # Panics
     /// If it is no entry.
@@ -77,14 +79,15 @@ impl Inherent {
             end += 1;
         }
         let (name, rest) = entry.split_at(end);
-        let (is_optional, list) = match rest.as_bytes() {
-            b"" => (false, None),
-            b"?" => (true, None),
-            b":i64s" => (false, Some(ListOf::I64)),
-            b"?:i64s" => (true, Some(ListOf::I64)),
-            b"?:bools" => (true, Some(ListOf::Bool)),
+        let (is_optional, is_later, list) = match rest.as_bytes() {
+            b"" => (false, false, None),
+            b"?" => (true, false, None),
+            b"?+" => (true, true, None),
+            b":i64s" => (false, false, Some(ListOf::I64)),
+            b"?:i64s" => (true, false, Some(ListOf::I64)),
+            b"?:bools" => (true, false, Some(ListOf::Bool)),
             _ => panic!("no entry of the table"),
         };
-        Self { name, is_optional, list }
+        Self { name, is_optional, is_later, list }
     }
 }

@@ -79,12 +79,12 @@ operations! {
     "chlo.sinh" [];
     "chlo.square" [];
     "chlo.tan" [];
-    "chlo.top_k" ["is_stable?", "k"];
+    "chlo.top_k" ["is_stable?+", "k"];
     "chlo.zeta" [];
-    "func.call" ["arg_attrs?", "callee", "no_inline?", "res_attrs?"] = "call_v1" "0.9.0" ["callee"];
+    "func.call" ["arg_attrs?", "callee", "no_inline?+", "res_attrs?"] = "call_v1" "0.9.0" ["callee"];
     "func.call_indirect" ["arg_attrs?", "res_attrs?"];
     "func.constant" ["value"];
-    "func.func" ["arg_attrs?", "function_type", "no_inline?", "res_attrs?", "sym_name", "sym_visibility?"]
+    "func.func" ["arg_attrs?", "function_type", "no_inline?+", "res_attrs?", "sym_name", "sym_visibility?"]
         = "func_v1" "0.9.0" ["arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"];
     "func.return" [] = "return_v1" "0.9.0" [];
     "sdy.all_gather" ["gathering_axes", "out_sharding"];
@@ -137,13 +137,13 @@ operations! {
     "stablehlo.broadcast_in_dim" ["broadcast_dimensions:i64s"]
         = "broadcast_in_dim_v1" "0.9.0" ["broadcast_dimensions"];
     "stablehlo.case" [] = "case_v1" "0.9.0" [];
-    "stablehlo.cbrt" ["result_accuracy?"]
+    "stablehlo.cbrt" ["result_accuracy?+"]
         = "cbrt_v1" "0.9.0" to "1.9.0" []
         | "cbrt_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.ceil" [] = "ceil_v1" "0.9.0" [];
     "stablehlo.cholesky" ["lower?"] = "cholesky_v1" "0.9.0" ["lower"];
     "stablehlo.clamp" [] = "clamp_v1" "0.9.0" [];
-    "stablehlo.collective_broadcast" ["channel_handle?", "has_dynamic_root?", "replica_groups"]
+    "stablehlo.collective_broadcast" ["channel_handle?", "has_dynamic_root?+", "replica_groups"]
         = "collective_broadcast_v1" "0.16.0" to "1.19.0" ["channel_id", "replica_groups"]
         | "collective_broadcast_v2" "1.20.0" ["channel_id", "has_dynamic_root", "replica_groups"];
     "stablehlo.collective_permute" ["channel_handle?", "source_target_pairs"]
@@ -169,7 +169,7 @@ operations! {
             "kernel_output_feature_dimension", "kernel_spatial_dimensions", "lhs_dilation",
             "output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", "padding",
             "precision_config", "rhs_dilation", "window_reversal", "window_strides"];
-    "stablehlo.cosine" ["result_accuracy?"]
+    "stablehlo.cosine" ["result_accuracy?+"]
         = "cosine_v1" "0.9.0" to "1.9.0" []
         | "cosine_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.count_leading_zeros" [] = "count_leading_zeros_v1" "0.9.0" [];
@@ -177,7 +177,7 @@ operations! {
     "stablehlo.cross-replica-sum" ["replica_groups"] = "cross-replica-sum_v1" "0.9.0" ["replica_groups"];
     "stablehlo.custom_call" ["api_version?", "backend_config?", "call_target_name", "called_computations?",
         "has_side_effect?", "operand_layouts?", "output_operand_aliases?", "result_layouts?",
-        "result_tilings?"]
+        "result_tilings?+"]
         = "custom_call_v1" "0.9.0" to "1.17.0" ["api_version", "backend_config", "call_target_name",
             "called_computations", "has_side_effect", "operand_layouts", "output_operand_aliases",
             "result_layouts"]
@@ -186,7 +186,7 @@ operations! {
             "result_layouts", "result_tilings"];
     "stablehlo.divide" [] = "divide_v1" "0.9.0" [];
     "stablehlo.dot" ["precision_config?"] = "dot_v1" "0.9.0" ["precision_config"];
-    "stablehlo.dot_general" ["algorithm?", "dot_dimension_numbers", "precision_config?"]
+    "stablehlo.dot_general" ["algorithm?+", "dot_dimension_numbers", "precision_config?"]
         = "dot_general_v1" "0.9.0" to "1.5.0" ["lhs_batching_dimensions", "lhs_contracting_dimensions",
             "precision_config", "rhs_batching_dimensions", "rhs_contracting_dimensions"]
         | "dot_general_v2" "1.6.0" ["accumulation_type", "allow_imprecise_accumulation",
@@ -221,10 +221,10 @@ operations! {
     "stablehlo.dynamic_slice" ["slice_sizes:i64s"] = "dynamic_slice_v1" "0.9.0" ["slice_sizes"];
     "stablehlo.dynamic_update_slice" [] = "dynamic_update_slice_v1" "0.9.0" [];
     "stablehlo.einsum" ["einsum_config"] = "einsum_v1" "0.9.0" ["einsum_config"];
-    "stablehlo.exponential" ["result_accuracy?"]
+    "stablehlo.exponential" ["result_accuracy?+"]
         = "exponential_v1" "0.9.0" to "1.8.0" []
         | "exponential_v2" "1.9.0" ["result_accuracy"];
-    "stablehlo.exponential_minus_one" ["result_accuracy?"]
+    "stablehlo.exponential_minus_one" ["result_accuracy?+"]
         = "exponential_minus_one_v1" "0.9.0" to "1.9.0" []
         | "exponential_minus_one_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.fft" ["fft_length:i64s", "fft_type"] = "fft_v1" "0.9.0" ["fft_length", "fft_type"];
@@ -242,13 +242,13 @@ operations! {
     "stablehlo.infeed" ["infeed_config", "layout?"] = "infeed_v1" "0.9.0" ["infeed_config", "layout"];
     "stablehlo.iota" ["iota_dimension"] = "iota_v1" "0.9.0" ["iota_dimension"];
     "stablehlo.is_finite" [] = "is_finite_v1" "0.9.0" [];
-    "stablehlo.log" ["result_accuracy?"]
+    "stablehlo.log" ["result_accuracy?+"]
         = "log_v1" "0.9.0" to "1.9.0" []
         | "log_v2" "1.10.0" ["result_accuracy"];
-    "stablehlo.log_plus_one" ["result_accuracy?"]
+    "stablehlo.log_plus_one" ["result_accuracy?+"]
         = "log_plus_one_v1" "0.9.0" to "1.9.0" []
         | "log_plus_one_v2" "1.10.0" ["result_accuracy"];
-    "stablehlo.logistic" ["result_accuracy?"]
+    "stablehlo.logistic" ["result_accuracy?+"]
         = "logistic_v1" "0.9.0" to "1.9.0" []
         | "logistic_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.map" ["dimensions:i64s"] = "map_v1" "0.9.0" ["dimensions"];
@@ -267,7 +267,7 @@ operations! {
     "stablehlo.power" [] = "power_v1" "0.9.0" [];
     "stablehlo.real" [] = "real_v1" "0.9.0" [];
     "stablehlo.real_dynamic_slice" [] = "real_dynamic_slice_v1" "0.9.0" [];
-    "stablehlo.recv" ["channel_handle", "is_host_transfer?", "source_target_pairs?"]
+    "stablehlo.recv" ["channel_handle", "is_host_transfer?", "source_target_pairs?+"]
         = "recv_v1" "0.9.0" to "1.11.0" ["channel_id", "channel_type", "is_host_transfer"]
         | "recv_v2" "1.12.0" ["channel_id", "channel_type", "is_host_transfer", "source_target_pairs"];
     "stablehlo.reduce" ["dimensions:i64s"] = "reduce_v1" "0.9.0" ["dimensions"];
@@ -290,7 +290,7 @@ operations! {
     "stablehlo.rng_bit_generator" ["rng_algorithm"] = "rng_bit_generator_v1" "0.9.0" ["rng_algorithm"];
     "stablehlo.round_nearest_afz" [] = "round_nearest_afz_v1" "0.9.0" [];
     "stablehlo.round_nearest_even" [] = "round_nearest_even_v1" "0.9.0" [];
-    "stablehlo.rsqrt" ["result_accuracy?"]
+    "stablehlo.rsqrt" ["result_accuracy?+"]
         = "rsqrt_v1" "0.9.0" to "1.9.0" []
         | "rsqrt_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.scatter" ["indices_are_sorted?", "scatter_dimension_numbers", "unique_indices?"]
@@ -302,7 +302,7 @@ operations! {
     "stablehlo.select" [] = "select_v1" "0.9.0" [];
     "stablehlo.select_and_scatter" ["padding?", "window_dimensions?:i64s", "window_strides?:i64s"]
         = "select_and_scatter_v1" "0.9.0" ["padding", "window_dimensions", "window_strides"];
-    "stablehlo.send" ["channel_handle", "is_host_transfer?", "source_target_pairs?"]
+    "stablehlo.send" ["channel_handle", "is_host_transfer?", "source_target_pairs?+"]
         = "send_v1" "0.9.0" to "1.11.0" ["channel_id", "channel_type", "is_host_transfer"]
         | "send_v2" "1.12.0" ["channel_id", "channel_type", "is_host_transfer", "source_target_pairs"];
     "stablehlo.set_dimension_size" ["dimension"] = "set_dimension_size_v1" "0.9.0" ["dimension"];
@@ -310,20 +310,20 @@ operations! {
     "stablehlo.shift_right_arithmetic" [] = "shift_right_arithmetic_v1" "0.9.0" [];
     "stablehlo.shift_right_logical" [] = "shift_right_logical_v1" "0.9.0" [];
     "stablehlo.sign" [] = "sign_v1" "0.9.0" [];
-    "stablehlo.sine" ["result_accuracy?"]
+    "stablehlo.sine" ["result_accuracy?+"]
         = "sine_v1" "0.9.0" to "1.9.0" []
         | "sine_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.slice" ["limit_indices:i64s", "start_indices:i64s", "strides:i64s"]
         = "slice_v1" "0.9.0" ["limit_indices", "start_indices", "strides"];
     "stablehlo.sort" ["dimension?", "is_stable?"] = "sort_v1" "0.9.0" ["dimension", "is_stable"];
-    "stablehlo.sqrt" ["result_accuracy?"]
+    "stablehlo.sqrt" ["result_accuracy?+"]
         = "sqrt_v1" "0.9.0" to "1.9.0" []
         | "sqrt_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.subtract" [] = "subtract_v1" "0.9.0" [];
-    "stablehlo.tan" ["result_accuracy?"]
+    "stablehlo.tan" ["result_accuracy?+"]
         = "tan_v1" "1.4.0" to "1.9.0" []
         | "tan_v2" "1.10.0" ["result_accuracy"];
-    "stablehlo.tanh" ["result_accuracy?"]
+    "stablehlo.tanh" ["result_accuracy?+"]
         = "tanh_v1" "0.9.0" to "1.9.0" []
         | "tanh_v2" "1.10.0" ["result_accuracy"];
     "stablehlo.torch_index_select" ["batch_dims", "dim"]

@@ -247,7 +247,15 @@ impl<'f> Reader<'f> {
         cursor: &mut Cursor<'f>,
         out: &mut Vec<(Name, Attribute)>,
     ) -> Result<()> {
-        for inherent in info.attributes {
+        // A writer that is older than an attribute has no place for it.
+        let mut rest = cursor.clone();
+        let mut count = 0;
+        while !rest.is_empty() {
+            rest.varint()?;
+            count += 1;
+        }
+        let is_older = count + info.attributes.iter().filter(|a| a.is_later).count() == info.attributes.len();
+        for inherent in info.attributes.iter().filter(|a| !(is_older && a.is_later)) {
             if inherent.is_optional {
                 if let (number, true) = cursor.flagged()? {
                     out.push((inherent.name.into(), self.pool.attribute(number)?));
