@@ -1,0 +1,200 @@
+//! What stands in a module's first line in HLO text, and the tables behind it: in messages, fields of the module and of its
+//! configuration.
+
+use super::Result;
+use super::origin::{read_recovery, write_recovery};
+use super::read::{read_frontend, read_text};
+use super::shape::{read_shape, write_program_shape};
+use super::write::{write_frontend, write_text};
+use crate::messages::{
+    AliasEntryProto, AliasKind, BufferDonorEntryProto, FileLocationProto, HloBufferDonorProto,
+    HloInputOutputAliasProto, HloModuleConfigProto, HloModuleProto, ProgramShapeProto, StackFrameIndexProto,
+    StackFrameProto,
+};
+use hlo_ir::attr::{BufferDonor, Count, EntryLayout, HloString, InputOutputAlias, PropagationAllowed};
+use hlo_ir::{FileLocation, Module, StackFrame, StackFrames};
+
+/// Reads what a module's message says of it beside its computations.
+pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
+    if let Some(shape) = &proto.host_program_shape {
+        module.header.entry_computation_layout = read_entry_layout(shape, module)?;
+    }
+    if let Some(frames) = &proto.stack_frame_index {
+        module.stack_frames = read_frames(frames);
+    }
+    let header = &mut module.header;
+    header.input_output_alias = read_aliases(proto.input_output_alias.as_deref());
+    header.buffer_donor = read_donors(proto.buffer_donor.as_deref());
+    header.frontend_attributes = read_frontend(proto.frontend_attributes.as_deref());
+    if let Some(table) = &proto.original_value_recovery_table {
+        header.origin_recovery_table = read_recovery(table)?;
+    }
+    header.debug_attributes = read_text(&proto.text_attributes, "debug_attributes")?;
+    Ok(())
+}
+
+/// Writes the same.
+pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
+    let header = &module.header;
+    proto.host_program_shape = write_entry_layout(module);
+    proto.input_output_alias = Some(Box::new(write_aliases(&header.input_output_alias)));
+    proto.buffer_donor = Some(Box::new(write_donors(&header.buffer_donor)));
+    proto.frontend_attributes = Some(Box::new(write_frontend(&header.frontend_attributes)));
+    if module.stack_frames != StackFrames::default() {
+        proto.stack_frame_index = Some(Box::new(write_frames(&module.stack_frames)));
+    }
+    if !header.origin_recovery_table.is_empty() {
+        proto.original_value_recovery_table = Some(Box::new(write_recovery(&header.origin_recovery_table)));
+    }
+    proto.text_attributes.extend(write_text("debug_attributes", &header.debug_attributes));
+}
+
+/// Adds to a module what its configuration says of it: numbers of devices, layouts, what the partitioner may choose.
+///
+/// # Errors
+/// In words: shapes that are none.
+pub fn read_config(config: &HloModuleConfigProto, module: &mut Module) -> Result<()> {
+    if let Some(shape) = &config.entry_computation_layout {
+        module.header.entry_computation_layout = read_entry_layout(shape, module)?;
+    }
+    let header = &mut module.header;
+    // A configuration that does not count has none.
+    let count = |n: i64| Count(if n == 0 { 1 } else { n });
+    header.replica_count = count(config.replica_count);
+    header.num_partitions = count(config.num_partitions);
+    header.alias_passthrough_params = config.alias_passthrough_params;
+    let allowed = |list: &Vec<bool>| match list.is_empty() {
+        true => PropagationAllowed::default(),
+        false => PropagationAllowed(list.clone()),
+    };
+    header.allow_spmd_sharding_propagation_to_parameters =
+        allowed(&config.allow_spmd_sharding_propagation_to_parameters);
+    header.allow_spmd_sharding_propagation_to_output =
+        allowed(&config.allow_spmd_sharding_propagation_to_output);
+    Ok(())
+}
+
+/// The configuration that says of a module what its own message can't.
+pub fn write_config(module: &Module) -> HloModuleConfigProto {
+    let header = &module.header;
+    HloModuleConfigProto {
+        entry_computation_layout: write_entry_layout(module),
+        replica_count: header.replica_count.0,
+        num_partitions: header.num_partitions.0,
+        alias_passthrough_params: header.alias_passthrough_params,
+        allow_spmd_sharding_propagation_to_parameters: header
+            .allow_spmd_sharding_propagation_to_parameters
+            .0
+            .clone(),
+        allow_spmd_sharding_propagation_to_output: header.allow_spmd_sharding_propagation_to_output.0.clone(),
+        ..HloModuleConfigProto::default()
+    }
+}
+
+/// The shapes of the entry as its user sees them; `None` if they are those of its instructions.
+fn read_entry_layout(proto: &ProgramShapeProto, module: &Module) -> Result<Option<EntryLayout>> {
+    let Some(result) = &proto.result else { return Ok(None) };
+    let parameters = proto.parameters.iter().map(read_shape).collect::<Result<Vec<_>>>()?;
+    let entry = module.entry();
+    let expected = module.parameters(entry).len();
+    if parameters.len() != expected {
+        let found = parameters.len();
+        return Err(format!("the program has {expected} parameters, and layouts of {found}"));
+    }
+    Ok(Some(EntryLayout { parameters, result: read_shape(result)? }))
+}
+
+fn write_entry_layout(module: &Module) -> Option<Box<ProgramShapeProto>> {
+    let layout = module.entry_layout()?;
+    let parameters = layout.parameters.iter().enumerate().map(|(n, shape)| (shape, format!("p{n}")));
+    Some(Box::new(write_program_shape(parameters, &layout.result)))
+}
+
+fn read_aliases(proto: Option<&HloInputOutputAliasProto>) -> Vec<InputOutputAlias> {
+    let alias = |entry: &AliasEntryProto| InputOutputAlias {
+        output: entry.output_shape_index.clone(),
+        parameter: entry.parameter_number,
+        parameter_index: entry.parameter_shape_index.clone(),
+        must: entry.kind == AliasKind::MUST_ALIAS,
+    };
+    let mut list: Vec<InputOutputAlias> = proto.iter().flat_map(|p| &p.entries).map(alias).collect();
+    list.sort_by(|a, b| a.output.cmp(&b.output));
+    list.dedup_by(|later, first| later.output == first.output);
+    list
+}
+
+fn write_aliases(list: &[InputOutputAlias]) -> HloInputOutputAliasProto {
+    let entry = |alias: &InputOutputAlias| AliasEntryProto {
+        output_shape_index: alias.output.clone(),
+        parameter_number: alias.parameter,
+        parameter_shape_index: alias.parameter_index.clone(),
+        kind: if alias.must { AliasKind::MUST_ALIAS } else { AliasKind::MAY_ALIAS },
+    };
+    HloInputOutputAliasProto { entries: list.iter().map(entry).collect() }
+}
+
+fn read_donors(proto: Option<&HloBufferDonorProto>) -> Vec<BufferDonor> {
+    let donor = |entry: &BufferDonorEntryProto| BufferDonor {
+        parameter: entry.parameter_number,
+        index: entry.parameter_shape_index.clone(),
+    };
+    let mut list: Vec<BufferDonor> = proto.iter().flat_map(|p| &p.entries).map(donor).collect();
+    list.sort();
+    list.dedup();
+    list
+}
+
+fn write_donors(list: &[BufferDonor]) -> HloBufferDonorProto {
+    let entry = |donor: &BufferDonor| BufferDonorEntryProto {
+        parameter_number: donor.parameter,
+        parameter_shape_index: donor.index.clone(),
+    };
+    HloBufferDonorProto { entries: list.iter().map(entry).collect() }
+}
+
+/// The tables of stack frames. Messages number a frame's parent as frames, 0 for none; texts one higher.
+fn read_frames(proto: &StackFrameIndexProto) -> StackFrames {
+    let texts = |list: &[Vec<u8>]| list.iter().map(|t| HloString::from_bytes(&t[..])).collect();
+    let location = |l: &FileLocationProto| FileLocation {
+        file: l.file_name_id,
+        function: l.function_name_id,
+        line: l.line,
+        end_line: l.end_line,
+        column: l.column,
+        end_column: l.end_column,
+    };
+    let frame = |f: &StackFrameProto| StackFrame {
+        location: f.file_location_id,
+        parent: f.parent_frame_id.saturating_add(1),
+    };
+    StackFrames {
+        file_names: texts(&proto.file_names),
+        function_names: texts(&proto.function_names),
+        file_locations: proto.file_locations.iter().map(location).collect(),
+        stack_frames: proto.stack_frames.iter().map(frame).collect(),
+    }
+}
+
+fn write_frames(frames: &StackFrames) -> StackFrameIndexProto {
+    let texts = |list: &[HloString]| list.iter().map(|t| t.as_bytes().to_vec()).collect();
+    let location = |l: &FileLocation| FileLocationProto {
+        file_name_id: l.file,
+        function_name_id: l.function,
+        line: l.line,
+        end_line: l.end_line,
+        column: l.column,
+        end_column: l.end_column,
+    };
+    // In a table that has a 0 parents are numbered as frames are.
+    let offset = i32::from(frames.stack_frames.iter().all(|f| f.parent != 0));
+    let frame = |f: &StackFrame| StackFrameProto {
+        file_location_id: f.location,
+        parent_frame_id: f.parent.saturating_sub(offset),
+    };
+    StackFrameIndexProto {
+        file_names: texts(&frames.file_names),
+        function_names: texts(&frames.function_names),
+        file_locations: frames.file_locations.iter().map(location).collect(),
+        stack_frames: frames.stack_frames.iter().map(frame).collect(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Between messages and the IR, both directions of a subject in one file: shapes, literals, metadata, shardings, the attributes
+//! of opcodes, modules. What each file does with a field is what XLA does with it.
+
+mod attributes;
+mod devices;
+mod fields;
+mod header;
+mod literal;
+mod metadata;
+mod options;
+mod origin;
+mod parts;
+mod read;
+mod shape;
+mod sharding;
+mod window;
+mod words;
+mod write;
+
+pub use header::{read_config, write_config};
+pub use literal::{read_literal, write_literal};
+pub use options::{CompileOptions, DeviceAssignment, OptionValue};
+
+pub use read::{to_module, to_module_with_config};
+pub use shape::{read_shape, write_shape};
+pub use write::{from_module, from_module_with_config};
+
+use hlo_ir::Dims;
+
+/// What can't be read, in words.
+pub type Result<T> = std::result::Result<T, String>;
+
+/// A number of the file as an index.
+fn index(number: i64, what: &str) -> Result<usize> {
+    usize::try_from(number).map_err(|_| format!("{what} is not negative, found {number}"))
+}
+
+/// The message, or one in which nothing is said.
+fn or_default<T: Clone + Default>(message: &Option<Box<T>>) -> std::borrow::Cow<'_, T> {
+    match message {
+        Some(message) => std::borrow::Cow::Borrowed(message),
+        None => std::borrow::Cow::Owned(T::default()),
+    }
+}
+
+fn dims(numbers: &[i64]) -> Dims {
+    Dims::from_slice(numbers)
+}

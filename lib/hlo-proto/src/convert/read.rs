@@ -1,0 +1,431 @@
+//! Modules from their messages.
+//!
+//! As XLA does, computations and instructions are put in the order of their ids; a schedule puts those of its computations
+//! in its own. What a file names must be there, operands and called computations before those that name them.
+
+use super::attributes::read_attributes;
+use super::metadata::Payloads;
+use super::origin::read_origin;
+use super::parts::thread;
+use super::shape::read_shape;
+use super::sharding::read_sharding;
+use super::{Result, header};
+use crate::messages::{
+    FrontendAttributesProto, HloComputationProto, HloInstructionProto, HloModuleConfigProto, HloModuleProto,
+    StatisticsViz, TextAttribute,
+};
+use foldhash::fast::RandomState;
+use hlo_ir::attr::{
+    AsyncStartAttrs, AttrContext, AttrError, AttrReader, AttrValue, FrontendAttributes, HloString, Resolver,
+    ResultAccuracy, Statistics,
+};
+use hlo_ir::cursor::Cursor;
+use hlo_ir::diag::Diag;
+use hlo_ir::{Arity, CommonAttrs, ComputationId, InstrId, Literal, Module, Op, Opcode, Shape, ShapePool};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// After so many errors no more are looked for.
+const MAX_ERRORS: usize = 20;
+
+type Map<K, V> = HashMap<K, V, RandomState>;
+
+/// The module that a message describes. It need not be valid: [`hlo_ir::verify::verify`] says whether it is.
+///
+/// # Errors
+/// What is damaged: names of what is not there, numbers out of range, opcodes that nobody knows. Each says where; at most
+/// 20.
+pub fn to_module(proto: &HloModuleProto) -> std::result::Result<Module, Vec<Diag>> {
+    let mut reader = Reader {
+        module: Module::new(&proto.name),
+        payloads: Payloads(&proto.payloads),
+        computations: Map::default(),
+        instructions: Map::default(),
+        starts: Map::default(),
+        shapes: ShapePool::default(),
+        errors: Vec::new(),
+    };
+    reader.read(proto);
+    if reader.errors.is_empty() { Ok(reader.module) } else { Err(reader.errors) }
+}
+
+/// The module that a message describes, with what its configuration says of it: numbers of devices and layouts.
+///
+/// # Errors
+/// As [`to_module`].
+pub fn to_module_with_config(
+    proto: &HloModuleProto,
+    config: &HloModuleConfigProto,
+) -> std::result::Result<Module, Vec<Diag>> {
+    let mut module = to_module(proto)?;
+    match header::read_config(config, &mut module) {
+        Ok(()) => Ok(module),
+        Err(message) => Err(vec![Diag::error(format!("the module's configuration: {message}"))]),
+    }
+}
+
+/// What attributes are read with.
+pub struct Reading<'a> {
+    /// The bytes that messages name by number.
+    pub payloads: Payloads<'a>,
+    /// The start of the asynchronous operation that the first operand belongs to.
+    pub start: Option<&'a AsyncStartAttrs>,
+    module: &'a Module,
+    computations: &'a Map<i64, ComputationId>,
+    operands: &'a [InstrId],
+}
+
+impl Reading<'_> {
+    /// The shape of an operand.
+    pub fn operand_shape(&self, index: usize) -> Option<&Shape> {
+        self.operands.get(index).map(|&o| &self.module[o].shape)
+    }
+
+    /// The value of an attribute that is written as in HLO text; the default one if it is not.
+    pub fn text<A: AttrValue>(&self, attributes: &[TextAttribute], name: &str) -> Result<A> {
+        read_text(attributes, name)
+    }
+
+    /// The next of some called computations, or all that are left.
+    pub fn called<C: Called>(&self, ids: &mut std::slice::Iter<'_, i64>) -> Result<C> {
+        C::take(&mut ids.map(|id| {
+            let known = self.computations.get(id).copied();
+            known.ok_or_else(|| format!("it calls computation {id}, which is not there before it"))
+        }))
+    }
+}
+
+/// One called computation, one that need not be there, or any number.
+pub trait Called: Sized {
+    /// The next ones.
+    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self>;
+}
+
+impl Called for ComputationId {
+    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
+        computations.next().unwrap_or_else(|| Err("a computation that it calls is not named".into()))
+    }
+}
+
+impl Called for Option<ComputationId> {
+    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
+        computations.next().transpose()
+    }
+}
+
+impl Called for Vec<ComputationId> {
+    fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self> {
+        computations.collect()
+    }
+}
+
+struct Reader<'p> {
+    module: Module,
+    payloads: Payloads<'p>,
+    /// Those that are complete, which others may call.
+    computations: Map<i64, ComputationId>,
+    /// Those of the computation that is read.
+    instructions: Map<i64, InstrId>,
+    /// For what belongs to an asynchronous operation, its start.
+    starts: Map<InstrId, InstrId>,
+    shapes: ShapePool,
+    errors: Vec<Diag>,
+}
+
+impl<'p> Reader<'p> {
+    fn report(&mut self, message: String) {
+        self.errors.push(Diag::error(message));
+    }
+
+    fn read(&mut self, proto: &'p HloModuleProto) {
+        let mut by_id: Vec<&HloComputationProto> = proto.computations.iter().collect();
+        by_id.sort_by_key(|c| c.id);
+        let mut ids: Map<i64, ComputationId> = Map::default();
+        for computation in by_id {
+            let id = self.module.add_computation(&computation.name);
+            if ids.insert(computation.id, id).is_some() {
+                let (name, id) = (&computation.name, computation.id);
+                return self.report(format!("computation `{name}` has the id {id} of another one"));
+            }
+        }
+        for computation in &proto.computations {
+            if let Some(&id) = ids.get(&computation.id) {
+                self.computation(id, computation);
+                self.computations.insert(computation.id, id);
+            }
+            if self.errors.len() >= MAX_ERRORS {
+                return;
+            }
+        }
+        match self.entry(proto, &ids) {
+            Some(entry) => self.module.set_entry(entry),
+            None => {
+                return self
+                    .report(format!("the entry, computation {}, is not there", proto.entry_computation_id));
+            }
+        }
+        if self.errors.is_empty() {
+            self.finish(proto, &ids);
+        }
+    }
+
+    /// The entry. Old files know it by its name only.
+    fn entry(&self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) -> Option<ComputationId> {
+        let named = |c: &&HloComputationProto| c.name == proto.entry_computation_name;
+        let by_id = ids.get(&proto.entry_computation_id).copied();
+        let name = &proto.entry_computation_name;
+        match by_id {
+            Some(id) if name.is_empty() || *self.module[id].name == **name => Some(id),
+            _ => proto.computations.iter().find(named).and_then(|c| ids.get(&c.id).copied()).or(by_id),
+        }
+    }
+
+    fn finish(&mut self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) {
+        let schedule = self.schedule(proto, ids);
+        if let Err(message) = schedule.and_then(|()| header::read_header(proto, &mut self.module)) {
+            return self.report(message);
+        }
+        if self.has_equal_names() {
+            self.module.make_names_unique();
+        }
+    }
+
+    /// True if a name is missing or used twice where it may not be.
+    fn has_equal_names(&self) -> bool {
+        let mut names: std::collections::HashSet<&str, RandomState> = Default::default();
+        let m = &self.module;
+        let mut instructions = m.computations().flat_map(|c| m[c].instructions()).map(|&i| &*m[i].name);
+        instructions.any(|name| name.is_empty() || !names.insert(name)) || {
+            names.clear();
+            m.computations().any(|c| m[c].name.is_empty() || !names.insert(&m[c].name))
+        }
+    }
+
+    fn schedule(&mut self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) -> Result<()> {
+        let Some(schedule) = &proto.schedule else { return Ok(()) };
+        self.module.header.is_scheduled = true;
+        let by_id: Map<i64, &HloComputationProto> = proto.computations.iter().map(|c| (c.id, c)).collect();
+        for entry in &schedule.sequences {
+            let (Some(&id), Some(computation)) = (ids.get(&entry.key), by_id.get(&entry.key)) else {
+                return Err(format!("the schedule names computation {}, which is not there", entry.key));
+            };
+            // As many, each of which is there and named once: then it is a permutation.
+            let list = self.module[id].instructions();
+            let mut places: Map<i64, InstrId> =
+                sorted(computation).map(|i| i.id).zip(list.iter().copied()).collect();
+            let sequence = entry.value.as_deref().map_or(&[][..], |s| &s.instruction_ids);
+            let order: Vec<InstrId> = sequence.iter().filter_map(|i| places.remove(i)).collect();
+            if order.len() != list.len() || order.len() != sequence.len() {
+                let name = &computation.name;
+                return Err(format!(
+                    "the schedule of computation `{name}` does not name each of its instructions once"
+                ));
+            }
+            self.module.set_order(id, order);
+        }
+        Ok(())
+    }
+
+    fn computation(&mut self, id: ComputationId, proto: &'p HloComputationProto) {
+        self.module[id].execution_thread = thread(&proto.execution_thread);
+        self.instructions.clear();
+        let errors = self.errors.len();
+        for instruction in sorted(proto) {
+            if let Err(message) = self.declare(id, instruction) {
+                self.report_in(proto, instruction, &message);
+                return;
+            }
+        }
+        // Those that operands may be: they come before their users.
+        let mut ready = vec![false; self.module.instruction_capacity()];
+        for instruction in &proto.instructions {
+            if let Err(message) = self.instruction(instruction, &mut ready) {
+                self.report_in(proto, instruction, &message);
+                if self.errors.len() >= MAX_ERRORS {
+                    return;
+                }
+            }
+        }
+        match self.instructions.get(&proto.root_id) {
+            Some(&root) => self.module.set_root(id, root),
+            None if self.errors.len() == errors => {
+                self.report(format!("the root of computation `{}` is not there", proto.name));
+            }
+            None => {}
+        }
+    }
+
+    fn report_in(&mut self, computation: &HloComputationProto, i: &HloInstructionProto, message: &str) {
+        self.report(format!("instruction `{}` of computation `{}`: {message}", i.name, computation.name));
+    }
+
+    /// Adds an instruction with its shape and opcode only.
+    fn declare(&mut self, id: ComputationId, proto: &HloInstructionProto) -> Result<()> {
+        let Some(opcode) = Opcode::from_name(&proto.opcode) else {
+            return Err(format!("unknown opcode `{}`", proto.opcode));
+        };
+        let Some(shape) = &proto.shape else { return Err("it has no shape".into()) };
+        let shape = self.shapes.share(read_shape(shape)?);
+        match self.instructions.entry(proto.id) {
+            Entry::Occupied(_) => Err(format!("it has the id {} of another one", proto.id)),
+            Entry::Vacant(slot) => {
+                slot.insert(self.module.add(id, &proto.name, shape, opcode.default_op(), []));
+                Ok(())
+            }
+        }
+    }
+
+    fn instruction(&mut self, proto: &HloInstructionProto, ready: &mut [bool]) -> Result<()> {
+        let Some(&id) = self.instructions.get(&proto.id) else { return Ok(()) };
+        let mut operands = Vec::with_capacity(proto.operand_ids.len());
+        for operand in &proto.operand_ids {
+            match self.instructions.get(operand).filter(|o| ready[o.index()]) {
+                Some(&operand) => operands.push(operand),
+                None => return Err(format!("its operand {operand} is not there before it")),
+            }
+        }
+        ready[id.index()] = true;
+        let mut op = std::mem::replace(self.module.op_mut(id), Op::Tuple);
+        let opcode = op.opcode();
+        check_arity(opcode, operands.len())?;
+        let start = operands.first().and_then(|o| self.starts.get(o)).copied();
+        let context = Reading {
+            payloads: self.payloads,
+            start: start.and_then(|s| match &self.module[s].op {
+                Op::AsyncStart(a) => Some(a),
+                _ => None,
+            }),
+            module: &self.module,
+            computations: &self.computations,
+            operands: &operands,
+        };
+        read_attributes(&mut op, proto, &context)?;
+        match opcode {
+            Opcode::AsyncStart => drop(self.starts.insert(id, id)),
+            Opcode::AsyncUpdate => drop(start.and_then(|s| self.starts.insert(id, s))),
+            _ => {}
+        }
+        self.module.set_op(id, op);
+        if !operands.is_empty() {
+            self.module.set_operands(id, operands);
+        }
+        let common = self.common(proto)?;
+        if common != CommonAttrs::default() {
+            *self.module.common_mut(id) = common;
+        }
+        Ok(())
+    }
+
+    /// What every instruction may have.
+    fn common(&self, proto: &HloInstructionProto) -> Result<CommonAttrs> {
+        let sharding = proto.sharding.as_deref().map(|s| read_sharding(s, self.payloads));
+        let predecessor = |id: &i64| {
+            let known = self.instructions.get(id).copied();
+            known.ok_or_else(|| format!("its control predecessor {id} is not there"))
+        };
+        let backend_config = match &proto.backend_config_payload {
+            Some(payload) if proto.backend_config.is_empty() => self.payloads.read(payload)?,
+            _ => HloString::from_bytes(&proto.backend_config[..]),
+        };
+        Ok(CommonAttrs {
+            parameter_replication: proto
+                .parameter_replication
+                .as_ref()
+                .map_or(Vec::new(), |p| p.replicated_at_leaf_buffers.clone()),
+            sharding: sharding.transpose()?,
+            frontend_attributes: read_frontend(proto.frontend_attributes.as_deref()),
+            control_predecessors: proto
+                .control_predecessor_ids
+                .iter()
+                .map(predecessor)
+                .collect::<Result<_>>()?,
+            statistics: proto.statistics_viz.as_deref().and_then(read_statistics),
+            result_accuracy: read_accuracy(proto),
+            origin: proto.original_value.as_deref().map(read_origin).transpose()?.map(Box::new),
+            metadata: match &proto.metadata {
+                Some(metadata) => self.payloads.metadata(metadata)?,
+                None => Default::default(),
+            },
+            backend_config,
+        })
+    }
+}
+
+/// The instructions of a computation by id.
+fn sorted(proto: &HloComputationProto) -> impl Iterator<Item = &HloInstructionProto> {
+    let mut list: Vec<&HloInstructionProto> = proto.instructions.iter().collect();
+    list.sort_by_key(|i| i.id);
+    list.into_iter()
+}
+
+fn check_arity(opcode: Opcode, count: usize) -> Result<()> {
+    match opcode.arity() {
+        Arity::Exactly(n) if n != count => Err(format!("`{opcode}` has {n} operands, found {count}")),
+        Arity::AtLeast(n) if n > count => Err(format!("`{opcode}` has at least {n} operands, found {count}")),
+        _ => Ok(()),
+    }
+}
+
+/// The attributes that the front end noted: of several of a name the last one counts.
+pub fn read_frontend(proto: Option<&FrontendAttributesProto>) -> FrontendAttributes {
+    let mut attributes = FrontendAttributes::default();
+    for entry in proto.iter().flat_map(|p| &p.map) {
+        attributes.set(&entry.key, HloString::from_bytes(&entry.value[..]));
+    }
+    attributes
+}
+
+fn read_statistics(proto: &StatisticsViz) -> Option<Box<Statistics>> {
+    let values = proto.statistics.iter().map(|s| (s.stat_name.as_str().into(), s.stat_val)).collect();
+    let statistics = Statistics { visualizing_index: proto.stat_index_to_visualize, values };
+    (statistics != Statistics::default()).then(|| Box::new(statistics))
+}
+
+fn read_accuracy(proto: &HloInstructionProto) -> ResultAccuracy {
+    use crate::messages::ResultAccuracyMode;
+    let Some(accuracy) = &proto.result_accuracy else { return ResultAccuracy::Default };
+    match (&accuracy.tolerance, accuracy.mode) {
+        (Some(t), _) => ResultAccuracy::Tolerance { atol: t.atol, rtol: t.rtol, ulps: t.ulps },
+        (None, Some(ResultAccuracyMode::HIGHEST)) => ResultAccuracy::Highest,
+        (None, _) => ResultAccuracy::Default,
+    }
+}
+
+/// The value of an attribute that is written as in HLO text; the default one if it is not.
+pub fn read_text<A: AttrValue>(attributes: &[TextAttribute], name: &str) -> Result<A> {
+    let Some(attribute) = attributes.iter().find(|t| t.name == name) else { return Ok(A::default()) };
+    let context = AttrContext { resolver: &Nothing, inline: &[] };
+    let mut reader: AttrReader<'_> = Cursor::with_context(&attribute.value, 0, context);
+    let value = A::read(&mut reader).and_then(|value| reader.expect_end().map(|()| value));
+    value.map_err(|e| {
+        let found = if e.found.is_empty() { String::new() } else { format!(", found {}", e.found) };
+        format!("attribute `{name}`: expected {}{found}", e.expected)
+    })
+}
+
+/// What such values have of a module: nothing.
+struct Nothing;
+
+impl Nothing {
+    fn none<T>(what: &str) -> std::result::Result<T, AttrError> {
+        Err(AttrError::says(Default::default(), format!("there is no {what} in this attribute")))
+    }
+}
+
+impl Resolver for Nothing {
+    fn computation(&self, _: &str) -> Option<ComputationId> {
+        None
+    }
+
+    fn shape(&self, _: &str, _: usize) -> std::result::Result<(Shape, usize), AttrError> {
+        Self::none("shape")
+    }
+
+    fn literal(&self, _: &str, _: usize) -> std::result::Result<(Literal, usize), AttrError> {
+        Self::none("literal")
+    }
+
+    fn check_module(&self, _: &str) -> std::result::Result<(), String> {
+        Err("there is no module in this attribute".into())
+    }
+}

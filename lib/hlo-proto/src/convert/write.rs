@@ -1,0 +1,243 @@
+//! Messages from modules.
+//!
+//! Ids are those that XLA gives what it reads from the module's text: computations are numbered in the order in which they are
+//! complete, an instruction's id is its computation's in the upper half and its place in the lower one.
+
+use super::attributes::write_attributes;
+use super::header::{write_config, write_header};
+use super::metadata::write_metadata;
+use super::origin::write_origin;
+use super::shape::{write_program_shape, write_shape};
+use super::sharding::write_sharding;
+use crate::messages::{
+    FrontendAttribute, FrontendAttributesProto, HloComputationProto, HloInstructionProto, HloModuleProto,
+    HloModuleProtoWithConfig, HloScheduleProto, InstructionSequence, ParameterReplication,
+    ResultAccuracyMode, ResultAccuracyProto, SequencesEntry, Statistic, StatisticsViz, TextAttribute,
+    Tolerance,
+};
+use hlo_ir::attr::{AttrValue, ComputationNames, FrontendAttributes, HloString, ResultAccuracy, Statistics};
+use hlo_ir::{CommonAttrs, ComputationId, ElementType, InstrId, Module, Op, Shape};
+use std::collections::HashSet;
+use std::fmt;
+
+/// The message that describes a module: all but the numbers of devices and what the partitioner may choose, which
+/// [`from_module_with_config`] says too.
+pub fn from_module(module: &Module) -> HloModuleProto {
+    let mut proto = HloModuleProto { name: module.name.to_string(), ..HloModuleProto::default() };
+    let fused: HashSet<ComputationId> = fused_computations(module);
+    let mut writer = Writing {
+        payloads: Vec::new(),
+        operands: 0,
+        operand_element_type: None,
+        ids: Ids::of(module),
+        module,
+    };
+    for c in module.computations_post_order() {
+        let computation = writer.computation(c, fused.contains(&c));
+        proto.computations.push(computation);
+    }
+    if let Some(entry) = module.entry_if_set() {
+        proto.entry_computation_name = module[entry].name.to_string();
+        proto.entry_computation_id = writer.ids.computation(entry);
+    }
+    if module.header.is_scheduled {
+        proto.schedule = Some(Box::new(writer.schedule(&fused)));
+    }
+    write_header(module, &mut proto);
+    proto.payloads = writer.payloads;
+    proto
+}
+
+/// The message that describes a module, with the configuration that says the rest of it.
+pub fn from_module_with_config(module: &Module) -> HloModuleProtoWithConfig {
+    HloModuleProtoWithConfig {
+        hlo_module: Some(Box::new(from_module(module))),
+        config: Some(Box::new(write_config(module))),
+    }
+}
+
+/// The computations of fusions, which have no schedule.
+fn fused_computations(module: &Module) -> HashSet<ComputationId> {
+    let instructions = module.computations().flat_map(|c| module[c].instructions());
+    let called = instructions.filter_map(|&i| match &module[i].op {
+        Op::Fusion(a) => Some(a.calls),
+        _ => None,
+    });
+    called.collect()
+}
+
+/// The ids of a module's computations and instructions, by their places in the arenas.
+struct Ids {
+    computations: Vec<i64>,
+    instructions: Vec<i64>,
+}
+
+impl Ids {
+    fn of(module: &Module) -> Self {
+        let mut ids = Self { computations: Vec::new(), instructions: vec![0; module.instruction_capacity()] };
+        for (c, id) in module.completion_order().into_iter().zip(0i64..) {
+            if ids.computations.len() <= c.index() {
+                ids.computations.resize(c.index() + 1, 0);
+            }
+            ids.computations[c.index()] = id;
+            for (i, n) in module[c].instructions().iter().zip(0i64..) {
+                ids.instructions[i.index()] = id << 32 | n;
+            }
+        }
+        ids
+    }
+
+    fn computation(&self, id: ComputationId) -> i64 {
+        self.computations.get(id.index()).copied().unwrap_or_default()
+    }
+
+    fn instruction(&self, id: InstrId) -> i64 {
+        self.instructions.get(id.index()).copied().unwrap_or_default()
+    }
+}
+
+/// What attributes are written with.
+pub struct Writing<'a> {
+    /// The bytes that messages name by number.
+    pub payloads: Vec<Vec<u8>>,
+    /// How many operands the instruction has.
+    pub operands: usize,
+    /// The element type of the first one.
+    pub operand_element_type: Option<ElementType>,
+    ids: Ids,
+    module: &'a Module,
+}
+
+impl Writing<'_> {
+    /// Adds called computations to an instruction's message.
+    pub fn call<A: AttrValue>(&self, called: &A, proto: &mut HloInstructionProto) {
+        called.for_each_computation(&mut |c| proto.called_computation_ids.push(self.ids.computation(c)));
+    }
+
+    /// The value of an attribute as it is written in HLO text, if it is not the default one.
+    pub fn text<A: AttrValue>(&self, name: &str, value: &A) -> Option<TextAttribute> {
+        write_text(name, value)
+    }
+
+    fn computation(&mut self, id: ComputationId, is_fused: bool) -> HloComputationProto {
+        let module = self.module;
+        let c = &module[id];
+        let root = module.has_root(id).then(|| c.root());
+        let parameters = module.parameters(id);
+        let shapes = parameters.iter().map(|&p| (&module[p].shape, module[p].name.to_string()));
+        let result = root.map_or(&Shape::Token, |root| &module[root].shape);
+        HloComputationProto {
+            name: c.name.to_string(),
+            program_shape: Some(Box::new(write_program_shape(shapes, result))),
+            id: self.ids.computation(id),
+            root_id: root.map_or(0, |root| self.ids.instruction(root)),
+            is_fusion_computation: is_fused,
+            execution_thread: c.execution_thread.as_ref().map_or(Vec::new(), |t| t.as_bytes().to_vec()),
+            instructions: module.dependency_order(id).into_iter().map(|i| self.instruction(i)).collect(),
+        }
+    }
+
+    fn schedule(&self, fused: &HashSet<ComputationId>) -> HloScheduleProto {
+        let mut sequences: Vec<SequencesEntry> = Vec::new();
+        for c in self.module.computations().filter(|c| !fused.contains(c)) {
+            let order = self.module[c].instructions().iter();
+            let instruction_ids = order.map(|&i| self.ids.instruction(i)).collect();
+            let value = Some(Box::new(InstructionSequence { instruction_ids }));
+            sequences.push(SequencesEntry { key: self.ids.computation(c), value });
+        }
+        sequences.sort_by_key(|s| s.key);
+        HloScheduleProto { sequences }
+    }
+
+    fn instruction(&mut self, id: InstrId) -> HloInstructionProto {
+        let i = &self.module[id];
+        let mut proto = HloInstructionProto {
+            name: i.name.to_string(),
+            opcode: i.op.name().to_owned(),
+            shape: Some(Box::new(write_shape(&i.shape))),
+            id: self.ids.instruction(id),
+            operand_ids: i.operands.iter().map(|&o| self.ids.instruction(o)).collect(),
+            ..HloInstructionProto::default()
+        };
+        let first = i.operands.first().and_then(|&o| self.module[o].shape.as_array());
+        self.operands = i.operands.len();
+        self.operand_element_type = first.map(|a| a.element_type);
+        write_attributes(&i.op, &mut proto, self);
+        match &i.common {
+            Some(common) => self.common(common, &mut proto),
+            None => self.common(&CommonAttrs::default(), &mut proto),
+        }
+        proto
+    }
+
+    /// What every instruction may have. XLA writes some of it where there is nothing to say, too.
+    fn common(&mut self, common: &CommonAttrs, proto: &mut HloInstructionProto) {
+        proto.metadata = Some(Box::new(match common.metadata.is_empty() {
+            true => Default::default(),
+            false => write_metadata(&common.metadata, &mut self.payloads),
+        }));
+        proto.frontend_attributes = Some(Box::new(write_frontend(&common.frontend_attributes)));
+        proto.statistics_viz =
+            Some(Box::new(common.statistics.as_deref().map(write_statistics).unwrap_or_default()));
+        proto.backend_config = common.backend_config.as_bytes().to_vec();
+        let predecessors = common.control_predecessors.iter();
+        proto.control_predecessor_ids = predecessors.map(|&p| self.ids.instruction(p)).collect();
+        if !common.parameter_replication.is_empty() {
+            let replicated_at_leaf_buffers = common.parameter_replication.clone();
+            proto.parameter_replication = Some(Box::new(ParameterReplication { replicated_at_leaf_buffers }));
+        }
+        proto.sharding = common.sharding.as_ref().map(|s| Box::new(write_sharding(s, &mut self.payloads)));
+        proto.result_accuracy = write_accuracy(&common.result_accuracy).map(Box::new);
+        proto.original_value = common.origin.as_deref().map(|o| Box::new(write_origin(o)));
+    }
+}
+
+/// The message of what the front end noted.
+pub fn write_frontend(attributes: &FrontendAttributes) -> FrontendAttributesProto {
+    let entry = |(key, value): (&str, &HloString)| FrontendAttribute {
+        key: key.to_owned(),
+        value: value.as_bytes().to_vec(),
+    };
+    FrontendAttributesProto { map: attributes.iter().map(entry).collect() }
+}
+
+fn write_statistics(statistics: &Statistics) -> StatisticsViz {
+    let value = |(name, value): &(Box<str>, f64)| Statistic { stat_name: name.to_string(), stat_val: *value };
+    StatisticsViz {
+        stat_index_to_visualize: statistics.visualizing_index,
+        statistics: statistics.values.iter().map(value).collect(),
+    }
+}
+
+fn write_accuracy(accuracy: &ResultAccuracy) -> Option<ResultAccuracyProto> {
+    match *accuracy {
+        ResultAccuracy::Default => None,
+        ResultAccuracy::Highest => {
+            Some(ResultAccuracyProto { mode: Some(ResultAccuracyMode::HIGHEST), tolerance: None })
+        }
+        ResultAccuracy::Tolerance { atol, rtol, ulps } => Some(ResultAccuracyProto {
+            mode: None,
+            tolerance: Some(Box::new(Tolerance { atol, rtol, ulps })),
+        }),
+    }
+}
+
+/// The value of an attribute as it is written in HLO text, if it is not the default one.
+pub fn write_text<A: AttrValue>(name: &str, value: &A) -> Option<TextAttribute> {
+    if *value == A::default() {
+        return None;
+    }
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = value.write(&mut text, &Nameless);
+    Some(TextAttribute { name: name.to_owned(), value: text })
+}
+
+/// What such values say of computations: nothing.
+struct Nameless;
+
+impl ComputationNames for Nameless {
+    fn write_computation(&self, _: &mut dyn fmt::Write, _: ComputationId) -> fmt::Result {
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Messages from bytes, after a look at them; and bytes from messages.
+
+use crate::messages::Described;
+use crate::wire::{Damage, scan};
+use hlo_ir::diag::Diag;
+
+/// A message, and what of the bytes is not in it.
+#[derive(Clone, Debug)]
+pub struct Decoded<M> {
+    /// The message.
+    pub message: M,
+    /// Fields that are not known, a warning for each of them.
+    pub warnings: Vec<Diag>,
+}
+
+/// The message of a type that bytes are.
+///
+/// # Errors
+/// What is damaged, and at which byte.
+///
+/// # Example
+/// ```
+/// use hlo_proto::messages::ShapeProto;
+/// use hlo_proto::{decode, read_shape};
+///
+/// let bytes = [0x10, 11, 0x1a, 2, 2, 3, 0x78, 1];
+/// let shape = decode::<ShapeProto>(&bytes).expect("a shape");
+/// assert_eq!(read_shape(&shape.message).expect("a shape").to_string(), "f32[2,3]");
+/// assert_eq!(shape.warnings[0].message, "ShapeProto: field 15 is not known, and left out");
+///
+/// let damaged = decode::<ShapeProto>(&bytes[..5]).expect_err("a part of it");
+/// assert_eq!(damaged.message, "ShapeProto: byte 4: field 3 is 2 bytes long, but 1 are left");
+/// ```
+pub fn decode<M: Described>(bytes: &[u8]) -> Result<Decoded<M>, Diag> {
+    let ty = M::message_type();
+    let damaged = |Damage { offset, message }| Diag::error(format!("{}: byte {offset}: {message}", ty.name));
+    let scan = scan(bytes, ty).map_err(damaged)?;
+    let warning = |(&(message, number), &count): (&(&str, u32), &usize)| {
+        let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
+        Diag::warning(format!("{message}: field {number} is not known, and left out{times}"))
+    };
+    let message = M::decode(bytes).map_err(|e| Diag::error(format!("{}: {e}", ty.name)))?;
+    Ok(Decoded { message, warnings: scan.unknown.iter().map(warning).collect() })
+}

@@ -1,0 +1,312 @@
+//! Files: which message it is, the module in it, and what comes with it.
+//!
+//! Nothing in a file says what message it is. A module is recognised by its computations, whose instructions name opcodes; the
+//! others by where they have a module, and by what is beside it.
+
+use crate::decode::decode;
+use crate::messages::{
+    Described, HloInputs, HloModuleConfigProto, HloModuleProto, HloModuleProtoWithConfig, HloProto,
+    HloSnapshot, HloUnoptimizedSnapshot, LiteralProto,
+};
+use crate::wire::{Reader, Value, scan};
+use crate::{convert, text};
+use hlo_ir::diag::Diag;
+use hlo_ir::{Literal, Module};
+use prost::Message;
+
+/// The messages that have a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// HloModuleProto.
+    Module,
+    /// HloModuleProtoWithConfig.
+    ModuleWithConfig,
+    /// HloProto: a module and the memory that it was assigned.
+    Hlo,
+    /// HloSnapshot: a module with the arguments and the result of a run.
+    Snapshot,
+    /// HloUnoptimizedSnapshot: a module with the arguments of a run for each partition.
+    UnoptimizedSnapshot,
+}
+
+impl FileKind {
+    /// Every kind.
+    pub const ALL: &[FileKind] = &[
+        FileKind::Module,
+        FileKind::ModuleWithConfig,
+        FileKind::Hlo,
+        FileKind::Snapshot,
+        FileKind::UnoptimizedSnapshot,
+    ];
+
+    /// The name of the message.
+    pub fn name(self) -> &'static str {
+        self.message_type().name
+    }
+
+    /// The type of the message.
+    pub fn message_type(self) -> &'static crate::descriptor::MessageType {
+        match self {
+            FileKind::Module => HloModuleProto::message_type(),
+            FileKind::ModuleWithConfig => HloModuleProtoWithConfig::message_type(),
+            FileKind::Hlo => HloProto::message_type(),
+            FileKind::Snapshot => HloSnapshot::message_type(),
+            FileKind::UnoptimizedSnapshot => HloUnoptimizedSnapshot::message_type(),
+        }
+    }
+
+    /// The message that bytes look like in its binary form; `None` if they look like none of these.
+    pub fn of_binary(bytes: &[u8]) -> Option<Self> {
+        if is_module(bytes) {
+            return Some(FileKind::Module);
+        }
+        let inner = delimited(bytes, 1)?;
+        if is_module(inner) {
+            return Some(match delimited(bytes, 2) {
+                Some(config) if is_config(config) => FileKind::ModuleWithConfig,
+                Some(_) => FileKind::UnoptimizedSnapshot,
+                None => FileKind::Hlo,
+            });
+        }
+        delimited(inner, 1).filter(|module| is_module(module)).map(|_| FileKind::Snapshot)
+    }
+
+    /// The message that a text looks like in the text form; `None` if it looks like none of these.
+    pub fn of_text(text: &str) -> Option<Self> {
+        let names = text::outermost_fields(text)?;
+        let has = |name: &str| names.contains(&name);
+        Some(match () {
+            () if has("computations") || has("entry_computation_name") => FileKind::Module,
+            () if has("hlo") => FileKind::Snapshot,
+            () if !has("hlo_module") => return None,
+            () if has("config") => FileKind::ModuleWithConfig,
+            () if has("partitions") => FileKind::UnoptimizedSnapshot,
+            () => FileKind::Hlo,
+        })
+    }
+}
+
+/// The first value of a field of a message, as far as the message can be read.
+fn delimited(bytes: &[u8], number: u32) -> Option<&[u8]> {
+    let mut reader = Reader::new(bytes, 0);
+    while let Ok(Some((n, value))) = reader.field() {
+        match value {
+            Value::Delimited(bytes) if n == number => return Some(bytes),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// True if a computation of it has an instruction with an opcode.
+fn is_module(bytes: &[u8]) -> bool {
+    let opcode =
+        delimited(bytes, 3).and_then(|computation| delimited(computation, 2)).and_then(|i| delimited(i, 2));
+    opcode.is_some_and(|name| {
+        !name.is_empty() && name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
+    })
+}
+
+/// True if all of it is fields of a configuration.
+fn is_config(bytes: &[u8]) -> bool {
+    scan(bytes, HloModuleConfigProto::message_type()).is_ok_and(|scan| scan.unknown.is_empty())
+}
+
+/// A module from a file, with what comes with it.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The message that it was.
+    pub kind: FileKind,
+    /// The module.
+    pub module: Module,
+    /// The arguments of a run, of each partition; empty if there are none.
+    pub arguments: Vec<Vec<Literal>>,
+    /// The result of that run.
+    pub result: Option<Literal>,
+    /// The platform that it was on.
+    pub platform: Option<String>,
+    /// The configuration.
+    pub config: Option<Box<HloModuleConfigProto>>,
+    /// What of the file is not kept, a warning for each kind.
+    pub warnings: Vec<Diag>,
+}
+
+/// The module that a file holds, in the binary form of any of these messages.
+///
+/// # Errors
+/// The bytes are none of these messages, or are damaged. At most 20.
+pub fn read(bytes: &[u8]) -> Result<File, Vec<Diag>> {
+    match FileKind::of_binary(bytes) {
+        Some(kind) => read_as(bytes, kind),
+        None => Err(vec![Diag::error(
+            "the file is no module in binary form: expected HloModuleProto, HloProto, HloSnapshot or the like",
+        )]),
+    }
+}
+
+/// The module that a text holds, in the text form of any of these messages.
+///
+/// # Errors
+/// The text is none of these messages, or is wrong. At most 20.
+pub fn read_text(text: &str) -> Result<File, Vec<Diag>> {
+    let Some(kind) = FileKind::of_text(text) else {
+        return Err(vec![Diag::error(
+            "the text is no module in the text form of protocol buffers: expected fields such as `name`, `computations` or `hlo_module`",
+        )]);
+    };
+    let parsed = text::parse(text, kind.message_type())?;
+    let mut file = read_as(&parsed.bytes, kind)?;
+    file.warnings.splice(0..0, parsed.warnings);
+    Ok(file)
+}
+
+/// The module that a message of a known kind holds, in binary form.
+///
+/// # Errors
+/// The bytes are damaged. At most 20.
+pub fn read_as(bytes: &[u8], kind: FileKind) -> Result<File, Vec<Diag>> {
+    match kind {
+        FileKind::Module => parts::<HloModuleProto>(bytes),
+        FileKind::ModuleWithConfig => parts::<HloModuleProtoWithConfig>(bytes),
+        FileKind::Hlo => parts::<HloProto>(bytes),
+        FileKind::Snapshot => parts::<HloSnapshot>(bytes),
+        FileKind::UnoptimizedSnapshot => parts::<HloUnoptimizedSnapshot>(bytes),
+    }
+    .and_then(|(parts, warnings)| parts.into_file(kind, warnings))
+}
+
+/// What a message with a module has.
+#[derive(Default)]
+struct Parts {
+    module: Option<Box<HloModuleProto>>,
+    config: Option<Box<HloModuleConfigProto>>,
+    arguments: Vec<Vec<LiteralProto>>,
+    result: Option<Box<LiteralProto>>,
+    platform: Option<String>,
+    /// Sizes of arguments that are not in the message.
+    outside: usize,
+}
+
+fn parts<M: Described + Into<Parts>>(bytes: &[u8]) -> Result<(Parts, Vec<Diag>), Vec<Diag>> {
+    let decoded = decode::<M>(bytes).map_err(|diag| vec![diag])?;
+    Ok((decoded.message.into(), decoded.warnings))
+}
+
+impl From<HloModuleProto> for Parts {
+    fn from(module: HloModuleProto) -> Self {
+        Self { module: Some(Box::new(module)), ..Self::default() }
+    }
+}
+
+impl From<HloModuleProtoWithConfig> for Parts {
+    fn from(HloModuleProtoWithConfig { hlo_module: module, config }: HloModuleProtoWithConfig) -> Self {
+        Self { module, config, ..Self::default() }
+    }
+}
+
+impl From<HloProto> for Parts {
+    fn from(hlo: HloProto) -> Self {
+        Self { module: hlo.hlo_module, ..Self::default() }
+    }
+}
+
+impl From<HloSnapshot> for Parts {
+    fn from(snapshot: HloSnapshot) -> Self {
+        let HloSnapshot { hlo, arguments, result, execution_platform } = snapshot;
+        Self {
+            module: hlo.and_then(|hlo| hlo.hlo_module),
+            arguments: if arguments.is_empty() { Vec::new() } else { vec![arguments] },
+            result,
+            platform: Some(execution_platform).filter(|name| !name.is_empty()),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<HloUnoptimizedSnapshot> for Parts {
+    fn from(snapshot: HloUnoptimizedSnapshot) -> Self {
+        let outside = snapshot.partitions.iter().map(|p| p.arguments_descriptors.len()).sum();
+        Self {
+            module: snapshot.hlo_module,
+            arguments: snapshot.partitions.into_iter().map(|p| p.arguments).collect(),
+            outside,
+            ..Self::default()
+        }
+    }
+}
+
+impl Parts {
+    fn into_file(self, kind: FileKind, warnings: Vec<Diag>) -> Result<File, Vec<Diag>> {
+        let fail = |message: String| vec![Diag::error(format!("{}: {message}", kind.name()))];
+        let Some(module) = &self.module else { return Err(fail("it has no module".into())) };
+        if self.outside > 0 {
+            return Err(fail(format!("{} arguments are not in the message, but behind it", self.outside)));
+        }
+        let module = match &self.config {
+            Some(config) => convert::to_module_with_config(module, config)?,
+            None => convert::to_module(module)?,
+        };
+        let argument = |(n, proto): (usize, &LiteralProto)| {
+            convert::read_literal(proto).map_err(|e| fail(format!("argument {n}: {e}")))
+        };
+        let arguments = |list: &Vec<LiteralProto>| list.iter().enumerate().map(argument).collect();
+        let result = self.result.as_deref().map(convert::read_literal).transpose();
+        Ok(File {
+            kind,
+            module,
+            arguments: self.arguments.iter().map(arguments).collect::<Result<_, _>>()?,
+            result: result.map_err(|e| fail(format!("the result: {e}")))?,
+            platform: self.platform,
+            config: self.config,
+            warnings,
+        })
+    }
+}
+
+/// The binary form of a module as a message of some kind.
+pub fn write(module: &Module, kind: FileKind) -> Vec<u8> {
+    let hlo_module = || Some(Box::new(convert::from_module(module)));
+    match kind {
+        FileKind::Module => convert::from_module(module).encode_to_vec(),
+        FileKind::ModuleWithConfig => convert::from_module_with_config(module).encode_to_vec(),
+        FileKind::Hlo => HloProto { hlo_module: hlo_module(), ..HloProto::default() }.encode_to_vec(),
+        FileKind::Snapshot => write_snapshot(module, &[], None, ""),
+        FileKind::UnoptimizedSnapshot => write_unoptimized_snapshot(module, &[]),
+    }
+}
+
+/// The binary form of an HloSnapshot: a module with the arguments and the result of a run on a platform.
+pub fn write_snapshot(
+    module: &Module,
+    arguments: &[Literal],
+    result: Option<&Literal>,
+    platform: &str,
+) -> Vec<u8> {
+    let hlo = HloProto { hlo_module: Some(Box::new(convert::from_module(module))), ..HloProto::default() };
+    let snapshot = HloSnapshot {
+        hlo: Some(Box::new(hlo)),
+        arguments: arguments.iter().map(convert::write_literal).collect(),
+        result: result.map(|r| Box::new(convert::write_literal(r))),
+        execution_platform: platform.to_owned(),
+    };
+    snapshot.encode_to_vec()
+}
+
+/// The binary form of an HloUnoptimizedSnapshot: a module with the arguments of each partition.
+pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -> Vec<u8> {
+    let inputs = |list: &Vec<Literal>| HloInputs {
+        arguments: list.iter().map(convert::write_literal).collect(),
+        ..HloInputs::default()
+    };
+    let snapshot = HloUnoptimizedSnapshot {
+        hlo_module: Some(Box::new(convert::from_module(module))),
+        partitions: arguments.iter().map(inputs).collect(),
+        ..HloUnoptimizedSnapshot::default()
+    };
+    snapshot.encode_to_vec()
+}
+
+/// The text form of a module as a message of some kind.
+pub fn write_text(module: &Module, kind: FileKind) -> String {
+    text::print(&write(module, kind), kind.message_type()).unwrap_or_default()
+}
