@@ -1,0 +1,192 @@
+//! What values are called: `%0`, `%cst_1`, `%arg0`. MLIR's way: the values of a region are numbered before those of the
+//! regions within, which all go on from the same number; in the generic form no number occurs twice, and the last region
+//! comes first.
+
+use crate::tree::{Block, Operation, Region, Tree, Type, TypeKind, ValueId};
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::rc::Rc;
+
+/// What a value is called.
+#[derive(Clone, Debug)]
+enum Label {
+    Number(u32),
+    Name(Rc<str>),
+    /// One of several results, of which the first has the number.
+    Part(u32, u32),
+}
+
+/// The names of all values of a tree.
+pub struct Names {
+    labels: Vec<Option<Label>>,
+}
+
+impl Names {
+    /// Names the values. The generic form has no names but numbers.
+    pub fn new(tree: &Tree, is_generic: bool) -> Self {
+        let mut namer = Namer {
+            tree,
+            labels: vec![None; tree.value_count()],
+            used: HashSet::new(),
+            is_generic,
+            counters: Counters::default(),
+        };
+        namer.operation(&tree.module);
+        namer.regions(&tree.module);
+        Self { labels: namer.labels }
+    }
+
+    /// Writes `%name`.
+    pub fn write(&self, out: &mut String, value: ValueId) {
+        let _ = match self.labels.get(value.index()) {
+            Some(Some(Label::Number(n))) => write!(out, "%{n}"),
+            Some(Some(Label::Name(name))) => write!(out, "%{name}"),
+            Some(Some(Label::Part(n, part))) => write!(out, "%{n}#{part}"),
+            _ => write!(out, "%unnamed{}", value.index()),
+        };
+    }
+
+    /// Writes `%0:2 =` or `%values, %indices =`, what stands before an operation that gives something.
+    pub fn write_results(&self, out: &mut String, results: &[ValueId]) {
+        let mut is_first = true;
+        for &value in results {
+            match self.labels.get(value.index()) {
+                Some(Some(Label::Part(_, 1..))) => continue,
+                Some(Some(Label::Part(n, _))) => {
+                    let _ = write!(out, "%{n}:{}", results.len());
+                }
+                _ => {
+                    if !is_first {
+                        out.push_str(", ");
+                    }
+                    self.write(out, value);
+                }
+            }
+            is_first = false;
+        }
+        if !is_first {
+            out.push_str(" = ");
+        }
+    }
+}
+
+/// The next numbers, and how many names clashed.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    value: u32,
+    argument: u32,
+    conflict: u32,
+}
+
+struct Namer<'t> {
+    tree: &'t Tree,
+    labels: Vec<Option<Label>>,
+    /// The names of the regions that are open.
+    used: HashSet<Rc<str>>,
+    is_generic: bool,
+    counters: Counters,
+}
+
+impl Namer<'_> {
+    fn regions(&mut self, op: &Operation) {
+        for region in op.regions.iter().rev() {
+            let counters = self.counters;
+            self.region(op, region);
+            if !self.is_generic {
+                self.counters = counters;
+            }
+        }
+    }
+
+    fn region(&mut self, parent: &Operation, region: &Region) {
+        let mut own = Vec::new();
+        for (i, block) in region.blocks.iter().enumerate() {
+            self.arguments(parent, block, i == 0, &mut own);
+            for op in &block.operations {
+                self.results(op, &mut own);
+            }
+        }
+        for op in region.blocks.iter().rev().flat_map(|block| block.operations.iter().rev()) {
+            self.regions(op);
+        }
+        for name in own {
+            self.used.remove(&name);
+        }
+    }
+
+    fn arguments(&mut self, parent: &Operation, block: &Block, is_entry: bool, own: &mut Vec<Rc<str>>) {
+        let inputs = match &*parent.name {
+            "chlo.scan" => parent.attribute("operandSegmentSizes").and_then(|a| a.ints()?.first().copied()),
+            _ => None,
+        };
+        for (i, &value) in block.arguments.iter().enumerate() {
+            let special = match &*parent.name {
+                _ if self.is_generic => None,
+                "stablehlo.while" => Some("iterArg"),
+                "chlo.scan" => Some(if (i as i64) < inputs.unwrap_or(0) { "input" } else { "carry" }),
+                _ => None,
+            };
+            match special {
+                Some(name) => self.name(value, name, own),
+                None if is_entry => {
+                    let name = format!("arg{}", self.counters.argument);
+                    self.counters.argument += 1;
+                    self.name(value, &name, own);
+                }
+                None => {
+                    self.labels[value.index()] = Some(Label::Number(self.counters.value));
+                    self.counters.value += 1;
+                }
+            }
+        }
+    }
+
+    fn operation(&mut self, op: &Operation) {
+        self.results(op, &mut Vec::new());
+    }
+
+    fn results(&mut self, op: &Operation, own: &mut Vec<Rc<str>>) {
+        let named = if self.is_generic { &[][..] } else { names_of_results(op, self.tree) };
+        if !named.is_empty() && named.len() == op.results.len() {
+            for (&value, name) in op.results.iter().zip(named) {
+                self.name(value, name, own);
+            }
+            return;
+        }
+        let number = self.counters.value;
+        for (i, &value) in op.results.iter().enumerate() {
+            let label =
+                if op.results.len() == 1 { Label::Number(number) } else { Label::Part(number, i as u32) };
+            self.labels[value.index()] = Some(label);
+        }
+        self.counters.value += u32::from(!op.results.is_empty());
+    }
+
+    /// Gives a value a name, with a number behind it if another has that already.
+    fn name(&mut self, value: ValueId, wanted: &str, own: &mut Vec<Rc<str>>) {
+        let mut name: Rc<str> = wanted.into();
+        while self.used.contains(&name) {
+            name = format!("{wanted}_{}", self.counters.conflict).into();
+            self.counters.conflict += 1;
+        }
+        self.used.insert(name.clone());
+        own.push(name.clone());
+        self.labels[value.index()] = Some(Label::Name(name));
+    }
+}
+
+/// The names that an operation has for its results; none if they are numbered.
+fn names_of_results(op: &Operation, tree: &Tree) -> &'static [&'static str] {
+    let is_integer = |ty: &Type| ty.as_tensor().is_some_and(|t| matches!(*t.element, TypeKind::Integer(..)));
+    match &*op.name {
+        "stablehlo.constant" => match op.results.first() {
+            Some(&value) if is_integer(tree.type_of(value)) => &["c"],
+            _ => &["cst"],
+        },
+        "stablehlo.rng_bit_generator" => &["output_state", "output"],
+        "stablehlo.batch_norm_training" => &["output", "batch_mean", "batch_var"],
+        "stablehlo.batch_norm_grad" => &["grad_operand", "grad_scale", "grad_offset"],
+        "chlo.top_k" => &["values", "indices"],
+        _ => &[],
+    }
+}

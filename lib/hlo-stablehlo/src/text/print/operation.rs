@@ -1,0 +1,439 @@
+//! Operations as text: the generic form, the pieces of pretty ones, regions and blocks.
+
+use super::location::Aliases;
+use super::names::Names;
+use super::{PrintOptions, attribute, dimensions, sdy, types};
+use crate::dialect;
+use crate::text::format::{self, As, Form, Piece, Types, defaults};
+use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
+use std::fmt::Write;
+
+/// Writes a tree.
+pub struct Printer<'t> {
+    pub tree: &'t Tree,
+    pub options: PrintOptions,
+    pub names: Names,
+    pub out: String,
+    indent: usize,
+    /// The dialect whose name operations of the innermost region go without.
+    dialect: &'static str,
+    locations: Aliases,
+    /// True while locations are noted and what is written is of no use.
+    is_noting: bool,
+}
+
+impl<'t> Printer<'t> {
+    pub fn new(tree: &'t Tree, options: PrintOptions) -> Self {
+        let names = Names::new(tree, options.is_generic);
+        let locations = Aliases::default();
+        Self {
+            tree,
+            options,
+            names,
+            out: String::new(),
+            indent: 0,
+            dialect: "builtin",
+            locations,
+            is_noting: false,
+        }
+    }
+
+    pub fn print(mut self) -> String {
+        if self.options.with_locations {
+            self.is_noting = true;
+            self.operation(&self.tree.module);
+            self.is_noting = false;
+            self.out.clear();
+            self.locations.number();
+            self.locations.write_definitions(&mut self.out, false);
+        }
+        self.operation(&self.tree.module);
+        self.out.push('\n');
+        self.locations.write_definitions(&mut self.out, true);
+        self.out
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Begins a line.
+    pub fn new_line(&mut self) {
+        self.out.push('\n');
+        self.out.extend(std::iter::repeat_n(' ', self.indent));
+    }
+
+    fn operation(&mut self, op: &Operation) {
+        if self.is_noting {
+            self.locations.note(&op.location, true);
+        }
+        self.names.write_results(&mut self.out, &op.results);
+        match format::find(&op.name).filter(|_| !self.options.is_generic) {
+            None => {
+                attribute::string(&mut self.out, op.name.as_bytes());
+                self.generic(op);
+            }
+            Some(form) => {
+                let short = op.name.strip_prefix(self.dialect).and_then(|rest| rest.strip_prefix('.'));
+                self.text(short.unwrap_or(&op.name));
+                self.form(op, form);
+            }
+        }
+        if self.options.with_locations && !self.is_noting {
+            self.out.push(' ');
+            self.locations.write(&mut self.out, &op.location);
+        }
+    }
+
+    /// ` loc(…)` of a block's argument, if locations are asked for.
+    pub fn location_of_argument(&mut self, argument: ValueId) {
+        if !self.options.with_locations {
+            return;
+        }
+        let location = self.tree.location_of(argument);
+        if self.is_noting {
+            self.locations.note(location, false);
+        } else {
+            self.out.push(' ');
+            self.locations.write_whole(&mut self.out, location);
+        }
+    }
+
+    /// What stands behind the name in the generic form.
+    pub fn generic(&mut self, op: &Operation) {
+        self.out.push('(');
+        self.operands(&op.operands);
+        self.out.push(')');
+        let (inherent, others) = split(op);
+        if !inherent.is_empty() {
+            self.text(" <");
+            attribute::entries(&mut self.out, inherent);
+            self.out.push('>');
+        }
+        if !op.regions.is_empty() {
+            self.text(" ");
+            self.regions(op);
+        }
+        if !others.is_empty() {
+            self.out.push(' ');
+            attribute::entries(&mut self.out, others);
+        }
+        self.text(" : ");
+        self.function_type(op);
+    }
+
+    /// Regions in parentheses.
+    fn regions(&mut self, op: &Operation) {
+        self.out.push('(');
+        for (i, region) in op.regions.iter().enumerate() {
+            if i > 0 {
+                self.text(", ");
+            }
+            self.region(op, region, true, true);
+        }
+        self.out.push(')');
+    }
+
+    /// A region of an operation. Without a label, its entry block's arguments are written elsewhere.
+    pub fn region(&mut self, op: &Operation, region: &Region, has_label: bool, labels_empty: bool) {
+        let around = std::mem::replace(
+            &mut self.dialect,
+            match &*op.name {
+                "builtin.module" if !self.options.is_generic => "builtin",
+                "func.func" => "func",
+                _ => "",
+            },
+        );
+        self.out.push('{');
+        for (i, block) in region.blocks.iter().enumerate() {
+            let is_entry = i == 0;
+            let labelled = !is_entry
+                || labels_empty && block.operations.is_empty()
+                || has_label && !block.arguments.is_empty();
+            if labelled {
+                self.label(i, block);
+            }
+            self.indent += 2;
+            for op in &block.operations {
+                self.new_line();
+                self.operation(op);
+            }
+            self.indent -= 2;
+        }
+        self.new_line();
+        self.out.push('}');
+        self.dialect = around;
+    }
+
+    /// `^bb0(%arg0: tensor<f32>):`
+    fn label(&mut self, number: usize, block: &Block) {
+        self.new_line();
+        let _ = write!(self.out, "^bb{number}");
+        if !block.arguments.is_empty() {
+            self.out.push('(');
+            self.arguments(&block.arguments);
+            self.out.push(')');
+        }
+        self.out.push(':');
+        if number > 0 {
+            self.text("  // no predecessors");
+        }
+    }
+
+    /// `%arg0: tensor<f32>, %arg1: tensor<f32>`
+    pub fn arguments(&mut self, arguments: &[ValueId]) {
+        for (i, &argument) in arguments.iter().enumerate() {
+            if i > 0 {
+                self.text(", ");
+            }
+            self.argument(argument);
+        }
+    }
+
+    /// `%arg0: tensor<f32>`
+    pub fn argument(&mut self, argument: ValueId) {
+        self.names.write(&mut self.out, argument);
+        self.text(": ");
+        types::write(&mut self.out, self.tree.type_of(argument));
+        self.location_of_argument(argument);
+    }
+
+    pub fn operand(&mut self, value: ValueId) {
+        self.names.write(&mut self.out, value);
+    }
+
+    pub fn operands(&mut self, values: &[ValueId]) {
+        for (i, &value) in values.iter().enumerate() {
+            if i > 0 {
+                self.text(", ");
+            }
+            self.operand(value);
+        }
+    }
+
+    /// What is said of an operation but by its form; nothing if nothing is.
+    pub fn attributes(&mut self, op: &Operation, elided: &[&str], keyword: &str) {
+        let said = op.attributes.iter().filter(|(name, value)| {
+            !elided.contains(&name.as_str()) && !defaults::is_default(&op.name, name, value)
+        });
+        let entries: Vec<(&str, &Attribute)> = said.map(|(name, value)| (name.as_str(), value)).collect();
+        if !entries.is_empty() {
+            self.text(keyword);
+            self.out.push(' ');
+            attribute::entries(&mut self.out, entries);
+        }
+    }
+
+    /// `(A, B) -> C`
+    pub fn function_type(&mut self, op: &Operation) {
+        let tree = self.tree;
+        let inputs = op.operands.iter().map(|&v| tree.type_of(v));
+        let results = op.results.iter().map(|&v| tree.type_of(v));
+        types::function(&mut self.out, inputs, results);
+    }
+
+    /// An operation's text piece by piece.
+    pub fn pieces(&mut self, op: &Operation, pieces: &[Piece]) {
+        let mut elided = Vec::new();
+        names_in(pieces, &mut elided);
+        let mut operands = &op.operands[..];
+        self.some_pieces(op, pieces, &elided, &mut operands);
+    }
+
+    fn some_pieces(&mut self, op: &Operation, pieces: &[Piece], elided: &[&str], operands: &mut &[ValueId]) {
+        for &piece in pieces {
+            match piece {
+                Piece::Text(text) => self.text(text),
+                Piece::Operand => {
+                    if let Some((&first, rest)) = operands.split_first() {
+                        self.operand(first);
+                        *operands = rest;
+                    }
+                }
+                Piece::Operands => self.operands(std::mem::take(operands)),
+                Piece::OperandsAndCommas => {
+                    self.operands(std::mem::take(operands));
+                    self.out.push(',');
+                }
+                Piece::OperandsAndTypes => self.operands_and_types(std::mem::take(operands)),
+                Piece::Attribute(name, how) => {
+                    if let Some(value) = op.attribute(name) {
+                        self.attribute_as(value, how);
+                    }
+                }
+                Piece::Optional(name, pieces) => {
+                    let is_said =
+                        op.attribute(name).is_some_and(|v| !defaults::is_default(&op.name, name, v));
+                    if is_said {
+                        self.some_pieces(op, pieces, elided, operands);
+                    }
+                }
+                Piece::SliceRanges => dimensions::slice(&mut self.out, op),
+                Piece::DotDimensions => dimensions::dot(&mut self.out, op),
+                Piece::Window => dimensions::window(&mut self.out, op),
+                Piece::ExponentMantissa(exponent, mantissa) => {
+                    let number = |name| op.attribute(name).and_then(Attribute::as_int).unwrap_or_default();
+                    let _ = write!(self.out, "e{}m{}", number(exponent), number(mantissa));
+                }
+                Piece::Dictionary => self.attributes(op, elided, ""),
+                Piece::Types(types) => self.types(op, types),
+                Piece::Regions if op.regions.is_empty() => {}
+                Piece::Regions => {
+                    self.out.push(' ');
+                    self.regions(op);
+                }
+                Piece::RegionWithArguments => {
+                    if let Some(region) = op.regions.first() {
+                        self.out.push('(');
+                        self.arguments(region.blocks.first().map_or(&[], |block| &block.arguments));
+                        self.text(") ");
+                        self.region(op, region, false, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// ` %0, %1 : A, B`, or nothing.
+    fn operands_and_types(&mut self, operands: &[ValueId]) {
+        if !operands.is_empty() {
+            self.out.push(' ');
+            self.operands(operands);
+            self.text(" : ");
+            self.types_of(operands);
+        }
+    }
+
+    fn types_of(&mut self, values: &[ValueId]) {
+        let tree = self.tree;
+        types::list(&mut self.out, values.iter().map(|&v| tree.type_of(v)));
+    }
+
+    fn types(&mut self, op: &Operation, types: Types) {
+        let tree = self.tree;
+        let is = |value: &ValueId, ty: &Type| tree.type_of(*value) == ty;
+        let result = op.results.first().map(|&v| tree.type_of(v));
+        match types {
+            Types::Function => self.function_type(op),
+            Types::Results => self.types_of(&op.results),
+            Types::Operands if op.operands.is_empty() => {}
+            Types::Operands => {
+                self.text(" : ");
+                self.types_of(&op.operands);
+            }
+            Types::OperandsSame => self.types_of(op.operands.get(..1).unwrap_or_default()),
+            Types::Pairwise if op.operands.is_empty() => self.text("()"),
+            Types::Pairwise => {
+                self.operands(&op.operands);
+                self.text(" : ");
+                self.types_of(&op.operands);
+            }
+            Types::Arrow => {
+                self.types_of(&op.operands);
+                self.text(" -> ");
+                let is_one = op.results.len() == 1;
+                self.text(if is_one { "" } else { "(" });
+                self.types_of(&op.results);
+                self.text(if is_one { "" } else { ")" });
+            }
+            Types::Tuple => self.types_of(&op.results),
+            Types::Same => match result {
+                Some(ty) if op.operands.iter().all(|v| is(v, ty)) => types::write(&mut self.out, ty),
+                _ => self.function_type(op),
+            },
+            Types::Select => match result {
+                Some(ty) if op.operands.get(1..).is_some_and(|rest| rest.iter().all(|v| is(v, ty))) => {
+                    self.types_of(&op.operands[..1]);
+                    self.text(", ");
+                    types::write(&mut self.out, ty);
+                }
+                _ => self.function_type(op),
+            },
+            Types::Complex => match result {
+                Some(ty) if op.operands.iter().all(|v| is_part_of(tree.type_of(*v), ty)) => {
+                    types::write(&mut self.out, ty);
+                }
+                _ => self.function_type(op),
+            },
+        }
+    }
+
+    fn attribute_as(&mut self, value: &Attribute, how: As) {
+        let out = &mut self.out;
+        match (how, value) {
+            (As::Integer(_) | As::Unsigned(_), Attribute::Integer(number, _)) => {
+                let _ = write!(out, "{number}");
+            }
+            (As::Integers, _) => attribute::integers(out, value),
+            (As::Float, Attribute::Float(number)) => {
+                super::float::write(out, number.bits, crate::tree::FloatType::F64)
+            }
+            (As::StringSymbol | As::Symbol, _) => attribute::symbol(out, value.as_str().unwrap_or_default()),
+            (As::Word(_), Attribute::Enum(_, word)) => out.push_str(word),
+            (As::Words(_), Attribute::Array(items)) => {
+                attribute::list(out, "[", items.iter(), "]", |out, item| match item {
+                    Attribute::Enum(_, word) => out.push_str(word),
+                    _ => attribute::write(out, item),
+                });
+            }
+            (As::Body(kind), Attribute::Struct(of, fields)) if *of == kind => {
+                attribute::body(out, kind, fields)
+            }
+            (As::ConvolutionDimensions, Attribute::Struct(_, fields)) => dimensions::convolution(out, fields),
+            (As::Shardings, Attribute::Struct(_, fields)) => sdy::shardings(out, fields),
+            _ => attribute::write(out, value),
+        }
+    }
+
+    fn form(&mut self, op: &Operation, form: Form) {
+        match form {
+            Form::Pieces(pieces) => self.pieces(op, pieces),
+            Form::Constant => self.constant(op),
+            Form::Reduce => self.reduce(op),
+            Form::While => self.while_loop(op),
+            Form::Scan => self.scan(op),
+            Form::Function => self.function(op),
+            Form::Module => self.module(op),
+        }
+    }
+}
+
+/// Attributes by name.
+type Entries<'o> = Vec<(&'o str, &'o Attribute)>;
+
+/// The attributes that the operation's dialect defines, and all others.
+fn split(op: &Operation) -> (Entries<'_>, Entries<'_>) {
+    let known = dialect::operation(&op.name);
+    let is_inherent = |name: &str| {
+        known.is_some_and(|info| info.attribute(name).is_some())
+            || matches!(name, "operandSegmentSizes" | "resultSegmentSizes")
+    };
+    op.attributes.iter().map(|(name, value)| (name.as_str(), value)).partition(|entry| is_inherent(entry.0))
+}
+
+/// The attributes that pieces say.
+fn names_in(pieces: &[Piece], out: &mut Vec<&'static str>) {
+    for &piece in pieces {
+        match piece {
+            Piece::Attribute(name, _) => out.push(name),
+            Piece::Optional(_, pieces) => names_in(pieces, out),
+            Piece::SliceRanges => out.extend(["start_indices", "limit_indices", "strides"]),
+            Piece::DotDimensions => out.push("dot_dimension_numbers"),
+            Piece::Window => out.extend(dimensions::WINDOW.map(|(name, _)| name)),
+            Piece::ExponentMantissa(exponent, mantissa) => out.extend([exponent, mantissa]),
+            _ => {}
+        }
+    }
+}
+
+/// True for a tensor of the parts of the complex numbers of another.
+fn is_part_of(part: &Type, complex: &Type) -> bool {
+    match (part.as_tensor(), complex.as_tensor()) {
+        (Some(part), Some(complex)) => {
+            matches!(&*complex.element, TypeKind::Complex(of) if *of == part.element)
+                && part.dims == complex.dims
+                && part.encoding == complex.encoding
+        }
+        _ => false,
+    }
+}

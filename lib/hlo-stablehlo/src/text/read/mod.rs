@@ -1,0 +1,280 @@
+//! From text to the tree.
+
+mod attribute;
+mod convolution;
+mod elements;
+mod forms;
+mod function;
+mod location;
+mod operation;
+mod pretty;
+mod sdy;
+mod signature;
+mod types;
+mod values;
+
+pub use attribute::float_bits;
+
+use super::grammar::{self, Rule};
+use super::lex::{Cursor, Fault, Result, Text, wrong};
+use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Operation, Tree, Type};
+use foldhash::{HashMap, HashMapExt};
+use hlo_ir::Span;
+use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
+use pest::iterators::Pair;
+use values::Values;
+
+/// How many errors of a text are reported.
+const MAX_ERRORS: usize = 20;
+/// How many types, attributes and locations an alias may stand for: they may double with each.
+const MAX_ALIAS_SIZE: usize = 1 << 20;
+
+/// Reads a text, which is `scanned` after the scan.
+pub fn read(text: &str, scanned: &str) -> std::result::Result<Tree, Vec<Diag>> {
+    let pairs = grammar::parse(scanned, text).map_err(|d| vec![d])?;
+    let mut reader = Reader::new(text);
+    let mut operations = Vec::new();
+    for pair in pairs {
+        match pair.as_rule() {
+            Rule::alias => reader.note_alias(&pair),
+            Rule::resources => reader.note_resources(&pair),
+            Rule::operation => operations.push(pair),
+            _ => {}
+        }
+    }
+    reader.file(operations);
+    let mut errors = reader.errors;
+    if errors.is_empty() {
+        return Ok(reader.tree);
+    }
+    errors.truncate(MAX_ERRORS);
+    Err(errors)
+}
+
+/// What is known of the text.
+pub struct Reader<'a> {
+    text: &'a str,
+    tree: Tree,
+    errors: Vec<Diag>,
+    values: Values<'a>,
+    /// Names that occurred, so that each is stored once.
+    names: HashMap<&'a str, Name>,
+    /// Tensors' types by their text.
+    types: HashMap<&'a str, Type>,
+    aliases: HashMap<&'a str, Alias>,
+    /// The strings of `dialect_resources` by name, with their quotes.
+    resources: HashMap<&'a str, &'a str>,
+    /// How deep what is read lies within others.
+    depth: usize,
+    /// How many types, attributes and locations were read, those counted that aliases stand for.
+    size: usize,
+}
+
+/// What a name such as `#loc1` stands for.
+struct Alias {
+    /// Where that is written.
+    span: Span,
+    /// What it is, once it was asked for.
+    value: Option<Meaning>,
+    /// How many others it is made of.
+    size: usize,
+    /// True while it is read: whatever asks for it then is part of itself.
+    is_open: bool,
+}
+
+/// What an alias stands for.
+#[derive(Clone)]
+enum Meaning {
+    Type(Type),
+    Attribute(Attribute),
+    Location(Location),
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            tree: Tree::new(),
+            errors: Vec::new(),
+            values: Values::default(),
+            names: HashMap::new(),
+            types: HashMap::new(),
+            aliases: HashMap::new(),
+            resources: HashMap::new(),
+            depth: 0,
+            size: 0,
+        }
+    }
+
+    /// The operations of the file: one module is the whole, others are in one.
+    fn file(&mut self, operations: Vec<Pair<'_, Rule>>) {
+        let mut read: Vec<Operation> = Vec::new();
+        for pair in operations {
+            if let Some(op) = self.operation(pair) {
+                read.push(op);
+            }
+        }
+        if read.len() == 1 && read[0].name == "builtin.module" {
+            self.tree.module = read.remove(0);
+        } else {
+            *self.tree.operations_mut() = read;
+        }
+    }
+
+    /// A cursor on a part of the text.
+    fn cursor(&self, span: Span) -> Cursor<'a> {
+        Cursor::with_context(&self.text[span.range()], span.start as usize, Text)
+    }
+
+    /// Keeps an error, unless there are enough.
+    fn report(&mut self, fault: Fault) {
+        if let Fault::Error(diag) = fault
+            && self.errors.len() < MAX_ERRORS
+        {
+            self.errors.push(*diag);
+        }
+    }
+
+    /// True if there are so many errors that no more are looked for.
+    fn gives_up(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
+    /// A name, stored once.
+    fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        Name::from(text)
+    }
+
+    /// A name that is a part of the text.
+    fn kept_name(&mut self, text: &'a str) -> Name {
+        self.names.entry(text).or_insert_with(|| Name::from(text)).clone()
+    }
+
+    /// Reads something that may hold others of its kind.
+    fn nested<T>(
+        &mut self,
+        c: &mut Cursor<'a>,
+        read: impl FnOnce(&mut Self, &mut Cursor<'a>) -> Result<T>,
+    ) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            let start = c.offset_of_next();
+            let diag = Diag::error(format!("this lies more than {MAX_DEPTH} deep within others"));
+            return Err(diag.with_code(code::BRACKET_DEPTH).at(Span::new(start, start + 1), "").into());
+        }
+        self.depth += 1;
+        self.size += 1;
+        let result = read(self, c);
+        self.depth -= 1;
+        result
+    }
+
+    /// Notes where an alias is defined. It is read when it is needed: it may be made of later ones.
+    fn note_alias(&mut self, pair: &Pair<'_, Rule>) {
+        let span = pair.as_span();
+        let whole = &self.text[span.start()..span.end()];
+        let Some((name, _)) = whole.split_once('=') else { return };
+        let value = Span::new(span.start() + name.len() + 1, span.end());
+        let name = name.trim_end();
+        let known = self.aliases.insert(name, Alias { span: value, value: None, size: 0, is_open: false });
+        if known.is_some() {
+            let span = Span::new(span.start(), span.start() + name.len());
+            self.errors.push(Diag::error(format!("the alias `{name}` is defined twice")).at(span, ""));
+        }
+    }
+
+    /// What the alias at `start` stands for, read by `read` the first time.
+    fn alias(
+        &mut self,
+        c: &Cursor<'a>,
+        start: usize,
+        read: impl FnOnce(&mut Self, &mut Cursor<'a>) -> Result<Meaning>,
+    ) -> Result<Meaning> {
+        let name = &self.text[start..c.offset()];
+        let Some(alias) = self.aliases.get_mut(name) else {
+            return Err(wrong(c, start, format!("`{name}` is defined nowhere")));
+        };
+        if alias.is_open {
+            return Err(wrong(c, start, format!("`{name}` is part of itself")));
+        }
+        if let Some(value) = &alias.value {
+            self.size += alias.size;
+            return Ok(value.clone());
+        }
+        alias.is_open = true;
+        let mut inner = Cursor::with_context(&self.text[alias.span.range()], alias.span.start as usize, Text);
+        let before = self.size;
+        let read = read(self, &mut inner).and_then(|value| inner.expect_end().map(|()| value));
+        let size = self.size - before;
+        if let Some(alias) = self.aliases.get_mut(name) {
+            alias.is_open = false;
+            alias.size = size;
+            alias.value = read.as_ref().ok().cloned();
+        }
+        if size > MAX_ALIAS_SIZE {
+            return Err(wrong(c, start, format!("`{name}` stands for more than {MAX_ALIAS_SIZE} others")));
+        }
+        read
+    }
+
+    fn type_alias(&mut self, c: &Cursor<'a>, start: usize, name: &str) -> Result<Type> {
+        match self.alias(c, start, |r, c| r.ty(c).map(Meaning::Type))? {
+            Meaning::Type(ty) => Ok(ty),
+            _ => Err(wrong(c, start, format!("`!{name}` is no type"))),
+        }
+    }
+
+    fn attribute_alias(&mut self, c: &Cursor<'a>, start: usize, _: &str) -> Result<Attribute> {
+        match self.alias(c, start, |r, c| r.attribute(c).map(Meaning::Attribute))? {
+            Meaning::Type(ty) => Ok(Attribute::Type(ty)),
+            Meaning::Attribute(value) => Ok(value),
+            Meaning::Location(location) => Ok(Attribute::Location(location)),
+        }
+    }
+
+    fn location_alias(&mut self, c: &Cursor<'a>, start: usize, name: &str) -> Result<Location> {
+        match self.alias(c, start, |r, c| r.location(c).map(Meaning::Location))? {
+            Meaning::Location(location) | Meaning::Attribute(Attribute::Location(location)) => Ok(location),
+            _ => Err(wrong(c, start, format!("`#{name}` is no location"))),
+        }
+    }
+
+    /// Notes the strings of `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
+    fn note_resources(&mut self, pair: &Pair<'_, Rule>) {
+        let span = pair.as_span();
+        let mut c = self.cursor(Span::new(span.start(), span.end()));
+        c.advance("{-#".len());
+        if let Err(fault) = self.resource_group(&mut c, 0) {
+            self.report(fault);
+        }
+    }
+
+    /// `name: { … }, name: "…"` up to the closing bracket.
+    fn resource_group(&mut self, c: &mut Cursor<'a>, depth: usize) -> Result<()> {
+        loop {
+            if c.eat("#-}") || c.eat("}") {
+                return Ok(());
+            }
+            let start = c.offset_of_next();
+            if c.byte() == b'"' {
+                super::lex::string(c)?;
+            } else {
+                super::lex::some_word(c, "the name of a resource")?;
+            }
+            let name = self.text[start..c.offset()].trim_matches('"');
+            c.expect(":")?;
+            let value = c.offset_of_next();
+            if c.byte() == b'{' && depth < 4 {
+                c.advance(1);
+                self.resource_group(c, depth + 1)?;
+            } else {
+                super::lex::string(c)?;
+                self.resources.insert(name, &self.text[value..c.offset()]);
+            }
+            c.eat(",");
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Operations: their results, the generic form, regions and blocks.
+
+use super::Reader;
+use super::values::Group;
+use crate::text::format;
+use crate::text::grammar::Rule;
+use crate::text::lex::{self, Cursor, Fault, Result, wrong, wrong_at};
+use crate::tree::{Attributes, Block, Location, Name, Operation, Region, Type, ValueId};
+use hlo_ir::Span;
+use pest::iterators::{Pair, Pairs};
+use std::borrow::Cow;
+
+/// An operation as it is read.
+pub struct Draft<'p> {
+    /// Its name.
+    pub name: Name,
+    pub operands: Vec<ValueId>,
+    /// Where they stand.
+    pub operand_spans: Vec<Span>,
+    pub attributes: Attributes,
+    pub regions: Vec<Region>,
+    /// The types of what it gives.
+    pub results: Vec<Type>,
+    /// Where it comes from, if a part of it said so.
+    pub location: Option<Location>,
+    /// The regions that were not read yet.
+    pub unread: std::iter::Peekable<Pairs<'p, Rule>>,
+}
+
+/// What an operation calls its results: the name, how many there are of it, and where it stands.
+type ResultName<'a> = (&'a str, usize, Span);
+
+impl<'a> Reader<'a> {
+    /// An operation; `None` if there is something wrong with it, which is reported then.
+    pub fn operation(&mut self, pair: Pair<'_, Rule>) -> Option<Operation> {
+        let span = Span::new(pair.as_span().start(), pair.as_span().end());
+        let mut c = self.cursor(span);
+        let mut names = Vec::new();
+        let read =
+            self.result_names(&mut c, &mut names).and_then(|()| self.operation_behind_names(&mut c, pair));
+        let read = read.and_then(|draft| self.finish(draft, &names, span));
+        match read {
+            Ok(op) => Some(op),
+            Err(fault) => {
+                self.report(fault);
+                for (name, ..) in names {
+                    self.values.define(name, None);
+                }
+                None
+            }
+        }
+    }
+
+    /// `%0:2, %sum =`
+    fn result_names(&mut self, c: &mut Cursor<'a>, names: &mut Vec<ResultName<'a>>) -> Result<()> {
+        while c.peek() == b'%' {
+            let start = c.offset();
+            c.advance(1);
+            let name = lex::suffix(c, "a value's name")?;
+            let span = c.since(start);
+            let count = if c.eat(":") { lex::integer(c)? } else { 1usize };
+            names.push((name, count, span));
+            if !c.eat(",") {
+                return c.expect("=");
+            }
+        }
+        Ok(())
+    }
+
+    fn operation_behind_names<'p>(&mut self, c: &mut Cursor<'a>, pair: Pair<'p, Rule>) -> Result<Draft<'p>> {
+        let start = c.offset_of_next();
+        let is_generic = c.byte() == b'"';
+        let name: Cow<'a, str> =
+            if is_generic { lex::text(c)?.into() } else { lex::some_word(c, "an operation")?.into() };
+        let name_span = c.since(start);
+        let name = self.name_of_operation(&name);
+        let mut draft = Draft {
+            name,
+            operands: Vec::new(),
+            operand_spans: Vec::new(),
+            attributes: Attributes::default(),
+            regions: Vec::new(),
+            results: Vec::new(),
+            location: None,
+            unread: pair.into_inner().peekable(),
+        };
+        if is_generic {
+            self.generic(c, &mut draft)?;
+        } else {
+            match format::find(&draft.name) {
+                Some(form) => self.pretty(c, &mut draft, form)?,
+                None => {
+                    let name = draft.name.clone();
+                    let diag =
+                        wrong_at(name_span, format!("`{name}` is no operation with a form of its own"));
+                    return Err(match diag {
+                        Fault::Error(diag) => {
+                            diag.note(format!("the generic form is `\"{name}\"(…) : (…) -> …`")).into()
+                        }
+                        other => other,
+                    });
+                }
+            }
+        }
+        if lex::peek_word(c) == "loc" {
+            draft.location = Some(self.location(c)?);
+        }
+        c.expect_end()?;
+        Ok(draft)
+    }
+
+    /// The name of an operation here: MHLO's are StableHLO's, and functions have short ones.
+    fn name_of_operation(&mut self, name: &str) -> Name {
+        let long = match name {
+            "module" => "builtin.module",
+            "func" => "func.func",
+            "return" => "func.return",
+            "call" => "func.call",
+            _ => match name.strip_prefix("mhlo.") {
+                Some(rest) => return self.name(&format!("stablehlo.{rest}")),
+                None => name,
+            },
+        };
+        self.name(long)
+    }
+
+    /// `(%0, %1) <{…}> ({ … }) {…} : (…) -> …`
+    fn generic(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        c.expect("(")?;
+        if !c.eat(")") {
+            self.operands(c, draft)?;
+            c.expect(")")?;
+        }
+        if c.peek() == b'[' {
+            return Err(c.expected("no blocks to go on with: branches between blocks are not supported"));
+        }
+        if c.eat("<") {
+            draft.attributes = self.dictionary(c)?;
+            c.expect(">")?;
+        }
+        self.regions_in_parentheses(c, draft)?;
+        self.more_attributes(c, draft)?;
+        c.expect(":")?;
+        self.function_signature(c, draft)
+    }
+
+    /// Regions in parentheses, if that comes next.
+    pub fn regions_in_parentheses(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        if c.peek() != b'(' {
+            return Ok(());
+        }
+        c.expect("(")?;
+        loop {
+            let region = self.region(c, draft, &[])?;
+            draft.regions.push(region);
+            if !c.eat(",") {
+                return c.expect(")");
+            }
+        }
+    }
+
+    /// A dictionary of attributes, if one comes next.
+    pub fn more_attributes(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        if c.peek() != b'{' {
+            return Ok(());
+        }
+        let start = c.offset();
+        let more = self.dictionary(c)?;
+        for (name, value) in more.iter() {
+            if draft.attributes.get(name).is_some() {
+                return Err(wrong(c, start, format!("the attribute `{name}` is given twice")));
+            }
+            draft.attributes.set(name.clone(), value.clone());
+        }
+        Ok(())
+    }
+
+    /// `%0`, `%1#2`
+    pub fn operand(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        let start = c.offset_of_next();
+        let value = self.value(c)?;
+        draft.operands.push(value);
+        draft.operand_spans.push(c.since(start));
+        Ok(())
+    }
+
+    /// One or more operands.
+    pub fn operands(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        c.separated(|c| self.operand(c, draft))?;
+        Ok(())
+    }
+
+    /// The value of a name that is defined.
+    fn value(&mut self, c: &mut Cursor<'a>) -> Result<ValueId> {
+        let start = c.offset_of_next();
+        if !c.eat("%") {
+            return Err(c.expected("a value such as `%0`"));
+        }
+        let name = lex::suffix(c, "a value's name")?;
+        let index = if c.eat_next("#") { Some(lex::integer::<usize>(c)?) } else { None };
+        let Some(entry) = self.values.get(name) else {
+            return Err(wrong(c, start, format!("`%{name}` is defined nowhere before")));
+        };
+        let Some(group) = &entry.values else { return Err(Fault::Reported) };
+        match (index, group.len()) {
+            (index, n) if index.unwrap_or(0) < n => Ok(group[index.unwrap_or(0)]),
+            (_, n) => Err(wrong(c, start, format!("`%{name}` is {n} values"))),
+        }
+    }
+
+    /// The operation with its results, which get their names.
+    fn finish(&mut self, draft: Draft<'_>, names: &[ResultName<'a>], span: Span) -> Result<Operation> {
+        let named: usize = names.iter().fold(0, |n, name| n.saturating_add(name.1));
+        if !names.is_empty() && named != draft.results.len() {
+            let first = names[0].2;
+            let message =
+                format!("`{}` gives {} results, but {named} are named", draft.name, draft.results.len());
+            return Err(wrong_at(first, message));
+        }
+        let results: Vec<ValueId> = draft.results.into_iter().map(|ty| self.tree.add_value(ty)).collect();
+        let mut rest = &results[..];
+        for &(name, count, span) in names {
+            let (group, more) = rest.split_at(count);
+            rest = more;
+            self.define(name, group, span)?;
+        }
+        Ok(Operation {
+            name: draft.name,
+            operands: draft.operands,
+            results,
+            attributes: draft.attributes,
+            regions: draft.regions,
+            location: draft.location.unwrap_or_default(),
+            span,
+        })
+    }
+
+    /// Gives values their name.
+    pub fn define(&mut self, name: &'a str, group: &[ValueId], span: Span) -> Result<()> {
+        // Numbers are the names of values without one.
+        if !name.bytes().all(|b| b.is_ascii_digit()) {
+            for (i, &value) in group.iter().enumerate() {
+                let kept = if group.len() == 1 { self.kept_name(name) } else { format!("{name}#{i}").into() };
+                self.tree.set_name(value, kept);
+            }
+        }
+        if !self.values.define(name, Some(Group::from_slice(group))) {
+            return Err(wrong_at(span, format!("`%{name}` is defined already")));
+        }
+        Ok(())
+    }
+
+    /// A region, which comes next. Its entry block takes `arguments` if it has no label.
+    pub fn region(
+        &mut self,
+        c: &mut Cursor<'a>,
+        draft: &mut Draft<'_>,
+        arguments: &[Argument<'a>],
+    ) -> Result<Region> {
+        let start = c.offset_of_next();
+        while draft.unread.next_if(|p| !matches!(p.as_rule(), Rule::region | Rule::enclosed)).is_some() {}
+        match draft.unread.next_if(|p| p.as_span().start() == start) {
+            Some(pair) => {
+                c.rewind(pair.as_span().end());
+                let is_isolated = ISOLATED.contains(&draft.name.as_str());
+                self.nested(c, |r, _| r.region_of(pair, arguments, is_isolated))
+            }
+            // Braces with nothing between them may be a dictionary as well: the grammar can't know.
+            None => {
+                c.expect("{")?;
+                c.expect("}")?;
+                let mut block = Block::default();
+                self.in_scope(false, |r| r.add_arguments(&mut block, arguments))?;
+                Ok(Region { blocks: if arguments.is_empty() { Vec::new() } else { vec![block] } })
+            }
+        }
+    }
+
+    fn region_of(
+        &mut self,
+        pair: Pair<'_, Rule>,
+        arguments: &[Argument<'a>],
+        isolated: bool,
+    ) -> Result<Region> {
+        self.in_scope(isolated, |r| {
+            let mut block = Block::default();
+            r.add_arguments(&mut block, arguments)?;
+            let mut blocks = Vec::new();
+            for part in pair.into_inner() {
+                if r.gives_up() {
+                    break;
+                }
+                match part.as_rule() {
+                    Rule::operation => block.operations.extend(r.operation(part)),
+                    _ => {
+                        if !block.operations.is_empty() || !block.arguments.is_empty() {
+                            blocks.push(std::mem::take(&mut block));
+                        }
+                        blocks.push(r.block(part)?);
+                    }
+                }
+            }
+            if !block.operations.is_empty() || !block.arguments.is_empty() {
+                blocks.push(block);
+            }
+            Ok(Region { blocks })
+        })
+    }
+
+    fn in_scope<T>(&mut self, isolated: bool, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let around = self.values.open(isolated);
+        let result = read(self);
+        self.values.close(around);
+        result
+    }
+
+    /// A block with a label.
+    fn block(&mut self, pair: Pair<'_, Rule>) -> Result<Block> {
+        let mut block = Block::default();
+        for part in pair.into_inner() {
+            if part.as_rule() == Rule::operation {
+                block.operations.extend(self.operation(part));
+                continue;
+            }
+            let mut c = self.cursor(Span::new(part.as_span().start(), part.as_span().end()));
+            c.expect("^")?;
+            lex::suffix(&mut c, "a block's name")?;
+            if c.peek() == b'(' {
+                let arguments = c.list("(", ")", |c| self.argument(c))?;
+                self.add_arguments(&mut block, &arguments)?;
+            }
+            c.expect(":")?;
+        }
+        Ok(block)
+    }
+
+    /// `%arg0: tensor<f32> loc(…)`
+    pub fn argument(&mut self, c: &mut Cursor<'a>) -> Result<Argument<'a>> {
+        let (name, span) = self.argument_name(c)?;
+        c.expect(":")?;
+        let ty = self.ty(c)?;
+        let location = if lex::peek_word(c) == "loc" { self.location(c)? } else { Location::Unknown };
+        Ok(Argument { name, ty, location, span })
+    }
+
+    /// `%arg0`
+    pub fn argument_name(&mut self, c: &mut Cursor<'a>) -> Result<(&'a str, Span)> {
+        let start = c.offset_of_next();
+        if !c.eat("%") {
+            return Err(c.expected("an argument such as `%arg0`"));
+        }
+        let name = lex::suffix(c, "an argument's name")?;
+        Ok((name, c.since(start)))
+    }
+
+    /// Makes the arguments of a block, which opens.
+    fn add_arguments(&mut self, block: &mut Block, arguments: &[Argument<'a>]) -> Result<()> {
+        for argument in arguments {
+            let value = self.tree.add_value(argument.ty.clone());
+            self.tree.set_location(value, argument.location.clone());
+            self.define(argument.name, &[value], argument.span)?;
+            block.arguments.push(value);
+        }
+        Ok(())
+    }
+}
+
+/// What a block takes.
+#[derive(Clone, Debug)]
+pub struct Argument<'a> {
+    pub name: &'a str,
+    pub ty: Type,
+    pub location: Location,
+    pub span: Span,
+}
+
+/// Operations whose regions see no values from around.
+const ISOLATED: &[&str] = &[
+    "builtin.module",
+    "func.func",
+    "sdy.manual_computation",
+    "sdy.named_computation",
+    "chlo.scan",
+    "stablehlo.async_start",
+];
