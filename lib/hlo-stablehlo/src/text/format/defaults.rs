@@ -23,9 +23,7 @@ fn of(operation: &str, name: &str) -> Option<Attribute> {
         ("custom_call", "api_version") => i32(1),
         ("custom_call", "called_computations" | "output_operand_aliases") => none(),
         ("sort", "dimension") => Attribute::i64(-1),
-        ("all_reduce" | "reduce_scatter", "reduction_op") if operation.starts_with("sdy.") => {
-            Attribute::Enum("sdy.reduction_op".into(), "sum".into())
-        }
+        ("all_reduce" | "reduce_scatter", "reduction_op") if operation.starts_with("sdy.") => i32(0),
         _ => return None,
     })
 }

@@ -16,6 +16,8 @@ pub enum Form {
     Pieces(&'static [Piece]),
     /// `stablehlo.constant dense<1.0> : tensor<f32>`
     Constant,
+    /// `arith.constant 1 : i32`
+    TypedConstant,
     /// `stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0] : …`
     Reduce,
     /// `stablehlo.while(%iterArg = %0) : tensor<i32> cond { … } do { … }`
@@ -86,6 +88,8 @@ pub enum As {
     StringSymbol,
     /// `LT`: the word of an enumeration of a kind.
     Word(&'static str),
+    /// `FORWARD`: one of these words; the attribute is its position, of type `i32`.
+    WordOf(&'static [&'static str]),
     /// `[DEFAULT, DEFAULT]`: a list of those.
     Words(&'static str),
     /// `<…>`, `[…]`: an attribute of a kind without the kind.
@@ -119,6 +123,8 @@ pub enum Types {
     Complex,
     /// `A, B -> C`.
     Arrow,
+    /// `A, B to C`.
+    To,
 }
 
 /// The form of an operation; `None` if it has the generic one only.

@@ -3,10 +3,17 @@
 use super::Piece::{
     Attribute, Dictionary, Operand, Operands, OperandsAndTypes, Optional, RegionWithArguments, Text, Types,
 };
-use super::{As, Form, Group, Types as T};
+use super::{As, Form, Group, Piece, Types as T};
+
+/// `%0 : A to B`
+const CONVERSION: Form = Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::To)]);
+
+/// `max`, of what is combined otherwise than by a sum.
+const REDUCTION: &[Piece] = &[Text(" "), Attribute("reduction_op", As::WordOf(&["sum", "max", "min"]))];
 
 pub const FORMS: &[Group] = &[
     (&["builtin.module"], Form::Module),
+    (&["builtin.unrealized_conversion_cast"], CONVERSION),
     (&["func.func"], Form::Function),
     (&["func.return"], Form::Pieces(&[Dictionary, OperandsAndTypes])),
     (
@@ -111,7 +118,7 @@ pub const FORMS: &[Group] = &[
             Text(" "),
             Operand,
             Text(" allowed_direction="),
-            Attribute("allowed_direction", As::Word("sdy.propagation_direction")),
+            Attribute("allowed_direction", As::WordOf(&["NONE", "FORWARD", "BACKWARD", "BOTH"])),
             Dictionary,
             Text(" : "),
             Types(T::Same),
@@ -174,6 +181,7 @@ pub const FORMS: &[Group] = &[
     (
         &["sdy.all_reduce"],
         Form::Pieces(&[
+            Optional("reduction_op", REDUCTION),
             Text(" "),
             Attribute("reduction_axes", As::Body("sdy.axis_ref_list")),
             Text(" "),
@@ -188,6 +196,7 @@ pub const FORMS: &[Group] = &[
     (
         &["sdy.reduce_scatter"],
         Form::Pieces(&[
+            Optional("reduction_op", REDUCTION),
             Text(" "),
             Attribute("reduce_scatter_axes", As::Body("sdy.list_of_axis_ref_lists")),
             Text(" "),
@@ -226,6 +235,17 @@ pub const FORMS: &[Group] = &[
             Text(" : "),
             Types(T::Same),
         ]),
+    ),
+    // What StableHLO's own programs have of other dialects: sizes that are known at run time.
+    (&["arith.constant"], Form::TypedConstant),
+    (&["arith.index_cast", "tensor.cast"], CONVERSION),
+    (
+        &["arith.addi", "arith.muli", "arith.subi"],
+        Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Same)]),
+    ),
+    (
+        &["shape.broadcast", "shape.num_elements", "shape.shape_of"],
+        Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::Arrow)]),
     ),
     (
         &["check.expect_eq"],

@@ -84,7 +84,7 @@ const STRUCTURES: &[Structure] = &[
             ("lhs_ragged_dimensions", Field::Integers),
             ("rhs_group_dimensions", Field::Integers),
         ],
-        omits_zeros: false,
+        omits_zeros: true,
     },
     Structure {
         kind: "stablehlo.dot_algorithm",
@@ -180,9 +180,6 @@ const WORDS: &[&str] = &[
     "chlo.precision",
     "chlo.comparison_direction",
     "chlo.comparison_type",
-    "sdy.propagation_direction",
-    "sdy.reduction_op",
-    "sdy.edge_node_type",
 ];
 
 /// Kinds that are written in angles of their own.

@@ -2,7 +2,7 @@
 //! regions within, which all go on from the same number; in the generic form no number occurs twice, and the last region
 //! comes first.
 
-use crate::tree::{Block, Operation, Region, Tree, Type, TypeKind, ValueId};
+use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -146,6 +146,12 @@ impl Namer<'_> {
     }
 
     fn results(&mut self, op: &Operation, own: &mut Vec<Rc<str>>) {
+        if op.name == "arith.constant"
+            && let [value] = op.results[..]
+            && !self.is_generic
+        {
+            return self.name(value, &name_of_constant(op), own);
+        }
         let named = if self.is_generic { &[][..] } else { names_of_results(op, self.tree) };
         if !named.is_empty() && named.len() == op.results.len() {
             for (&value, name) in op.results.iter().zip(named) {
@@ -175,6 +181,19 @@ impl Namer<'_> {
     }
 }
 
+/// `c1_i32`, `true`, `cst`.
+fn name_of_constant(op: &Operation) -> String {
+    match op.attribute("value") {
+        Some(Attribute::Bool(value)) => value.to_string(),
+        Some(Attribute::Integer(value, ty)) => match **ty {
+            TypeKind::Integer(1, _) => (*value != 0).to_string(),
+            TypeKind::Integer(bits, _) => format!("c{value}_i{bits}"),
+            _ => format!("c{value}"),
+        },
+        _ => "cst".into(),
+    }
+}
+
 /// The names that an operation has for its results; none if they are numbered.
 fn names_of_results(op: &Operation, tree: &Tree) -> &'static [&'static str] {
     let is_integer = |ty: &Type| ty.as_tensor().is_some_and(|t| matches!(*t.element, TypeKind::Integer(..)));
@@ -187,6 +206,7 @@ fn names_of_results(op: &Operation, tree: &Tree) -> &'static [&'static str] {
         "stablehlo.batch_norm_training" => &["output", "batch_mean", "batch_var"],
         "stablehlo.batch_norm_grad" => &["grad_operand", "grad_scale", "grad_offset"],
         "chlo.top_k" => &["values", "indices"],
+        "tensor.cast" => &["cast"],
         _ => &[],
     }
 }

@@ -328,6 +328,11 @@ impl<'t> Printer<'t> {
                 self.text(" : ");
                 self.types_of(&op.operands);
             }
+            Types::To => {
+                self.types_of(&op.operands);
+                self.text(" to ");
+                self.types_of(&op.results);
+            }
             Types::Arrow => {
                 self.types_of(&op.operands);
                 self.text(" -> ");
@@ -370,6 +375,10 @@ impl<'t> Printer<'t> {
             }
             (As::StringSymbol | As::Symbol, _) => attribute::symbol(out, value.as_str().unwrap_or_default()),
             (As::Word(_), Attribute::Enum(_, word)) => out.push_str(word),
+            (As::WordOf(words), Attribute::Integer(position, _)) => {
+                let word = usize::try_from(*position).ok().and_then(|at| words.get(at));
+                out.push_str(word.copied().unwrap_or_default());
+            }
             (As::Words(_), Attribute::Array(items)) => {
                 attribute::list(out, "[", items.iter(), "]", |out, item| match item {
                     Attribute::Enum(_, word) => out.push_str(word),
@@ -389,6 +398,13 @@ impl<'t> Printer<'t> {
         match form {
             Form::Pieces(pieces) => self.pieces(op, pieces),
             Form::Constant => self.constant(op),
+            Form::TypedConstant => {
+                self.attributes(op, &["value"], "");
+                self.out.push(' ');
+                if let Some(value) = op.attribute("value") {
+                    attribute::write(&mut self.out, value);
+                }
+            }
             Form::Reduce => self.reduce(op),
             Form::While => self.while_loop(op),
             Form::Scan => self.scan(op),
@@ -407,6 +423,7 @@ fn split(op: &Operation) -> (Entries<'_>, Entries<'_>) {
     let is_inherent = |name: &str| {
         known.is_some_and(|info| info.attribute(name).is_some())
             || matches!(name, "operandSegmentSizes" | "resultSegmentSizes")
+            || op.name == "arith.constant" && name == "value"
     };
     op.attributes.iter().map(|(name, value)| (name.as_str(), value)).partition(|entry| is_inherent(entry.0))
 }

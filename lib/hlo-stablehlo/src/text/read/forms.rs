@@ -31,6 +31,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// `{…} 1 : i32`: an attribute that has a type, which the result has too.
+    pub fn typed_constant(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
+        self.more_attributes(c, draft)?;
+        let start = c.offset_of_next();
+        let value = self.attribute(c)?;
+        draft.results = vec![match &value {
+            Attribute::Elements(elements) => elements.ty.clone(),
+            Attribute::Integer(_, ty) => ty.clone(),
+            Attribute::Float(number) => number.ty.clone(),
+            Attribute::Bool(_) => Type::integer(1),
+            _ => return Err(wrong(c, start, "a constant's value is a number or `dense<…> : tensor<…>`")),
+        }];
+        draft.attributes.set("value", value);
+        Ok(())
+    }
+
     /// `(%0 init: %cst), (%1 init: %c) applies stablehlo.add across dimensions = [0] : (…) -> …`, or with a region
     /// `reducer(%arg0: tensor<f32>, %arg2: tensor<f32>) (…) { … }` in its place.
     pub fn reduce(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {

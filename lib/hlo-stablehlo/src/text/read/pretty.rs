@@ -3,7 +3,7 @@
 use super::Reader;
 use super::operation::Draft;
 use crate::text::format::{As, Form, Piece, Types};
-use crate::text::lex::{self, Cursor, Result};
+use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, Type};
 
 impl<'a> Reader<'a> {
@@ -12,6 +12,7 @@ impl<'a> Reader<'a> {
         match form {
             Form::Pieces(pieces) => self.pieces(c, draft, pieces),
             Form::Constant => self.constant(c, draft),
+            Form::TypedConstant => self.typed_constant(c, draft),
             Form::Reduce => self.reduce(c, draft),
             Form::While => self.while_loop(c, draft),
             Form::Scan => self.scan(c, draft),
@@ -92,6 +93,14 @@ impl<'a> Reader<'a> {
             As::Symbol => self.symbol(c)?,
             As::StringSymbol => Attribute::string(&lex::symbol(c)?),
             As::Word(kind) => self.word_of(c, kind)?,
+            As::WordOf(words) => {
+                let start = c.offset_of_next();
+                let word = lex::some_word(c, "a word")?;
+                let Some(position) = words.iter().position(|w| *w == word) else {
+                    return Err(wrong(c, start, format!("`{word}` is none of {}", words.join(", "))));
+                };
+                Attribute::Integer(position as i128, Type::integer(32))
+            }
             As::Words(kind) => Attribute::Array(c.list("[", "]", |c| self.word_of(c, kind))?.into()),
             As::Body(kind) => {
                 let start = c.offset_of_next();
@@ -138,11 +147,14 @@ fn eat_token(c: &mut Cursor<'_>, token: &str) -> bool {
     if token.starts_with(|c: char| c.is_ascii_alphabetic()) { lex::eat_word(c, token) } else { c.eat(token) }
 }
 
-/// True if optional pieces come next: their text does.
+/// True if optional pieces come next: their text does, or the word of their attribute.
 fn comes_next(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
-    let Some(Piece::Text(text)) = pieces.first() else { return false };
     let start = c.offset_of_next();
-    let found = tokens(text).all(|token| eat_token(c, token));
+    let found = match pieces {
+        [Piece::Text(" "), Piece::Attribute(_, As::WordOf(words)), ..] => words.contains(&lex::word(c)),
+        [Piece::Text(text), ..] => tokens(text).all(|token| eat_token(c, token)),
+        _ => false,
+    };
     c.rewind(start);
     found
 }

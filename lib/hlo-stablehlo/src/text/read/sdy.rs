@@ -61,13 +61,18 @@ impl<'a> Reader<'a> {
             Ok(Attribute::of_fields("sdy.mesh_axis", [("name", name), ("size", size)]))
         })?;
         let mut fields = Attributes::default();
-        fields.set("axes", Attribute::Array(axes.into()));
+        fields.set("axes", Attribute::Array(axes.clone().into()));
         if c.eat(",") {
             if !lex::eat_word(c, "device_ids") {
                 return Err(c.expected("`device_ids=[…]`"));
             }
             c.expect("=")?;
-            fields.set("device_ids", self.integers(c)?);
+            let ids = c.list("[", "]", lex::integer::<i64>)?;
+            // Devices in their order go without saying.
+            let in_order = !axes.is_empty() && (0..).zip(&ids).all(|(i, &id)| i == id);
+            if !in_order || total(&axes) != Some(ids.len()) {
+                fields.set("device_ids", Attribute::i64s(ids));
+            }
         }
         c.expect(">")?;
         Ok(Attribute::Struct("sdy.mesh".into(), Arc::new(fields)))
@@ -120,7 +125,10 @@ impl<'a> Reader<'a> {
 
     /// `[<@mesh, [{"x"}]>, <@mesh, []>]`
     pub fn shardings(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
-        let shardings = c.list("[", "]", |c| self.sharding(c))?;
+        let shardings = c.list("[", "]", |c| match c.peek() {
+            b'#' => self.attribute(c),
+            _ => self.sharding(c),
+        })?;
         let list = Attribute::Array(shardings.into());
         Ok(Attribute::of_fields("sdy.sharding_per_value", [("shardings", list)]))
     }
@@ -181,6 +189,14 @@ impl<'a> Reader<'a> {
         let fields = [("axes", axes), ("src_dim", from), ("tgt_dim", to)];
         Ok(Attribute::of_fields("sdy.all_to_all_param", fields))
     }
+}
+
+/// How many devices the axes of a mesh span; `None` if there are more than a number holds.
+fn total(axes: &[Attribute]) -> Option<usize> {
+    axes.iter().try_fold(1usize, |total, axis| {
+        let size = axis.fields("sdy.mesh_axis")?.get("size")?.as_int()?;
+        total.checked_mul(size.try_into().ok()?)
+    })
 }
 
 /// An attribute that is a list.

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::operation::Draft;
 use crate::text::format::Types;
-use crate::text::lex::{Cursor, Result, wrong, wrong_at};
+use crate::text::lex::{self, Cursor, Result, wrong, wrong_at};
 use crate::tree::{TensorType, Type, TypeKind};
 
 impl<'a> Reader<'a> {
@@ -30,6 +30,14 @@ impl<'a> Reader<'a> {
                 self.check_operands(c, draft, &vec![ty; draft.operands.len()])
             }
             Types::Pairwise => self.pairwise(c, draft),
+            Types::To => {
+                let inputs = c.separated(|c| self.ty(c))?;
+                if !lex::eat_word(c, "to") {
+                    return Err(c.expected("`to`"));
+                }
+                draft.results = c.separated(|c| self.ty(c))?;
+                self.check_operands(c, draft, &inputs)
+            }
             Types::Arrow => {
                 let inputs = c.separated(|c| self.ty(c))?;
                 c.expect("->")?;

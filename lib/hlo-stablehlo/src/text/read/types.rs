@@ -125,8 +125,11 @@ impl<'a> Reader<'a> {
     fn quantized(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
         c.expect("<")?;
         let start = c.offset_of_next();
+        // `u8` and `ui8` are the same.
         let storage = match lex::word(c) {
-            word if word.starts_with('u') => number_type(&format!("i{}", &word[1..])).map(|t| (t, false)),
+            word if word.starts_with('u') => {
+                number_type(&format!("i{}", word.trim_start_matches(['u', 'i']))).map(|t| (t, false))
+            }
             word => number_type(word).map(|t| (t, true)),
         };
         let Some((storage, signed)) = storage else {
