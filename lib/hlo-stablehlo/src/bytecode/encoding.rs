@@ -76,6 +76,24 @@ impl Encoding {
         self.enumerations.iter().find(|e| e.code == code)
     }
 
+    /// The words of a kind.
+    pub(super) fn enumeration_of(&self, kind: &str) -> Option<&'static Enumeration> {
+        self.enumerations.iter().find(|e| e.kind == kind)
+    }
+
+    /// The structure of a kind that has fields of the given names: if several have, the one with the fewest fields.
+    pub(super) fn structure_of(
+        &self,
+        kind: &str,
+        is_given: impl Fn(&str) -> bool,
+    ) -> Option<&'static Structure> {
+        let of_kind = || self.structures.iter().filter(|s| s.kind == kind);
+        // Later structures of a kind have more fields, the last ones of which may lack.
+        let given = |s: &Structure| s.fields.iter().filter(|(name, _)| is_given(name)).count();
+        let most = of_kind().map(given).max()?;
+        of_kind().find(|s| given(s) == most)
+    }
+
     /// The structure that a number stands for.
     pub(super) fn structure(&self, code: u64) -> Option<&'static Structure> {
         self.structures.iter().find(|s| s.code == code)
@@ -83,6 +101,12 @@ impl Encoding {
 }
 
 impl Enumeration {
+    /// The number of a word.
+    pub(super) fn number(&self, word: &str) -> Option<u64> {
+        let at = self.words.iter().position(|w| *w == word)?;
+        Some(at as u64 + self.first)
+    }
+
     /// The word of a number.
     pub(super) fn word(&self, number: u64) -> Option<&'static str> {
         let at = number.checked_sub(self.first)?;
@@ -109,8 +133,17 @@ const fn fields(code: u64, kind: &'static str, fields: &'static [(&'static str, 
     Structure { code, kind, fields }
 }
 
-/// The number of VHLO's versions of custom calls' interfaces, which StableHLO has as plain integers.
-pub(super) const VHLO_API_VERSION: u64 = 5;
+/// What a custom call's target is called by: VHLO's words for StableHLO's numbers.
+pub(super) const API_VERSION: &str = "vhlo.api_version";
+
+/// The words of [`API_VERSION`], in the order of the numbers.
+pub(super) const API_VERSIONS: &[&str] = &[
+    "API_VERSION_UNSPECIFIED",
+    "API_VERSION_ORIGINAL",
+    "API_VERSION_STATUS_RETURNING",
+    "API_VERSION_STATUS_RETURNING_UNIFIED",
+    "API_VERSION_TYPED_FFI",
+];
 
 use Field as F;
 
@@ -119,6 +152,7 @@ pub(super) static VHLO: Encoding = Encoding {
     enumerations: &[
         words(3, "stablehlo.comparison_direction", DIRECTIONS),
         words(4, "stablehlo.comparison_type", COMPARISONS),
+        words(5, API_VERSION, API_VERSIONS),
         words(7, "stablehlo.fft_type", FFTS),
         words(11, "stablehlo.precision", PRECISIONS),
         words(12, "stablehlo.rng_algorithm", ALGORITHMS),

@@ -11,8 +11,10 @@ mod fault;
 mod read;
 mod types;
 mod vhlo;
+mod write;
 
 use crate::Tree;
+use crate::dialect::Version;
 use hlo_ir::diag::Diag;
 
 /// What every file begins with.
@@ -36,7 +38,7 @@ mod section {
 }
 
 /// What is said of an operation before its parts: which of them it has.
-mod parts {
+mod has {
     pub(super) const ATTRIBUTES: u8 = 1;
     pub(super) const RESULTS: u8 = 2;
     pub(super) const OPERANDS: u8 = 4;
@@ -58,4 +60,16 @@ pub fn is_bytecode(bytes: &[u8]) -> bool {
 /// diagnostic says what, at which byte, and in which operation.
 pub fn read(bytes: &[u8]) -> Result<Tree, Diag> {
     read::read(bytes).map_err(Diag::from)
+}
+
+/// Writes a program as VHLO of a version, mixed with Shardy's operations, as StableHLO's portable artifacts are.
+///
+/// What a version lacks is written in another way where there is one: operations of older versions, attributes that say
+/// what holds without them.
+///
+/// # Errors
+/// If the version is not one from [`Version::MINIMUM`] to [`Version::CURRENT`], or if the program has what it lacks: the
+/// diagnostic names that and the operation. If an operation or an attribute has no form in VHLO, as those of `chlo`.
+pub fn write(tree: &Tree, version: Version) -> Result<Vec<u8>, Diag> {
+    write::write(tree, version).map_err(Diag::from)
 }

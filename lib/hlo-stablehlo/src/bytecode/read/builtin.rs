@@ -5,6 +5,7 @@
 use super::elements;
 use super::pool::Decoder;
 use crate::bytecode::fault::Result;
+use crate::bytecode::types::element_bytes;
 use crate::tree::{
     Attribute, Attributes, FileRange, FloatType, Location, Name, Signedness, TensorType, Type, TypeKind,
 };
@@ -78,7 +79,7 @@ fn dense_array(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     let ty = decoder.ty()?;
     let count = decoder.varint()?;
     let data = decoder.cursor().blob()?;
-    let size = elements::element_bytes(&ty).filter(|size| (1..=8).contains(size));
+    let size = element_bytes(&ty).filter(|size| (1..=8).contains(size));
     let Some(size) = size.filter(|&size| Some(data.len() as u64) == count.checked_mul(size as u64)) else {
         return Err(decoder.fault("an array whose bytes are not those of its numbers"));
     };

@@ -2,33 +2,10 @@
 
 use super::pool::Decoder;
 use crate::bytecode::fault::Result;
+use crate::bytecode::types::{element_bytes, is_truth_value};
 use crate::tree::{Attribute, Elements, FloatType, Number, Type, TypeKind};
 use hlo_ir::AlignedBytes;
 use std::sync::Arc;
-
-/// How many bits a number of a type has; `None` if it is no type of a number.
-pub(in crate::bytecode) fn bits(ty: &Type) -> Option<u32> {
-    match &**ty {
-        TypeKind::Integer(bits, _) => Some(*bits),
-        TypeKind::Index => Some(64),
-        TypeKind::Float(float) => Some(float.bits()),
-        TypeKind::Quantized(quantization) => bits(&quantization.storage),
-        _ => None,
-    }
-}
-
-/// How many bytes MLIR takes for an element of an array.
-pub(in crate::bytecode) fn element_bytes(ty: &Type) -> Option<usize> {
-    match &**ty {
-        TypeKind::Complex(part) => element_bytes(part)?.checked_mul(2),
-        _ => Some(bits(ty)?.div_ceil(8) as usize),
-    }
-}
-
-/// True for truth values, which are packed: eight in a byte.
-pub(in crate::bytecode) fn is_truth_value(ty: &Type) -> bool {
-    bits(ty) == Some(1)
-}
 
 /// An array's elements from their bytes.
 pub(super) fn elements(decoder: &Decoder<'_, '_>, ty: Type, data: &[u8]) -> Result<Attribute> {

@@ -6,6 +6,8 @@ use crate::bytecode::{MAGIC, section};
 
 /// A file, taken apart as far as attributes, types and operations, which are read when they are used.
 pub(super) struct File<'a> {
+    /// How many bytes the file has.
+    pub(super) len: usize,
     /// The version of the bytecode.
     pub(super) version: u64,
     /// The strings.
@@ -82,7 +84,8 @@ impl<'a> File<'a> {
             None => Vec::new(),
         };
         let ir = required(&sections, section::IR, "operations")?;
-        Ok(Self { version, strings, operations, attributes, types, resources, properties, ir })
+        let len = bytes.len();
+        Ok(Self { len, version, strings, operations, attributes, types, resources, properties, ir })
     }
 }
 

@@ -9,6 +9,7 @@ mod operations;
 mod pool;
 mod quant;
 mod structures;
+mod values;
 mod vhlo;
 
 use super::fault::Result;

@@ -3,13 +3,14 @@
 use super::cursor::Cursor;
 use super::file::{File, OperationName};
 use super::pool::Pool;
+use super::values::Values;
 use crate::Tree;
 use crate::bytecode::fault::{Fault, Result};
 use crate::bytecode::vhlo::Meaning;
-use crate::bytecode::{parts, section};
+use crate::bytecode::{has, section};
 use crate::dialect::{self, OperationInfo};
 use crate::tree::{
-    Attribute, Attributes, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, TypeKind, ValueId,
+    Attribute, Attributes, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, ValueId,
 };
 
 /// Reads the operations of a file.
@@ -18,7 +19,7 @@ pub(super) fn read(file: &File<'_>) -> Result<Tree> {
         pool: Pool::new(file),
         kinds: vec![None; file.operations.len()],
         tree: Tree::new(),
-        scopes: vec![Scope::default()],
+        values: Values::new(file.len),
         depth: 0,
     };
     let mut cursor = file.ir.clone();
@@ -59,29 +60,11 @@ enum Properties {
     Unknown,
 }
 
-/// A value in a region that no operation above sees into.
-#[derive(Clone, Copy)]
-enum Slot {
-    /// Neither defined nor used yet.
-    Empty,
-    /// Used before it is defined.
-    Used(ValueId),
-    Defined(ValueId),
-}
-
-/// The values of a region that is isolated from those above, and of the regions in it.
-#[derive(Default)]
-struct Scope {
-    values: Vec<Slot>,
-    /// The number of the next value, in each of the regions that are being read.
-    next: Vec<usize>,
-}
-
 struct Reader<'f> {
     pool: Pool<'f>,
     kinds: Vec<Option<Kind>>,
     tree: Tree,
-    scopes: Vec<Scope>,
+    values: Values,
     depth: usize,
 }
 
@@ -114,7 +97,7 @@ impl<'f> Reader<'f> {
                 if self.pool.file.version >= 4 { cursor.flagged()? } else { (cursor.varint()?, true) };
             let ty = self.pool.ty(number)?;
             let location = if has_location { Some(cursor.varint()?) } else { None };
-            let value = self.define(ty)?;
+            let value = self.values.define(&mut self.tree, ty)?;
             if let Some(number) = location {
                 let location = self.pool.location(number)?;
                 self.tree.set_location(value, location);
@@ -147,14 +130,14 @@ impl<'f> Reader<'f> {
         let number = cursor.varint()?;
         *location = self.pool.location(number)?;
         let mut discardable = None;
-        if mask & parts::ATTRIBUTES != 0 {
+        if mask & has::ATTRIBUTES != 0 {
             discardable = match self.pool.attribute(cursor.varint()?)? {
                 Attribute::Dictionary(attributes) => Some(attributes),
                 _ => return Err(cursor.fault("the attributes of an operation are no dictionary")),
             };
         }
         let mut attributes = Vec::new();
-        if mask & parts::PROPERTIES != 0 {
+        if mask & has::PROPERTIES != 0 {
             let number = cursor.varint()?;
             self.properties(kind, number, &mut attributes)?;
         }
@@ -162,32 +145,35 @@ impl<'f> Reader<'f> {
             discardable.iter().flat_map(|d| d.iter()).map(|(name, value)| (name.clone(), value.clone())),
         );
         let mut types = Vec::new();
-        if mask & parts::RESULTS != 0 {
+        if mask & has::RESULTS != 0 {
             types =
                 (0..cursor.count()?).map(|_| self.pool.ty(cursor.varint()?)).collect::<Result<Vec<_>>>()?;
         }
         let mut operands = Vec::new();
-        if mask & parts::OPERANDS != 0 {
-            operands = (0..cursor.count()?).map(|_| self.operand(cursor)).collect::<Result<Vec<_>>>()?;
+        if mask & has::OPERANDS != 0 {
+            operands = (0..cursor.count()?)
+                .map(|_| self.values.get(&mut self.tree, cursor.varint()?))
+                .collect::<Result<Vec<_>>>()?;
         }
-        if mask & parts::SUCCESSORS != 0 {
+        if mask & has::SUCCESSORS != 0 {
             return Err(cursor.fault("jumps between blocks, which StableHLO has not"));
         }
-        if self.pool.file.version >= 3 && mask & parts::USE_ORDERS != 0 {
+        if self.pool.file.version >= 3 && mask & has::USE_ORDERS != 0 {
             skip_use_orders(cursor, types.len())?;
         }
         if kind.name == "builtin.unrealized_conversion_cast" && self.is_alias(&operands, &types) {
             for operand in operands {
-                self.define_as(operand)?;
+                self.values.define_as(operand)?;
             }
             return Ok(None);
         }
-        let results = types.into_iter().map(|ty| self.define(ty)).collect::<Result<Vec<_>>>()?;
+        let results =
+            types.into_iter().map(|ty| self.values.define(&mut self.tree, ty)).collect::<Result<Vec<_>>>()?;
         let (name, attributes) = match &kind.meaning {
             Some(meaning) => (meaning.name(parent), meaning.attributes(attributes)?),
             None => (kind.name.clone(), attributes.into_iter().collect::<Attributes>()),
         };
-        let regions = if mask & parts::REGIONS != 0 { self.regions(cursor, &name)? } else { Vec::new() };
+        let regions = if mask & has::REGIONS != 0 { self.regions(cursor, &name)? } else { Vec::new() };
         let location = location.clone();
         Ok(Some(Operation {
             name,
@@ -284,11 +270,11 @@ impl<'f> Reader<'f> {
         }
         self.depth += 1;
         if is_isolated {
-            self.scopes.push(Scope::default());
+            self.values.begin_isolated();
         }
         let regions = (0..count).map(|_| self.region(cursor, name)).collect::<Result<Vec<_>>>()?;
         if is_isolated {
-            self.scopes.pop();
+            self.values.end_isolated();
         }
         self.depth -= 1;
         Ok(regions)
@@ -302,90 +288,19 @@ impl<'f> Reader<'f> {
             return Ok(region);
         }
         let values = cursor.count()?;
-        let scope = self.scope();
-        let first = scope.values.len();
-        scope.next.push(first);
-        scope.values.resize(first + values, Slot::Empty);
+        self.values.begin_region(values)?;
         for _ in 0..count {
             region.blocks.push(self.block(cursor, parent)?);
         }
-        let scope = self.scope();
-        scope.next.pop();
-        if scope.values.drain(first..).any(|slot| matches!(slot, Slot::Used(_))) {
-            return Err(cursor.fault("a value is used that nothing defines"));
-        }
+        self.values.end_region(values)?;
         Ok(region)
-    }
-
-    fn scope(&mut self) -> &mut Scope {
-        let last = self.scopes.len() - 1;
-        &mut self.scopes[last]
-    }
-
-    /// The place of the next value.
-    fn next_slot(&mut self) -> Result<&mut Slot> {
-        let scope = self.scope();
-        let next = scope.next.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))?;
-        let at = *next;
-        *next += 1;
-        scope.values.get_mut(at).ok_or_else(|| Fault::new("a region has more values than it says"))
-    }
-
-    /// A new value of a type.
-    fn define(&mut self, ty: Type) -> Result<ValueId> {
-        let slot = *self.next_slot()?;
-        let value = match slot {
-            Slot::Empty => self.tree.add_value(ty),
-            Slot::Used(value) => {
-                self.tree.set_type(value, ty);
-                value
-            }
-            Slot::Defined(_) => return Err(Fault::new("a region has more values than it says")),
-        };
-        self.set_last(Slot::Defined(value));
-        Ok(value)
-    }
-
-    /// Another name of a value.
-    fn define_as(&mut self, value: ValueId) -> Result<()> {
-        self.next_slot()?;
-        self.set_last(Slot::Defined(value));
-        Ok(())
-    }
-
-    /// Says what the value is whose place was asked for last.
-    fn set_last(&mut self, slot: Slot) {
-        let scope = self.scope();
-        if let Some(place) = scope.next.last().and_then(|next| scope.values.get_mut(next - 1)) {
-            *place = slot;
-        }
-    }
-
-    /// A value by its number.
-    fn operand(&mut self, cursor: &mut Cursor<'f>) -> Result<ValueId> {
-        let number = cursor.varint()?;
-        let scope = self.scope();
-        let slot = usize::try_from(number).ok().and_then(|n| scope.values.get(n).copied());
-        match slot {
-            Some(Slot::Defined(value) | Slot::Used(value)) => Ok(value),
-            Some(Slot::Empty) => {
-                let value = self.tree.add_value(TypeKind::None.into());
-                self.scope().values[number as usize] = Slot::Used(value);
-                Ok(value)
-            }
-            None => Err(cursor.fault(format!("there is no value {number}"))),
-        }
     }
 
     /// True if a cast between dialects says nothing: in a tree both sides have the same types.
     fn is_alias(&self, operands: &[ValueId], types: &[Type]) -> bool {
-        let scope = self.scopes.last();
-        let next = scope.and_then(|scope| scope.next.last()).copied().unwrap_or(0);
-        let is_unused =
-            |at: usize| scope.is_some_and(|s| matches!(s.values.get(next + at), Some(Slot::Empty)));
         operands.len() == types.len()
             && operands.iter().zip(types).all(|(&value, ty)| self.tree.type_of(value) == ty)
-            && (0..types.len()).all(is_unused)
+            && self.values.are_unused(types.len())
     }
 }
 

@@ -14,10 +14,6 @@ pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     Ok(match code {
         1 => Attribute::Array(decoder.attributes()?.into()),
         2 => Attribute::Bool(decoder.varint()? != 0),
-        encoding::VHLO_API_VERSION => {
-            let number = decoder.varint()?;
-            Attribute::Integer(number.into(), Type::integer(32))
-        }
         6 => {
             let count = decoder.cursor().count()?;
             let mut entries = Vec::with_capacity(count);
@@ -51,10 +47,10 @@ pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
 /// A type.
 pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let code = decoder.varint()?;
-    if let Some(&(_, float)) = VHLO_FLOATS.iter().find(|f| f.0 == code) {
+    if let Some(&(_, float, _)) = VHLO_FLOATS.iter().find(|f| f.0 == code) {
         return Ok(float.into());
     }
-    if let Some(&(_, bits, signedness)) = VHLO_INTEGERS.iter().find(|i| i.0 == code) {
+    if let Some(&(_, bits, signedness, _)) = VHLO_INTEGERS.iter().find(|i| i.0 == code) {
         return Ok(TypeKind::Integer(bits, signedness).into());
     }
     Ok(match code {

@@ -1,5 +1,6 @@
 //! What StableHLO's optional attributes are where they lack: VHLO has them all.
 
+use crate::bytecode::encoding;
 use crate::dialect::OperationInfo;
 use crate::tree::Attribute;
 
@@ -97,7 +98,7 @@ pub(super) fn is_default(info: &OperationInfo, name: &str, value: &Attribute) ->
             .as_array()
             .is_some_and(|all| all.iter().all(|p| p.word("stablehlo.precision") == Some("DEFAULT"))),
         Some(Absent::NoComparison) => value.word("stablehlo.comparison_type") == Some("NOTYPE"),
-        Some(Absent::OriginalInterface) => value.as_int() == Some(1),
+        Some(Absent::OriginalInterface) => value.word(encoding::API_VERSION) == Some("API_VERSION_ORIGINAL"),
         Some(Absent::Accuracy) => is_default_accuracy(value),
     }
 }

@@ -1,5 +1,6 @@
 //! Attributes that are a structure in StableHLO and many attributes in VHLO.
 
+use super::lower::ints as tensor_of;
 use crate::bytecode::encoding::{self, Field};
 use crate::bytecode::fault::{Fault, Result};
 use crate::dialect::OperationInfo;
@@ -91,5 +92,26 @@ impl Group {
         }
         let fields: Attributes = fields.into_iter().collect();
         Ok(Some((self.name.into(), Attribute::Struct(self.kind.into(), Arc::new(fields)))))
+    }
+
+    /// VHLO's attributes for the fields of a structure; `None` if that is not given.
+    pub(super) fn split(&self, value: Option<&Attribute>) -> Result<Vec<(&'static str, Attribute)>> {
+        let wrong = || Fault::new(format!("the attribute `{}` is no `{}`", self.name, self.kind));
+        let fields = value.map(|value| value.fields(self.kind).ok_or_else(wrong)).transpose()?;
+        let mut all = Vec::with_capacity(self.fields.len());
+        for (at, &(field, kind)) in self.fields.iter().enumerate() {
+            let value = fields.and_then(|fields| fields.get(field));
+            let lowered = match (kind, value) {
+                // An algorithm is not given if all that it consists of is the type `none`.
+                _ if fields.is_none() => Some(Attribute::Type(TypeKind::None.into())),
+                (Field::Ints, None) => Some(tensor_of(&[])),
+                (Field::Ints, Some(value)) => value.ints().map(|all| tensor_of(&all)),
+                (Field::Int, None) => Some(Attribute::i64(0)),
+                (Field::Int, Some(value)) => value.as_int().map(Attribute::i64),
+                (_, value) => value.cloned(),
+            };
+            all.push((self.attribute(at), lowered.ok_or_else(wrong)?));
+        }
+        Ok(all)
     }
 }

@@ -3,9 +3,15 @@
 //! VHLO has no structures of numbers of dimensions but their fields, no optional attributes but their defaults, and
 //! tensors in place of arrays of numbers.
 
+mod check;
 mod defaults;
 mod groups;
+mod lower;
 
+pub(super) use check::check;
+pub(super) use lower::{Lowered, lower};
+
+use super::encoding;
 use super::fault::{Fault, Result};
 use crate::dialect::{ListOf, OperationInfo, Versioned};
 use crate::tree::{Attribute, Attributes, Elements, Name, Type};
@@ -72,6 +78,10 @@ impl Meaning {
             (Some(list), _) => to_list(list, &value)
                 .ok_or_else(|| Fault::new(format!("the attribute `{name}` is no list of numbers")))?,
             (None, "use_global_device_ids" | "has_dynamic_root") => Attribute::Unit,
+            (None, "api_version") => match value.word(encoding::API_VERSION) {
+                Some(word) => api_number(word),
+                None => value,
+            },
             (None, "callee" | "decomposition") => to_symbol(value),
             (None, "called_computations") => match value {
                 Attribute::Array(all) => Attribute::Array(all.iter().cloned().map(to_symbol).collect()),
@@ -81,6 +91,12 @@ impl Meaning {
         };
         Ok((name, value))
     }
+}
+
+/// StableHLO's number for VHLO's word.
+fn api_number(word: &str) -> Attribute {
+    let number = encoding::API_VERSIONS.iter().position(|w| *w == word).unwrap_or(0);
+    Attribute::Integer(number as i128, Type::integer(32))
 }
 
 /// A tensor of numbers as an array.

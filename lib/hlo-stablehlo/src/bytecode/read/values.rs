@@ -1,0 +1,128 @@
+//! The values of regions, by their numbers.
+
+use crate::Tree;
+use crate::bytecode::fault::{Fault, Result};
+use crate::tree::{Type, TypeKind, ValueId};
+
+/// A value in a region that no operation above sees into.
+#[derive(Clone, Copy)]
+enum Slot {
+    /// Neither defined nor used yet.
+    Empty,
+    /// Used before it is defined.
+    Used(ValueId),
+    Defined(ValueId),
+}
+
+/// The values of a region that is isolated from those above, and of the regions in it.
+#[derive(Default)]
+struct Scope {
+    values: Vec<Slot>,
+    /// The number of the next value, in each of the regions that are being read.
+    next: Vec<usize>,
+}
+
+/// The values that can be seen, and those of regions that can't for now.
+pub(super) struct Values {
+    scopes: Vec<Scope>,
+    /// How many values all scopes may yet have: each takes a byte of the file at least.
+    left: usize,
+}
+
+impl Values {
+    /// For a file of so many bytes.
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { scopes: vec![Scope::default()], left: bytes }
+    }
+
+    /// Begins regions that see no values above.
+    pub(super) fn begin_isolated(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Ends them.
+    pub(super) fn end_isolated(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// Begins a region that defines so many values.
+    pub(super) fn begin_region(&mut self, count: usize) -> Result<()> {
+        let Some(left) = self.left.checked_sub(count) else {
+            return Err(Fault::new("regions have more values than the file has bytes"));
+        };
+        self.left = left;
+        let scope = self.scope()?;
+        let first = scope.values.len();
+        scope.next.push(first);
+        scope.values.resize(first + count, Slot::Empty);
+        Ok(())
+    }
+
+    /// Ends a region that defines so many values, all of which have to be there that were used.
+    pub(super) fn end_region(&mut self, count: usize) -> Result<()> {
+        self.left += count;
+        let scope = self.scope()?;
+        scope.next.pop();
+        let first = scope.values.len().saturating_sub(count);
+        if scope.values.drain(first..).any(|slot| matches!(slot, Slot::Used(_))) {
+            return Err(Fault::new("a value is used that nothing defines"));
+        }
+        Ok(())
+    }
+
+    fn scope(&mut self) -> Result<&mut Scope> {
+        self.scopes.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))
+    }
+
+    /// The place of the next value.
+    fn next_slot(&mut self) -> Result<&mut Slot> {
+        let scope = self.scope()?;
+        let next = scope.next.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))?;
+        let at = *next;
+        *next += 1;
+        scope.values.get_mut(at).ok_or_else(|| Fault::new("a region has more values than it says"))
+    }
+
+    /// A new value of a type.
+    pub(super) fn define(&mut self, tree: &mut Tree, ty: Type) -> Result<ValueId> {
+        let slot = self.next_slot()?;
+        let value = match *slot {
+            Slot::Empty => tree.add_value(ty),
+            Slot::Used(value) => {
+                tree.set_type(value, ty);
+                value
+            }
+            Slot::Defined(_) => return Err(Fault::new("a region has more values than it says")),
+        };
+        *slot = Slot::Defined(value);
+        Ok(value)
+    }
+
+    /// Another name of a value.
+    pub(super) fn define_as(&mut self, value: ValueId) -> Result<()> {
+        *self.next_slot()? = Slot::Defined(value);
+        Ok(())
+    }
+
+    /// A value by its number. Of one that is used before it is defined the type is not known yet.
+    pub(super) fn get(&mut self, tree: &mut Tree, number: u64) -> Result<ValueId> {
+        let place = usize::try_from(number).ok().and_then(|n| self.scope().ok()?.values.get_mut(n));
+        let slot = place.ok_or_else(|| Fault::new(format!("there is no value {number}")))?;
+        match *slot {
+            Slot::Defined(value) | Slot::Used(value) => Ok(value),
+            Slot::Empty => {
+                let value = tree.add_value(TypeKind::None.into());
+                *slot = Slot::Used(value);
+                Ok(value)
+            }
+        }
+    }
+
+    /// True if none of the next values was used before.
+    pub(super) fn are_unused(&self, count: usize) -> bool {
+        let Some(scope) = self.scopes.last() else { return false };
+        let next = scope.next.last().copied().unwrap_or(0);
+        let slots = scope.values.get(next..).unwrap_or_default().iter().take(count);
+        slots.filter(|slot| matches!(slot, Slot::Empty)).count() == count
+    }
+}

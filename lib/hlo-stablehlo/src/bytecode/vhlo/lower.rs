@@ -1,0 +1,202 @@
+//! What VHLO has for an operation of StableHLO in a version: the other way round.
+
+use super::defaults::{self, Absent};
+use super::groups;
+use crate::bytecode::encoding;
+use crate::bytecode::fault::{Fault, Result};
+use crate::dialect::{ListOf, OperationInfo, Version, Versioned};
+use crate::tree::{Attribute, Attributes, Elements, FloatType, Name, Number, Operation, Type, TypeKind};
+use hlo_ir::AlignedBytes;
+use std::sync::Arc;
+
+/// An operation of VHLO.
+pub(in crate::bytecode) struct Lowered {
+    /// What is said of its name in the version.
+    pub(in crate::bytecode) versioned: &'static Versioned,
+    /// Its attributes in alphabetical order.
+    pub(in crate::bytecode) inherent: Vec<(&'static str, Attribute)>,
+    /// What else is said of it.
+    pub(in crate::bytecode) discardable: Vec<(Name, Attribute)>,
+}
+
+/// The operation of VHLO in a version that stands for one of StableHLO or `func`.
+pub(in crate::bytecode) fn lower(
+    operation: &Operation,
+    info: &'static OperationInfo,
+    version: Version,
+) -> Result<Lowered> {
+    let Some(versioned) = info.in_version(version) else {
+        return Err(match info.vhlo.first() {
+            Some(first) => Fault::new(format!(
+                "`{}` came with version {}, but {version} is written",
+                info.name, first.since
+            )),
+            None => Fault::new(format!("`{}`, which VHLO has not: it has to be expanded first", info.name)),
+        });
+    };
+    let mut given = operation.attributes.clone();
+    // What the newest version has is what has to fit into an older one.
+    let newest = info.vhlo.last().map_or(&[][..], |v| v.attributes);
+    let mut inherent = split(&mut given, info)?;
+    for &name in newest {
+        if !inherent.iter().any(|(n, _)| *n == name) {
+            let value = value_of(&mut given, info, name, &operation.attributes)?;
+            inherent.push((name, value));
+        }
+    }
+    inherent.sort_by_key(|&(name, _)| name);
+    let is_older = versioned.attributes.len() < newest.len();
+    if is_older {
+        drop_newer(&mut inherent, info, versioned, version)?;
+    }
+    if versioned.name == "dynamic_conv_v1" {
+        inherent.push(("padding", no_padding(&operation.attributes)?));
+        inherent.sort_by_key(|&(name, _)| name);
+    }
+    let discardable = given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Ok(Lowered { versioned, inherent, discardable })
+}
+
+/// Takes structures out, and gives their fields.
+fn split(given: &mut Attributes, info: &OperationInfo) -> Result<Vec<(&'static str, Attribute)>> {
+    let mut inherent = Vec::new();
+    for group in groups::of(info.name) {
+        let value = given.remove(group.name);
+        if value.is_none() && !info.attribute(group.name).is_some_and(|a| a.is_optional) {
+            return Err(missing(group.name));
+        }
+        inherent.extend(group.split(value.as_ref())?);
+    }
+    if groups::is_channel(info) {
+        let handle = match given.remove("channel_handle") {
+            None => 0,
+            Some(value) => value
+                .fields("stablehlo.channel_handle")
+                .and_then(|fields| fields.get("handle")?.as_int())
+                .ok_or_else(|| Fault::new("the attribute `channel_handle` is none"))?,
+        };
+        inherent.push(("channel_id", Attribute::i64(handle)));
+    }
+    Ok(inherent)
+}
+
+/// VHLO's attribute of a name: what is given, or what holds if nothing is.
+fn value_of(
+    given: &mut Attributes,
+    info: &OperationInfo,
+    name: &'static str,
+    all: &Attributes,
+) -> Result<Attribute> {
+    let Some(value) = given.remove(name) else {
+        let absent = defaults::of(info, name).ok_or_else(|| missing(name))?;
+        return absent_value(absent, all).ok_or_else(|| missing(name));
+    };
+    let list = info.attribute(name).and_then(|a| a.list);
+    let wrong = || Fault::new(format!("the attribute `{name}` is of another type"));
+    Ok(match (name, value) {
+        ("use_global_device_ids" | "has_dynamic_root", value) => {
+            Attribute::Bool(value.as_bool().ok_or_else(wrong)?)
+        }
+        ("api_version", value) => {
+            let number = value.as_int().and_then(|n| usize::try_from(n).ok());
+            let word = number.and_then(|n| encoding::API_VERSIONS.get(n)).ok_or_else(wrong)?;
+            Attribute::Enum(encoding::API_VERSION.into(), (*word).into())
+        }
+        (_, value) => match list {
+            None => value,
+            Some(ListOf::I64) => ints(&value.ints().ok_or_else(wrong)?),
+            Some(ListOf::Bool) => bools(&value.ints().ok_or_else(wrong)?),
+        },
+    })
+}
+
+fn missing(name: &str) -> Fault {
+    Fault::new(format!("the attribute `{name}` is missing"))
+}
+
+/// A tensor of one dimension.
+pub(super) fn ints(values: &[i64]) -> Attribute {
+    tensor(&[values.len() as i64], &Type::integer(64), values.iter().flat_map(|v| v.to_le_bytes()).collect())
+}
+
+fn bools(values: &[i64]) -> Attribute {
+    tensor(&[values.len() as i64], &Type::integer(1), values.iter().map(|&v| u8::from(v != 0)).collect())
+}
+
+fn tensor(dims: &[i64], element: &Type, bytes: Vec<u8>) -> Attribute {
+    Attribute::Elements(Arc::new(Elements {
+        ty: Type::tensor(dims, element.clone()),
+        bytes: Arc::new(AlignedBytes::from_slice(&bytes)),
+        is_splat: false,
+    }))
+}
+
+/// As many dimensions as an operation has windows for.
+fn window_rank(all: &Attributes) -> Option<usize> {
+    if let Some(sizes) = all.get("window_dimensions") {
+        return Some(sizes.ints()?.len());
+    }
+    let numbers = all.get("dimension_numbers")?.fields("stablehlo.conv")?;
+    numbers.get("input_spatial_dimensions").map_or(Some(0), |d| Some(d.ints()?.len()))
+}
+
+/// Twice 0 for each dimension.
+fn no_padding(all: &Attributes) -> Result<Attribute> {
+    absent_value(Absent::EachTwice(0), all).ok_or_else(|| missing("dimension_numbers"))
+}
+
+/// What holds for an operation of these attributes if one of them lacks.
+fn absent_value(absent: Absent, all: &Attributes) -> Option<Attribute> {
+    Some(match absent {
+        Absent::False => Attribute::Bool(false),
+        Absent::Int(number) => Attribute::i64(number),
+        Absent::EmptyString | Absent::EmptyConfig => Attribute::string(""),
+        Absent::EmptyArray => Attribute::Array([].into()),
+        Absent::EmptyDictionary => Attribute::Dictionary(Arc::default()),
+        Absent::NoInts => ints(&[]),
+        Absent::Each(number) => ints(&vec![number; window_rank(all)?]),
+        Absent::EachTwice(number) => {
+            let rank = window_rank(all)?;
+            let bytes = std::iter::repeat_n(number.to_le_bytes(), 2 * rank).flatten().collect();
+            tensor(&[rank as i64, 2], &Type::integer(64), bytes)
+        }
+        Absent::EachFalse => bools(&vec![0; window_rank(all)?]),
+        Absent::Precisions => {
+            let default = Attribute::Enum("stablehlo.precision".into(), "DEFAULT".into());
+            Attribute::Array([default.clone(), default].into())
+        }
+        Absent::NoComparison => Attribute::Enum("stablehlo.comparison_type".into(), "NOTYPE".into()),
+        Absent::OriginalInterface => {
+            Attribute::Enum(encoding::API_VERSION.into(), "API_VERSION_ORIGINAL".into())
+        }
+        Absent::Accuracy => {
+            let zero = || Attribute::Float(Number { bits: 0, ty: FloatType::F64.into() });
+            let mode = Attribute::Enum("stablehlo.result_accuracy_mode".into(), "DEFAULT".into());
+            let fields = [("atol", zero()), ("rtol", zero()), ("ulps", Attribute::i64(0)), ("mode", mode)];
+            Attribute::of_fields("stablehlo.result_accuracy", fields)
+        }
+    })
+}
+
+/// Takes out what an older version does not have, which must not say anything.
+fn drop_newer(
+    inherent: &mut Vec<(&'static str, Attribute)>,
+    info: &OperationInfo,
+    versioned: &Versioned,
+    version: Version,
+) -> Result<()> {
+    let is_new = |name: &str| !versioned.attributes.contains(&name);
+    for (name, value) in inherent.iter().filter(|(name, _)| is_new(name)) {
+        let says_nothing = defaults::is_default(info, name, value)
+            || value.ints().is_some_and(|all| all.is_empty())
+            || matches!(value, Attribute::Type(ty) if **ty == TypeKind::None);
+        if !says_nothing {
+            return Err(Fault::new(format!(
+                "the attribute `{name}` of `{}` is newer than version {version}, which is written",
+                info.name
+            )));
+        }
+    }
+    inherent.retain(|(name, _)| !is_new(name));
+    Ok(())
+}

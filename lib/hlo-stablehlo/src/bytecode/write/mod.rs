@@ -1,0 +1,31 @@
+//! Writes bytecode.
+
+mod encoder;
+mod locations;
+mod numbers;
+mod operations;
+mod sink;
+mod tables;
+mod types;
+
+use super::MAGIC;
+use super::fault::{Fault, Result};
+use crate::Tree;
+use crate::dialect::Version;
+
+/// Writes a program as VHLO of a version.
+pub(super) fn write(tree: &Tree, version: Version) -> Result<Vec<u8>> {
+    // Only minor versions differ in what they have.
+    let known = Version { patch: 0, ..version };
+    if known < Version::MINIMUM || known > Version::CURRENT {
+        let (first, last) = (Version::MINIMUM, Version::CURRENT);
+        return Err(Fault::new(format!("version {version}: those from {first} to {last} are written")));
+    }
+    let (tables, ir) = operations::encode(tree, known)?;
+    let mut out = sink::Sink::default();
+    out.bytes(MAGIC);
+    out.varint(version.bytecode());
+    out.zero_terminated(format!("StableHLO_v{version}").as_bytes());
+    tables.sections(version.bytecode(), &ir, &mut out);
+    Ok(out.into_bytes())
+}
