@@ -26,11 +26,7 @@ impl Exporter<'_> {
         let Some(computation) = attrs.calls else { return self.refuse(id, "starts no computation") };
         let bound = self.operand_values(id)?;
         let operands = Value::tuple(bound.iter().cloned());
-        let result = if self.is_deep() {
-            self.call_function(id, computation)?
-        } else {
-            self.nested(id, |e| e.computation(computation, bound))?
-        };
+        let result = self.applied(id, computation, bound)?;
         Ok(self.state(id, [operands, result]))
     }
 

@@ -36,6 +36,9 @@ impl Exporter<'_> {
         if from.element_size_bits() % 8 != 0 || to.element_size_bits() % 8 != 0 {
             return self.refuse(id, "reads memory with several elements in a byte");
         }
+        if from.byte_size() != to.byte_size() {
+            return self.refuse(id, format!("reads {} bytes as {}", from.byte_size(), to.byte_size()));
+        }
         let (physical, wanted) = (in_memory(from), in_memory(to));
         let mut value = operand;
         if !is_ascending(&memory_order(from)) {

@@ -8,9 +8,10 @@ use super::types::array_type;
 use super::value::Value;
 use crate::tree::{Attribute, ValueId};
 use hlo_ir::attr::{
-    AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs,
-    RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups,
+    AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectiveMode,
+    CollectivePermuteAttrs, RaggedAllToAllAttrs, ReduceScatterAttrs, ReplicaGroups,
 };
+use hlo_ir::devices::{DeviceCounts, collective_mode};
 use hlo_ir::{ArrayShape, Dims, InstrId};
 
 /// The most devices that groups are written out of.
@@ -22,11 +23,29 @@ fn unit(value: bool) -> Option<Attribute> {
 }
 
 impl Exporter<'_> {
-    /// Groups of devices; no group stands for all devices in one.
+    /// Groups of devices as lists.
+    fn lists(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Vec<Vec<i64>>> {
+        if groups.is_empty() {
+            return Ok(vec![self.everybody(id)]);
+        }
+        let lists = groups.expand(MAX_DEVICES);
+        self.or_refuse(id, lists.map_err(|e| format!("has groups in which {e}")))
+    }
+
+    /// What stands for all in one group, if no group is written.
+    fn everybody(&self, id: InstrId) -> Vec<i64> {
+        let Some(counts) = DeviceCounts::of(self.module) else { return vec![0] };
+        let count = match collective_mode(&self.instruction(id).op) {
+            CollectiveMode::CrossReplica | CollectiveMode::CrossReplicaAndPartition => counts.replicas,
+            CollectiveMode::CrossPartition => counts.partitions,
+            CollectiveMode::FlattenedId => counts.devices(),
+        };
+        (0..count as i64).collect()
+    }
+
+    /// Groups of devices; a group that is shorter than others ends with -1.
     fn groups(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Attribute> {
-        let lists =
-            self.or_refuse(id, groups.expand(MAX_DEVICES).map_err(|e| format!("has groups in which {e}")))?;
-        Ok(rows(&lists, -1))
+        Ok(rows(&self.lists(id, groups)?, -1))
     }
 
     /// An operation on each operand by itself, for those that StableHLO has of one operand only. `with` says the rest.
@@ -80,6 +99,17 @@ impl Exporter<'_> {
     }
 
     pub(super) fn all_reduce(&mut self, id: InstrId, attrs: &AllReduceAttrs) -> Outcome<Value> {
+        let parameters = self.module.parameters(attrs.to_apply);
+        let combined = parameters.first().and_then(|&p| self.module[p].shape.as_array());
+        for index in 0..self.instruction(id).operands.len() {
+            let ty = self.operand_array(id, index)?.element_type;
+            if combined.is_some_and(|a| a.element_type != ty) {
+                return self.refuse(
+                    id,
+                    format!("combines {ty} by a computation on another type, and StableHLO's does not"),
+                );
+            }
+        }
         let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
             .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
             .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
@@ -122,14 +152,13 @@ impl Exporter<'_> {
             .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices)))
     }
 
-    /// How many devices a group has; without groups, all that there are.
+    /// How many devices each group has.
     fn group_size(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<i64> {
-        let header = &self.module.header;
-        let all = header.replica_count.0.max(header.num_partitions.0);
-        match groups.group_size() {
-            Some(size) => Ok(size),
-            None if groups.is_empty() => Ok(all),
-            None => self.refuse(id, "has groups of several sizes"),
+        let lists = self.lists(id, groups)?;
+        let size = lists.first().map_or(0, Vec::len);
+        match lists.iter().all(|group| group.len() == size) {
+            true => Ok(size as i64),
+            false => self.refuse(id, "has groups of several sizes"),
         }
     }
 

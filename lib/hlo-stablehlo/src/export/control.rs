@@ -21,7 +21,8 @@ impl Exporter<'_> {
         if attrs.is_composite {
             return self.composite(id, attrs);
         }
-        self.call_function(id, attrs.to_apply)
+        let operands = self.operand_values(id)?;
+        self.call_function(id, attrs.to_apply, &operands)
     }
 
     /// `stablehlo.composite`: its name, attributes and version are frontend attributes of HLO's call.
@@ -46,13 +47,10 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// The fused computation stands where the fusion was, if no other instruction has it, else it is called.
+    /// The fused computation stands where the fusion was.
     pub(super) fn fusion(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
-        if self.is_deep() || self.functions.is_shared(self.module, computation) {
-            return self.call_function(id, computation);
-        }
         let bound = self.operand_values(id)?;
-        self.nested(id, |e| e.computation(computation, bound))
+        self.applied(id, computation, bound)
     }
 
     pub(super) fn conditional(&mut self, id: InstrId, attrs: &ConditionalAttrs) -> Outcome<Value> {

@@ -15,14 +15,9 @@ use hlo_ir::verify::MAX_REPORTS;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Instruction, Module, Shape};
 use std::collections::HashSet;
 
-/// How deep regions may nest: less than readers take, as what is around them counts too.
-const MAX_NESTING: usize = crate::tree::MAX_DEPTH - 28;
-
-/// By how much copies of computations may make a program longer: operations for each instruction.
-const MAX_GROWTH: usize = 64;
-
-/// Small programs may grow to so many operations all the same.
-const MAX_SMALL: usize = 1 << 16;
+/// How deep regions may nest, and computations that stand where they are called; deeper ones are functions. Readers take
+/// somewhat more, as what is around them counts too.
+const MAX_NESTING: usize = crate::tree::MAX_DEPTH / 2;
 
 /// See the module's documentation.
 pub(super) struct Exporter<'m> {
@@ -40,15 +35,12 @@ pub(super) struct Exporter<'m> {
     location: Location,
     /// How many regions and computations that stand where they are called the block is in.
     nesting: usize,
-    /// How many operations may be added still.
-    budget: usize,
     errors: Vec<Diag>,
     reported: HashSet<InstrId>,
 }
 
 impl<'m> Exporter<'m> {
     pub(super) fn new(module: &'m Module) -> Self {
-        let instructions: usize = module.computations().map(|c| module[c].instructions().len()).sum();
         Self {
             module,
             tree: Tree::new(),
@@ -59,7 +51,6 @@ impl<'m> Exporter<'m> {
             values: vec![None; module.instruction_capacity()],
             location: Location::Unknown,
             nesting: 0,
-            budget: instructions.saturating_mul(MAX_GROWTH).max(MAX_SMALL),
             errors: Vec::new(),
             reported: HashSet::new(),
         }
@@ -247,43 +238,9 @@ impl Exporter<'_> {
         added.iter_mut().rev().find(|operation| operation.name != "stablehlo.get_tuple_element")
     }
 
-    /// Takes one of the operations that may be added, for an instruction.
-    pub(super) fn spend(&mut self, id: InstrId) -> Outcome<()> {
-        match self.budget.checked_sub(1) {
-            Some(left) => {
-                self.budget = left;
-                Ok(())
-            }
-            None => self.refuse(
-                id,
-                "stands in a computation that is used so often that its copies are a program too large",
-            ),
-        }
-    }
-
     /// Goes on at an instruction: what is added comes from where it does.
     pub(super) fn go_to(&mut self, id: InstrId) {
         self.location = self.locations.get(id);
-    }
-
-    /// One region or computation deeper, for an instruction.
-    pub(super) fn nested<T>(
-        &mut self,
-        id: InstrId,
-        inner: impl FnOnce(&mut Self) -> Outcome<T>,
-    ) -> Outcome<T> {
-        if self.nesting >= MAX_NESTING {
-            return self.refuse(id, format!("is nested in more than {MAX_NESTING} other computations"));
-        }
-        self.nesting += 1;
-        let result = inner(self);
-        self.nesting -= 1;
-        result
-    }
-
-    /// True if no more computations may stand where they are called.
-    pub(super) fn is_deep(&self) -> bool {
-        self.nesting >= MAX_NESTING / 2
     }
 
     /// The operations that `fill` adds, as a block of their own.
@@ -306,21 +263,36 @@ impl Exporter<'_> {
         computation: ComputationId,
         bound: Option<Vec<Value>>,
     ) -> Outcome<Region> {
-        self.nested(id, |e| {
-            let mut arguments = Vec::new();
-            let bound = match bound {
-                Some(bound) => bound,
-                None => e.parameters(id, computation, &mut arguments)?,
-            };
-            let (operations, result) = e.block_of(|e| {
-                let root = e.computation(computation, bound)?;
-                let leaves = e.leaves_of(e.module[computation].root(), &root)?;
-                e.add(Draft::new("stablehlo.return", leaves), Vec::new());
-                Ok(())
-            });
-            result?;
-            Ok(Region { blocks: vec![Block { arguments, operations }] })
-        })
+        let mut arguments = Vec::new();
+        let bound = match bound {
+            Some(bound) => bound,
+            None => self.parameters(id, computation, &mut arguments)?,
+        };
+        let (operations, result) = self.block_of(|e| {
+            let value = e.applied(id, computation, bound)?;
+            let leaves = e.leaves_of(id, &value)?;
+            e.add(Draft::new("stablehlo.return", leaves), Vec::new());
+            Ok(())
+        });
+        result?;
+        Ok(Region { blocks: vec![Block { arguments, operations }] })
+    }
+
+    /// What a computation gives, for an instruction: its operations are added to the block, or a call where copies of it
+    /// would be long or nest deep.
+    pub(super) fn applied(
+        &mut self,
+        id: InstrId,
+        computation: ComputationId,
+        bound: Vec<Value>,
+    ) -> Outcome<Value> {
+        if self.nesting >= MAX_NESTING || self.functions.stands_apart(self.module, computation) {
+            return self.call_function(id, computation, &bound);
+        }
+        self.nesting += 1;
+        let value = self.computation(computation, bound);
+        self.nesting -= 1;
+        value
     }
 
     /// An argument of a block that stands for a parameter or a part of one.

@@ -15,6 +15,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 /// What the entry is called.
 const MAIN: &str = "main";
 
+/// The most instructions of a computation that is copied to each place that applies it.
+const MAX_COPIED: usize = 64;
+
 /// The functions of a program, and all symbols.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
@@ -38,12 +41,16 @@ impl Functions {
         name
     }
 
-    /// True if several instructions have a computation.
-    pub(super) fn is_shared(&mut self, module: &Module, computation: ComputationId) -> bool {
+    /// True if a computation is to be a function, and called, wherever it is applied: if several instructions apply it, and
+    /// copies of it would make the program much longer, as it is long or applies others.
+    pub(super) fn stands_apart(&mut self, module: &Module, computation: ComputationId) -> bool {
         let users = self.users.get_or_insert_with(|| {
             module.callers().into_iter().map(|(c, callers)| (c, callers.len())).collect()
         });
+        let instructions = module[computation].instructions();
+        let applies = |&i: &InstrId| !module[i].op.called_computations().is_empty();
         users.get(&computation).is_some_and(|&n| n > 1)
+            && (instructions.len() > MAX_COPIED || instructions.iter().any(applies))
     }
 }
 
@@ -231,13 +238,21 @@ impl Exporter<'_> {
         ))
     }
 
-    /// A call, with all operands of an instruction, of the function that a computation becomes.
-    pub(super) fn call_function(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
+    /// A call of the function that a computation becomes, for an instruction.
+    pub(super) fn call_function(
+        &mut self,
+        id: InstrId,
+        computation: ComputationId,
+        bound: &[Value],
+    ) -> Outcome<Value> {
+        let mut operands = Vec::new();
+        for value in bound {
+            operands.extend(self.leaves_of(id, value)?);
+        }
         let shape = &self.module[self.module[computation].root()].shape;
-        let callee = self.function_of(computation);
-        let new = Draft::new("func.call", self.leaves(id)?).with("callee", Attribute::Symbol(callee));
         let types = self.leaf_types_of(id, shape)?;
-        let results = self.add(new, types);
+        let callee = Attribute::Symbol(self.function_of(computation));
+        let results = self.add(Draft::new("func.call", operands).with("callee", callee), types);
         self.whole_of(shape, results)
     }
 }

@@ -14,8 +14,7 @@ impl Exporter<'_> {
         }
         self.go_to(id);
         let before = self.block_len();
-        let result = self.spend(id).and_then(|()| self.value_of(id));
-        let value = match result {
+        let value = match self.value_of(id) {
             Ok(value) => Some(self.annotate(id, value, before)),
             Err(failure) => {
                 self.report(id, failure);
