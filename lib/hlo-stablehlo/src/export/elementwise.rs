@@ -1,6 +1,6 @@
 //! Elementwise operations.
 
-use super::attributes::{accuracy, dictionary, i32, word};
+use super::attributes::{accuracy, i32, word};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -8,10 +8,10 @@ use super::value::Value;
 use hlo_ir::attr::{CompareAttrs, ComparisonType};
 use hlo_ir::{ElementType, ElementwiseOp, InstrId};
 
-/// StableHLO's or CHLO's operation.
-fn name(op: ElementwiseOp<'_>) -> &'static str {
+/// StableHLO's or CHLO's operation; `None` if they have none.
+fn name(op: ElementwiseOp<'_>) -> Option<&'static str> {
     use ElementwiseOp as E;
-    match op {
+    Some(match op {
         E::Abs => "stablehlo.abs",
         E::Acos => "chlo.acos",
         E::Acosh => "chlo.acosh",
@@ -63,12 +63,12 @@ fn name(op: ElementwiseOp<'_>) -> &'static str {
         E::ShiftLeft => "stablehlo.shift_left",
         E::ShiftRightArithmetic => "stablehlo.shift_right_arithmetic",
         E::ShiftRightLogical => "stablehlo.shift_right_logical",
-        E::StochasticConvert => "stablehlo.custom_call",
+        E::StochasticConvert => return None,
         E::Subtract => "stablehlo.subtract",
         E::Xor => "stablehlo.xor",
         E::Clamp => "stablehlo.clamp",
         E::Select => "stablehlo.select",
-    }
+    })
 }
 
 /// The order by which values of a type are compared, in StableHLO's word.
@@ -90,16 +90,16 @@ impl Exporter<'_> {
 
     pub(super) fn elementwise(&mut self, id: InstrId) -> Outcome<Value> {
         let instruction = self.instruction(id);
-        let Some(op) = instruction.op.elementwise() else {
-            return self.refuse(id, "is no elementwise operation");
+        let Some(op) = instruction.op.elementwise() else { return self.refuse(id, "is not elementwise") };
+        let Some(name) = name(op) else {
+            return self.lacks(id, "`stochastic_convert_decomposer` makes it operations on bits");
         };
-        let new = Draft::new(name(op), self.leaves(id)?);
+        let new = Draft::new(name, self.leaves(id)?);
         let new = match op {
             ElementwiseOp::Compare(a) => self.compare(id, a, new)?,
             ElementwiseOp::ReducePrecision(a) => {
                 new.with("exponent_bits", i32(a.exponent_bits)).with("mantissa_bits", i32(a.mantissa_bits))
             }
-            ElementwiseOp::StochasticConvert => of_mhlo(new, "stochastic_convert", []),
             _ => new.with_some(
                 "result_accuracy",
                 instruction.common.as_deref().and_then(|c| accuracy(c.result_accuracy)),
@@ -115,17 +115,4 @@ impl Exporter<'_> {
             .with("comparison_direction", word("stablehlo.comparison_direction", attrs.direction.text()))
             .with("compare_type", word("stablehlo.comparison_type", order)))
     }
-}
-
-/// A custom call that stands for an operation that XLA's MHLO has and StableHLO lacks: XLA reads and writes it so.
-pub(super) fn of_mhlo<const N: usize>(
-    new: Draft,
-    operation: &str,
-    attributes: [(&str, crate::tree::Attribute); N],
-) -> Draft {
-    let attributes = dictionary(attributes.map(|(name, value)| (name.into(), value)));
-    let target = crate::tree::Attribute::string(&format!("mhlo.{operation}"));
-    new.with("call_target_name", target)
-        .with("mhlo.attributes", attributes)
-        .with("mhlo.version", crate::tree::Attribute::i64(1))
 }

@@ -82,7 +82,7 @@ impl Exporter<'_> {
             Op::Rng(a) => self.rng(id, a.distribution),
             Op::RngBitGenerator(a) => self.rng_bit_generator(id, a.algorithm),
             Op::RngGetAndUpdateState(_) => {
-                self.lacks(id, "`rng_expander` makes random numbers without a state of the program's")
+                self.lacks(id, "`rng-bit-generator` has a state that the program hands on")
             }
 
             Op::Call(a) => self.call(id, a),

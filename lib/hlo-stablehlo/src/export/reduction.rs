@@ -1,7 +1,6 @@
 //! Reductions, maps, scans, sorting, random numbers.
 
 use super::attributes::{bools, i64s, of_window, padding, word};
-use super::elementwise::of_mhlo;
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -93,18 +92,12 @@ impl Exporter<'_> {
     }
 
     pub(super) fn top_k(&mut self, id: InstrId, attrs: &TopkAttrs) -> Outcome<Value> {
-        let operands = self.leaves(id)?;
-        let new = match attrs.largest.0 {
-            true => Draft::new("chlo.top_k", operands)
-                .with("k", Attribute::i64(attrs.k))
-                .with_some("is_stable", attrs.is_stable.map(Attribute::Bool)),
-            // Of the smallest only MHLO knows.
-            false => of_mhlo(
-                Draft::new("stablehlo.custom_call", operands),
-                "topk",
-                [("k", Attribute::i64(attrs.k)), ("largest", Attribute::Bool(false))],
-            ),
-        };
+        if !attrs.largest.0 {
+            return self.lacks(id, "it has one for the largest elements; `topk-decomposer` makes it a sort");
+        }
+        let new = Draft::new("chlo.top_k", self.leaves(id)?)
+            .with("k", Attribute::i64(attrs.k))
+            .with_some("is_stable", attrs.is_stable.map(Attribute::Bool));
         self.add_for(id, new)
     }
 
