@@ -52,7 +52,7 @@ pub(super) fn order(values: &[i64]) -> Attribute {
 }
 
 fn dense_of(element: Type, dims: &[i64], values: &[i64]) -> Attribute {
-    let is_splat = values.len() > 1 && values.iter().all(|v| *v == values[0]);
+    let is_splat = values.first().is_some_and(|first| values.iter().all(|v| v == first));
     let kept = if is_splat { &values[..1] } else { values };
     let bytes: Vec<u8> = kept.iter().flat_map(|v| v.to_le_bytes()).collect();
     let bytes = Arc::new(AlignedBytes::from_slice(&bytes));

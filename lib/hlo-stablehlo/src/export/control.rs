@@ -82,6 +82,9 @@ pub(super) fn is_of_composite(key: &str) -> bool {
     COMPOSITE.contains(&key)
 }
 
+/// What a dictionary is called to be read.
+const KEY: &str = "hlo.dictionary";
+
 /// The attributes that a text in MLIR's syntax, `{k = 3 : i64}`, lists.
 ///
 /// # Errors
@@ -90,5 +93,9 @@ pub(super) fn dictionary_of(text: &str) -> Result<Attributes, String> {
     if text.trim().is_empty() {
         return Ok(Attributes::default());
     }
-    Err(format!("has a dictionary of attributes, {text}"))
+    let tree = crate::text::parse(&format!("module attributes {{{KEY} = {text}}} {{}}"));
+    match tree.ok().as_ref().and_then(|tree| tree.module.attribute(KEY)) {
+        Some(Attribute::Dictionary(entries)) => Ok((**entries).clone()),
+        _ => Err(format!("has what is no dictionary of attributes: {text}")),
+    }
 }

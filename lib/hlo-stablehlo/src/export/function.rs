@@ -25,7 +25,7 @@ pub(super) struct Functions {
     symbols: HashSet<Name>,
     /// Functions that are called and not translated yet.
     queue: VecDeque<ComputationId>,
-    /// How many instructions have a computation, once it was asked for.
+    /// In how many places computations are applied, once it was asked for.
     users: Option<HashMap<ComputationId, usize>>,
 }
 
@@ -41,17 +41,24 @@ impl Functions {
         name
     }
 
-    /// True if a computation is to be a function, and called, wherever it is applied: if several instructions apply it, and
-    /// copies of it would make the program much longer, as it is long or applies others.
+    /// True if a computation is to be a function, and called, wherever it is applied: if that is in several places, and copies of it would make the program much longer, as it is long or applies others.
     pub(super) fn stands_apart(&mut self, module: &Module, computation: ComputationId) -> bool {
-        let users = self.users.get_or_insert_with(|| {
-            module.callers().into_iter().map(|(c, callers)| (c, callers.len())).collect()
-        });
+        let users = self.users.get_or_insert_with(|| users_of(module));
         let instructions = module[computation].instructions();
         let applies = |&i: &InstrId| !module[i].op.called_computations().is_empty();
         users.get(&computation).is_some_and(|&n| n > 1)
             && (instructions.len() > MAX_COPIED || instructions.iter().any(applies))
     }
+}
+
+/// In how many places each computation is applied: an instruction may apply one several times.
+fn users_of(module: &Module) -> HashMap<ComputationId, usize> {
+    let mut users = HashMap::new();
+    let instructions = module.computations().flat_map(|c| module[c].instructions());
+    for callee in instructions.flat_map(|&i| module[i].op.called_computations()) {
+        *users.entry(callee).or_default() += 1;
+    }
+    users
 }
 
 /// The name that XLA's translation gives a function.

@@ -22,7 +22,7 @@ fn brief_elements_of(literal: &Literal) -> Option<Elements> {
     let mut elements = elements_of(literal)?;
     let size = literal.shape().as_array()?.element_type.byte_size();
     let (first, rest) = elements.bytes.split_at_checked(size)?;
-    if !rest.is_empty() && rest.chunks_exact(size).all(|element| element == first) {
+    if rest.chunks_exact(size).all(|element| element == first) {
         elements.bytes = Arc::new(AlignedBytes::from_slice(first));
         elements.is_splat = true;
     }

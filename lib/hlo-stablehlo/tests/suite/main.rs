@@ -1,0 +1,3 @@
+//! Tests of StableHLO in and out.
+
+mod export;
