@@ -7,6 +7,7 @@
 pub mod bytecode;
 pub mod dialect;
 pub mod export;
+pub mod import;
 pub mod text;
 pub mod tree;
 

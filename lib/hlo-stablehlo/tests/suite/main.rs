@@ -1,3 +1,4 @@
 //! Tests of StableHLO in and out.
 
 mod export;
+mod import;

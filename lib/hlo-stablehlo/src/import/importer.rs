@@ -1,0 +1,372 @@
+//! The module that is built, and which instruction stands for a value.
+
+use super::failure::{Failure, Result};
+use super::locations::Frames;
+use super::types::{Quantized, shape_of};
+use crate::Tree;
+use crate::tree::{Name, Operation, ValueId};
+use hlo_ir::attr::{FrontendAttributes, OpMetadata, Origin, Sharding};
+use hlo_ir::build::{Build, ComputationNamer};
+use hlo_ir::diag::Diag;
+use hlo_ir::verify::MAX_REPORTS;
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, Span};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// What stands for a value.
+#[derive(Clone, Copy)]
+pub enum Held<'t> {
+    /// Nothing yet.
+    Nothing,
+    /// An instruction.
+    Instruction(InstrId),
+    /// The constant that this operation makes, in each computation that needs it.
+    Constant(&'t Operation),
+    /// Nothing, for its operation failed.
+    Broken,
+}
+
+/// Where instructions are added, and what is said of all that one operation becomes.
+#[derive(Clone)]
+pub struct Site {
+    /// The computation.
+    pub computation: ComputationId,
+    /// Where the operation comes from.
+    pub metadata: OpMetadata,
+    /// Where it stands in the text.
+    pub span: Span,
+    /// How its results are sharded.
+    pub sharding: Option<Sharding>,
+    /// What the front end notes.
+    pub frontend: FrontendAttributes,
+    /// What the results stand for in the original program.
+    pub origin: Option<Box<Origin>>,
+}
+
+impl Site {
+    /// A place in a computation for what comes from no operation.
+    pub fn new(computation: ComputationId) -> Self {
+        Self {
+            computation,
+            metadata: OpMetadata::default(),
+            span: Span::default(),
+            sharding: None,
+            frontend: FrontendAttributes::default(),
+            origin: None,
+        }
+    }
+}
+
+/// The translation of a tree.
+pub struct Importer<'t> {
+    /// What is translated.
+    pub tree: &'t Tree,
+    /// What it becomes.
+    pub module: Module,
+    /// The operations of the module by their symbols.
+    pub symbols: HashMap<&'t str, &'t Operation>,
+    /// The computations of functions; `None` of those that failed.
+    pub computations: HashMap<&'t str, Option<ComputationId>>,
+    /// The tables of stack frames.
+    pub frames: Frames,
+    /// Where instructions are added.
+    pub site: Site,
+    /// How deep regions nest here.
+    pub depth: usize,
+    /// What quantised numbers are here.
+    pub quantized: Quantized,
+    /// The axes of meshes along which regions around make values manual.
+    pub manual_axes: Vec<Name>,
+    /// Names for computations.
+    pub names: ComputationNamer,
+    diags: Vec<Diag>,
+    values: Vec<Held<'t>>,
+    constants: HashMap<(ComputationId, ValueId), InstrId>,
+    next_number: u64,
+    name: String,
+}
+
+impl<'t> Importer<'t> {
+    /// A translation that has not begun.
+    pub fn new(tree: &'t Tree) -> Self {
+        let symbols = tree.operations().iter().rev();
+        Self {
+            tree,
+            module: Module::new(tree.module.symbol_name().unwrap_or("main")),
+            symbols: symbols.filter_map(|op| Some((op.symbol_name()?, op))).collect(),
+            computations: HashMap::new(),
+            frames: Frames::default(),
+            site: Site::new(ComputationId::default()),
+            depth: 0,
+            quantized: Quantized::Stored,
+            manual_axes: Vec::new(),
+            names: ComputationNamer::new(&Module::default()),
+            diags: Vec::new(),
+            values: vec![Held::Nothing; tree.value_count()],
+            constants: HashMap::new(),
+            next_number: 1,
+            name: String::new(),
+        }
+    }
+
+    /// Translates all.
+    pub fn run(mut self) -> std::result::Result<Module, Vec<Diag>> {
+        let entry = self.functions();
+        if let Some(entry) = entry {
+            self.header(entry);
+        }
+        if self.diags.is_empty() {
+            self.module.stack_frames = self.frames.into_tables();
+            return Ok(self.module);
+        }
+        if self.diags.len() > MAX_REPORTS {
+            self.diags.truncate(MAX_REPORTS);
+            self.diags.push(Diag::error(format!("more than {MAX_REPORTS} errors: the others are not shown")));
+        }
+        Err(self.diags)
+    }
+
+    /// Reports why something failed, unless that was said.
+    pub fn report(&mut self, failure: Failure) {
+        if let Failure::Because(diag) = failure {
+            self.diags.push(*diag);
+        }
+    }
+
+    /// True if so much is reported that no more is looked for.
+    pub fn full(&self) -> bool {
+        self.diags.len() > MAX_REPORTS
+    }
+}
+
+/// Values.
+impl<'t> Importer<'t> {
+    /// The instruction that stands for a value in the computation at hand. `user` is the operation that needs it.
+    pub fn value(&mut self, user: &Operation, value: ValueId) -> Result<InstrId> {
+        match self.values.get(value.index()).copied().unwrap_or(Held::Nothing) {
+            Held::Instruction(id) if self.module[id].parent == self.site.computation => Ok(id),
+            Held::Constant(constant) => self.constant_here(value, constant),
+            Held::Broken => Err(Failure::Reported),
+            Held::Instruction(_) => {
+                user.fail("it uses a value that is not of its own computation, and no constant")
+            }
+            Held::Nothing => user.fail("it uses a value that is not defined before it"),
+        }
+    }
+
+    /// The constant of an operation in the computation at hand.
+    fn constant_here(&mut self, value: ValueId, constant: &'t Operation) -> Result<InstrId> {
+        let key = (self.site.computation, value);
+        if let Some(&id) = self.constants.get(&key) {
+            return Ok(id);
+        }
+        let site = self.site_of(constant);
+        let around = std::mem::replace(&mut self.site, site?);
+        let made = self.constant(constant);
+        self.site = around;
+        let id = made?;
+        self.constants.insert(key, id);
+        Ok(id)
+    }
+
+    /// The operand of an operation.
+    pub fn operand(&mut self, op: &Operation, index: usize) -> Result<InstrId> {
+        self.value(op, op.operand(index)?)
+    }
+
+    /// All operands of an operation.
+    pub fn operands(&mut self, op: &Operation) -> Result<Vec<InstrId>> {
+        self.values(op, &op.operands)
+    }
+
+    /// The instructions that stand for values.
+    pub fn values(&mut self, user: &Operation, values: &[ValueId]) -> Result<Vec<InstrId>> {
+        values.iter().map(|&v| self.value(user, v)).collect()
+    }
+
+    /// What stands for a value, whatever the computation.
+    pub fn held(&self, value: ValueId) -> Held<'t> {
+        self.values.get(value.index()).copied().unwrap_or(Held::Nothing)
+    }
+
+    /// Says what stands for a value, and what did so before.
+    pub fn hold(&mut self, value: ValueId, held: Held<'t>) -> Held<'t> {
+        match self.values.get_mut(value.index()) {
+            Some(slot) => std::mem::replace(slot, held),
+            None => Held::Nothing,
+        }
+    }
+
+    /// Marks the results of an operation as of one that failed.
+    pub fn give_up(&mut self, op: &Operation) {
+        for &result in &op.results {
+            self.hold(result, Held::Broken);
+        }
+    }
+
+    /// An instruction is the only result of an operation.
+    pub fn give(&mut self, op: &Operation, id: InstrId) -> Result<()> {
+        let [result] = op.results[..] else {
+            return op.fail(format!("it has one result, but {} are named", op.results.len()));
+        };
+        self.annotate(id);
+        self.hold(result, Held::Instruction(id));
+        Ok(())
+    }
+
+    /// The elements of a tuple are the results of an operation; what else it has is left.
+    pub fn give_elements(&mut self, op: &Operation, tuple: InstrId) -> Result<()> {
+        self.annotate(tuple);
+        let count = self.module[tuple].shape.as_tuple().map_or(0, <[Shape]>::len);
+        if op.results.len() > count {
+            return op.fail(format!("{} results are named, but it has {count}", op.results.len()));
+        }
+        for (index, &result) in op.results.iter().enumerate() {
+            let element = self.tuple_element(op, tuple, index)?;
+            self.hold(result, Held::Instruction(element));
+        }
+        Ok(())
+    }
+
+    /// An instruction is the result of an operation, or its elements are if there is not exactly one.
+    pub fn give_one_or_elements(&mut self, op: &Operation, id: InstrId) -> Result<()> {
+        match op.results.len() {
+            1 => self.give(op, id),
+            _ => self.give_elements(op, id),
+        }
+    }
+
+    /// An element of a tuple, sharded as that is.
+    pub fn tuple_element(&mut self, op: &Operation, tuple: InstrId, index: usize) -> Result<InstrId> {
+        let sharding =
+            self.module[tuple].sharding().and_then(|s| part_of(s, &self.module[tuple].shape, index));
+        let id = self.element(tuple, index).ok_or_else(|| op.failure(format!("it has no result {index}")))?;
+        if sharding.is_some() {
+            self.module.common_mut(id).sharding = sharding;
+        }
+        self.note_frontend(id);
+        Ok(id)
+    }
+
+    /// Gives an instruction what is said of the results of the operation at hand.
+    pub fn annotate(&mut self, id: InstrId) {
+        self.note_frontend(id);
+        if let Some(sharding) = self.site.sharding.clone() {
+            let sharding = sharding.for_shape(&self.module[id].shape);
+            self.module.common_mut(id).sharding = Some(sharding);
+        }
+        if let Some(origin) = self.site.origin.clone() {
+            self.module.common_mut(id).origin = Some(origin);
+        }
+    }
+
+    fn note_frontend(&mut self, id: InstrId) {
+        if !self.site.frontend.is_empty() {
+            let frontend = self.site.frontend.clone();
+            self.module.common_mut(id).frontend_attributes = frontend;
+        }
+    }
+}
+
+/// The sharding of an element of a tuple.
+fn part_of(sharding: &Sharding, shape: &Shape, index: usize) -> Option<Sharding> {
+    let Sharding::Tuple(leaves) = sharding else { return Some(sharding.clone()) };
+    let elements = shape.as_tuple()?;
+    let before: usize = elements.iter().take(index).map(Shape::leaf_count).sum();
+    let element = elements.get(index)?;
+    let own = leaves.get(before..before + element.leaf_count())?;
+    match (element, own) {
+        (Shape::Tuple(_), own) => Some(Sharding::Tuple(own.to_vec())),
+        (_, [one]) => Some(Sharding::Single(one.clone())),
+        _ => None,
+    }
+}
+
+/// Instructions.
+impl Importer<'_> {
+    /// A name that no instruction has.
+    pub fn fresh_name(&mut self, stem: &str) -> &str {
+        self.name.clear();
+        // Writing to a string does not fail.
+        let _ = write!(self.name, "{stem}.{}", self.next_number);
+        self.next_number += 1;
+        &self.name
+    }
+
+    /// Adds an instruction with a stem for its name.
+    pub fn add_named(&mut self, stem: &str, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
+        self.fresh_name(stem);
+        let id = self.module.add(self.site.computation, &self.name, shape, op, operands.iter().copied());
+        if !self.site.metadata.is_empty() {
+            self.module.common_mut(id).metadata = self.site.metadata.clone();
+        }
+        self.module.set_span(id, self.site.span);
+        id
+    }
+
+    /// Adds the instruction that makes the only result of an operation, in the shape of its type.
+    pub fn give_op(&mut self, op: &Operation, hlo: Op, operands: &[InstrId]) -> Result<()> {
+        let shape = self.result_shape(op, &hlo, operands)?;
+        let id = self.add(shape, hlo, operands);
+        self.give(op, id)
+    }
+
+    /// The shape of values of the type that a value has.
+    pub fn type_shape(&self, value: ValueId) -> std::result::Result<Shape, String> {
+        shape_of(self.tree.type_of(value), self.quantized)
+    }
+
+    /// The shape of a result, as its type says it.
+    pub fn declared(&self, op: &Operation, index: usize) -> Result<Shape> {
+        let result = op.result(index)?;
+        self.type_shape(result).map_err(|why| op.failure(format!("the type of result {index}: {why}")))
+    }
+
+    /// The shapes of all results: of one itself, of several their tuple.
+    pub fn declared_results(&self, op: &Operation) -> Result<Shape> {
+        match op.results.len() {
+            1 => self.declared(op, 0),
+            count => Ok(Shape::tuple((0..count).map(|i| self.declared(op, i)).collect::<Result<Vec<_>>>()?)),
+        }
+    }
+
+    /// The shape of the only result of an operation: that of its type; if sizes of that are not known, what follows from the
+    /// operands.
+    pub fn result_shape(&self, op: &Operation, hlo: &Op, operands: &[InstrId]) -> Result<Shape> {
+        let shape = self.declared(op, 0)?;
+        let Some(array) = shape.as_array().filter(|a| a.dims.contains(&ArrayShape::UNBOUNDED)) else {
+            return Ok(shape);
+        };
+        let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
+        match (hlo_ir::ops::infer_shape(&self.module, hlo, &shapes), &shapes[..]) {
+            (Ok(Some(shape)), _) => Ok(shape),
+            // A conversion has the sizes of its operand.
+            (Ok(None), [Shape::Array(operand)]) if operand.rank() == array.rank() => {
+                Ok(operand.with_element_type(array.element_type).into())
+            }
+            (Ok(None), _) => op.fail(format!("the sizes of its result, {array}, are not known")),
+            (Err(e), _) => op.fail(e.message),
+        }
+    }
+
+    /// The shape that follows from the operands.
+    pub fn inferred(&self, op: &Operation, hlo: &Op, operands: &[InstrId]) -> Result<Shape> {
+        let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
+        match hlo_ir::ops::infer_shape(&self.module, hlo, &shapes) {
+            Ok(Some(shape)) => Ok(shape),
+            Ok(None) => op.fail("the sizes of its result are not known"),
+            Err(e) => op.fail(e.message),
+        }
+    }
+}
+
+impl Build for Importer<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        let stem = op.name();
+        self.add_named(stem, shape.into(), op, operands)
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.module[id].shape.clone()
+    }
+}

@@ -1,0 +1,230 @@
+//! Operations of the client's dialect, which are made of others, and the composites that stand for them.
+
+use super::linear_algebra::precision;
+use crate::import::failure::Result;
+use crate::import::importer::Importer;
+use crate::import::types::{Quantized, element_of, literal_of};
+use crate::tree::{Attribute, Attributes, Operation, TypeKind};
+use hlo_ir::attr::{ComparisonDirection, OrTrue, RaggedDotAttrs, ScanAttrs, TopkAttrs};
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Shape};
+
+/// The composites that become operations of HLO; of others the decomposition is called.
+const COMPOSITES: &[&str] =
+    &["acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "mulhi", "sinh", "tan", "top_k", "topk"];
+
+/// What of the dialect a composite stands for, if HLO has it: `top_k` of `chlo.top_k`.
+pub fn known_composite(op: &Operation) -> Option<&'static str> {
+    let name = op.attribute("name")?.as_str()?.strip_prefix("chlo.")?;
+    COMPOSITES.iter().copied().find(|known| *known == name)
+}
+
+/// True if the decomposition of a composite is not needed.
+pub fn is_known_composite(op: &Operation) -> bool {
+    known_composite(op).is_some()
+}
+
+/// The operation of HLO that one of the dialect is.
+fn op_of(name: &str) -> Option<Op> {
+    Some(match name {
+        "acos" => Op::Acos,
+        "acosh" => Op::Acosh,
+        "asin" => Op::Asin,
+        "asinh" => Op::Asinh,
+        "atanh" => Op::Atanh,
+        "cosh" => Op::Cosh,
+        "erf" => Op::Erf,
+        "mulhi" => Op::Mulhi,
+        "sinh" => Op::Sinh,
+        "tan" => Op::Tan,
+        _ => return None,
+    })
+}
+
+impl<'t> Importer<'t> {
+    /// An operation of the dialect, or what stands for it, with its attributes.
+    pub(super) fn chlo(&mut self, op: &'t Operation, name: &str, attributes: &Attributes) -> Result<()> {
+        if let Some(hlo) = op_of(name) {
+            return self.same_operands(op, hlo);
+        }
+        if let Some(name) = name.strip_prefix("broadcast_") {
+            return self.broadcasting(op, name);
+        }
+        match name {
+            "top_k" | "topk" => self.top_k(op, attributes),
+            "ragged_dot" => self.ragged_dot(op),
+            "scan" => self.scan(op),
+            "constant" => self.hold_constant(op),
+            "constant_like" => self.constant_like(op),
+            "atan" => {
+                let x = self.operand(op, 0)?;
+                let one = self.number(op, x, 1.0)?;
+                self.give_op(op, Op::Atan2, &[x, one])
+            }
+            "conj" => self.conjugate(op),
+            "square" => {
+                let x = self.operand(op, 0)?;
+                self.give_op(op, Op::Multiply, &[x, x])
+            }
+            "is_inf" | "is_pos_inf" | "is_neg_inf" => self.is_infinite(op, name),
+            _ => self.special_function(op, name),
+        }
+    }
+
+    /// A number as an array of the type and the sizes of another one.
+    pub(super) fn number(&mut self, op: &Operation, like: InstrId, value: f64) -> Result<InstrId> {
+        let array = self.array(op, like)?;
+        let ty = array.element_type;
+        let scalar = match ty {
+            ElementType::F64 => self.scalar(ty, &value.to_le_bytes()),
+            ElementType::F32 => self.scalar(ty, &(value as f32).to_le_bytes()),
+            ElementType::C64 => self.scalar(ty, complex_bytes(&(value as f32).to_le_bytes()).as_slice()),
+            ElementType::C128 => self.scalar(ty, complex_bytes(&value.to_le_bytes()).as_slice()),
+            _ => self.scalar(ElementType::F32, &(value as f32).to_le_bytes()),
+        };
+        let scalar = scalar.ok_or_else(|| op.failure(format!("{value} is no {ty}")))?;
+        let scalar = match self.array(op, scalar)?.element_type == ty {
+            true => scalar,
+            false => self.add(ArrayShape::new(ty, []), Op::Convert, &[scalar]),
+        };
+        match array.rank() {
+            0 => Ok(scalar),
+            _ => Ok(self.broadcast(scalar, &array, &[])),
+        }
+    }
+
+    /// Operations of two or three operands of different sizes, which are broadcast to those of the result.
+    fn broadcasting(&mut self, op: &Operation, name: &str) -> Result<()> {
+        let operands = self.operands(op)?;
+        let result = self.result_array(op)?;
+        let dimensions = op.dims_if_any("broadcast_dimensions")?;
+        let mut same = Vec::with_capacity(operands.len());
+        for &operand in &operands {
+            let array = self.array(op, operand)?;
+            if array.same_dims(&result) {
+                same.push(operand);
+                continue;
+            }
+            let from = result.rank().checked_sub(array.rank());
+            let from =
+                from.ok_or_else(|| op.failure(format!("{array} has more dimensions than {result}")))?;
+            let usual: Dims = (from..result.rank()).map(|d| d as i64).collect();
+            let own = dimensions.as_ref().filter(|d| d.len() == array.rank() && from > 0);
+            let target = ArrayShape { element_type: array.element_type, ..result.clone() };
+            same.push(self.broadcast_to(op, operand, &target, own.unwrap_or(&usual))?);
+        }
+        let hlo = match name {
+            "compare" => self.comparison(op, &same, "chlo", "compare_type")?,
+            "select" => Op::Select,
+            "next_after" | "polygamma" | "zeta" => return self.special_function_of(op, name, &same),
+            _ => super::elementwise::op_of(name).ok_or_else(|| op.failure("it is not known"))?,
+        };
+        self.give_op(op, hlo, &same)
+    }
+
+    fn top_k(&mut self, op: &Operation, attributes: &Attributes) -> Result<()> {
+        let operand = self.operand(op, 0)?;
+        let k = attributes.get("k").and_then(Attribute::as_int);
+        let k = k.ok_or_else(|| op.failure("it does not say how many elements (`k`)"))?;
+        let largest = attributes.get("largest").and_then(Attribute::as_bool).unwrap_or(true);
+        let attrs = TopkAttrs { k, largest: OrTrue(largest), ..TopkAttrs::default() };
+        self.give_results(op, Op::TopK(attrs), &[operand])
+    }
+
+    fn ragged_dot(&mut self, op: &Operation) -> Result<()> {
+        let operands = self.operands(op)?;
+        let numbers = op.structure("ragged_dot_dimension_numbers", "chlo.ragged_dot")?;
+        let attrs = RaggedDotAttrs {
+            lhs_batch_dims: numbers.dims("lhs_batching_dimensions")?,
+            lhs_contracting_dims: numbers.dims("lhs_contracting_dimensions")?,
+            rhs_batch_dims: numbers.dims("rhs_batching_dimensions")?,
+            rhs_contracting_dims: numbers.dims("rhs_contracting_dimensions")?,
+            lhs_ragged_dims: numbers.dims("lhs_ragged_dimensions")?,
+            rhs_group_dims: numbers.dims("rhs_group_dimensions")?,
+            operand_precision: precision(op, "chlo.precision")?,
+        };
+        self.give_op(op, Op::RaggedDot(Box::new(attrs)), &operands)
+    }
+
+    /// `scan`: running combinations; its results are outputs, then carries.
+    fn scan(&mut self, op: &'t Operation) -> Result<()> {
+        let to_apply = self.applied(op, 0)?;
+        let operands = self.operands(op)?;
+        let carries = match op.attribute("operandSegmentSizes").and_then(Attribute::ints) {
+            Some(sizes) if sizes.len() == 2 => sizes[1],
+            _ => op.fail("it does not say how many operands are inputs (`operandSegmentSizes`)")?,
+        };
+        let attrs = ScanAttrs {
+            dimensions: Dims::from_slice(&[op.int("dimension")?]),
+            num_carries: carries,
+            is_reverse: op.flag("is_reverse")?,
+            is_associative: op.flag("is_associative")?,
+            to_apply,
+        };
+        let shapes = (0..op.results.len()).map(|i| self.declared(op, i)).collect::<Result<Vec<_>>>()?;
+        let id = self.add(Shape::tuple(shapes), Op::Scan(attrs), &operands);
+        self.give_elements(op, id)
+    }
+
+    /// `constant_like`: a number in the sizes of the operand.
+    fn constant_like(&mut self, op: &Operation) -> Result<()> {
+        let result = self.result_array(op)?;
+        let wrong = |why: String| op.failure(format!("the attribute `value`: {why}"));
+        let (ty, bytes) = match op.required("value")? {
+            Attribute::Float(number) => (
+                element_of(&number.ty, Quantized::Stored).map_err(wrong)?,
+                number.bits.to_le_bytes().to_vec(),
+            ),
+            Attribute::Integer(value, ty) => {
+                let is_bit = matches!(**ty, TypeKind::Integer(1, _));
+                let value = if is_bit { *value & 1 } else { *value };
+                (element_of(ty, Quantized::Stored).map_err(wrong)?, value.to_le_bytes().to_vec())
+            }
+            Attribute::Bool(value) => (ElementType::Pred, vec![u8::from(*value)]),
+            Attribute::Elements(elements) => {
+                let literal = literal_of(elements).map_err(wrong)?;
+                let ty = literal.shape().as_array().map_or(ElementType::Pred, |a| a.element_type);
+                (ty, literal.bytes().to_vec())
+            }
+            _ => return Err(wrong("it is no number".into())),
+        };
+        let scalar = bytes.get(..ty.byte_size()).and_then(|bytes| self.scalar(ty, bytes));
+        let scalar = scalar.ok_or_else(|| wrong("it is no number".into()))?;
+        let id = if result.rank() == 0 { scalar } else { self.broadcast(scalar, &result, &[]) };
+        self.give(op, id)
+    }
+
+    fn conjugate(&mut self, op: &Operation) -> Result<()> {
+        let x = self.operand(op, 0)?;
+        let array = self.array(op, x)?;
+        if !array.element_type.is_complex() {
+            return self.give(op, x);
+        }
+        let part = array.with_element_type(array.element_type.real_type());
+        let real = self.add(part.clone(), Op::Real, &[x]);
+        let imag = self.add(part.clone(), Op::Imag, &[x]);
+        let imag = self.add(part, Op::Negate, &[imag]);
+        self.give_op(op, Op::Complex, &[real, imag])
+    }
+
+    fn is_infinite(&mut self, op: &Operation, name: &str) -> Result<()> {
+        let x = self.operand(op, 0)?;
+        let x = if name == "is_inf" { self.apply(Op::Abs, &[x]) } else { x };
+        let bound = if name == "is_neg_inf" { f64::NEG_INFINITY } else { f64::INFINITY };
+        let bound = self.number(op, x, bound)?;
+        self.give_op(op, Op::compare(ComparisonDirection::Eq), &[x, bound])
+    }
+
+    /// A function that has no opcode.
+    fn special_function(&mut self, op: &Operation, name: &str) -> Result<()> {
+        let operands = self.operands(op)?;
+        self.special_function_of(op, name, &operands)
+    }
+}
+
+/// A complex number of this real part.
+fn complex_bytes(real: &[u8]) -> Vec<u8> {
+    let mut bytes = real.to_vec();
+    bytes.resize(2 * real.len(), 0);
+    bytes
+}

@@ -1,0 +1,152 @@
+//! Operations of which each element of the result follows from the elements at its place.
+
+use crate::import::attributes::as_f64;
+use crate::import::failure::Result;
+use crate::import::importer::Importer;
+use crate::tree::{Attribute, Operation};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs, ResultAccuracy};
+use hlo_ir::build::Build;
+use hlo_ir::{InstrId, Op};
+
+/// The operation of HLO that one of StableHLO without attributes is.
+pub fn op_of(name: &str) -> Option<Op> {
+    Some(match name {
+        "abs" => Op::Abs,
+        "add" => Op::Add,
+        "and" => Op::And,
+        "atan2" => Op::Atan2,
+        "cbrt" => Op::Cbrt,
+        "ceil" => Op::Ceil,
+        "complex" => Op::Complex,
+        "convert" => Op::Convert,
+        "cosine" => Op::Cosine,
+        "count_leading_zeros" => Op::CountLeadingZeros,
+        "divide" => Op::Divide,
+        "exponential" => Op::Exponential,
+        "exponential_minus_one" => Op::ExponentialMinusOne,
+        "floor" => Op::Floor,
+        "imag" => Op::Imag,
+        "is_finite" => Op::IsFinite,
+        "log" => Op::Log,
+        "log_plus_one" => Op::LogPlusOne,
+        "logistic" => Op::Logistic,
+        "maximum" => Op::Maximum,
+        "minimum" => Op::Minimum,
+        "multiply" => Op::Multiply,
+        "negate" => Op::Negate,
+        "not" => Op::Not,
+        "or" => Op::Or,
+        "popcnt" => Op::PopulationCount,
+        "power" => Op::Power,
+        "real" => Op::Real,
+        "remainder" => Op::Remainder,
+        "round_nearest_afz" => Op::RoundNearestAfz,
+        "round_nearest_even" => Op::RoundNearestEven,
+        "rsqrt" => Op::Rsqrt,
+        "shift_left" => Op::ShiftLeft,
+        "shift_right_arithmetic" => Op::ShiftRightArithmetic,
+        "shift_right_logical" => Op::ShiftRightLogical,
+        "sign" => Op::Sign,
+        "sine" => Op::Sine,
+        "sqrt" => Op::Sqrt,
+        "subtract" => Op::Subtract,
+        "tan" => Op::Tan,
+        "tanh" => Op::Tanh,
+        "xor" => Op::Xor,
+        _ => return None,
+    })
+}
+
+/// The words of `stablehlo.comparison_direction`, those of [`ComparisonDirection`].
+const DIRECTION: &str = "comparison_direction";
+
+/// The words of `stablehlo.comparison_type`.
+const COMPARISON_TYPES: [&str; 5] = ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"];
+
+impl Importer<'_> {
+    pub(super) fn elementwise(&mut self, op: &Operation, hlo: Op) -> Result<()> {
+        let operands = self.operands(op)?;
+        self.give_op(op, hlo, &operands)?;
+        match op.attribute("result_accuracy") {
+            Some(attribute) => self.accuracy(op, attribute),
+            None => Ok(()),
+        }
+    }
+
+    /// How exact the result must be.
+    fn accuracy(&mut self, op: &Operation, attribute: &Attribute) -> Result<()> {
+        let Some(fields) = attribute.fields("stablehlo.result_accuracy") else {
+            return op.fail("the attribute `result_accuracy` is not a `stablehlo.result_accuracy`");
+        };
+        let mode =
+            fields.get("mode").and_then(|m| m.word("stablehlo.result_accuracy_mode")).unwrap_or("DEFAULT");
+        let number = |name: &str| fields.get(name).and_then(as_f64).unwrap_or(0.0);
+        let accuracy = match mode {
+            "DEFAULT" => return Ok(()),
+            "HIGHEST" => ResultAccuracy::Highest,
+            "TOLERANCE" => ResultAccuracy::Tolerance {
+                atol: number("atol"),
+                rtol: number("rtol"),
+                ulps: fields.get("ulps").and_then(Attribute::as_int).unwrap_or(0),
+            },
+            other => return op.fail(format!("`{other}` is no mode of `result_accuracy`")),
+        };
+        let id = self.value(op, op.result(0)?)?;
+        if self.module[id].opcode().has_accuracy() {
+            self.module.common_mut(id).result_accuracy = accuracy;
+        }
+        Ok(())
+    }
+
+    /// `compare`: the type of the comparison is said only where it is not that of the numbers.
+    pub(super) fn compare(&mut self, op: &Operation) -> Result<()> {
+        let operands = self.operands(op)?;
+        let hlo = self.comparison(op, &operands, "stablehlo", "compare_type")?;
+        self.give_op(op, hlo, &operands)
+    }
+
+    /// The comparison that attributes of a dialect say.
+    pub(super) fn comparison(
+        &self,
+        op: &Operation,
+        operands: &[InstrId],
+        dialect: &str,
+        name: &str,
+    ) -> Result<Op> {
+        let direction = op.word(DIRECTION, &format!("{dialect}.{DIRECTION}"), ComparisonDirection::WORDS)?;
+        let direction = ComparisonDirection::ALL.get(direction).copied().unwrap_or_default();
+        let kind = format!("{dialect}.comparison_type");
+        let comparison_type = match op.word_if_any(name, &kind, &COMPARISON_TYPES)? {
+            Some(1) => ComparisonType::Float,
+            Some(2) => ComparisonType::TotalOrder,
+            Some(3) => ComparisonType::Signed,
+            Some(4) => ComparisonType::Unsigned,
+            _ => ComparisonType::Default,
+        };
+        let ty = operands.first().and_then(|&o| self.module[o].shape.as_array()).map(|a| a.element_type);
+        let usual = ty.is_some_and(|ty| comparison_type.is_usual_for(ty));
+        let comparison_type = if usual { ComparisonType::Default } else { comparison_type };
+        Ok(Op::Compare(CompareAttrs { direction, comparison_type }))
+    }
+
+    /// `clamp`, whose limits may be scalars.
+    pub(super) fn clamp(&mut self, op: &Operation) -> Result<()> {
+        let operands = self.operands(op)?;
+        self.give_op(op, Op::Clamp, &operands)
+    }
+
+    pub(super) fn reduce_precision(&mut self, op: &Operation) -> Result<()> {
+        let operand = self.operand(op, 0)?;
+        let attrs = ReducePrecisionAttrs {
+            exponent_bits: op.int("exponent_bits")?,
+            mantissa_bits: op.int("mantissa_bits")?,
+        };
+        self.give_op(op, Op::ReducePrecision(attrs), &[operand])
+    }
+
+    /// Adds an elementwise operation on values of one type, whose result is of it.
+    pub(super) fn apply(&mut self, hlo: Op, operands: &[InstrId]) -> InstrId {
+        let shape = operands.first().map_or(hlo_ir::Shape::Token, |&o| self.shape_of(o));
+        self.add(shape, hlo, operands)
+    }
+}

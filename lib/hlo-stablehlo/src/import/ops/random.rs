@@ -1,0 +1,31 @@
+//! Random numbers.
+
+use crate::import::failure::Result;
+use crate::import::importer::Importer;
+use crate::tree::Operation;
+use hlo_ir::Op;
+use hlo_ir::attr::{RngAlgorithm, RngAttrs, RngBitGeneratorAttrs, RngDistribution};
+
+impl Importer<'_> {
+    /// `rng`: its third operand is the shape, which the result has.
+    pub(super) fn rng(&mut self, op: &Operation) -> Result<()> {
+        let operands = [self.operand(op, 0)?, self.operand(op, 1)?];
+        let words = ["UNIFORM", "NORMAL"];
+        let distribution = match op.word("rng_distribution", "stablehlo.rng_distribution", &words)? {
+            0 => RngDistribution::Uniform,
+            _ => RngDistribution::Normal,
+        };
+        self.give_op(op, Op::Rng(RngAttrs { distribution }), &operands)
+    }
+
+    pub(super) fn rng_bit_generator(&mut self, op: &Operation) -> Result<()> {
+        let state = self.operand(op, 0)?;
+        let words = ["DEFAULT", "THREE_FRY", "PHILOX"];
+        let algorithm = match op.word("rng_algorithm", "stablehlo.rng_algorithm", &words)? {
+            0 => RngAlgorithm::Default,
+            1 => RngAlgorithm::ThreeFry,
+            _ => RngAlgorithm::Philox,
+        };
+        self.give_results(op, Op::RngBitGenerator(RngBitGeneratorAttrs { algorithm }), &[state])
+    }
+}

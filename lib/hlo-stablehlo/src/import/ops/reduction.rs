@@ -1,0 +1,93 @@
+//! Many elements into one; sorting.
+
+use crate::import::failure::Result;
+use crate::import::importer::Importer;
+use crate::tree::Operation;
+use hlo_ir::attr::{MapAttrs, ReduceWindowAttrs, SelectAndScatterAttrs, SortAttrs, Window, WindowDim};
+use hlo_ir::build::Build;
+use hlo_ir::{Dims, Op, Shape};
+
+impl<'t> Importer<'t> {
+    /// `map`: a computation on scalars.
+    pub(super) fn map(&mut self, op: &'t Operation) -> Result<()> {
+        let to_apply = self.applied(op, 0)?;
+        let operands = self.operands(op)?;
+        self.give_op(op, Op::Map(MapAttrs { dimensions: op.dims("dimensions")?, to_apply }), &operands)
+    }
+
+    pub(super) fn reduce(&mut self, op: &'t Operation) -> Result<()> {
+        let to_apply = self.applied(op, 0)?;
+        let operands = self.operands(op)?;
+        self.give_results(op, Op::reduce(op.dims("dimensions")?, to_apply), &operands)
+    }
+
+    pub(super) fn reduce_window(&mut self, op: &'t Operation) -> Result<()> {
+        let to_apply = self.applied(op, 0)?;
+        let operands = self.operands(op)?;
+        let sizes = op.dims("window_dimensions")?;
+        let mut window = window(op, &sizes)?;
+        let base = op.dims_or("base_dilations", sizes.len(), 1)?;
+        let dilations = op.dims_or("window_dilations", sizes.len(), 1)?;
+        for ((dim, base), dilation) in window.dims.iter_mut().zip(base).zip(dilations) {
+            (dim.lhs_dilate, dim.rhs_dilate) = (base, dilation);
+        }
+        self.give_results(op, Op::ReduceWindow(Box::new(ReduceWindowAttrs { window, to_apply })), &operands)
+    }
+
+    /// `select_and_scatter`; without window dimensions each window is of one element.
+    pub(super) fn select_and_scatter(&mut self, op: &'t Operation) -> Result<()> {
+        let (select, scatter) = (self.applied(op, 0)?, self.applied(op, 1)?);
+        let operands = self.operands(op)?;
+        let rank = operands.first().and_then(|&o| self.array_of(o)).map_or(0, |a| a.rank());
+        let window = window(op, &op.dims_or("window_dimensions", rank, 1)?)?;
+        let attrs = SelectAndScatterAttrs { window, select, scatter };
+        self.give_op(op, Op::SelectAndScatter(Box::new(attrs)), &operands)
+    }
+
+    /// `sort` along a dimension, which may count from the last one, by -1.
+    pub(super) fn sort(&mut self, op: &'t Operation) -> Result<()> {
+        let to_apply = self.applied(op, 0)?;
+        let operands = self.operands(op)?;
+        let rank = operands.first().and_then(|&o| self.array_of(o)).map_or(0, |a| a.rank()) as i64;
+        let dimension = match op.int_or("dimension", -1)? {
+            d if d < 0 => d.saturating_add(rank),
+            d => d,
+        };
+        let dimensions = Dims::from_slice(&[dimension]);
+        let attrs = SortAttrs { dimensions, is_stable: op.flag("is_stable")?, to_apply };
+        self.give_results(op, Op::Sort(attrs), &operands)
+    }
+
+    /// Adds the instruction that makes all results of an operation: of several their tuple. Sizes that the types leave open
+    /// follow from the operands.
+    pub(super) fn give_results(
+        &mut self,
+        op: &Operation,
+        hlo: Op,
+        operands: &[hlo_ir::InstrId],
+    ) -> Result<()> {
+        let mut shape = self.declared_results(op)?;
+        let unbounded =
+            |s: &Shape| s.as_array().is_some_and(|a| a.dims.contains(&hlo_ir::ArrayShape::UNBOUNDED));
+        if unbounded(&shape) || shape.as_tuple().unwrap_or_default().iter().any(unbounded) {
+            shape = self.inferred(op, &hlo, operands)?;
+        }
+        let id = self.add(shape, hlo, operands);
+        self.give_one_or_elements(op, id)
+    }
+}
+
+/// A window of these sizes, with the strides and the padding that attributes say.
+fn window(op: &Operation, sizes: &[i64]) -> Result<Window> {
+    let strides = op.dims_or("window_strides", sizes.len(), 1)?;
+    let padding = op.pairs_or("padding", sizes.len())?;
+    let dims = sizes.iter().zip(strides).zip(padding);
+    let dim = |((&size, stride), (pad_low, pad_high))| WindowDim {
+        size,
+        stride,
+        pad_low,
+        pad_high,
+        ..WindowDim::default()
+    };
+    Ok(Window { dims: dims.map(dim).collect() })
+}

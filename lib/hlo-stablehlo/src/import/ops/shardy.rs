@@ -1,0 +1,159 @@
+//! Shardy's operations: constraints, and regions in which the program says what each device has.
+
+use crate::import::failure::Result;
+use crate::import::importer::{Held, Importer};
+use crate::import::regions::block_of;
+use crate::tree::{Attribute, Name, Operation};
+use hlo_ir::attr::{CustomCallAttrs, Sharding, ShardingKind};
+use hlo_ir::build::Build;
+use hlo_ir::{InstrId, Op, Shape};
+
+impl<'t> Importer<'t> {
+    pub(super) fn sdy(&mut self, op: &'t Operation, name: &str) -> Result<()> {
+        match name {
+            "mesh" | "sharding_group" => Ok(()),
+            "constant" => self.hold_constant(op),
+            "sharding_constraint" | "reshard" => self.constraint(op, "sharding"),
+            "all_gather" | "all_slice" | "all_to_all" | "collective_permute" => {
+                self.constraint(op, "out_sharding")
+            }
+            "propagation_barrier" | "data_flow_edge" | "func_data_flow_edge" => {
+                let operand = self.operand(op, 0)?;
+                let result = op.result(0)?;
+                self.hold(result, Held::Instruction(operand));
+                Ok(())
+            }
+            "manual_computation" => self.manual_computation(op),
+            "named_computation" => self.inlined(op),
+            _ => op.fail("it has no translation to HLO"),
+        }
+    }
+
+    /// The value, in the sharding that an attribute says. Dimensions that stay open are said in words.
+    fn constraint(&mut self, op: &Operation, name: &str) -> Result<()> {
+        let operand = self.operand(op, 0)?;
+        let attribute = op.required(name)?;
+        let sharding =
+            self.shardy(attribute).map_err(|why| op.failure(format!("the attribute `{name}`: {why}")))?;
+        let id = self.annotation("Sharding", operand, self.shape_of(operand), sharding);
+        let open = open_dimensions(attribute);
+        if !open.is_empty() {
+            let list = open.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            self.module.common_mut(id).backend_config = format!("unspecified_dims=[{list}]").as_str().into();
+        }
+        let result = op.result(0)?;
+        self.hold(result, Held::Instruction(id));
+        Ok(())
+    }
+
+    /// A custom call that says how a value lies on devices.
+    fn annotation(&mut self, target: &str, operand: InstrId, shape: Shape, sharding: Sharding) -> InstrId {
+        let attrs = CustomCallAttrs { custom_call_target: target.into(), ..CustomCallAttrs::default() };
+        let id = self.add(shape, Op::CustomCall(Box::new(attrs)), &[operand]);
+        self.module.common_mut(id).sharding = Some(sharding);
+        id
+    }
+
+    /// `manual_computation`: each operand is cut as is said, the region is about the parts, and its results are parts of
+    /// whole arrays again.
+    fn manual_computation(&mut self, op: &'t Operation) -> Result<()> {
+        let block = block_of(op, 0)?;
+        let axes = op.required("manual_axes")?.fields("sdy.manual_axes").and_then(|f| f.get("value"));
+        let axes = axes.and_then(Attribute::as_array).unwrap_or_default();
+        let axes: Option<Vec<Name>> = axes.iter().map(|a| a.as_str().map(Name::from)).collect();
+        let axes = axes.ok_or_else(|| op.failure("the attribute `manual_axes` is no list of names"))?;
+        let inputs = listed(op, "in_shardings", op.operands.len())?;
+        let outputs = listed(op, "out_shardings", op.results.len())?;
+        if block.arguments.len() != op.operands.len() {
+            return op.fail("its region has not as many arguments as it has operands");
+        }
+        for ((index, &argument), sharding) in block.arguments.iter().enumerate().zip(inputs) {
+            let whole = self.operand(op, index)?;
+            let (cut, manual) = self.inside_and_outside(op, sharding, &axes)?;
+            let shape = self.shape_of(whole);
+            let cut = self.annotation("Sharding", whole, shape, cut);
+            let local = self.type_shape(argument);
+            let local = local.map_err(|why| op.failure(format!("the type of argument {index}: {why}")))?;
+            let part = self.annotation("SPMDFullToShardShape", cut, local, manual);
+            self.hold(argument, Held::Instruction(part));
+        }
+        let before = self.manual_axes.len();
+        self.manual_axes.extend(axes.iter().cloned());
+        let results = self.inlined_block(op);
+        self.manual_axes.truncate(before);
+        let results = results?;
+        if results.len() != op.results.len() {
+            return op.fail("its region does not give as many values as it has results");
+        }
+        for ((index, &part), sharding) in results.iter().enumerate().zip(outputs) {
+            let (cut, manual) = self.inside_and_outside(op, sharding, &axes)?;
+            let shape = self.shape_of(part);
+            let part = self.annotation("Sharding", part, shape, manual);
+            let whole = self.declared(op, index)?;
+            let whole = self.annotation("SPMDShardToFullShape", part, whole, cut);
+            self.hold(op.result(index)?, Held::Instruction(whole));
+        }
+        Ok(())
+    }
+
+    /// A sharding as it is outside of a manual region, and within, where it says nothing of the manual axes.
+    fn inside_and_outside(
+        &self,
+        op: &Operation,
+        sharding: &Attribute,
+        axes: &[Name],
+    ) -> Result<(Sharding, Sharding)> {
+        let wrong = |why| op.failure(format!("a sharding of its operands or results: {why}"));
+        let outside = self.shardy(sharding).map_err(wrong)?;
+        let inside = match axes {
+            [] => outside.clone(),
+            axes => self.shardy_within(sharding, axes).map_err(wrong)?,
+        };
+        // A mesh of one device has nothing to be manual along.
+        let is_replicated = |s: &Sharding| s.leaves().iter().all(|l| l.kind == ShardingKind::Replicated);
+        let manual = Sharding::single(ShardingKind::Manual);
+        Ok((outside, if is_replicated(&inside) && !axes.is_empty() { manual } else { inside }))
+    }
+
+    /// A region whose operations stand where it stands.
+    fn inlined(&mut self, op: &'t Operation) -> Result<()> {
+        let block = block_of(op, 0)?;
+        let operands = self.operands(op)?;
+        if block.arguments.len() != operands.len() {
+            return op.fail("its region has not as many arguments as it has operands");
+        }
+        for (&argument, id) in block.arguments.iter().zip(operands) {
+            self.hold(argument, Held::Instruction(id));
+        }
+        let results = self.inlined_block(op)?;
+        if results.len() != op.results.len() {
+            return op.fail("its region does not give as many values as it has results");
+        }
+        for (&result, id) in op.results.iter().zip(results) {
+            self.hold(result, Held::Instruction(id));
+        }
+        Ok(())
+    }
+}
+
+/// The dimensions that a sharding leaves open.
+fn open_dimensions(attribute: &Attribute) -> Vec<usize> {
+    let dimensions =
+        attribute.fields("sdy.sharding").and_then(|f| f.get("dim_shardings")).and_then(Attribute::as_array);
+    let is_open = |a: &Attribute| {
+        let closed = a.fields("sdy.dimension_sharding").and_then(|f| f.get("is_closed"));
+        closed.and_then(Attribute::as_bool) == Some(false)
+    };
+    let dimensions = dimensions.unwrap_or_default().iter().enumerate();
+    dimensions.filter(|(_, a)| is_open(a)).map(|(d, _)| d).collect()
+}
+
+/// The shardings of a `sdy.sharding_per_value`, which are so many.
+fn listed<'a>(op: &'a Operation, name: &str, count: usize) -> Result<&'a [Attribute]> {
+    let list = op.required(name)?.fields("sdy.sharding_per_value").and_then(|f| f.get("shardings"));
+    let list = list.and_then(Attribute::as_array).unwrap_or_default();
+    match list.len() == count {
+        true => Ok(list),
+        false => op.fail(format!("`{name}` has {} shardings for {count} values", list.len())),
+    }
+}

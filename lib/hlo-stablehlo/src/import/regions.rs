@@ -1,0 +1,217 @@
+//! Regions of operations as computations.
+
+use super::failure::Result;
+use super::importer::{Held, Importer, Site};
+use super::locations::name_of;
+use crate::tree::{Block, MAX_DEPTH, Operation, Region, ValueId};
+use hlo_ir::build::Build;
+use hlo_ir::{ComputationId, InstrId, Op, Shape};
+use std::collections::HashSet;
+
+/// What ends a block and says what it gives.
+const TERMINATORS: &[&str] = &["stablehlo.return", "func.return", "sdy.return"];
+
+/// The only block of a region.
+pub fn only_block<'r>(op: &Operation, region: &'r Region) -> Result<&'r Block> {
+    match &region.blocks[..] {
+        [block] => Ok(block),
+        blocks => op.fail(format!("a region of one block is needed, but it has {}", blocks.len())),
+    }
+}
+
+/// The only block of one of the regions of an operation.
+pub fn block_of(op: &Operation, index: usize) -> Result<&Block> {
+    match op.regions.get(index) {
+        Some(region) => only_block(op, region),
+        None => op.fail(format!("its region {index} is missing")),
+    }
+}
+
+impl<'t> Importer<'t> {
+    /// Translates the operations of a block, and gives what it gives.
+    pub fn block(&mut self, block: &'t Block) -> Result<Vec<InstrId>> {
+        let Some((last, operations)) = block.operations.split_last() else {
+            return self.tree.module.fail("a block does not end with a `return`");
+        };
+        for op in operations {
+            self.operation(op);
+        }
+        match TERMINATORS.contains(&&*last.name) {
+            true => self.operands(last),
+            false => {
+                self.operation(last);
+                last.fail("a block ends with it and not with a `return`")
+            }
+        }
+    }
+
+    /// The parameter of the computation at hand that a block's argument is.
+    pub fn parameter(&mut self, op: &Operation, value: ValueId, number: usize) -> Result<InstrId> {
+        let shape = self.type_shape(value);
+        let shape = shape.map_err(|why| op.failure(format!("the type of argument {number}: {why}")))?;
+        let name = name_of(self.tree.location_of(value));
+        let stem = match name.as_str().map(stem_of) {
+            Some(stem) if !stem.is_empty() => stem,
+            _ => format!("Arg_{number}"),
+        };
+        Ok(self.add_named(&stem, shape, Op::parameter(number as i64), &[]))
+    }
+
+    /// Does something at another place, one region deeper.
+    fn within<T>(
+        &mut self,
+        op: &Operation,
+        computation: ComputationId,
+        make: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return op.fail(format!("regions nest more than {MAX_DEPTH} deep"));
+        }
+        self.depth += 1;
+        let around = std::mem::replace(&mut self.site, Site::new(computation));
+        let made = make(self);
+        self.site = around;
+        self.depth -= 1;
+        made
+    }
+
+    /// Translates the only region of an operation where that stands, and gives what it gives.
+    pub fn inlined_block(&mut self, op: &'t Operation) -> Result<Vec<InstrId>> {
+        let block = block_of(op, 0)?;
+        let computation = self.site.computation;
+        self.within(op, computation, |this| this.block(block))
+    }
+
+    /// A computation for a region.
+    fn region_computation(&mut self) -> ComputationId {
+        let name = self.names.fresh("region");
+        self.module.add_computation(&name)
+    }
+
+    /// The computation of a region that is applied to elements: its arguments are parameters.
+    pub fn applied(&mut self, op: &'t Operation, index: usize) -> Result<ComputationId> {
+        let block = block_of(op, index)?;
+        let computation = self.region_computation();
+        self.within(op, computation, |this| {
+            for (number, &value) in block.arguments.iter().enumerate() {
+                let parameter = this.parameter(op, value, number)?;
+                this.hold(value, Held::Instruction(parameter));
+            }
+            let results = this.block(block)?;
+            let root = this.one_or_tuple(&results);
+            this.module.set_root(computation, root);
+            Ok(computation)
+        })
+    }
+
+    /// The computation of a region of a loop or a branch. It has one parameter: of the arguments and of what it takes from
+    /// outside the only one or their tuple. It gives what the region gives, and if so wished what it takes from outside.
+    pub fn branch(
+        &mut self,
+        op: &'t Operation,
+        region: &'t Region,
+        captured: &[ValueId],
+        hands_on: bool,
+    ) -> Result<ComputationId> {
+        let block = only_block(op, region)?;
+        let computation = self.region_computation();
+        let values: Vec<ValueId> = block.arguments.iter().chain(captured).copied().collect();
+        let outside: Vec<Held<'t>> = captured.iter().map(|&v| self.held(v)).collect();
+        let shapes = values.iter().map(|&v| self.shape_in_branch(op, v)).collect::<Result<Vec<Shape>>>();
+        let made = shapes.and_then(|shapes| {
+            self.within(op, computation, |this| {
+                this.branch_parameter(&values, shapes);
+                let mut results = this.block(block)?;
+                if hands_on {
+                    results.extend(this.values(op, captured)?);
+                }
+                let root = this.one_or_tuple(&results);
+                this.module.set_root(computation, root);
+                Ok(computation)
+            })
+        });
+        for (&value, held) in captured.iter().zip(outside) {
+            self.hold(value, held);
+        }
+        made
+    }
+
+    /// The shape of a value that a branch takes: that of what stands for it outside, as far as something does.
+    fn shape_in_branch(&self, op: &Operation, value: ValueId) -> Result<Shape> {
+        match self.held(value) {
+            Held::Instruction(id) => Ok(self.module[id].shape.clone()),
+            _ => self.type_shape(value).map_err(|why| op.failure(format!("an argument's type: {why}"))),
+        }
+    }
+
+    /// The parameter of a branch, and what of it stands for the values.
+    fn branch_parameter(&mut self, values: &[ValueId], mut shapes: Vec<Shape>) {
+        match values {
+            [one] => {
+                let shape = shapes.pop().unwrap_or(Shape::Token);
+                let parameter = self.add_named("Arg_", shape, Op::parameter(0), &[]);
+                self.hold(*one, Held::Instruction(parameter));
+            }
+            several => {
+                let stem = if several.is_empty() { "arg_empty_tuple" } else { "arg_tuple" };
+                let tuple = self.add_named(stem, Shape::tuple(shapes.clone()), Op::parameter(0), &[]);
+                for ((index, &value), shape) in several.iter().enumerate().zip(shapes) {
+                    let element = self.add(shape, Op::get_tuple_element(index as i64), &[tuple]);
+                    self.hold(value, Held::Instruction(element));
+                }
+            }
+        }
+    }
+
+    /// The only one of some values, or their tuple.
+    pub fn one_or_tuple(&mut self, values: &[InstrId]) -> InstrId {
+        match values {
+            [one] => *one,
+            several => self.tuple(several),
+        }
+    }
+
+    /// The values that regions take from outside, in the order of their first use. Constants are none: they are made anew.
+    pub fn captured(&self, regions: &'t [Region]) -> Vec<ValueId> {
+        let mut inside: HashSet<ValueId> = HashSet::new();
+        let mut taken: HashSet<ValueId> = HashSet::new();
+        let mut captured = Vec::new();
+        let mut pending: Vec<&Operation> = Vec::new();
+        enter(regions, &mut pending, &mut inside);
+        while let Some(op) = pending.pop() {
+            inside.extend(&op.results);
+            for &value in &op.operands {
+                let is_constant = matches!(self.held(value), Held::Constant(_));
+                if !inside.contains(&value) && !is_constant && taken.insert(value) {
+                    captured.push(value);
+                }
+            }
+            enter(&op.regions, &mut pending, &mut inside);
+        }
+        captured
+    }
+}
+
+/// Puts the operations of regions on a stack, the first one on top, and their arguments to what is inside.
+fn enter<'t>(regions: &'t [Region], pending: &mut Vec<&'t Operation>, inside: &mut HashSet<ValueId>) {
+    let blocks = regions.iter().flat_map(|r| &r.blocks);
+    let before = pending.len();
+    for block in blocks {
+        inside.extend(&block.arguments);
+        pending.extend(&block.operations);
+    }
+    if let Some(new) = pending.get_mut(before..) {
+        new.reverse();
+    }
+}
+
+/// What an instruction is called after a name of the program: its last part, of letters that names may have.
+fn stem_of(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
+    let stem: String = last.chars().map(plain).take(100).collect();
+    match stem.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') || stem.is_empty() {
+        true => stem,
+        false => format!("_{stem}"),
+    }
+}

@@ -1,0 +1,130 @@
+//! Types as shapes.
+
+use crate::tree::{Attribute, DYNAMIC, Elements, Signedness, TensorType, Type, TypeKind};
+use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
+use std::sync::Arc;
+
+/// What quantised numbers are in HLO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantized {
+    /// The integers that are stored.
+    Stored,
+    /// The numbers that these stand for.
+    Expressed,
+}
+
+/// The shape of values of a type.
+///
+/// # Errors
+/// In words: HLO has no such type.
+pub fn shape_of(ty: &Type, quantized: Quantized) -> Result<Shape, String> {
+    Ok(match &**ty {
+        TypeKind::Tensor(tensor) => Shape::Array(array_of(tensor, quantized)?),
+        TypeKind::MemRef(tensor) => Shape::Buffer(Box::new(Shape::Array(array_of(tensor, quantized)?))),
+        TypeKind::Tuple(elements) => Shape::tuple(shapes_of(elements, quantized)?),
+        TypeKind::Token => Shape::Token,
+        TypeKind::Future(results) => match &results[..] {
+            [one] => shape_of(one, quantized)?,
+            several => Shape::tuple(shapes_of(several, quantized)?),
+        },
+        TypeKind::UnrankedTensor(_) => return Err("an array of unknown rank has no shape in HLO".into()),
+        TypeKind::None | TypeKind::Function { .. } | TypeKind::Index | TypeKind::Other(_) => {
+            return Err("values of this type do not exist in HLO".into());
+        }
+        TypeKind::Integer(..) | TypeKind::Float(_) | TypeKind::Complex(_) | TypeKind::Quantized(_) => {
+            Shape::scalar(element_of(ty, quantized)?)
+        }
+    })
+}
+
+fn shapes_of(types: &[Type], quantized: Quantized) -> Result<Vec<Shape>, String> {
+    types.iter().map(|ty| shape_of(ty, quantized)).collect()
+}
+
+/// The shape of an array type. A dimension without a size or a bound is [`ArrayShape::UNBOUNDED`].
+///
+/// # Errors
+/// In words: HLO has no such elements, or the bounds are none of its dimensions.
+pub fn array_of(tensor: &TensorType, quantized: Quantized) -> Result<ArrayShape, String> {
+    let element = element_of(&tensor.element, quantized)?;
+    let shape = ArrayShape::new(element, tensor.dims.iter().copied());
+    let bounds = bounds_of(tensor)?;
+    if !tensor.dims.contains(&DYNAMIC) {
+        return Ok(shape);
+    }
+    let mut shape = shape.with_dynamic(tensor.dims.iter().map(|&d| d == DYNAMIC));
+    for (d, size) in shape.dims.iter_mut().enumerate().filter(|(_, size)| **size == DYNAMIC) {
+        *size = match bounds.get(d) {
+            Some(&bound) if bound != DYNAMIC => bound,
+            _ => ArrayShape::UNBOUNDED,
+        };
+    }
+    Ok(shape)
+}
+
+fn bounds_of(tensor: &TensorType) -> Result<Vec<i64>, String> {
+    let Some(encoding) = &tensor.encoding else { return Ok(Vec::new()) };
+    let fields =
+        encoding.fields("stablehlo.bounds").ok_or("the encoding of the array has no meaning in HLO")?;
+    let bounds = fields.get("bounds").and_then(Attribute::ints).unwrap_or_default();
+    match bounds.len() == tensor.dims.len() {
+        true => Ok(bounds),
+        false => Err(format!("{} bounds are given for {} dimensions", bounds.len(), tensor.dims.len())),
+    }
+}
+
+/// HLO's type of elements.
+///
+/// # Errors
+/// In words: HLO has none.
+pub fn element_of(ty: &Type, quantized: Quantized) -> Result<ElementType, String> {
+    use ElementType as E;
+    let known = match &**ty {
+        TypeKind::Integer(1, Signedness::Signless) => Some(E::Pred),
+        TypeKind::Integer(32, Signedness::Signless) => Some(E::S32),
+        TypeKind::Quantized(q) if quantized == Quantized::Stored => q.storage.element_type(),
+        TypeKind::Quantized(q) => q.expressed.element_type(),
+        TypeKind::Index => Some(E::S64),
+        _ => ty.element_type(),
+    };
+    known.ok_or_else(|| match &**ty {
+        TypeKind::Integer(bits, _) => format!("HLO has no integers of {bits} bits"),
+        TypeKind::Float(float) => format!("HLO has no type `{}`", float.name()),
+        _ => "HLO has no such elements".into(),
+    })
+}
+
+/// The elements of an array as a literal; they share memory where they can. Of an array that is a splat the one element, as a
+/// scalar.
+///
+/// # Errors
+/// In words: HLO has no such type, or there are not as many elements as the type says.
+pub fn literal_of(elements: &Elements) -> Result<Literal, String> {
+    let tensor = elements.ty.as_tensor().ok_or("the value is no array of known rank")?;
+    let shape = match elements.is_splat {
+        true => ArrayShape::new(element_of(&tensor.element, Quantized::Stored)?, []),
+        false => array_of(tensor, Quantized::Stored)?,
+    };
+    let ty = shape.element_type;
+    let signed_part = ty.is_signed_integer() && ty.bit_width() < 8;
+    let literal = match signed_part && ty.first_odd_byte(&elements.bytes).is_some() {
+        true => Literal::try_from_bytes(shape.into(), sign_extended(ty, &elements.bytes)),
+        false => Literal::try_from_shared(shape.into(), Arc::clone(&elements.bytes)),
+    };
+    let literal =
+        literal.ok_or_else(|| format!("{} bytes are no elements of the type", elements.bytes.len()))?;
+    match literal.first_odd_element() {
+        None => Ok(literal),
+        Some((at, byte)) => Err(format!("element {at} is {byte:#x}, which is no {ty}")),
+    }
+}
+
+/// Numbers of less than a byte with their sign in all bits.
+fn sign_extended(ty: ElementType, bytes: &[u8]) -> AlignedBytes {
+    let unused = 8 - ty.bit_width();
+    let mut out = AlignedBytes::from_slice(bytes);
+    for byte in out.iter_mut() {
+        *byte = (((*byte << unused) as i8) >> unused) as u8;
+    }
+    out
+}

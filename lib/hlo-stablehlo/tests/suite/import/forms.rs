@@ -1,0 +1,199 @@
+//! What is not XLA's own form of a program: shardings by meshes, functions without an opcode, quantised numbers, and what
+//! a text leaves out.
+
+use super::{entry_ops, module};
+use hlo_ir::attr::{HloString, Sharding};
+use hlo_ir::print::{PrintOptions, print_module};
+use hlo_ir::{Module, Op};
+
+/// The shardings of the instructions of the entry that have one, as text.
+fn shardings(module: &Module) -> Vec<String> {
+    let text = print_module(module, &PrintOptions::short());
+    let of_line = |line: &str| {
+        let (_, rest) = line.split_once("sharding={")?;
+        Some(format!("{{{}", rest.split_once('}').map_or(rest, |(s, _)| s)) + "}")
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
+const MESH: &str = "sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n";
+
+#[test]
+fn shardings_by_axes_become_tiles() {
+    let case = |sharding: &str| {
+        let text = format!(
+            "{MESH}func.func @main(%x: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, {sharding}>}}) -> tensor<8x8xf32> {{
+                return %x : tensor<8x8xf32>
+            }}"
+        );
+        shardings(&module(&text)).join(" ")
+    };
+    // As jaxlib's translation has them.
+    assert_eq!(case("[{\"x\"}, {\"y\"}]"), "{devices=[2,4]<=[8]}");
+    assert_eq!(case("[{\"y\"}, {}]"), "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}");
+    assert_eq!(case("[{}, {\"x\", \"y\"}]"), "{devices=[1,8]<=[8]}");
+    assert_eq!(case("[{}, {}]"), "{replicated}");
+    assert_eq!(case("[{\"y\":(1)2}, {\"x\"}]"), "{devices=[2,2,2]<=[2,2,2]T(1,0,2) last_tile_dim_replicate}");
+    assert_eq!(case("[{\"x\"}, {}], unreduced={\"y\"}"), "{devices=[2,1,4]<=[8] last_tile_dims={unreduced}}");
+}
+
+#[test]
+fn manual_regions_are_cut_out_and_put_back() {
+    let text = format!(
+        "{MESH}func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+            %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{{\"x\"}}, {{\"y\"}}]>] out_shardings=[<@m, [{{\"x\"}}, {{\"y\"}}]>] manual_axes={{\"x\"}} (%a: tensor<4x8xf32>) {{
+                %1 = sdy.sharding_constraint %a <@m, [{{}}, {{\"y\"}}]> : tensor<4x8xf32>
+                sdy.return %1 : tensor<4x8xf32>
+            }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+            return %0 : tensor<8x8xf32>
+        }}"
+    );
+    let module = module(&text);
+    let calls: Vec<(String, String)> = entry_ops(&module)
+        .into_iter()
+        .filter_map(|i| match &module[i].op {
+            Op::CustomCall(a) => {
+                Some((a.custom_call_target.to_text().into_owned(), module[i].shape.to_string()))
+            }
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        ("Sharding", "f32[8,8]"),
+        ("SPMDFullToShardShape", "f32[4,8]"),
+        ("Sharding", "f32[4,8]"),
+        ("Sharding", "f32[4,8]"),
+        ("SPMDShardToFullShape", "f32[8,8]"),
+    ];
+    assert_eq!(calls, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    let manual = "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dims={manual}}";
+    assert_eq!(shardings(&module), ["{devices=[2,4]<=[8]}", manual, manual, manual, "{devices=[2,4]<=[8]}"]);
+}
+
+#[test]
+fn places_become_metadata_and_frames() {
+    let text = "func.func @main(%x: tensor<f32> loc(\"a/b.c\")) -> tensor<f32> {
+        %0 = stablehlo.negate %x : tensor<f32> loc(#named)
+        %1 = stablehlo.abs %0 : tensor<f32> loc(\"g.py\":7:8)
+        return %1 : tensor<f32>
+    }
+    #inner = loc(\"f\"(\"f.py\":3:5 to :9))
+    #outer = loc(\"main\"(\"main.py\":1:2))
+    #stack = loc(callsite(#inner at #outer))
+    #named = loc(\"jit(f)/neg\"(#stack))";
+    let module = module(text);
+    let metadata: Vec<_> = module[module.entry()]
+        .instructions()
+        .iter()
+        .filter_map(|&i| Some(module[i].common.as_ref()?.metadata.clone()))
+        .collect();
+    let [x, negate, abs] = &metadata[..] else { panic!("{metadata:?}") };
+    assert_eq!(x.op_name, "a/b.c");
+    assert_eq!((negate.op_name.clone(), negate.stack_frame_id), (HloString::from("jit(f)/neg"), 2));
+    assert_eq!((abs.source_file.clone(), abs.source_line), (HloString::from("g.py"), 7));
+    let negate = entry_ops(&module)[0];
+    let line = hlo_ir::SourceFrames::of(&module).line(negate);
+    assert_eq!(line.as_deref(), Some("f.py:3:5 in f, called from main.py:1:2 in main"));
+    // The parameter is called after the last part of its name.
+    let parameter = module.parameters(module.entry())[0];
+    assert!(module[parameter].name.starts_with("b.c."), "{}", module[parameter].name);
+}
+
+#[test]
+fn layouts_and_memory_are_in_the_header() {
+    let text = "func.func @main(%x: tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"}, %y: tensor<2xf32> {mhlo.memory_kind = \"pinned_host\"}) -> (tensor<2x3xf32> {mhlo.layout_mode = \"default\"}) {
+        return %x : tensor<2x3xf32>
+    }";
+    let text = print_module(&module(text), &PrintOptions::default());
+    assert!(
+        text.contains("entry_computation_layout={(f32[2,3]{0,1}, f32[2]{0:S(5)})->f32[2,3]{1,0}}"),
+        "{text}"
+    );
+}
+
+#[test]
+fn sizes_as_operands_become_attributes() {
+    let text = "func.func @main(%x: tensor<1x4xf32>, %n: tensor<2xi64>) -> (tensor<3x4xf32>, tensor<2x2xi32>, tensor<4x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x6xf32>) {
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [0, 1] : (tensor<1x4xf32>, tensor<2xi64>) -> tensor<3x4xf32>
+        %1 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<2xi64>) -> tensor<2x2xi32>
+        %2 = stablehlo.dynamic_reshape %x, %n : (tensor<1x4xf32>, tensor<2xi64>) -> tensor<4x1xf32>
+        %a = stablehlo.constant dense<[0, 1]> : tensor<2xi64>
+        %b = stablehlo.constant dense<[1, 3]> : tensor<2xi64>
+        %c = stablehlo.constant dense<1> : tensor<2xi64>
+        %3 = stablehlo.real_dynamic_slice %x, %a, %b, %c : (tensor<1x4xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<1x2xf32>
+        %4 = stablehlo.real_dynamic_slice %x, %n, %n, %c : (tensor<1x4xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<1x2xf32>
+        %d = stablehlo.constant dense<0> : tensor<2xi64>
+        %5 = stablehlo.dynamic_pad %x, %zero, %c, %c, %d : (tensor<1x4xf32>, tensor<f32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<3x6xf32>
+        return %0, %1, %2, %3, %4, %5 : tensor<3x4xf32>, tensor<2x2xi32>, tensor<4x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x6xf32>
+    }";
+    let module = module(text);
+    let names: Vec<&str> = entry_ops(&module).into_iter().map(|i| module[i].op.name()).collect();
+    let expected = [
+        "reshape",
+        "broadcast",
+        "iota",
+        "reshape",
+        "slice",
+        "slice",
+        "reshape",
+        "slice",
+        "reshape",
+        "dynamic-slice",
+    ];
+    assert_eq!(names[..expected.len()], expected);
+    assert_eq!(names[expected.len()..], ["constant", "pad", "tuple"]);
+}
+
+#[test]
+fn an_early_version_had_operations_of_its_own() {
+    let text = "func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %i: tensor<5xi32>) -> (tensor<4x2xf32>, tensor<3xf32>, tensor<5x3xf32>, tensor<6x2x3xf32>) {
+        %0 = \"stablehlo.einsum\"(%a, %b) {einsum_config = \"ij,jk->ki\"} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<4x2xf32>
+        %1 = \"stablehlo.unary_einsum\"(%a) {einsum_config = \"ij->j\"} : (tensor<2x3xf32>) -> tensor<3xf32>
+        %2 = \"stablehlo.torch_index_select\"(%a, %i) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<2x3xf32>, tensor<5xi32>) -> tensor<5x3xf32>
+        %3 = \"stablehlo.broadcast\"(%a) {broadcast_sizes = array<i64: 6>} : (tensor<2x3xf32>) -> tensor<6x2x3xf32>
+        return %0, %1, %2, %3 : tensor<4x2xf32>, tensor<3xf32>, tensor<5x3xf32>, tensor<6x2x3xf32>
+    }";
+    let module = module(text);
+    let names: Vec<&str> = entry_ops(&module).into_iter().map(|i| module[i].op.name()).collect();
+    assert_eq!(names, ["dot", "transpose", "constant", "reduce", "gather", "broadcast", "tuple"]);
+}
+
+#[test]
+fn quantised_numbers_are_computed_with_as_what_they_stand_for() {
+    let text = "func.func @main(%x: tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> (tensor<2x!quant.uniform<i8:f32, 0.5:3>>, tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>) {
+        %0 = stablehlo.add %x, %x : tensor<2x!quant.uniform<i8:f32, 0.5:3>>
+        %1 = stablehlo.reshape %0 : (tensor<2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>
+        return %0, %1 : tensor<2x!quant.uniform<i8:f32, 0.5:3>>, tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>
+    }";
+    let module = module(text);
+    let names: Vec<&str> = entry_ops(&module)
+        .into_iter()
+        .map(|i| module[i].op.name())
+        .filter(|name| !matches!(*name, "constant" | "broadcast"))
+        .collect();
+    let expected = [
+        "convert",
+        "subtract",
+        "multiply",
+        "add",
+        "divide",
+        "add",
+        "clamp",
+        "round-nearest-even",
+        "convert",
+        "reshape",
+        "tuple",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(module.entry_shapes().1.to_string(), "(s8[2], s8[1,2])");
+}
+
+#[test]
+fn the_root_of_a_sharded_function_says_so() {
+    let text = "func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32> {mhlo.sharding = \"{devices=[8]<=[8]}\"}) { return %x : tensor<8xf32> }";
+    let module = module(text);
+    let root = module[module.entry()].root();
+    assert!(matches!(module[root].op, Op::GetTupleElement(_)));
+    assert!(matches!(module[root].sharding(), Some(Sharding::Single(_))));
+}
