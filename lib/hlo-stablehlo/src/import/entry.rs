@@ -66,7 +66,7 @@ impl Importer<'_> {
     ) -> Result<Option<Sharding>> {
         let wrong = |why: String| function.failure(format!("the sharding of {}: {why}", what()));
         if let Some(text) = attributes.get("mhlo.sharding") {
-            return super::shardings::of_attribute(text).map(Some).map_err(wrong);
+            return super::shardings::of_attribute(text).map_err(wrong);
         }
         match attributes.get("sdy.sharding") {
             Some(sharding) => self.shardy(sharding).map(Some).map_err(wrong),

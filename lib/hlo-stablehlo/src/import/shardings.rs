@@ -4,13 +4,16 @@ use super::attributes::from_text;
 use crate::tree::Attribute;
 use hlo_ir::attr::{Sharding, ShardingKind};
 
-/// The sharding that an attribute spells.
+/// The sharding that an attribute spells; an empty text says nothing.
 ///
 /// # Errors
 /// In words: it is no text, or none of a sharding.
-pub fn of_attribute(attribute: &Attribute) -> Result<Sharding, String> {
+pub fn of_attribute(attribute: &Attribute) -> Result<Option<Sharding>, String> {
     let text = attribute.as_str().ok_or("`mhlo.sharding` is no text of a sharding")?;
-    from_text(text).map_err(|why| format!("`{text}` is no sharding: {why}"))
+    if text.is_empty() {
+        return Ok(None);
+    }
+    from_text(text).map(Some).map_err(|why| format!("`{text}` is no sharding: {why}"))
 }
 
 /// The sharding of a tuple of values; those of which nothing is said are on all devices.

@@ -69,7 +69,7 @@ impl<'t> Importer<'t> {
     /// The sharding of the results of an operation.
     fn op_sharding(&self, op: &Operation) -> Result<Option<Sharding>> {
         if let Some(text) = op.attribute("mhlo.sharding") {
-            return shardings::of_attribute(text).map(Some).map_err(|why| op.failure(why));
+            return shardings::of_attribute(text).map_err(|why| op.failure(why));
         }
         let Some(attribute) = op.attribute("sdy.sharding") else { return Ok(None) };
         let wrong = |why: String| op.failure(format!("the attribute `sdy.sharding`: {why}"));

@@ -62,6 +62,9 @@ impl<'t> Importer<'t> {
         let axes = axes.and_then(Attribute::as_array).unwrap_or_default();
         let axes: Option<Vec<Name>> = axes.iter().map(|a| a.as_str().map(Name::from)).collect();
         let axes = axes.ok_or_else(|| op.failure("the attribute `manual_axes` is no list of names"))?;
+        if axes.is_empty() {
+            return self.inlined(op);
+        }
         let inputs = listed(op, "in_shardings", op.operands.len())?;
         let outputs = listed(op, "out_shardings", op.results.len())?;
         if block.arguments.len() != op.operands.len() {
@@ -105,14 +108,11 @@ impl<'t> Importer<'t> {
     ) -> Result<(Sharding, Sharding)> {
         let wrong = |why| op.failure(format!("a sharding of its operands or results: {why}"));
         let outside = self.shardy(sharding).map_err(wrong)?;
-        let inside = match axes {
-            [] => outside.clone(),
-            axes => self.shardy_within(sharding, axes).map_err(wrong)?,
-        };
+        let inside = self.shardy_within(sharding, axes).map_err(wrong)?;
         // A mesh of one device has nothing to be manual along.
         let is_replicated = |s: &Sharding| s.leaves().iter().all(|l| l.kind == ShardingKind::Replicated);
         let manual = Sharding::single(ShardingKind::Manual);
-        Ok((outside, if is_replicated(&inside) && !axes.is_empty() { manual } else { inside }))
+        Ok((outside, if is_replicated(&inside) { manual } else { inside }))
     }
 
     /// A region whose operations stand where it stands.
