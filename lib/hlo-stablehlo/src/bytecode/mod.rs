@@ -9,8 +9,6 @@
 mod encoding;
 mod fault;
 mod read;
-#[cfg(test)]
-mod tests;
 mod types;
 mod vhlo;
 mod write;

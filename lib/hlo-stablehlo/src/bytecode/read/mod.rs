@@ -8,7 +8,6 @@ mod file;
 mod operations;
 mod pool;
 mod quant;
-mod sharding_rule;
 mod structures;
 mod values;
 mod vhlo;

@@ -257,12 +257,8 @@ impl<'a> Decoder<'_, 'a> {
         (0..self.cursor.count()?).map(|_| self.ty()).collect()
     }
 
-    /// A location. How calls nest beyond what is read is left out.
+    /// A location.
     pub(super) fn location(&mut self) -> Result<Location> {
-        if self.pool.level == MAX_READING {
-            self.varint()?;
-            return Ok(Location::Unknown);
-        }
         match self.attribute()? {
             Attribute::Location(location) => Ok(location),
             _ => Err(self.fault("a location is expected")),

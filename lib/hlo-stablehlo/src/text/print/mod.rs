@@ -3,7 +3,6 @@
 mod attribute;
 mod dimensions;
 mod elements;
-mod fits;
 mod float;
 mod forms;
 mod location;

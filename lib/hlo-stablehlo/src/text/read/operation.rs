@@ -33,7 +33,8 @@ type ResultName<'a> = (&'a str, usize, Span);
 impl<'a> Reader<'a> {
     /// An operation; `None` if there is something wrong with it, which is reported then.
     pub fn operation(&mut self, pair: Pair<'_, Rule>) -> Option<Operation> {
-        let span = Span::new(pair.as_span().start(), pair.as_span().end());
+        let start = pair.as_span().start();
+        let span = Span::new(start, start + written(pair.as_str()));
         let mut c = self.cursor(span);
         let mut names = Vec::new();
         let read =
@@ -383,3 +384,15 @@ const ISOLATED: &[&str] = &[
     "chlo.scan",
     "stablehlo.async_start",
 ];
+
+/// How much of the text of an operation it is, without the blanks and comments before the next one.
+fn written(text: &str) -> usize {
+    let mut text = text.trim_end();
+    loop {
+        let line = text.rfind('\n').map_or(0, |at| at + 1);
+        match text[line..].trim_start().starts_with("//") {
+            true => text = text[..line].trim_end(),
+            false => return text.len(),
+        }
+    }
+}
