@@ -1,4 +1,4 @@
-// Starts hlo-lsp and passes it everything about files of HLO and of Tile.
+// Starts hlo-lsp and passes it everything about files of HLO, StableHLO and Tile.
 
 const { workspace, commands, window } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
@@ -8,7 +8,7 @@ let client;
 async function start() {
   const command = workspace.getConfiguration("hlo").get("server.path") || "hlo-lsp";
   const server = { command };
-  const options = { documentSelector: [{ language: "hlo" }, { language: "tile" }] };
+  const options = { documentSelector: [{ language: "hlo" }, { language: "mlir" }, { language: "tile" }] };
   client = new LanguageClient("hlo", "HLO", server, options);
   try {
     await client.start();

@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::semantic::Word;
 use crate::server::Answer;
 use crate::text::Text;
-use crate::{hlo, tile};
+use crate::{hlo, stablehlo, tile};
 use lsp_types::{CompletionList, DocumentSymbol, Location, Uri};
 use std::ops::Range;
 use std::path::Path;
@@ -16,25 +16,34 @@ use std::sync::Arc;
 pub enum Language {
     /// HLO text.
     Hlo,
+    /// StableHLO, as MLIR prints it.
+    StableHlo,
     /// Tile, PlaidML's eDSL in its Python spelling.
     Tile,
 }
 
 impl Language {
     /// All of them.
-    pub const ALL: [Language; 2] = [Language::Hlo, Language::Tile];
+    pub const ALL: [Language; 3] = [Language::Hlo, Language::StableHlo, Language::Tile];
 
-    /// The language of a document: Tile, if the editor or the name says so, else HLO.
+    /// The language of a document: Tile or StableHLO, if the editor or the name says so, else HLO.
     pub fn of(id: &str, uri: &Uri) -> Self {
         let extension = Path::new(uri.path().as_str()).extension();
-        let is_tile = id == "tile" || extension.is_some_and(|e| e.eq_ignore_ascii_case("tile"));
-        if is_tile { Language::Tile } else { Language::Hlo }
+        let is = |ids: &[&str], name: &str| {
+            ids.contains(&id) || extension.is_some_and(|e| e.eq_ignore_ascii_case(name))
+        };
+        match () {
+            () if is(&["tile"], "tile") => Language::Tile,
+            () if is(&["mlir", "stablehlo"], "mlir") => Language::StableHlo,
+            () => Language::Hlo,
+        }
     }
 
     /// What editors call it; diagnostics have it as their source.
     pub fn name(self) -> &'static str {
         match self {
             Language::Hlo => "hlo",
+            Language::StableHlo => "stablehlo",
             Language::Tile => "tile",
         }
     }
@@ -43,6 +52,7 @@ impl Language {
     pub fn triggers(self) -> &'static [&'static str] {
         match self {
             Language::Hlo => &["(", ",", "=", "%", "[", "{", " "],
+            Language::StableHlo => &[".", "%", "@"],
             Language::Tile => &["."],
         }
     }
@@ -51,6 +61,7 @@ impl Language {
     pub fn read(self, text: Arc<Text>) -> Box<dyn Reading> {
         match self {
             Language::Hlo => Box::new(hlo::Source::new(text)),
+            Language::StableHlo => Box::new(stablehlo::Source::new(text)),
             Language::Tile => Box::new(tile::Source::new(text)),
         }
     }
@@ -59,6 +70,7 @@ impl Language {
     pub fn check(self, uri: &Uri, text: &str) -> Checked {
         match self {
             Language::Hlo => Checked { found: hlo::check(text), facts: Facts::default() },
+            Language::StableHlo => Checked { found: stablehlo::check(text), facts: Facts::default() },
             Language::Tile => tile::check(uri.as_str(), text),
         }
     }
@@ -127,6 +139,8 @@ mod tests {
         assert_eq!(of("tile", "untitled:1"), "tile");
         assert_eq!(of("python", "file:///a/conv.tile"), "tile");
         assert_eq!(of("plaintext", "file:///a/conv.Tile"), "tile");
+        assert_eq!(of("mlir", "untitled:1"), "stablehlo");
+        assert_eq!(of("plaintext", "file:///a/step.mlir"), "stablehlo");
         assert_eq!(of("hlo", "file:///a/conv"), "hlo");
         assert_eq!(of("", "file:///a.tile/m.hlo"), "hlo");
     }

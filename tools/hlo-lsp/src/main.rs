@@ -15,6 +15,7 @@ mod rename;
 mod requests;
 mod semantic;
 mod server;
+mod stablehlo;
 mod symbols;
 mod text;
 mod tile;
@@ -38,8 +39,8 @@ struct Cli {
 
 const NOTES: &str = "\
 It gives diagnostics while typing with quick fixes, hover, definitions and references, completion, rename,
-formatting (of HLO), document symbols and highlighting. Documents of the language `tile`, or whose names end in .tile,
-are Tile, all others HLO. docs/editors.md says how to set up VS Code, Neovim and Helix.
+formatting (of HLO and StableHLO), document symbols and highlighting. Documents of the language `tile`, or whose names
+end in .tile, are Tile, of `mlir` or in .mlir StableHLO, all others HLO. docs/editors.md says how to set up VS Code, Neovim and Helix.
 
 Exit codes: 0 after `shutdown` and `exit`, 1 if the editor goes without them, 2 the command line makes no sense.";
 
