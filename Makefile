@@ -1,7 +1,7 @@
 # The commands that a person needs. `make run` and `make test` install what is missing first (Debian: apt-get);
 # nothing has to be set in the environment: .cargo/config.toml names LLVM's place.
 
-.PHONY: run dist mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
+.PHONY: run dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
 # Builds the release binaries and runs an example.
 run: deps
@@ -11,6 +11,14 @@ run: deps
 # A tarball of the binaries, which need nothing but glibc, with manual pages and completions: target/dist/*.tar.gz
 dist: deps
 	sh scripts/dist.sh
+
+# The Python package, with the plugin for JAX and the tools: target/wheel/*.whl. `make test-wheel` installs it in a new virtual
+# environment, with JAX from PyPI, and tests it there.
+wheel: deps
+	sh scripts/wheel.sh
+
+test-wheel: wheel
+	sh scripts/test-wheel.sh
 
 # Every test of every crate, compiled execution included. With MPI=1 devices on several ranks, too: that installs Open MPI.
 test: deps

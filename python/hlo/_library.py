@@ -1,0 +1,71 @@
+"""The shared library: where it is, and the functions that this package calls."""
+
+import ctypes
+import json
+import os
+from pathlib import Path
+
+from ._errors import Diagnostic, Error
+
+LIBRARY = "libhlo_pjrt.so"
+
+
+def path() -> str:
+    """The shared library's place; the environment variable HLO_PJRT_LIBRARY names another one."""
+    return os.environ.get("HLO_PJRT_LIBRARY") or str(Path(__file__).parent / "lib" / LIBRARY)
+
+
+_address = ctypes.c_void_p
+_size = ctypes.c_size_t
+
+# Name, what it returns, what it takes. Whoever returns an address that is an error returns null if there is none.
+_FUNCTIONS = {
+    "hlo_program_load": (_address, [ctypes.c_char_p, _size, ctypes.c_char_p, ctypes.POINTER(_address)]),
+    "hlo_program_free": (None, [_address]),
+    "hlo_program_describe": (_address, [_address]),
+    "hlo_program_text": (_address, [_address]),
+    "hlo_program_run": (_address, [_address, ctypes.POINTER(_address), _size, ctypes.POINTER(_address)]),
+    "hlo_results_free": (None, [_address]),
+    "hlo_results_data": (_address, [_address, _size]),
+    "hlo_results_size": (ctypes.c_int64, [_address, _size, _size]),
+    "hlo_text_data": (_address, [_address, ctypes.POINTER(_size)]),
+    "hlo_text_free": (None, [_address]),
+}
+
+_loaded = None
+
+
+def library() -> ctypes.CDLL:
+    """The library, which is loaded when it is first asked for."""
+    global _loaded
+    if _loaded is None:
+        try:
+            loaded = ctypes.CDLL(path())
+        except OSError as error:
+            raise ImportError(f"the shared library of hlo can't be loaded: {error}") from error
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+        _loaded = loaded
+    return _loaded
+
+
+def text(address: int) -> str:
+    """A text of the library's, which is freed."""
+    size = _size()
+    data = library().hlo_text_data(address, ctypes.byref(size))
+    try:
+        return ctypes.string_at(data, size.value).decode("utf-8", "replace")
+    finally:
+        library().hlo_text_free(address)
+
+
+def check(error: int) -> None:
+    """Raises an error of the library's, if it is one."""
+    if not error:
+        return
+    said = json.loads(text(error))
+    diagnostics = tuple(
+        Diagnostic(**{**fields, "notes": tuple(fields.get("notes", ()))}) for fields in said["diagnostics"]
+    )
+    raise Error(said["text"], diagnostics)

@@ -1,0 +1,85 @@
+"""How programs call Python: `jax.pure_callback`, `io_callback`, `debug.print`."""
+
+import ctypes
+
+import ml_dtypes
+import numpy as np
+
+# The element types of PJRT_Buffer_Type, by number.
+_DTYPES = {
+    1: np.bool_, 2: np.int8, 3: np.int16, 4: np.int32, 5: np.int64, 6: np.uint8, 7: np.uint16, 8: np.uint32,
+    9: np.uint64, 10: np.float16, 11: np.float32, 12: np.float64, 13: ml_dtypes.bfloat16, 14: np.complex64,
+    15: np.complex128, 16: ml_dtypes.float8_e5m2, 17: ml_dtypes.float8_e4m3fn, 18: ml_dtypes.float8_e4m3b11fnuz,
+    19: ml_dtypes.float8_e5m2fnuz, 20: ml_dtypes.float8_e4m3fnuz, 21: ml_dtypes.int4, 22: ml_dtypes.uint4,
+    24: ml_dtypes.int2, 25: ml_dtypes.uint2, 26: ml_dtypes.float8_e4m3, 27: ml_dtypes.float8_e3m4,
+    28: ml_dtypes.float8_e8m0fnu, 29: ml_dtypes.float4_e2m1fn,
+}  # fmt: skip
+
+
+class _Array(ctypes.Structure):
+    """An array of the library's."""
+
+    _fields_ = [
+        ("element_type", ctypes.c_int32),
+        ("rank", ctypes.c_size_t),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_strides", ctypes.POINTER(ctypes.c_int64)),
+        ("data", ctypes.c_void_p),
+    ]
+
+    def view(self) -> np.ndarray:
+        """The array, in its own memory."""
+        dtype = np.dtype(_DTYPES[self.element_type])
+        dims, strides = self.dims[: self.rank], self.byte_strides[: self.rank]
+        if 0 in dims:
+            return np.empty(dims, dtype)
+        size = dtype.itemsize + sum((n - 1) * stride for n, stride in zip(dims, strides))
+        memory = (ctypes.c_char * size).from_address(self.data)
+        return np.ndarray(dims, dtype, memory, 0, strides)
+
+
+_CALL = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array), ctypes.c_size_t,
+    ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t),
+)  # fmt: skip
+
+
+def _run(function, operands, results) -> None:
+    """Calls a function, and puts what it gives into the results."""
+    # Copies: who is called may keep them.
+    arguments = [operand.view().copy() for operand in operands]
+    for argument in arguments:
+        argument.flags.writeable = False
+    given = function(*arguments)
+    given = () if given is None else given if isinstance(given, (tuple, list)) else (given,)
+    if len(given) != len(results):
+        raise ValueError(f"the callback gives {len(given)} arrays, {len(results)} are expected")
+    for number, (value, result) in enumerate(zip(given, results)):
+        array, place = np.asarray(value), result.view()
+        if array.dtype != place.dtype or array.shape != place.shape:
+            raise ValueError(
+                f"result {number} of the callback is {array.dtype} of shape {array.shape}, "
+                f"{place.dtype} of shape {place.shape} is expected"
+            )
+        place[...] = array
+
+
+@_CALL
+def _call(callable_, operands, operand_count, results, result_count, message, size):
+    """Calls a Python object; what it raises goes back as text."""
+    try:
+        function = ctypes.cast(callable_, ctypes.py_object).value
+        _run(function, operands[:operand_count], results[:result_count])
+        return 0
+    except BaseException as error:  # Nothing may go through the library's frames.
+        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")[: size[0]]
+        ctypes.memmove(message, text, len(text))
+        size[0] = len(text)
+        return 1
+
+
+def register(library: ctypes.CDLL) -> None:
+    """Tells the library how Python is called."""
+    library.hlo_pjrt_set_python_callback.argtypes = [_CALL]
+    library.hlo_pjrt_set_python_callback.restype = None
+    library.hlo_pjrt_set_python_callback(_call)
