@@ -1,4 +1,4 @@
-//! The text tests: runs the `// RUN:` lines of every `.hlo` file under `test/` and the `# RUN:` lines of every `.tile`
+//! The text tests: runs the `// RUN:` lines of every `.hlo` and `.mlir` file under `test/` and the `# RUN:` lines of every `.tile`
 //! file, and compares what they print with the file's `CHECK` lines. `docs/testing.md` says what a test may contain.
 //!
 //! There is no shell: a RUN line is split into commands here ([`run_line`]), and the CHECK lines are translated
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The folders under `test/` that hold text tests.
-const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors", "tile"];
+const FOLDERS: &[&str] = &["parse", "verify", "passes", "exec", "tools", "errors", "stablehlo", "tile"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -57,7 +57,7 @@ fn work_folder(name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The `.hlo` and `.tile` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
+/// The `.hlo`, `.mlir` and `.tile` files of a folder and the folders in it, by name. Folders called `inputs` and `corpus` hold no tests: modules that
 /// tests of another kind read.
 fn test_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -69,7 +69,7 @@ fn test_files(folder: &Path) -> Vec<PathBuf> {
             if path.file_name().is_some_and(|n| n != "inputs" && n != "corpus") {
                 files.extend(test_files(&path));
             }
-        } else if path.extension().is_some_and(|e| e == "hlo" || e == "tile") {
+        } else if path.extension().is_some_and(|e| e == "hlo" || e == "mlir" || e == "tile") {
             files.push(path);
         }
     }

@@ -8,9 +8,8 @@ use clap::{Parser, ValueEnum};
 use hlo_ir::Module;
 use hlo_module_diff::{Ignore, ModuleDiff, diff};
 use hlo_tools_common::args::ShowArgs;
-use hlo_tools_common::format::read_module;
 use hlo_tools_common::{
-    EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure, parse_arguments, print, read_source, write_output,
+    EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure, parse_arguments, print, read_input, write_output,
 };
 use std::process::ExitCode;
 
@@ -134,9 +133,7 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
 }
 
 fn read(path: &str) -> Result<Module, Failure> {
-    let source = read_source(path)?;
-    let parsed = read_module(&source.text, false).map_err(|d| Failure::diags(&source, d))?;
-    Ok(parsed.module)
+    Ok(read_input(path)?.read_module(false)?.module)
 }
 
 /// What is shown.

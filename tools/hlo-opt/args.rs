@@ -2,16 +2,17 @@
 
 use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
+use hlo_stablehlo::dialect::Version;
 use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::language::LanguageArgs;
 use std::io::IsTerminal as _;
 
-/// Reads HLO text, runs passes over it and prints the result.
+/// Reads a module, as HLO text, StableHLO or a protocol buffer, runs passes over it and prints the result.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-opt", version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// The HLO text files; `-`, or none where standard input is no terminal, reads standard input
+    /// The files: HLO text, StableHLO as text or bytecode, protocol buffers; `-`, or none where standard input is no terminal, reads standard input
     #[arg(value_name = "FILE")]
     pub inputs: Vec<String>,
     /// The passes to run, separated by commas, @FILE for those in a file; without it the module is only printed
@@ -92,9 +93,12 @@ pub struct Cli {
     #[arg(help_heading = "Watching the passes")]
     pub stats: Option<TableFormat>,
 
-    /// What to write: the module as text, or its graph
+    /// What to write: the module in a form, or its graph
     #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Seeing the module")]
     pub emit: Emit,
+    /// With --emit=vhlo: the version of StableHLO that has to read it, such as 1.0.0; 1.13.0 unless given
+    #[arg(long, value_name = "VERSION", help_heading = "Seeing the module")]
+    pub target: Option<Version>,
     /// The computation to draw; the entry if not given
     #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
     pub computation: Option<String>,
@@ -145,12 +149,32 @@ pub enum ListFormat {
 pub enum Emit {
     /// HLO text
     Hlo,
+    /// StableHLO as text
+    Stablehlo,
+    /// StableHLO as portable bytecode, for JAX's `deserialize` and others: see --target
+    Vhlo,
+    /// A protocol buffer, HloModuleProto
+    Proto,
+    /// The same in text form
+    ProtoText,
     /// A graph for Graphviz
     Dot,
     /// A picture
     Svg,
     /// A page whose boxes open
     Html,
+}
+
+impl Emit {
+    /// True if what is written is bytes, no text.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Emit::Vhlo | Emit::Proto)
+    }
+
+    /// True if a file of it has one module.
+    pub fn is_one_module(self) -> bool {
+        self.is_binary() || self == Emit::ProtoText
+    }
 }
 
 /// How memory over time is shown.
@@ -188,17 +212,22 @@ impl Cli {
 
     /// What says how a graph is drawn is an error where none is.
     pub fn check_view(&self) -> Result<(), Failure> {
-        let graph = self.emit != Emit::Hlo;
+        let graph = matches!(self.emit, Emit::Dot | Emit::Svg | Emit::Html);
         let (around, open) = (self.around.is_some(), self.open);
         let unused = [
             (around && !graph, "--around", "--emit=dot, svg or html"),
             (open && !graph, "--open", "--emit=dot, svg or html"),
             (self.computation.is_some() && !graph, "--computation", "--emit=dot, svg or html"),
+            (self.target.is_some() && self.emit != Emit::Vhlo, "--target", "--emit=vhlo"),
         ];
-        match unused.iter().find(|(wrong, ..)| *wrong) {
-            Some((_, option, needs)) => Err(Failure::Usage(format!("{option} needs {needs}"))),
-            None => Ok(()),
+        if let Some((_, option, needs)) = unused.iter().find(|(wrong, ..)| *wrong) {
+            return Err(Failure::Usage(format!("{option} needs {needs}")));
         }
+        if self.emit.is_binary() && self.output.is_none() && std::io::stdout().is_terminal() {
+            let message = "what --emit=vhlo and --emit=proto write is no text for a terminal; `-o FILE` writes it to a file";
+            return Err(Failure::Usage(message.to_string()));
+        }
+        Ok(())
     }
 
     /// True if something for people is to be written to standard error.
@@ -229,6 +258,9 @@ Examples:
   hlo-opt m.hlo --emit=svg --around=dot.5 --depth=2 -o dot.svg
   hlo-opt m.hlo --passes=cpu --cost                     flops, bytes, arithmetic intensity
   hlo-opt m.hlo --memory                                live bytes of the program that hlo-run compiles, and what lies where
+  hlo-opt step.mlir --emit=hlo -o step.hlo              StableHLO, as text or bytecode, to HLO
+  hlo-opt m.hlo --emit=vhlo --target=1.0.0 -o m.bc      a portable artifact for JAX and others; --emit=stablehlo as text
+  hlo-opt m.hlo --emit=proto -o m.pb                    HloModuleProto; --emit=proto-text to look at it
   hlo-opt m.hlo --print-options=short                   print it without metadata, signatures and %
   hlo-opt m.hlo --print-options=large-constants=off,operand-shapes
   hlo-opt m.hlo --format -i                             format the file

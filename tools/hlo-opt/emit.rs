@@ -59,7 +59,7 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
         Emit::Dot => hlo_graph::dot(&graph, cli.open),
         Emit::Svg => hlo_graph::svg(&graph, cli.open),
         Emit::Html => hlo_graph::html(&graph, cli.open),
-        Emit::Hlo => String::new(),
+        _ => String::new(),
     })
 }
 

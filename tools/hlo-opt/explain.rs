@@ -7,9 +7,9 @@ use hlo_passes::{
     Keeps, PIPELINES, PassInfo, PipelineInfo, Schedule, find, find_alike, find_pipeline, pass_example,
     pass_of_class, passes,
 };
-use hlo_tools_common::Failure;
 use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::language::LanguageArgs;
+use hlo_tools_common::{Failure, Input};
 
 /// The rule of a code or name, or the pass or pipeline of a name; for `all` every rule one after the other.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
@@ -113,12 +113,13 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
 fn rendered(text: &str, is_tile: bool, color: bool) -> String {
     let name = if is_tile { "example.tile" } else { "example.hlo" };
     let source = Source { name: name.to_string(), text: text.to_string() };
-    let diags = match LanguageArgs::default().parse(&source, text, false) {
+    let input = Input { source, given: None };
+    let diags = match LanguageArgs::default().parse(&input, text, false) {
         Ok(Ok(parsed)) => parsed.warnings,
         Ok(Err(diags)) => diags,
         Err(_) => Vec::new(),
     };
-    let all: Vec<String> = diags.iter().map(|d| render(d, &source, color)).collect();
+    let all: Vec<String> = diags.iter().map(|d| render(d, &input.source, color)).collect();
     all.join("\n").trim_end().to_string()
 }
 

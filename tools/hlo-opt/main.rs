@@ -7,6 +7,7 @@ mod emit;
 mod expected;
 mod explain;
 mod format;
+mod forms;
 mod list;
 mod memory;
 mod print_options;
@@ -15,13 +16,13 @@ mod watch;
 
 use args::{Cli, Emit, MemoryFormat};
 use hlo_ir::Module;
-use hlo_ir::diag::{Diag, Source};
+use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_parser::Parsed;
 use hlo_passes::Pipeline;
 use hlo_tools_common::args::DiagnosticsFormat;
 use hlo_tools_common::{
-    Failure, Reporter, parse_arguments, print, read_pipeline, read_source, split, write_output,
+    Failure, Input, Reporter, parse_arguments, print, read_input, read_pipeline, split, write_output,
 };
 use reproducer::Conditions;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,16 +64,8 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let print_options = print_options::parse(&cli.print_options)?;
     let watcher = Watcher::new(cli, reporter, &pipeline, &print_options)?;
     let conditions = Conditions { verify_each: cli.verify_each, no_verify: cli.no_verify };
-    let mut session = Session {
-        cli,
-        reporter,
-        pipeline,
-        conditions,
-        print_options,
-        watcher,
-        out: String::new(),
-        modules: 0,
-    };
+    let mut session =
+        Session { cli, reporter, pipeline, conditions, print_options, watcher, out: Vec::new(), modules: 0 };
     let files = cli.files()?;
     let mut failures = Vec::new();
     for file in &files {
@@ -96,7 +89,7 @@ struct Session<'a> {
     conditions: Conditions,
     print_options: PrintOptions,
     watcher: Watcher,
-    out: String,
+    out: Vec<u8>,
     modules: usize,
 }
 
@@ -104,13 +97,17 @@ impl Session<'_> {
     /// Reads a file, runs the passes and keeps what is to be written.
     fn file(&mut self, file: &str) -> Result<(), Failure> {
         let (cli, reporter) = (self.cli, self.reporter);
-        let source = read_source(file)?;
+        let input = read_input(file)?;
+        let source = &input.source;
         if cli.format || cli.check_format {
-            let text = format::run(cli, reporter, file, &source, &self.print_options)?;
-            if !self.out.is_empty() && !text.is_empty() {
-                self.out.push_str(SEPARATION);
+            if input.given.is_some() {
+                return Err(Failure::file(&source.name, "HLO text can be formatted, and this is no text"));
             }
-            self.out.push_str(&text);
+            let text = format::run(cli, reporter, file, source, &self.print_options)?;
+            if !self.out.is_empty() && !text.is_empty() {
+                self.out.extend(SEPARATION.bytes());
+            }
+            self.out.extend(text.bytes());
             return Ok(());
         }
         if cli.run_reproducer {
@@ -119,20 +116,20 @@ impl Session<'_> {
             (self.pipeline, self.conditions) = (pipeline, conditions);
         }
         let parts = match cli.split_input_file {
-            true => split::parts(&source.text).map_err(|d| Failure::diags(&source, d))?,
+            true => split::parts(&source.text).map_err(|d| Failure::diags(source, d))?,
             false => std::iter::once(0..source.text.len()).collect(),
         };
         let (mut failed, mut warnings) = (Vec::new(), Vec::new());
         for part in parts {
-            match self.process(&source, &source.text[part.clone()])? {
+            match self.process(&input, &source.text[part.clone()])? {
                 Ok(Parsed { module, warnings: found }) => {
                     warnings.extend(found.into_iter().map(|d| d.moved(part.start)));
                     self.modules += 1;
                     if self.modules > 1 {
-                        self.out.push_str(between(cli, self.modules)?);
+                        self.out.extend(between(cli, self.modules)?.bytes());
                     }
                     match written(cli, &module, &self.print_options)? {
-                        Ok(text) => self.out.push_str(&text),
+                        Ok(bytes) => self.out.extend(bytes),
                         Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
                     }
                 }
@@ -144,15 +141,15 @@ impl Session<'_> {
             warnings.append(&mut failed);
             failed = expected::differences(&source.text, &warnings);
         } else {
-            reporter.warnings(&source, &warnings);
+            reporter.warnings(source, &warnings);
         }
-        if failed.is_empty() { Ok(()) } else { Err(Failure::diags(&source, failed)) }
+        if failed.is_empty() { Ok(()) } else { Err(Failure::diags(source, failed)) }
     }
 
     /// Parses, verifies, transforms and verifies again. The outer error is one of writing.
-    fn process(&mut self, source: &Source, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+    fn process(&mut self, input: &Input, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         let (cli, verify) = (self.cli, !self.conditions.no_verify);
-        let mut parsed = match cli.language.read(source, text, !verify)? {
+        let mut parsed = match cli.language.read(input, text, !verify)? {
             Ok(parsed) => parsed,
             Err(diags) => return Ok(Err(diags)),
         };
@@ -196,11 +193,11 @@ impl Session<'_> {
         watcher.finish()?;
         let nothing = cli.check_format || cli.in_place;
         if failures.is_empty() {
-            return if nothing { Ok(()) } else { write_output(cli.output.as_deref(), out.as_bytes()) };
+            return if nothing { Ok(()) } else { write_output(cli.output.as_deref(), &out) };
         }
         // What is right is printed all the same, but a file is written whole or not at all.
         if !nothing && matches!(cli.output.as_deref(), None | Some("-")) {
-            print(out.as_bytes())?;
+            print(&out)?;
         }
         let last = failures.pop().unwrap_or(Failure::Shown);
         failures.iter().for_each(|failure| reporter.show(failure));
@@ -213,22 +210,27 @@ fn written(
     cli: &Cli,
     module: &Module,
     print_options: &PrintOptions,
-) -> Result<Result<String, Vec<Diag>>, Failure> {
-    match (cli.cost, cli.memory, cli.emit) {
-        (Some(format), ..) => Ok(Ok(cost::costs(module, format))),
-        (_, Some(format), _) => Ok(memory::memory(cli, module, format)),
-        (None, None, Emit::Hlo) => Ok(Ok(print_module(module, print_options))),
-        (None, None, format) => emit::graph(cli, module, format).map(Ok),
-    }
+) -> Result<Result<Vec<u8>, Vec<Diag>>, Failure> {
+    let text = match (cli.cost, cli.memory, cli.emit) {
+        (Some(format), ..) => cost::costs(module, format),
+        (_, Some(format), _) => match memory::memory(cli, module, format) {
+            Ok(text) => text,
+            Err(diags) => return Ok(Err(diags)),
+        },
+        (None, None, Emit::Hlo) => print_module(module, print_options),
+        (None, None, Emit::Dot | Emit::Svg | Emit::Html) => emit::graph(cli, module, cli.emit)?,
+        (None, None, form) => return Ok(forms::written(cli, module, form)),
+    };
+    Ok(Ok(text.into_bytes()))
 }
 
 /// What is written before a module that is not the first.
 fn between(cli: &Cli, modules: usize) -> Result<&'static str, Failure> {
     let picture = matches!(cli.emit, Emit::Svg | Emit::Html) || cli.memory == Some(MemoryFormat::Svg);
-    if picture {
-        let message = format!("there are {modules} modules or more, and a picture shows one");
-        return Err(Failure::Message(message));
+    if picture || cli.emit.is_one_module() {
+        let what = if picture { "a picture shows" } else { "such a file has" };
+        return Err(Failure::Message(format!("there are {modules} modules or more, and {what} one")));
     }
-    let plain = cli.emit == Emit::Hlo && cli.cost.is_none() && cli.memory.is_none();
+    let plain = matches!(cli.emit, Emit::Hlo | Emit::Stablehlo) && cli.cost.is_none() && cli.memory.is_none();
     Ok(if plain { SEPARATION } else { "" })
 }

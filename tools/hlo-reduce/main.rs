@@ -11,8 +11,7 @@ use clap::Parser;
 use command::{Tester, Wanted, beside_this};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_tools_common::args::ShowArgs;
-use hlo_tools_common::format::read_module;
-use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_source, write_output};
+use hlo_tools_common::{Failure, Reporter, check_output, parse_arguments, read_input, write_output};
 use interrupt::Interrupt;
 use regex::Regex;
 use search::{End, Limits, Progress, Search};
@@ -24,7 +23,7 @@ use std::time::{Duration, Instant};
 #[derive(Parser, Debug)]
 #[command(name = "hlo-reduce", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
-    /// The HLO text file; `-` reads standard input
+    /// The file, in any form that hlo-opt reads; `-` reads standard input
     #[arg(value_name = "FILE")]
     input: String,
     /// The command, after `--`; `{}` in its arguments stands for the file to look at, which else comes last
@@ -107,8 +106,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
-    let source = read_source(&cli.input)?;
-    let parsed = read_module(&source.text, cli.no_verify).map_err(|d| Failure::diags(&source, d))?;
+    let parsed = read_input(&cli.input)?.read_module(cli.no_verify)?;
     check_output(cli.output.as_deref())?;
     let module = parsed.module;
     let text = print_module(&module, &PrintOptions::default());

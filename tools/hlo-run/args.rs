@@ -11,7 +11,8 @@ use hlo_tools_common::language::LanguageArgs;
 #[derive(Parser, Clone, Debug)]
 #[command(name = "hlo-run", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Args {
-    /// The HLO text file; `-` reads standard input. With --case: instead of the case's own module
+    /// The file: HLO text, StableHLO as text or bytecode, or a protocol buffer, of which a snapshot has inputs and results
+    /// too; `-` reads standard input. With --case: instead of the case's own module
     #[arg(value_name = "FILE", required_unless_present = "case")]
     pub input: Option<String>,
 
@@ -220,6 +221,13 @@ pub struct Args {
     /// How diagnostics are shown.
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+impl Args {
+    /// True if nothing says what the inputs are.
+    pub fn has_no_inputs(&self) -> bool {
+        self.inputs.is_empty() && self.input_literals.is_empty() && self.random_inputs.is_none()
+    }
 }
 
 const DEFAULT_ENGINE: &str = if cfg!(feature = "codegen") { "jit" } else { "eval" };

@@ -16,6 +16,8 @@ pub enum Arrays {
     Texts(&'static str, Vec<String>),
     /// Made up, each by its description.
     Generated(Vec<Spec>),
+    /// Those that a program was run on when it was kept, tuples flattened.
+    Kept(Vec<Literal>),
     /// Of each device, which has its own files.
     OfDevices(Vec<Vec<String>>),
 }
@@ -123,6 +125,7 @@ impl Arrays {
                 return Err(Failure::Message(message));
             }
             Arrays::Texts(option, texts) => from_texts(option, texts, &wanted, what)?,
+            Arrays::Kept(arrays) => fitting(arrays.clone(), &wanted, what)?,
             Arrays::Generated(specs) => {
                 check_count(specs.len(), &wanted, what)?;
                 let made = specs.iter().zip(&wanted).map(|(spec, leaf)| {
@@ -167,6 +170,11 @@ fn from_texts(option: &str, texts: &[String], wanted: &[&Leaf], what: &str) -> R
             .map_err(|diags| Failure::argument(&format!("{option} #{}", i + 1), text, diags))?;
         arrays.extend(literal.leaves().into_iter().cloned());
     }
+    fitting(arrays, wanted, what)
+}
+
+/// Arrays that have to be of the shapes of the leaves.
+fn fitting(arrays: Vec<Literal>, wanted: &[&Leaf], what: &str) -> Result<Vec<Literal>, Failure> {
     check_count(arrays.len(), wanted, what)?;
     for (array, leaf) in arrays.iter().zip(wanted) {
         if !leaf.shape.accepts(array.shape()) {

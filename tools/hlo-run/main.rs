@@ -41,10 +41,11 @@ use feed::Feed;
 use generate::Spec;
 use hlo_client::{Client, ClientOptions};
 use hlo_custom_call::Registry;
+use hlo_forms::Run;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Source;
 use hlo_ir::{Literal, Module, Shape};
-use hlo_tools_common::{Failure, Reporter, parse_arguments_of, read_source, write_output};
+use hlo_tools_common::{Failure, Input, Reporter, parse_arguments_of, read_input, write_output};
 use program::{Program, Wanted};
 use ranks::OtherRanks;
 use results::Tolerances;
@@ -84,29 +85,30 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let phase = |name| watchdog.iter().for_each(|w: &Watchdog| w.phase(name));
     let path = args.input.as_ref().or(case.as_ref().map(|c| &c.module));
     let path = path.ok_or_else(|| Failure::Usage("a FILE or --case is needed".to_string()))?;
-    let source = read_source(path)?;
+    let input = read_input(path)?;
+    let source = &input.source;
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
 
-    let mut module = prepare(args, reporter, &source, &mut timings)?;
-    let whole = Whole::cut(args, (reporter, ranks), &mut module, &source)?;
+    let mut module = prepare(args, reporter, &input, &mut timings)?;
+    let whole = Whole::cut(args, (reporter, ranks), &mut module, source)?;
     let asked = Asked::of(args);
     if asked.passes {
         phase("in the passes before code generation");
     }
-    let transformed = transform(args, reporter, (&module, &source), asked, &mut timings)?;
+    let transformed = transform(args, reporter, (&module, source), asked, &mut timings)?;
     let transformed = transformed.as_ref().unwrap_or(&module);
     if let Some(stage) = args.emit {
-        let bytes = stages::emit(args, transformed, &source, stage)?;
+        let bytes = stages::emit(args, transformed, source, stage)?;
         return write_output(args.output.as_deref(), &bytes);
     }
     if let Some(name) = &args.aot.aot {
-        return aot::run(args, reporter, name, (&module, transformed), &source);
+        return aot::run(args, reporter, name, (&module, transformed), source);
     }
 
     let custom_calls = custom_calls::load(args, reporter, &module)?;
     match hlo_ir::verify::verify_execution(&module) {
         refused if refused.is_empty() => {}
-        refused => return Err(Failure::diags(&source, refused)),
+        refused => return Err(Failure::diags(source, refused)),
     }
     let devices = DeviceCounts::of(&module).map_or(1, DeviceCounts::devices);
     let client = client(args, custom_calls, devices)?;
@@ -133,7 +135,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
         let given = (leaves, tolerances);
         let modules = (&module, whole.as_ref());
         let given = devices::Given::load(args, reporter, case.as_ref(), modules, given, ranks)?;
-        let program = Program { module: &module, transformed, source: &source, settings, inputs: Vec::new() };
+        let program = Program { module: &module, transformed, source, settings, inputs: Vec::new() };
         return program.run_on_devices(args, reporter, asked, timings, &given);
     }
     if args.timeline.is_some() {
@@ -145,15 +147,16 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
             "the program runs on one device: there is nothing to spread over the ranks of an MPI job";
         return Err(Failure::Usage(message.to_string()));
     }
-    let inputs = load_inputs(args, reporter, case.as_ref(), &module, &parameters)?;
+    let kept = input.given.as_ref().and_then(|given| given.run.as_ref());
+    let inputs = load_inputs(args, reporter, (case.as_ref(), kept), &module, &parameters)?;
     if asked.finds {
         phase("looking for what broke");
         let tolerances = tolerances(args, case);
-        return find(args, reporter, (&module, &source), &inputs, (settings, tolerances));
+        return find(args, reporter, (&module, source), &inputs, (settings, tolerances));
     }
-    let expected = load_expected(args, case.as_ref(), &results)?;
+    let expected = load_expected(args, (case.as_ref(), kept), &results)?;
     let tolerances = tolerances(args, case);
-    let program = Program { module: &module, transformed, source: &source, settings, inputs };
+    let program = Program { module: &module, transformed, source, settings, inputs };
     program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
 }
 
@@ -191,14 +194,10 @@ impl Asked {
 }
 
 /// The module as both engines start from it.
-fn prepare(
-    args: &Args,
-    reporter: Reporter,
-    source: &Source,
-    timings: &mut Timings,
-) -> Result<Module, Failure> {
+fn prepare(args: &Args, reporter: Reporter, input: &Input, timings: &mut Timings) -> Result<Module, Failure> {
     let start = Instant::now();
-    let mut module = parse(args, reporter, source)?;
+    let source = &input.source;
+    let mut module = parse(args, reporter, input)?;
     set_devices(args, &mut module, source)?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
@@ -307,8 +306,9 @@ fn check_output(args: &Args) -> Result<(), Failure> {
 }
 
 /// Reads a module and verifies it.
-fn parse(args: &Args, reporter: Reporter, source: &Source) -> Result<Module, Failure> {
-    let parsed = args.language.parse(source, &source.text, false)?;
+fn parse(args: &Args, reporter: Reporter, input: &Input) -> Result<Module, Failure> {
+    let source = &input.source;
+    let parsed = args.language.parse(input, &source.text, false)?;
     let parsed = parsed.map_err(|diags| Failure::diags(source, diags))?;
     if !args.quiet {
         reporter.warnings(source, &parsed.warnings);
@@ -316,14 +316,19 @@ fn parse(args: &Args, reporter: Reporter, source: &Source) -> Result<Module, Fai
     Ok(parsed.module)
 }
 
-/// The inputs, from where the arguments say; made up, and said so, if they say nothing.
+/// The inputs, from where the arguments say; those that came with the program, or made up, and said so, if they say nothing.
 fn load_inputs(
     args: &Args,
     reporter: Reporter,
-    case: Option<&Case>,
+    (case, kept): (Option<&Case>, Option<&Run>),
     module: &Module,
     leaves: &[Leaf],
 ) -> Result<Vec<Literal>, Failure> {
+    if let (None, Some(run), true) = (case, kept, args.has_no_inputs()) {
+        let arguments = run.arguments.iter().flatten();
+        let arrays = arguments.flat_map(|argument| argument.leaves().into_iter().cloned());
+        return Ok(Arrays::Kept(arrays.collect()).load(leaves, "inputs")?.arrays);
+    }
     load_inputs_from(args, reporter, case.map(|c| c.inputs.clone()), module, leaves)
 }
 
@@ -362,8 +367,16 @@ fn load_inputs_from(
 }
 
 /// The results that are wanted, if any were given.
-fn load_expected(args: &Args, case: Option<&Case>, leaves: &[Leaf]) -> Result<Option<Vec<Literal>>, Failure> {
-    load_expected_from(args, case.and_then(|c| c.expected.clone()), leaves)
+fn load_expected(
+    args: &Args,
+    (case, kept): (Option<&Case>, Option<&Run>),
+    leaves: &[Leaf],
+) -> Result<Option<Vec<Literal>>, Failure> {
+    let of_case = case.and_then(|c| c.expected.clone());
+    // Of other inputs the results are others.
+    let kept = kept.filter(|_| case.is_none() && args.has_no_inputs()).and_then(|run| run.result.as_ref());
+    let of_run = kept.map(|result| Arrays::Kept(result.leaves().into_iter().cloned().collect()));
+    load_expected_from(args, of_case.or(of_run), leaves)
 }
 
 /// As [`load_expected`], or from what a case has.

@@ -19,11 +19,11 @@ struct Kind {
     advice: &'static str,
 }
 
-const FROM_MLIR: &str = "MLIR is turned into HLO text by `xla-translate --mlir-hlo-to-hlo-text`, and in JAX by \
-                         `jax.jit(f).lower(x).as_text(\"hlo\")`";
+const FROM_MLIR: &str = "`hlo-opt FILE` reads StableHLO, as text and as bytecode, and prints HLO text; of other dialects of MLIR \
+                         nothing is read";
 const FROM_PROGRAM: &str = "HLO text of a JAX function is what `jax.jit(f).lower(x).as_text(\"hlo\")` or `.compile().as_text()` gives";
-const FROM_PROTO: &str = "HLO text is made from a protocol buffer by `HloModule::ToString`, in Python by \
-                          `xla_client.XlaComputation(bytes).as_hlo_text()`";
+const FROM_PROTO: &str =
+    "`hlo-opt FILE` reads modules in protocol buffers, in binary and in text form, and prints HLO text";
 
 const FROM_DUMP: &str = "beside it in the folder of `--xla_dump_to` the module is the file whose name has no \
                          `-buffer-assignment`, `-live-range` or `-memory-usage-report` before `.txt`";

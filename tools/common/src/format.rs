@@ -38,12 +38,19 @@ pub struct Formatted {
     pub warnings: Vec<Diag>,
 }
 
-/// Parses a text, and verifies the module unless `no_verify`.
+/// Parses HLO text, and verifies the module unless `no_verify`.
 ///
 /// # Errors
 /// The errors of the parser; or those of the verifier, and after them the warnings of the parser.
 pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
-    let mut parsed = hlo_parser::parse(text)?;
+    verified(hlo_parser::parse(text)?, no_verify)
+}
+
+/// Verifies a module unless `no_verify`.
+///
+/// # Errors
+/// Those of the verifier, and after them the warnings that there are already.
+pub fn verified(mut parsed: Parsed, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     if !no_verify {
         let mut diags = hlo_ir::verify::verify(&parsed.module);
         if !diags.is_empty() {
@@ -55,7 +62,7 @@ pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>
     Ok(parsed)
 }
 
-/// The same, and normalizes the module as XLA does.
+/// As [`parse_and_verify`], and normalizes the module as XLA does.
 ///
 /// # Errors
 /// As [`parse_and_verify`].

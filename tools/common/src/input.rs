@@ -11,35 +11,38 @@ use std::string::FromUtf8Error;
 /// The largest text that is read: spans are 32 bits wide, and a device such as `/dev/zero` never ends.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Reads a file, or standard input for `-`, that should have HLO text.
-///
-/// # Errors
-/// As [`read_text`]; the file is empty.
-pub fn read_source(path: &str) -> Result<Source, Failure> {
-    let source = read_text(path, "HLO text")?;
-    if source.text.is_empty() {
-        return Err(Failure::file(&source.name, "the file is empty; HLO text begins with `HloModule NAME`"));
-    }
-    Ok(source)
-}
-
 /// Reads a file, or standard input for `-`, that should have such text.
 ///
 /// # Errors
 /// There is no such file, it may not be read, is a directory, too large, of a known binary format, or not
 /// UTF-8.
 pub fn read_text(path: &str, expected: &str) -> Result<Source, Failure> {
+    let (name, bytes) = read_bytes(path, expected)?;
+    to_text(name, bytes, expected)
+}
+
+/// Reads a file, or standard input for `-`; with the name that diagnostics call it.
+///
+/// # Errors
+/// There is no such file, it may not be read, is a directory or too large.
+pub(crate) fn read_bytes(path: &str, expected: &str) -> Result<(String, Vec<u8>), Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     let bytes = if path == "-" {
         read_limited(std::io::stdin().lock(), 0)
     } else {
         open_file(path, expected).and_then(|(file, size)| read_limited(file, size))
     };
-    let bytes = bytes.map_err(|e| Failure::file(name, e))?;
+    Ok((name.to_string(), bytes.map_err(|e| Failure::file(name, e))?))
+}
+
+/// Bytes that should be such text.
+///
+/// # Errors
+/// They are of a known binary format, or not UTF-8.
+pub(crate) fn to_text(name: String, bytes: Vec<u8>, expected: &str) -> Result<Source, Failure> {
     if let Some(kind) = binary_kind(&bytes) {
-        return Err(Failure::file(name, format!("{kind}; {expected} is expected")));
+        return Err(Failure::file(&name, format!("{kind}; {expected} is expected")));
     }
-    let name = name.to_string();
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { name, text }),
         Err(e) => Err(not_utf8(name, &e, expected)),

@@ -1,10 +1,11 @@
-//! The languages that modules come in: HLO text, and Tile, of which a function is specialised.
+//! The languages that modules come in: HLO text, StableHLO, and Tile, of which a function is specialised.
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
 
-use crate::Failure;
-use crate::format::{parse_and_verify, read_module};
+use crate::format::verified;
+use crate::{Failure, Input};
 use clap::{Args, ValueEnum};
+use hlo_forms::Form;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::rules;
 use hlo_parser::Parsed;
@@ -13,7 +14,8 @@ use hlo_tile::{Argument, Tile};
 /// The language of a text, and what of a file of Tile is wanted.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LanguageArgs {
-    /// The language of the input; if not given, files whose names end in .tile are Tile, all others HLO text
+    /// The language of the input; if not given, files whose names end in .tile are Tile, others what their text begins
+    /// like. Bytecode and protocol buffers are known by their contents
     #[arg(long, value_name = "LANGUAGE", help_heading = "Tile")]
     pub from: Option<Language>,
 
@@ -37,38 +39,40 @@ pub struct LanguageArgs {
 pub enum Language {
     /// HLO text.
     Hlo,
+    /// StableHLO, as MLIR prints it.
+    Stablehlo,
     /// Tile, PlaidML's eDSL in its Python spelling.
     Tile,
 }
 
 impl LanguageArgs {
-    /// The language of a text.
-    pub fn language(&self, source: &Source) -> Language {
-        match self.from {
-            Some(language) => language,
-            None if is_tile(&source.name) => Language::Tile,
-            None => Language::Hlo,
-        }
-    }
-
-    /// Reads the module of `text`, which is `source` or a part of it, and verifies it unless `no_verify`. The inner error is
-    /// one of the text.
+    /// Reads the module of `text`, which is the input's or a part of it, and verifies it unless `no_verify`. The inner error
+    /// is one of the text.
     ///
     /// # Errors
-    /// An argument for a function of Tile is none; or the language has no functions.
+    /// An argument for a function of Tile is none; or the language has no functions, or the file none.
     pub fn parse(
         &self,
-        source: &Source,
+        input: &Input,
         text: &str,
         no_verify: bool,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
-        match self.language(source) {
-            Language::Tile => self.specialize(source, text),
-            Language::Hlo => {
-                self.check_unused()?;
-                Ok(parse_and_verify(text, no_verify))
-            }
+        if let Some(given) = &input.given {
+            self.check_unused()?;
+            return match self.from {
+                None => Ok(verified(given.clone().into(), no_verify)),
+                Some(_) => Err(Failure::file(&input.source.name, "--from is for text, and this is no text")),
+            };
         }
+        let form = match self.from {
+            Some(Language::Tile) => return self.specialize(&input.source, text),
+            None if is_tile(&input.source.name) => return self.specialize(&input.source, text),
+            Some(Language::Hlo) => Form::Hlo,
+            Some(Language::Stablehlo) => Form::StableHlo,
+            None => Form::of(text.as_bytes()),
+        };
+        self.check_unused()?;
+        Ok(form.read(text.as_bytes()).and_then(|program| verified(program.into(), no_verify)))
     }
 
     /// The same, normalized as XLA does.
@@ -77,20 +81,15 @@ impl LanguageArgs {
     /// As [`LanguageArgs::parse`].
     pub fn read(
         &self,
-        source: &Source,
+        input: &Input,
         text: &str,
         no_verify: bool,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
-        match self.language(source) {
-            Language::Tile => Ok(self.specialize(source, text)?.map(|mut parsed| {
-                parsed.module.normalize();
-                parsed
-            })),
-            Language::Hlo => {
-                self.check_unused()?;
-                Ok(read_module(text, no_verify))
-            }
-        }
+        let parsed = self.parse(input, text, no_verify)?;
+        Ok(parsed.map(|mut parsed| {
+            parsed.module.normalize();
+            parsed
+        }))
     }
 
     fn check_unused(&self) -> Result<(), Failure> {
@@ -101,7 +100,7 @@ impl LanguageArgs {
             (None, None, None) => return Ok(()),
         };
         Err(Failure::Usage(format!(
-            "{option} is for files of Tile, and this is HLO text (--from=tile reads it as Tile)"
+            "{option} is for files of Tile, and this is none (--from=tile reads it as Tile)"
         )))
     }
 

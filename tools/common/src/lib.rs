@@ -16,6 +16,7 @@ pub mod language;
 pub mod lines;
 pub mod mapped;
 pub mod memory;
+mod module_file;
 pub mod npy;
 pub mod npz;
 mod output;
@@ -27,7 +28,8 @@ pub mod split;
 pub mod table;
 
 pub use failure::{EXIT_FAILURE, EXIT_OK, EXIT_USAGE, Failure};
-pub use input::{open_file, read_source, read_text};
+pub use input::{open_file, read_text};
+pub use module_file::{Input, read_input};
 pub use output::{check_output, print, write_file, write_output};
 #[cfg(feature = "passes")]
 pub use pipeline::read_pipeline;

@@ -10,9 +10,6 @@ pub struct Payloads<'a>(pub &'a [Vec<u8>]);
 
 impl Payloads<'_> {
     /// The bytes of a payload.
-    ///
-    /// # Errors
-    /// In words: the module has no bytes of that number.
     pub fn read(self, payload: &Payload) -> Result<HloString> {
         let bytes = match (&payload.value, payload.id) {
             (Some(bytes), _) => Some(bytes),
@@ -29,9 +26,6 @@ impl Payloads<'_> {
     }
 
     /// The metadata of a message.
-    ///
-    /// # Errors
-    /// As [`Payloads::read`].
     pub fn metadata(self, proto: &OpMetadataProto) -> Result<OpMetadata> {
         let text = |bytes: &Vec<u8>| HloString::from_bytes(&bytes[..]);
         let metadata_payload = match &proto.metadata_payload {

@@ -1,4 +1,4 @@
-//! Messages of `xla_data.proto`: shapes, literals, shardings, and the values of attributes.
+//! TODO
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Messages of `hlo.proto` that have a module in them, with what belongs to it.
+//! TODO
 
 use super::*;
 

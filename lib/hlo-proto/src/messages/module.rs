@@ -1,4 +1,4 @@
-//! Messages of `hlo.proto`: modules, computations, instructions.
+//! TODO
 
 use super::*;
 

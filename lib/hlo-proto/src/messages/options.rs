@@ -1,4 +1,4 @@
-//! Messages of `xla.proto` and `compile_options.proto`: what a module is compiled for.
+//! TODO
 
 use super::*;
 

@@ -9,3 +9,6 @@ mod print;
 
 pub use parse::{Parsed, outermost_fields, parse};
 pub use print::print;
+
+#[cfg(test)]
+mod tests;
