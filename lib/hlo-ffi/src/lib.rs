@@ -133,6 +133,19 @@ fn paths(libraries: &[Arc<Library>]) -> String {
     libraries.iter().map(|l| l.path().display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// A handler of XLA's typed custom calls as the target of a call, for programs that know its address.
+///
+/// # Errors
+/// The call is of another convention.
+///
+/// # Safety
+/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`, which stays there as long as the target
+/// is used, and keeps to the buffers that it is told of.
+pub unsafe fn typed_target(handler: *const std::ffi::c_void, site: &CallSite) -> Result<Target, Error> {
+    // SAFETY: the caller's promise.
+    target(Foreign::Typed(unsafe { Handlers::new(handler) }), site)
+}
+
 /// A function as the target of a call of a convention.
 fn by_convention(api: ApiVersion, address: *const std::ffi::c_void) -> Foreign {
     match api {

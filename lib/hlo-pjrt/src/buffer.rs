@@ -1,0 +1,232 @@
+//! Arrays of the caller's.
+
+use crate::element;
+use crate::fault::{Fault, Result};
+use crate::platform::Platform;
+use crate::promise::{Outcome, Promise};
+use hlo_client::Buffer as Array;
+use hlo_ir::{ElementType, Shape};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An array of the caller's, which may be one that a run still computes.
+pub struct Buffer {
+    /// The client that it belongs to.
+    pub platform: Arc<Platform>,
+    /// The number of the memory that it is in.
+    pub memory: usize,
+    /// The type of its elements.
+    pub element_type: ElementType,
+    /// Its sizes.
+    pub dims: Vec<i64>,
+    content: Mutex<Content>,
+    external: Mutex<External>,
+}
+
+/// What a buffer has.
+enum Content {
+    Here(Array),
+    Later(Arc<Promise<Array>>),
+    /// The caller deleted it, or gave it to a run.
+    Gone,
+}
+
+/// Who else has a buffer's memory.
+#[derive(Default)]
+struct External {
+    count: usize,
+    /// Keeps the memory as long as somebody else has it.
+    array: Option<Array>,
+}
+
+/// An array that is there, or that a run still computes.
+#[derive(Clone)]
+pub enum Value {
+    /// It is there.
+    Here(Array),
+    /// A run computes it.
+    Later(Arc<Promise<Array>>),
+}
+
+impl Buffer {
+    /// A buffer in a memory of a client.
+    pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Vec<i64>, value: Value) -> Self {
+        let content = match value {
+            Value::Here(array) => Content::Here(array),
+            Value::Later(promise) => Content::Later(promise),
+        };
+        Self { platform, memory, element_type: ty, dims, content: Mutex::new(content), external: Mutex::default() }
+    }
+
+    /// A buffer of an array that is there.
+    pub fn of(platform: Arc<Platform>, memory: usize, array: Array) -> Result<Self> {
+        let shape = array.shape().as_array().ok_or_else(|| Fault::internal("internal error: a buffer of no array"))?;
+        let (ty, dims) = (shape.element_type, shape.dims.to_vec());
+        Ok(Self::new(platform, memory, ty, dims, Value::Here(array)))
+    }
+
+    /// The number of the device that it is on.
+    pub fn device(&self) -> usize {
+        self.platform.memories[self.memory].device
+    }
+
+    /// Its number among the element types of the C API.
+    pub fn type_number(&self) -> i32 {
+        element::number(self.element_type)
+    }
+
+    /// Its shape, row-major.
+    pub fn shape(&self) -> Shape {
+        Shape::array(self.element_type, self.dims.iter().copied())
+    }
+
+    /// What it has now.
+    ///
+    /// # Errors
+    /// It was deleted or given to a run.
+    pub fn value(&self) -> Result<Value> {
+        let mut content = self.content();
+        settle(&mut content);
+        match &*content {
+            Content::Here(array) => Ok(Value::Here(array.clone())),
+            Content::Later(promise) => Ok(Value::Later(promise.clone())),
+            Content::Gone => Err(gone()),
+        }
+    }
+
+    /// Gives what it has to a run, and is deleted.
+    ///
+    /// # Errors
+    /// As [`Buffer::value`].
+    pub fn take(&self) -> Result<Value> {
+        let mut content = self.content();
+        settle(&mut content);
+        match std::mem::replace(&mut *content, Content::Gone) {
+            Content::Here(array) => Ok(Value::Here(array)),
+            Content::Later(promise) => Ok(Value::Later(promise)),
+            Content::Gone => Err(gone()),
+        }
+    }
+
+    /// Waits for the array.
+    ///
+    /// # Errors
+    /// As [`Buffer::value`], or it could not be computed.
+    pub fn wait(&self) -> Result<Array> {
+        match self.value()? {
+            Value::Here(array) => Ok(array),
+            Value::Later(promise) => {
+                promise.wait().clone()?;
+                drop(promise);
+                match self.value()? {
+                    Value::Here(array) => Ok(array),
+                    Value::Later(_) => Err(Fault::internal("internal error: the array is not there")),
+                }
+            }
+        }
+    }
+
+    /// Forgets the array. Its memory stays as long as somebody else has it.
+    pub fn delete(&self) {
+        let content = std::mem::replace(&mut *self.content(), Content::Gone);
+        drop(content);
+    }
+
+    /// True once it was deleted or given to a run.
+    pub fn is_deleted(&self) -> bool {
+        matches!(*self.content(), Content::Gone)
+    }
+
+    /// Somebody else has its memory from now on.
+    ///
+    /// # Errors
+    /// As [`Buffer::wait`].
+    pub fn share(&self) -> Result {
+        let mut external = self.external();
+        if external.array.is_none() {
+            external.array = Some(self.wait()?);
+        }
+        external.count += 1;
+        Ok(())
+    }
+
+    /// One of those who had its memory does not have it any more.
+    ///
+    /// # Errors
+    /// There was nobody.
+    pub fn unshare(&self) -> Result {
+        let mut external = self.external();
+        external.count = external.count.checked_sub(1).ok_or_else(|| {
+            Fault::new(crate::fault::Code::FailedPrecondition, "nobody else has the buffer's memory")
+        })?;
+        let freed = if external.count == 0 { external.array.take() } else { None };
+        drop(external);
+        drop(freed);
+        Ok(())
+    }
+
+    /// True if somebody else has its memory.
+    pub fn is_shared(&self) -> bool {
+        self.external().count > 0
+    }
+
+    /// Where its elements are.
+    ///
+    /// # Errors
+    /// As [`Buffer::wait`].
+    pub fn address(&self) -> Result<*const u8> {
+        if let Some(array) = &self.external().array {
+            return Ok(array.bytes()?.as_ptr());
+        }
+        Ok(self.wait()?.bytes()?.as_ptr())
+    }
+
+    /// What says when it is there; nothing if it is.
+    ///
+    /// # Errors
+    /// As [`Buffer::value`].
+    pub fn ready(&self) -> Result<Option<Arc<dyn Outcome>>> {
+        match self.value()? {
+            Value::Here(_) => Ok(None),
+            Value::Later(promise) => Ok(Some(promise)),
+        }
+    }
+
+    fn content(&self) -> std::sync::MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn external(&self) -> std::sync::MutexGuard<'_, External> {
+        self.external.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Has the array itself once it is there: its memory is as little shared as it was.
+fn settle(content: &mut Content) {
+    let Content::Later(promise) = &*content else { return };
+    if !matches!(promise.get(), Some(Ok(_))) {
+        return;
+    }
+    if let Content::Later(promise) = std::mem::replace(content, Content::Gone)
+        && let Ok(array) = settled(promise)
+    {
+        *content = Content::Here(array);
+    }
+}
+
+/// The array of a promise that was kept.
+///
+/// # Errors
+/// It could not be computed, or is not there yet.
+pub fn settled(promise: Arc<Promise<Array>>) -> Result<Array> {
+    match Arc::try_unwrap(promise) {
+        Ok(own) => own.into_value(),
+        Err(shared) => match shared.get() {
+            Some(value) => value.clone(),
+            None => Err(Fault::internal("internal error: the array is not there")),
+        },
+    }
+}
+
+fn gone() -> Fault {
+    Fault::invalid("the buffer has been deleted or donated")
+}

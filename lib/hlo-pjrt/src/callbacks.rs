@@ -1,0 +1,202 @@
+//! Functions of Python that programs call: `jax.pure_callback`, `io_callback` and `debug.print`.
+//!
+//! The program has a typed custom call with the number of a function; the run has data, a list of Python objects. What calls such an
+//! object is Python's, and is handed over by the Python package ([`hlo_pjrt_set_python_callback`]).
+
+use crate::ffi::{Data, UserData};
+use hlo_custom_call::{ArrayType, Attributes, Call, CallSite, Error, Target, Targets};
+use hlo_ir::ElementType;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// An array as the function of the Python package gets it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PythonArray {
+    /// The number of the element type in the C API (`PJRT_Buffer_Type`); a type of less than a byte takes one.
+    pub element_type: i32,
+    /// The number of dimensions.
+    pub rank: usize,
+    /// The sizes.
+    pub dims: *const i64,
+    /// From one element to the next of each dimension, in bytes.
+    pub byte_strides: *const i64,
+    /// The elements; those of operands are not written to.
+    pub data: *mut c_void,
+}
+
+/// What calls a Python object on arrays, and puts what it gives into others. It gives 0, or anything else and a message, without a
+/// terminator, of at most so many bytes, whose number it puts in place of that.
+pub type PythonCall = unsafe extern "C" fn(
+    callable: *mut c_void,
+    operands: *const PythonArray,
+    operand_count: usize,
+    results: *const PythonArray,
+    result_count: usize,
+    message: *mut u8,
+    message_size: *mut usize,
+) -> i32;
+
+static CALL: RwLock<Option<PythonCall>> = RwLock::new(None);
+
+/// Says what calls Python objects; null for nothing. It takes the interpreter's lock itself, and may be called on any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn hlo_pjrt_set_python_callback(call: Option<PythonCall>) {
+    *CALL.write().unwrap_or_else(PoisonError::into_inner) = call;
+}
+
+/// The most bytes of a message.
+const MESSAGE: usize = 1 << 16;
+
+thread_local! {
+    /// The data of the run that this thread makes.
+    static CURRENT: RefCell<Option<Arc<UserData>>> = const { RefCell::new(None) };
+}
+
+/// The data of runs on several devices, whose threads are not the one that started them.
+static SHARED: Mutex<Vec<Arc<UserData>>> = Mutex::new(Vec::new());
+
+/// Makes a run with its data, on this thread or on threads for several devices.
+pub fn with<T>(data: Option<Arc<UserData>>, on_devices: bool, run: impl FnOnce() -> T) -> T {
+    let Some(data) = data.filter(|data| !data.0.is_empty()) else { return run() };
+    let _shared = on_devices.then(|| Shared::new(data.clone()));
+    let before = CURRENT.replace(Some(data));
+    let value = run();
+    CURRENT.set(before);
+    value
+}
+
+/// Data that is shared as long as this is there.
+struct Shared(Arc<UserData>);
+
+impl Shared {
+    fn new(data: Arc<UserData>) -> Self {
+        SHARED.lock().unwrap_or_else(PoisonError::into_inner).push(data.clone());
+        Self(data)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = shared.iter().position(|data| Arc::ptr_eq(data, &self.0)) {
+            shared.remove(at);
+        }
+    }
+}
+
+/// The data of the run that calls.
+fn current() -> Result<Arc<UserData>, Error> {
+    if let Some(data) = CURRENT.with_borrow(Clone::clone) {
+        return Ok(data);
+    }
+    match &SHARED.lock().unwrap_or_else(PoisonError::into_inner)[..] {
+        [only] => Ok(only.clone()),
+        [] => Err(Error("the run was given no Python functions".into())),
+        _ => Err(Error("several runs on several devices call Python functions at the same time".into())),
+    }
+}
+
+/// What runs have as data of callbacks: a list of Python objects.
+#[repr(C)]
+struct Callables {
+    objects: *const *mut c_void,
+    count: u32,
+}
+
+/// The Python object of a number.
+fn callable(number: usize) -> Result<*mut c_void, Error> {
+    let data = current()?;
+    let Some(Data(list)) = data.0.values().next().copied() else {
+        return Err(Error("the run was given no Python functions".into()));
+    };
+    // SAFETY: the caller's promise: data of runs is such a list.
+    let list = unsafe { list.cast::<Callables>().as_ref() };
+    let found = list.filter(|list| number < list.count as usize);
+    // SAFETY: as above: it has so many.
+    let found = found.map(|list| unsafe { list.objects.add(number).read() });
+    found.ok_or_else(|| Error(format!("there is no Python function {number}")))
+}
+
+/// The targets that call Python.
+pub struct Callbacks;
+
+/// The targets of typed calls of Python functions.
+const TARGETS: &[&str] = &["xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"];
+
+impl Targets for Callbacks {
+    fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
+        TARGETS.contains(&&*site.target).then(|| Ok(Target::new(plan)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        TARGETS.iter().map(|&name| name.into()).collect()
+    }
+}
+
+/// An array's type, as the Python package wants it.
+struct Form {
+    element_type: i32,
+    dims: Vec<i64>,
+    byte_strides: Vec<i64>,
+}
+
+impl Form {
+    fn of(array: &ArrayType) -> Result<Self, Error> {
+        let ty = ElementType::from_name(&array.element)
+            .ok_or_else(|| Error(format!("there are no elements of type {}", array.element)))?;
+        let whole = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        Ok(Self {
+            element_type: crate::element::number(ty),
+            dims: array.dims.iter().map(|&d| whole(d)).collect(),
+            byte_strides: array.strides().into_iter().map(|s| whole(s * array.element_bytes)).collect(),
+        })
+    }
+
+    fn at(&self, data: *mut u8) -> PythonArray {
+        PythonArray {
+            element_type: self.element_type,
+            rank: self.dims.len(),
+            dims: self.dims.as_ptr(),
+            byte_strides: self.byte_strides.as_ptr(),
+            data: data.cast(),
+        }
+    }
+}
+
+fn plan(site: &CallSite, attributes: &Attributes) -> Result<Arc<hlo_custom_call::Function>, Error> {
+    let index = attributes.integer("index")?;
+    let index = usize::try_from(index).map_err(|_| Error(format!("there is no Python function {index}")))?;
+    let forms = |arrays: Vec<&ArrayType>| arrays.into_iter().map(Form::of).collect::<Result<Vec<_>, _>>();
+    let (operands, results) = (forms(site.operand_arrays())?, forms(site.result_arrays())?);
+    Ok(Arc::new(move |call: &mut Call<'_>| run(call, index, &operands, &results)))
+}
+
+fn run(call: &mut Call<'_>, index: usize, operands: &[Form], results: &[Form]) -> Result<(), Error> {
+    let python = *CALL.read().unwrap_or_else(PoisonError::into_inner);
+    let python = python.ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
+    let callable = callable(index)?;
+    let given: Vec<PythonArray> =
+        operands.iter().zip(call.operand_addresses()).map(|(f, &a)| f.at(a.cast_mut())).collect();
+    let taken: Vec<PythonArray> =
+        results.iter().zip(call.result_addresses()).map(|(f, &a)| f.at(a)).collect();
+    let mut message = vec![0u8; MESSAGE];
+    let mut size = message.len();
+    // SAFETY: the package's promise: it is such a function; arrays are as large as their types say.
+    let status = unsafe {
+        python(
+            callable,
+            given.as_ptr(),
+            given.len(),
+            taken.as_ptr(),
+            taken.len(),
+            message.as_mut_ptr(),
+            &raw mut size,
+        )
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(Error(String::from_utf8_lossy(&message[..size.min(MESSAGE)]).into_owned())),
+    }
+}

@@ -1,0 +1,69 @@
+//! Element types by the numbers of the C API.
+
+use crate::fault::{Fault, Result};
+use hlo_ir::ElementType::{self, *};
+
+/// The types that have numbers.
+const NUMBERS: &[(ElementType, i32)] = &[
+    (Pred, 1),
+    (S8, 2),
+    (S16, 3),
+    (S32, 4),
+    (S64, 5),
+    (U8, 6),
+    (U16, 7),
+    (U32, 8),
+    (U64, 9),
+    (F16, 10),
+    (F32, 11),
+    (F64, 12),
+    (Bf16, 13),
+    (C64, 14),
+    (C128, 15),
+    (F8E5M2, 16),
+    (F8E4M3Fn, 17),
+    (F8E4M3B11Fnuz, 18),
+    (F8E5M2Fnuz, 19),
+    (F8E4M3Fnuz, 20),
+    (S4, 21),
+    (U4, 22),
+    (S2, 24),
+    (U2, 25),
+    (F8E4M3, 26),
+    (F8E3M4, 27),
+    (F8E8M0Fnu, 28),
+    (F4E2M1Fn, 29),
+    (S1, 30),
+    (U1, 31),
+    (F6E2M3Fn, 32),
+    (F6E3M2Fn, 33),
+];
+
+/// The type of a number.
+///
+/// # Errors
+/// No array's elements have it.
+pub fn element_type(number: i32) -> Result<ElementType> {
+    let found = NUMBERS.iter().find(|(_, n)| *n == number).map(|(ty, _)| *ty);
+    found.ok_or_else(|| Fault::invalid(format!("there is no element type of number {number}")))
+}
+
+/// The number of a type.
+pub fn number(ty: ElementType) -> i32 {
+    NUMBERS.iter().find(|(found, _)| *found == ty).map_or(0, |(_, number)| *number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_type_has_a_number_of_its_own() {
+        for &ty in ElementType::ALL {
+            assert_eq!(element_type(number(ty)), Ok(ty));
+        }
+        assert!(element_type(0).is_err());
+        // A token is no array.
+        assert!(element_type(23).is_err());
+    }
+}

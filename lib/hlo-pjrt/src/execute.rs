@@ -1,0 +1,298 @@
+//! Runs of programs.
+
+use crate::buffer::{Buffer, Value, settled};
+use crate::engines::compile_later;
+use crate::event::Event;
+use crate::fault::{Fault, Result, catch};
+use crate::ffi::ExecuteContext;
+use crate::program::{Leaf, Program};
+use crate::promise::{Outcome, Promise};
+use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, RunOptions};
+use hlo_ir::Shape;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// An argument of a run.
+struct Given {
+    value: Value,
+    /// True if the run may write to it.
+    is_donated: bool,
+}
+
+/// What the caller says of a run.
+pub struct Run<'a> {
+    /// The arguments, a list for each device.
+    pub arguments: Vec<Vec<&'a Buffer>>,
+    /// The parameters that must be kept, whatever the program says.
+    pub kept: Vec<usize>,
+    /// Where the caller put what functions that the program calls ask for.
+    pub context: Option<&'a ExecuteContext>,
+    /// The device that the caller wants, of a program for no device in particular.
+    pub device: Option<usize>,
+}
+
+/// The results on each device, and what says that it is done.
+pub type Started = Vec<(Vec<Buffer>, Event)>;
+
+/// Starts a run. A quick one whose arguments are there is over when this returns.
+///
+/// # Errors
+/// The arguments do not fit the program, or one was deleted.
+pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
+    let devices = match run.device {
+        Some(device) => vec![device],
+        None => program.devices.clone(),
+    };
+    if run.arguments.len() != devices.len() {
+        let (expected, found) = (devices.len(), run.arguments.len());
+        return Err(Fault::invalid(format!("expected arguments for {expected} devices, found them for {found}")));
+    }
+    for arguments in &run.arguments {
+        check(program, arguments)?;
+    }
+    let context = run.context.map(ExecuteContext::user_data);
+    let given = run.arguments.iter().map(|list| give(program, list, &run.kept));
+    let given = given.collect::<Result<Vec<Vec<Given>>>>()?;
+    let waits: Vec<Arc<dyn Outcome>> = (given.iter().flatten())
+        .filter_map(|g| match &g.value {
+            Value::Here(_) => None,
+            Value::Later(promise) => Some(promise.clone() as Arc<dyn Outcome>),
+        })
+        .collect();
+    if waits.is_empty() && program.engines.is_quick() && !program.calls_back && devices.len() == 1 {
+        let outcome = perform(program, given, context);
+        return Ok(finished(program, &devices, outcome));
+    }
+    let ticket = (!program.calls_back).then(|| program.platform.pool.admit());
+    let promises: Vec<Vec<Arc<Promise<Array>>>> =
+        devices.iter().map(|_| program.results.iter().map(|_| Arc::default()).collect()).collect();
+    let over: Arc<Promise<()>> = Arc::default();
+    let started = devices.iter().zip(&promises).map(|(&device, promises)| {
+        let values = promises.iter().map(|p| Value::Later(p.clone()));
+        let event = Event::Later(over.clone() as Arc<dyn Outcome>);
+        (buffers(program, device, values), event)
+    });
+    let started = started.collect();
+    let here = program.clone();
+    let job = move || {
+        let outcome = perform(&here, given, context);
+        drop((here, ticket));
+        keep(promises, &over, outcome);
+    };
+    let apart = program.clone();
+    when_all(waits, move || match apart.calls_back {
+        true => apart.platform.pool.push_apart(job),
+        false => apart.platform.pool.push(job),
+    });
+    Ok(started)
+}
+
+/// Says what came of a run.
+fn keep(promises: Vec<Vec<Arc<Promise<Array>>>>, over: &Promise<()>, outcome: Result<Vec<Vec<Array>>>) {
+    match outcome {
+        Ok(results) => {
+            for (promise, array) in promises.into_iter().flatten().zip(results.into_iter().flatten()) {
+                promise.keep(Ok(array));
+            }
+            over.keep(Ok(()));
+        }
+        Err(fault) => {
+            promises.into_iter().flatten().for_each(|promise| {
+                promise.keep(Err(fault.clone()));
+            });
+            over.keep(Err(fault));
+        }
+    }
+}
+
+/// The results of a run that is over.
+fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<Array>>>) -> Started {
+    match outcome {
+        Ok(results) => (devices.iter().zip(results))
+            .map(|(&device, arrays)| {
+                (buffers(program, device, arrays.into_iter().map(Value::Here)), Event::Over(Ok(())))
+            })
+            .collect(),
+        Err(fault) => (devices.iter())
+            .map(|&device| {
+                let failed = program.results.iter().map(|_| {
+                    let promise: Arc<Promise<Array>> = Arc::default();
+                    promise.keep(Err(fault.clone()));
+                    Value::Later(promise)
+                });
+                (buffers(program, device, failed), Event::Over(Err(fault.clone())))
+            })
+            .collect(),
+    }
+}
+
+/// The caller's buffers of a run's results on a device.
+fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = Value>) -> Vec<Buffer> {
+    let platform = &program.platform;
+    let buffer = |(leaf, value): (&Leaf, Value)| {
+        let memory = platform.default_memory(device);
+        // What has sizes that are known at run time only has its bounds as long as it is not there.
+        let dims = match &value {
+            Value::Here(array) => array.shape().as_array().map(|a| a.dims.to_vec()),
+            Value::Later(_) => None,
+        };
+        let dims = dims.unwrap_or_else(|| leaf.dims.clone());
+        Buffer::new(platform.clone(), memory, leaf.element_type, dims, value)
+    };
+    program.results.iter().zip(values).map(buffer).collect()
+}
+
+/// Does something once all of these are over, whatever came of them.
+fn when_all(waits: Vec<Arc<dyn Outcome>>, job: impl FnOnce() + Send + 'static) {
+    if waits.is_empty() {
+        return job();
+    }
+    let left = Arc::new(AtomicUsize::new(waits.len()));
+    let job = Arc::new(Mutex::new(Some(job)));
+    for wait in waits {
+        let (left, job) = (left.clone(), job.clone());
+        wait.then(Box::new(move || {
+            if left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                let job = job.lock().unwrap_or_else(PoisonError::into_inner).take();
+                job.into_iter().for_each(|job| job());
+            }
+        }));
+    }
+}
+
+/// Checks that arguments are those of the program's parameters.
+fn check(program: &Program, arguments: &[&Buffer]) -> Result {
+    if arguments.len() != program.parameters.len() {
+        let (expected, found) = (program.parameters.len(), arguments.len());
+        return Err(Fault::invalid(format!("the program takes {expected} arguments, found {found}")));
+    }
+    for (n, (leaf, buffer)) in program.parameters.iter().zip(arguments).enumerate() {
+        if !Arc::ptr_eq(&buffer.platform, &program.platform) {
+            return Err(Fault::invalid(format!("argument {n} is another client's")));
+        }
+        let fits = match &leaf.shape {
+            Shape::Array(array) if !array.is_static() => array.accepts_sizes(&buffer.dims),
+            _ => leaf.dims == buffer.dims,
+        };
+        if !fits || leaf.element_type != buffer.element_type {
+            let expected = Shape::array(leaf.element_type, leaf.dims.iter().copied());
+            return Err(Fault::invalid(format!(
+                "argument {n}: expected a buffer of {expected}, found one of {}",
+                buffer.shape()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Takes arguments from the caller.
+fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<Given>> {
+    let mut donated = program.donated.clone();
+    for &n in kept {
+        donated.get_mut(n).into_iter().for_each(|is_donated| *is_donated = false);
+    }
+    if donated.contains(&true) {
+        let mut uses: HashMap<*const Buffer, (usize, bool)> = HashMap::new();
+        for (n, (&buffer, &is_donated)) in arguments.iter().zip(&donated).enumerate() {
+            match uses.insert(buffer, (n, is_donated)) {
+                Some((first, was_donated)) if is_donated || was_donated => {
+                    return Err(Fault::invalid(format!(
+                        "Attempt to donate the same buffer twice in Execute(): it is argument {first} and argument {n}"
+                    )));
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut given = Vec::with_capacity(arguments.len());
+    for (&buffer, is_donated) in arguments.iter().zip(donated) {
+        let value = if is_donated { buffer.take()? } else { buffer.value()? };
+        given.push(Given { value, is_donated: is_donated && !buffer.is_shared() });
+    }
+    Ok(given)
+}
+
+/// Makes a run whose arguments are there.
+fn perform(
+    program: &Arc<Program>,
+    given: Vec<Vec<Given>>,
+    context: Option<Arc<crate::ffi::UserData>>,
+) -> Result<Vec<Vec<Array>>> {
+    catch(|| {
+        let start = Instant::now();
+        let results = crate::callbacks::with(context, program.devices.len() > 1, || run(program, given))?;
+        if program.engines.note(start.elapsed()) {
+            compile_later(program);
+        }
+        Ok(results)
+    })
+}
+
+fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
+    let executable = program.engines.best();
+    let mut arguments: Vec<Vec<Owned>> = Vec::with_capacity(given.len());
+    let mut kept = HashSet::new();
+    for (list, device) in given.into_iter().zip(executable.devices()) {
+        let mut own = Vec::with_capacity(list.len());
+        for (given, leaf) in list.into_iter().zip(&program.parameters) {
+            let array = match given.value {
+                Value::Here(array) => array,
+                Value::Later(promise) => settled(promise)?,
+            };
+            if leaf.is_token() {
+                own.push(Owned { array: Array::zeros(&Shape::Token)?, is_donated: false });
+                continue;
+            }
+            let elsewhere = array.device().is_some_and(|d| d != device);
+            let array = if elsewhere { array.copy_to_device(device)? } else { array };
+            if !given.is_donated {
+                kept.insert(array.bytes()?.as_ptr().addr());
+            }
+            own.push(Owned { array, is_donated: given.is_donated });
+        }
+        arguments.push(own);
+    }
+    let lists = arguments.iter_mut().map(|own| own.iter_mut().map(Owned::argument).collect());
+    let mut lists: Vec<Vec<Argument<'_>>> = lists.collect();
+    let results = match lists.len() {
+        1 => vec![executable.execute_donating(lists.remove(0), RunOptions::default())?],
+        _ => executable.execute_on_devices_donating(lists, DeviceRunOptions::default())?,
+    };
+    results.into_iter().map(|leaves| own_memory(program, leaves, &mut kept)).collect()
+}
+
+/// An argument, as long as the run.
+struct Owned {
+    array: Array,
+    is_donated: bool,
+}
+
+impl Owned {
+    fn argument(&mut self) -> Argument<'_> {
+        match self.is_donated {
+            true => {
+                let nothing = Array::zeros(&Shape::Token).unwrap_or_else(|_| self.array.clone());
+                Argument::Donated(std::mem::replace(&mut self.array, nothing))
+            }
+            false => Argument::Kept(&self.array),
+        }
+    }
+}
+
+/// Results in memory of their own: neither that of arguments that the caller has, nor each other's.
+fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
+    let mut results = Vec::with_capacity(leaves.len());
+    for (array, leaf) in leaves.into_iter().zip(&program.results) {
+        if leaf.is_token() {
+            results.push(Array::zeros(&Shape::array(leaf.element_type, leaf.dims.iter().copied()))?);
+            continue;
+        }
+        let bytes = array.bytes()?;
+        let is_new = bytes.is_empty() || taken.insert(bytes.as_ptr().addr());
+        let array = if is_new { array } else { Array::from_slice(bytes, array.shape())? };
+        results.push(array);
+    }
+    Ok(results)
+}

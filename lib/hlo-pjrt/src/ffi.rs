@@ -1,0 +1,171 @@
+//! The FFI extension: handlers of typed custom calls that the caller registers, and data that runs hand to them.
+
+use crate::fault::{Code, Fault, Result};
+use crate::sys::{Args, Extension, Handle, Text};
+use hlo_custom_call::{CallSite, Target, Targets};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// What a caller has for runs: data that functions which a program calls ask for.
+#[derive(Default)]
+pub struct ExecuteContext(Mutex<UserData>);
+
+/// Data by the number of its type.
+#[derive(Clone, Debug, Default)]
+pub struct UserData(pub BTreeMap<i64, Data>);
+
+/// The address of data of the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Data(pub *mut c_void);
+
+// SAFETY: the caller's promise: data is for runs, which may be on any thread.
+unsafe impl Send for Data {}
+// SAFETY: as above.
+unsafe impl Sync for Data {}
+
+impl ExecuteContext {
+    /// The data that is there now.
+    pub fn user_data(&self) -> Arc<UserData> {
+        Arc::new(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Adds data.
+    ///
+    /// # Errors
+    /// There is data of that type already.
+    pub fn add(&self, kind: i64, data: *mut c_void) -> Result {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.0.insert(kind, Data(data)) {
+            None => Ok(()),
+            Some(_) => Err(Fault::new(Code::AlreadyExists, format!("there is data of type {kind} already"))),
+        }
+    }
+}
+
+/// The types of data, by number.
+static TYPES: Mutex<BTreeMap<i64, String>> = Mutex::new(BTreeMap::new());
+
+/// Gives a type of data a number, or the one that the caller wants.
+///
+/// # Errors
+/// The type has another number, or the number is another type's.
+pub fn register_type(name: String, wanted: i64) -> Result<i64> {
+    let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = types.iter().find(|(_, known)| **known == name).map(|(&number, _)| number);
+    match (known, wanted) {
+        (Some(number), wanted) if wanted == 0 || wanted == number => Ok(number),
+        (Some(number), _) => {
+            Err(Fault::new(Code::AlreadyExists, format!("the type {name} has number {number} already")))
+        }
+        (None, 0) => {
+            let number = types.last_key_value().map_or(1, |(&n, _)| n.max(0).saturating_add(1));
+            types.insert(number, name);
+            Ok(number)
+        }
+        (None, wanted) => match types.get(&wanted) {
+            Some(other) => {
+                Err(Fault::new(Code::AlreadyExists, format!("the number {wanted} is that of the type {other}")))
+            }
+            None => {
+                types.insert(wanted, name);
+                Ok(wanted)
+            }
+        },
+    }
+}
+
+/// The handlers that callers registered, by the names of their targets.
+static HANDLERS: RwLock<BTreeMap<String, usize>> = RwLock::new(BTreeMap::new());
+
+/// Makes a handler the target of typed custom calls of a name.
+///
+/// # Errors
+/// There is another handler of that name.
+///
+/// # Safety
+/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`, which stays there.
+pub unsafe fn register_handler(name: String, handler: *const c_void) -> Result {
+    if handler.is_null() {
+        return Err(Fault::invalid(format!("the handler of `{name}` is a null pointer")));
+    }
+    let address = handler.expose_provenance();
+    let mut handlers = HANDLERS.write().unwrap_or_else(PoisonError::into_inner);
+    match handlers.get(&name) {
+        Some(&known) if known != address => {
+            Err(Fault::new(Code::AlreadyExists, format!("`{name}` has another handler already")))
+        }
+        _ => {
+            handlers.insert(name, address);
+            Ok(())
+        }
+    }
+}
+
+/// The targets of custom calls that callers registered.
+pub struct Handlers;
+
+impl Targets for Handlers {
+    fn find(&self, site: &CallSite) -> Option<std::result::Result<Target, hlo_custom_call::Error>> {
+        let address = *HANDLERS.read().unwrap_or_else(PoisonError::into_inner).get(&site.target)?;
+        // SAFETY: who registered it promised that it is a handler.
+        Some(unsafe { hlo_ffi::typed_target(std::ptr::with_exposed_provenance(address), site) })
+    }
+
+    fn names(&self) -> Vec<String> {
+        HANDLERS.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+}
+
+/// The extension's structs of arguments.
+pub mod args {
+    #![expect(missing_docs, reason = "fields are named as in the header, which documents them")]
+
+    use super::{Args, ExecuteContext, Extension, Handle, Text, c_void};
+
+    #[repr(C)]
+    pub struct TypeRegister {
+        pub struct_size: usize,
+        pub extensions: *const Extension,
+        pub name: Text,
+        pub id: i64,
+        pub info: *const c_void,
+    }
+
+    #[repr(C)]
+    pub struct UserDataAdd {
+        pub struct_size: usize,
+        pub extensions: *const Extension,
+        pub context: Handle<ExecuteContext>,
+        pub id: i64,
+        pub data: *mut c_void,
+    }
+
+    /// Unlike all others, it has no place for extensions.
+    #[repr(C)]
+    pub struct RegisterHandler {
+        pub struct_size: usize,
+        pub target: Text,
+        pub handler: *const c_void,
+        pub platform: Text,
+        pub traits: i32,
+    }
+
+    // SAFETY: numbers and pointers, which may be null.
+    unsafe impl Args for TypeRegister {
+        const REQUIRED: usize = size_of::<Self>();
+        const WHOLE: usize = size_of::<Self>();
+    }
+
+    // SAFETY: as above.
+    unsafe impl Args for UserDataAdd {
+        const REQUIRED: usize = size_of::<Self>();
+        const WHOLE: usize = size_of::<Self>();
+    }
+
+    // SAFETY: as above.
+    unsafe impl Args for RegisterHandler {
+        const REQUIRED: usize = std::mem::offset_of!(Self, traits);
+        const WHOLE: usize = std::mem::offset_of!(Self, traits) + size_of::<i32>();
+    }
+}

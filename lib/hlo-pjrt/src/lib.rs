@@ -1,0 +1,36 @@
+//! A plugin for JAX, and for whatever else runs its programs through the PJRT C API: the API over `hlo-client`.
+//!
+//! The caller loads the shared library, asks [`GetPjrtApi`] for the table of functions, and does everything through that. What the
+//! table has is said in [`sys::table`], what pointers may be in [`sys`]. Objects of the caller's are those of [`client`],
+//! [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]; functions are in [`slots`]. Nothing unwinds into the caller.
+//!
+//! docs/jax.md says how it is used.
+
+pub mod buffer;
+pub mod callbacks;
+pub mod client;
+mod compile;
+pub mod device;
+mod element;
+pub mod engines;
+pub mod event;
+pub mod executable;
+mod execute;
+pub mod fault;
+pub mod ffi;
+pub mod platform;
+pub mod pool;
+pub mod program;
+pub mod promise;
+mod shardings;
+mod slots;
+pub mod source;
+mod strided;
+pub mod sys;
+pub mod topology;
+
+/// The table of the API's functions.
+#[unsafe(no_mangle)]
+pub extern "C" fn GetPjrtApi() -> *const sys::table::Api {
+    &raw const sys::table::API
+}

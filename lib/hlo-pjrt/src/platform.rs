@@ -1,0 +1,180 @@
+//! What a client of the caller stands for: devices, their memories, and who compiles and runs programs.
+
+use crate::device::{Device, MEMORY_KINDS, Memory};
+use crate::fault::{Fault, Result};
+use crate::pool::Pool;
+use crate::sys::{Handle, NamedValue, Value};
+use hlo_client::ClientOptions;
+use hlo_custom_call::Registry;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Devices, their memories, and who compiles and runs programs. Whatever the caller has of a client keeps it.
+pub struct Platform {
+    /// What JAX chooses lowering rules by: `cpu`, unless options say otherwise.
+    pub name: String,
+    /// The library and its version.
+    pub version: String,
+    /// Who compiles and runs.
+    pub client: hlo_client::Client,
+    /// The devices.
+    pub devices: Box<[Device]>,
+    /// Their memories, those of the first device first.
+    pub memories: Box<[Memory]>,
+    /// The addresses of the devices.
+    pub device_handles: Vec<Handle<Device>>,
+    /// The addresses of the memories.
+    pub memory_handles: Vec<Handle<Memory>>,
+    /// What programs are run by that nobody waits for.
+    pub pool: Pool,
+    /// How programs are run.
+    pub engines: crate::engines::Policy,
+}
+
+/// What a client is made of.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many devices it has.
+    pub devices: usize,
+    /// The name of the platform.
+    pub platform: String,
+    /// What kind of devices it says it has.
+    pub device_kind: String,
+    /// A folder for compiled code.
+    pub cache_dir: Option<PathBuf>,
+    /// How programs are run.
+    pub engines: crate::engines::Policy,
+}
+
+impl Default for Options {
+    /// One device of the platform `cpu`.
+    fn default() -> Self {
+        let engines = crate::engines::Policy::default();
+        Self { devices: 1, platform: "cpu".into(), device_kind: "hlo".into(), cache_dir: None, engines }
+    }
+}
+
+impl Options {
+    /// Reads the caller's options. Those that are not known are left to others.
+    ///
+    /// # Errors
+    /// One is of another kind than it should be, or out of its range.
+    pub fn read(values: &[NamedValue]) -> Result<Self> {
+        let mut options = Self::default();
+        for named in values {
+            let name = named.name.text()?;
+            let value = named.value()?;
+            match (name.as_str(), &value) {
+                ("num_devices", Value::Integer(n)) => {
+                    let most = hlo_ir::devices::MAX_DEVICES;
+                    let number = usize::try_from(*n).ok().filter(|n| (1..=most).contains(n));
+                    options.devices = number.ok_or_else(|| {
+                        Fault::invalid(format!("num_devices: expected a number from 1 to {most}, found {n}"))
+                    })?;
+                }
+                ("platform_name", Value::Text(text)) => options.platform = utf8(text),
+                ("device_kind", Value::Text(text)) => options.device_kind = utf8(text),
+                ("cache_dir", Value::Text(text)) => options.cache_dir = Some(PathBuf::from(utf8(text))),
+                ("engine", Value::Text(text)) => {
+                    let found = utf8(text);
+                    options.engines = crate::engines::Policy::from_name(&found).ok_or_else(|| {
+                        Fault::invalid(format!(
+                            "engine: expected `tiered`, `compiled` or `interpreted`, found `{found}`"
+                        ))
+                    })?;
+                }
+                ("num_devices" | "platform_name" | "device_kind" | "cache_dir" | "engine", found) => {
+                    return Err(Fault::invalid(format!("{name}: found {found:?}, which is of another kind")));
+                }
+                _ => {}
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn utf8(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+impl Platform {
+    /// What options ask for.
+    ///
+    /// # Errors
+    /// The folder for compiled code can't be made, or others may write to it.
+    pub fn new(options: &Options) -> Result<Arc<Self>> {
+        let mut custom_calls = Registry::new();
+        custom_calls.add(crate::ffi::Handlers);
+        custom_calls.add(crate::callbacks::Callbacks);
+        let client = hlo_client::Client::new(&ClientOptions {
+            devices: options.devices,
+            custom_calls,
+            cache_dir: options.cache_dir.clone(),
+            ..ClientOptions::default()
+        })?;
+        let name = &options.platform;
+        let devices: Box<[Device]> =
+            (0..options.devices).map(|id| Device::new(id, &options.device_kind, name)).collect();
+        let kinds = 0..MEMORY_KINDS.len();
+        let memories: Box<[Memory]> = (0..options.devices)
+            .flat_map(|device| kinds.clone().map(move |kind| Memory::new(device, kind, name)))
+            .collect();
+        for (device, own) in devices.iter().zip(memories.chunks(MEMORY_KINDS.len())) {
+            device.memories.get_or_init(|| own.iter().map(Handle::to).collect());
+            for memory in own {
+                memory.devices.get_or_init(|| vec![Handle::to(device)]);
+            }
+        }
+        Ok(Arc::new(Self {
+            name: name.clone(),
+            version: format!("hlo-pjrt {}", env!("CARGO_PKG_VERSION")),
+            client,
+            device_handles: devices.iter().map(Handle::to).collect(),
+            memory_handles: memories.iter().map(Handle::to).collect(),
+            devices,
+            memories,
+            pool: Pool::new(),
+            engines: options.engines,
+        }))
+    }
+
+    /// The number of a device of the caller's.
+    ///
+    /// # Errors
+    /// It is null, or one of another client.
+    pub fn device(&self, handle: Handle<Device>) -> Result<usize> {
+        let device = handle.get()?;
+        match self.devices.get(device.id) {
+            Some(own) if handle.is(own) => Ok(device.id),
+            _ => Err(Fault::invalid(format!("the device {} is another client's", device.description.name))),
+        }
+    }
+
+    /// The number of a memory of the caller's.
+    ///
+    /// # Errors
+    /// It is null, or one of another client.
+    pub fn memory(&self, handle: Handle<Memory>) -> Result<usize> {
+        let memory = handle.get()?;
+        match self.memories.get(memory.id) {
+            Some(own) if handle.is(own) => Ok(memory.id),
+            _ => Err(Fault::invalid(format!("the memory {} is another client's", memory.name))),
+        }
+    }
+
+    /// The number of the memory that the caller names, by itself or by its device.
+    ///
+    /// # Errors
+    /// Both are null, or one is of another client.
+    pub fn place(&self, memory: Handle<Memory>, device: Handle<Device>) -> Result<usize> {
+        match memory.is_null() {
+            false => self.memory(memory),
+            true => Ok(self.device(device)? * MEMORY_KINDS.len()),
+        }
+    }
+
+    /// The memory that arrays are in unless somebody says otherwise.
+    pub fn default_memory(&self, device: usize) -> usize {
+        device * MEMORY_KINDS.len()
+    }
+}

@@ -1,0 +1,163 @@
+//! Compiled programs, as the caller's executables have them.
+
+use crate::element;
+use crate::engines::Engines;
+use crate::fault::{Fault, Result};
+use crate::platform::Platform;
+use crate::source::Source;
+use hlo_client::CompileOptions;
+use hlo_ir::print::{PrintOptions, for_each_identifying_part};
+use hlo_ir::{ElementType, Module, Shape};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// A compiled program.
+pub struct Program {
+    /// The client that runs it.
+    pub platform: Arc<Platform>,
+    /// What it was compiled from, after it was read.
+    pub module: Module,
+    /// What it was compiled with.
+    pub options: CompileOptions,
+    /// How it is run.
+    pub engines: Engines,
+    /// What it is known by: the same program with the same options has the same.
+    pub fingerprint: String,
+    /// What it was given as, to be given again.
+    pub source: Source,
+    /// The numbers of the devices that it runs on, replica by replica.
+    pub devices: Vec<usize>,
+    /// How many copies of it run on different data.
+    pub replicas: usize,
+    /// How many devices work on each copy.
+    pub partitions: usize,
+    /// True if it was compiled for no device in particular.
+    pub is_portable: bool,
+    /// What it takes.
+    pub parameters: Vec<Leaf>,
+    /// What it gives, on each device.
+    pub results: Vec<Leaf>,
+    /// Which parameters are given away.
+    pub donated: Vec<bool>,
+    /// True if it calls functions of Python.
+    pub calls_back: bool,
+}
+
+/// A parameter or result: an array, or a token, which the caller sees as an array of no elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    /// The program's shape.
+    pub shape: Shape,
+    /// The type that the caller sees.
+    pub element_type: ElementType,
+    /// The sizes that the caller sees.
+    pub dims: Vec<i64>,
+}
+
+impl Leaf {
+    fn new(shape: &Shape) -> Result<Self> {
+        let (element_type, dims) = match shape {
+            Shape::Array(array) => (array.element_type, array.dims.to_vec()),
+            Shape::Token => (ElementType::Pred, vec![0]),
+            other => {
+                return Err(Fault::unimplemented(format!("the program takes or gives a value of shape {other}")));
+            }
+        };
+        Ok(Self { shape: shape.clone(), element_type, dims })
+    }
+
+    /// True for a token.
+    pub fn is_token(&self) -> bool {
+        matches!(self.shape, Shape::Token)
+    }
+
+    /// The number of the type that the caller sees.
+    pub fn type_number(&self) -> i32 {
+        element::number(self.element_type)
+    }
+}
+
+impl Program {
+    /// Compiles a verified module.
+    ///
+    /// # Errors
+    /// As [`hlo_client::Client::compile`], or the program takes or gives what is no array.
+    pub fn compile(
+        platform: &Arc<Platform>,
+        module: Module,
+        options: CompileOptions,
+        is_portable: bool,
+        source: Source,
+    ) -> Result<Arc<Self>> {
+        let engines = Engines::new(platform, &module, &options)?;
+        let executable = engines.best();
+        let parameters = executable.parameters().iter().map(Leaf::new).collect::<Result<Vec<_>>>()?;
+        let results = executable.result().leaves().into_iter().map(Leaf::new).collect::<Result<Vec<_>>>()?;
+        let devices = executable.devices().iter().map(hlo_client::Device::id).collect();
+        let count = |n: i64| usize::try_from(n).unwrap_or(1);
+        Ok(Arc::new(Self {
+            platform: platform.clone(),
+            fingerprint: fingerprint(&module, &options),
+            donated: donated(&module),
+            calls_back: crate::engines::calls_back(&module),
+            replicas: count(module.header.replica_count.0),
+            partitions: count(module.header.num_partitions.0),
+            module,
+            options,
+            engines,
+            source,
+            devices,
+            is_portable,
+            parameters,
+            results,
+        }))
+    }
+
+    /// The name of the module.
+    pub fn name(&self) -> &str {
+        &self.module.name
+    }
+}
+
+/// Which leaves of the parameters the module says may be written to.
+fn donated(module: &Module) -> Vec<bool> {
+    let shapes = module.entry_shapes().0;
+    let starts: Vec<usize> = shapes
+        .iter()
+        .scan(0, |next, shape| {
+            let start = *next;
+            *next += shape.leaf_count();
+            Some(start)
+        })
+        .collect();
+    let mut donated = vec![false; shapes.iter().map(|s| s.leaf_count()).sum()];
+    let aliases = module.header.input_output_alias.iter().map(|a| (a.parameter, &a.parameter_index));
+    let donors = module.header.buffer_donor.iter().map(|d| (d.parameter, &d.index));
+    for (parameter, index) in aliases.chain(donors) {
+        let Some(parameter) = usize::try_from(parameter).ok().filter(|&p| p < shapes.len()) else { continue };
+        let Some((before, count)) = leaves_at(shapes[parameter], index) else { continue };
+        let start = starts[parameter] + before;
+        donated[start..start + count].fill(true);
+    }
+    donated
+}
+
+/// The leaves of a part of a shape: how many come before, and how many it has.
+fn leaves_at(shape: &Shape, index: &[i64]) -> Option<(usize, usize)> {
+    let (mut shape, mut before) = (shape, 0);
+    for &i in index {
+        let parts = shape.as_tuple()?;
+        let i = usize::try_from(i).ok().filter(|&i| i < parts.len())?;
+        before += parts[..i].iter().map(Shape::leaf_count).sum::<usize>();
+        shape = &parts[i];
+    }
+    Some((before, shape.leaf_count()))
+}
+
+/// What a program is known by.
+fn fingerprint(module: &Module, options: &CompileOptions) -> String {
+    let mut digest = Sha256::new();
+    for_each_identifying_part(module, PrintOptions::default(), &mut |part| digest.update(part));
+    digest.update(format!("\0{}\0{options:?}", env!("CARGO_PKG_VERSION")));
+    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,273 @@
+//! Arrays.
+
+use crate::buffer::{Buffer, Value};
+use crate::event::Event;
+use crate::fault::{Fault, Result};
+use crate::strided::Strided;
+use crate::sys::{AnyLayout, Handle, List, MemoryLayout, TiledLayout, args::*};
+use hlo_client::Buffer as Array;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+pub fn destroy(a: &mut BufferDestroy) -> Result {
+    drop(a.buffer.take());
+    Ok(())
+}
+
+pub fn element_type(a: &mut BufferElementType) -> Result {
+    a.element_type = a.buffer.get()?.type_number();
+    Ok(())
+}
+
+pub fn dimensions(a: &mut BufferDimensions) -> Result {
+    a.dims = List::to(&a.buffer.get()?.dims);
+    Ok(())
+}
+
+pub fn unpadded_dimensions(a: &mut BufferUnpaddedDimensions) -> Result {
+    a.dims = List::to(&a.buffer.get()?.dims);
+    Ok(())
+}
+
+pub fn dynamic_dimension_indices(a: &mut BufferDynamicDimensionIndices) -> Result {
+    a.buffer.get()?;
+    a.indices = List::to(&[]);
+    Ok(())
+}
+
+/// The orders of dimensions of row-major arrays, of the most dimensions first.
+const ORDER: [i64; 64] = {
+    let mut order = [0; 64];
+    let mut n = 0;
+    while n < 64 {
+        order[n] = 63 - n as i64;
+        n += 1;
+    }
+    order
+};
+static DESCENDING: [i64; 64] = ORDER;
+
+pub fn get_memory_layout(a: &mut BufferGetMemoryLayout) -> Result {
+    let rank = a.buffer.get()?.dims.len();
+    let order = DESCENDING.len().checked_sub(rank).and_then(|start| DESCENDING.get(start..));
+    let order = order.ok_or_else(|| Fault::unimplemented(format!("an array of {rank} dimensions")))?;
+    let tiled = TiledLayout {
+        struct_size: size_of::<TiledLayout>(),
+        extensions: ptr::null(),
+        minor_to_major: List::to(order),
+        tile_dims: ptr::null(),
+        tile_dim_sizes: ptr::null(),
+        num_tiles: 0,
+    };
+    a.layout = MemoryLayout {
+        struct_size: std::mem::offset_of!(MemoryLayout, kind) + 4,
+        extensions: ptr::null(),
+        layout: AnyLayout { tiled },
+        kind: 0,
+    };
+    Ok(())
+}
+
+pub fn on_device_size_in_bytes(a: &mut BufferOnDeviceSizeInBytes) -> Result {
+    a.size = a.buffer.get()?.shape().byte_size();
+    Ok(())
+}
+
+pub fn device(a: &mut BufferDevice) -> Result {
+    let buffer = a.buffer.get()?;
+    a.device = buffer.platform.device_handles[buffer.device()];
+    Ok(())
+}
+
+pub fn memory(a: &mut BufferMemory) -> Result {
+    let buffer = a.buffer.get()?;
+    a.memory = buffer.platform.memory_handles[buffer.memory];
+    Ok(())
+}
+
+pub fn delete(a: &mut BufferDelete) -> Result {
+    a.buffer.get()?.delete();
+    Ok(())
+}
+
+pub fn is_deleted(a: &mut BufferIsDeleted) -> Result {
+    a.is_deleted = a.buffer.get()?.is_deleted();
+    Ok(())
+}
+
+pub fn is_on_cpu(a: &mut BufferIsOnCpu) -> Result {
+    a.buffer.get()?;
+    a.is_on_cpu = true;
+    Ok(())
+}
+
+pub fn ready_event(a: &mut BufferReadyEvent) -> Result {
+    let event = match a.buffer.get()?.ready() {
+        Ok(Some(later)) => Event::Later(later),
+        Ok(None) => Event::Over(Ok(())),
+        Err(fault) => Event::Over(Err(fault)),
+    };
+    a.event = Handle::give(event);
+    Ok(())
+}
+
+pub fn unsafe_pointer(a: &mut BufferUnsafePointer) -> Result {
+    a.pointer = a.buffer.get()?.address()?.expose_provenance();
+    Ok(())
+}
+
+pub fn opaque_device_memory_data_pointer(a: &mut BufferOpaqueDeviceMemoryDataPointer) -> Result {
+    a.pointer = a.buffer.get()?.address()?.cast_mut().cast();
+    Ok(())
+}
+
+pub fn increase_external_reference_count(a: &mut BufferIncreaseExternalReferenceCount) -> Result {
+    a.buffer.get()?.share()
+}
+
+pub fn decrease_external_reference_count(a: &mut BufferDecreaseExternalReferenceCount) -> Result {
+    a.buffer.get()?.unshare()
+}
+
+pub fn copy_to_device(a: &mut BufferCopyToDevice) -> Result {
+    let buffer = a.buffer.get()?;
+    let device = buffer.platform.device(a.dst_device)?;
+    a.dst_buffer = Handle::give(copy(buffer, buffer.platform.default_memory(device))?);
+    Ok(())
+}
+
+pub fn copy_to_memory(a: &mut BufferCopyToMemory) -> Result {
+    let buffer = a.buffer.get()?;
+    let memory = buffer.platform.memory(a.dst_memory)?;
+    a.dst_buffer = Handle::give(copy(buffer, memory)?);
+    Ok(())
+}
+
+/// The array in memory of its own, once it is there.
+fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
+    let copied = |array: &Array| -> Result<Array> { Ok(Array::from_slice(array.bytes()?, array.shape())?) };
+    let value = match buffer.value()? {
+        Value::Here(array) => Value::Here(copied(&array)?),
+        Value::Later(promise) => {
+            let copy: Arc<crate::promise::Promise<Array>> = Arc::default();
+            let made = copy.clone();
+            let from = Arc::downgrade(&promise);
+            crate::promise::Outcome::then(
+                &*promise,
+                Box::new(move || {
+                    let missing = || Fault::internal("internal error: nobody computes the array");
+                    let from = from.upgrade().ok_or_else(missing);
+                    let value = from.and_then(|from| match from.get() {
+                        Some(Ok(array)) => copied(array),
+                        Some(Err(fault)) => Err(fault.clone()),
+                        None => Err(missing()),
+                    });
+                    made.keep(value);
+                }),
+            );
+            Value::Later(copy)
+        }
+    };
+    Ok(Buffer::new(buffer.platform.clone(), memory, buffer.element_type, buffer.dims.clone(), value))
+}
+
+/// Where the caller wants bytes.
+struct Destination(*mut c_void);
+
+// SAFETY: the caller's promise: nobody else uses the memory until the event says that it is written.
+unsafe impl Send for Destination {}
+
+pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
+    let buffer = a.src.get()?;
+    // SAFETY: the caller's promise: a layout, or null.
+    let layout = unsafe { a.host_layout.as_ref() };
+    let host = Strided::laid_out(&buffer.dims, buffer.element_type.byte_size(), layout)?;
+    if a.dst.is_null() {
+        a.dst_size = host.byte_size();
+        return Ok(());
+    }
+    let extent = host.extent().filter(|&(low, _)| low >= 0).map(|(_, high)| high.unsigned_abs());
+    match extent {
+        Some(needed) if needed <= a.dst_size => {}
+        Some(needed) => {
+            let found = a.dst_size;
+            return Err(Fault::invalid(format!("the array takes {needed} bytes, found room for {found}")));
+        }
+        None => return Err(Fault::invalid("the layout lies outside of the memory")),
+    }
+    let destination = Destination(a.dst);
+    a.event = Handle::give(when_there(buffer, move |array| write(array, &host, &destination))?);
+    Ok(())
+}
+
+/// Writes the elements as they are to lie.
+fn write(array: &Array, host: &Strided, destination: &Destination) -> Result {
+    let to = destination.0.cast::<u8>();
+    let lies_row_major = array.shape().as_array().is_some_and(|a| a.is_dense_row_major());
+    if lies_row_major {
+        scatter(array.bytes()?, host, to)
+    } else {
+        scatter(array.to_literal()?.bytes(), host, to)
+    }
+}
+
+fn scatter(bytes: &[u8], host: &Strided, to: *mut u8) -> Result {
+    if bytes.len() != host.byte_size() {
+        let (expected, found) = (host.byte_size(), bytes.len());
+        return Err(Fault::internal(format!("internal error: expected {expected} bytes, found {found}")));
+    }
+    // SAFETY: there are as many bytes, and there is room for them: the caller's promise, and checked before.
+    unsafe { host.scatter(bytes.as_ptr(), to) };
+    Ok(())
+}
+
+/// Does something with an array: at once, or once it is there.
+fn when_there(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
+    match buffer.value()? {
+        Value::Here(array) => Ok(Event::Over(body(&array))),
+        Value::Later(promise) => {
+            let over: Arc<crate::promise::Promise<()>> = Arc::default();
+            let done = over.clone();
+            let from = Arc::downgrade(&promise);
+            crate::promise::Outcome::then(
+                &*promise,
+                Box::new(move || {
+                    let outcome = match from.upgrade().as_ref().and_then(|from| from.get()) {
+                        Some(Ok(array)) => crate::fault::catch(|| body(array)),
+                        Some(Err(fault)) => Err(fault.clone()),
+                        None => Err(Fault::internal("internal error: nobody computes the array")),
+                    };
+                    done.keep(outcome);
+                }),
+            );
+            Ok(Event::Own(over))
+        }
+    }
+}
+
+pub fn copy_raw_to_host(a: &mut BufferCopyRawToHost) -> Result {
+    let buffer = a.buffer.get()?;
+    let bytes = buffer.shape().byte_size();
+    let start = usize::try_from(a.offset).ok();
+    let size = usize::try_from(a.transfer_size).ok();
+    let range = start.zip(size).filter(|&(start, size)| start.checked_add(size).is_some_and(|end| end <= bytes));
+    let Some((start, size)) = range else {
+        let (offset, size) = (a.offset, a.transfer_size);
+        return Err(Fault::invalid(format!("{size} bytes from {offset} on are not within the array's {bytes}")));
+    };
+    if a.dst.is_null() && size > 0 {
+        return Err(Fault::invalid("the destination is a null pointer"));
+    }
+    let destination = Destination(a.dst);
+    let body = move |array: &Array| {
+        let destination = &destination;
+        let bytes = array.bytes()?.get(start..start + size);
+        let bytes = bytes.ok_or_else(|| Fault::internal("internal error: the array is too small"))?;
+        // SAFETY: the caller's promise: there is room for so many bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), destination.0.cast::<u8>(), size) };
+        Ok(())
+    };
+    a.event = Handle::give(when_there(buffer, body)?);
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Contexts of runs.
+
+use crate::ffi::ExecuteContext;
+use crate::fault::Result;
+use crate::sys::{Handle, args::*};
+
+pub fn create(a: &mut ExecuteContextCreate) -> Result {
+    a.context = Handle::give(ExecuteContext::default());
+    Ok(())
+}
+
+pub fn destroy(a: &mut ExecuteContextDestroy) -> Result {
+    drop(a.context.take());
+    Ok(())
+}

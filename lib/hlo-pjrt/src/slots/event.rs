@@ -1,0 +1,65 @@
+//! Events.
+
+use crate::event::Event;
+use crate::fault::{Code, Fault, Result, outcome};
+use crate::sys::{Handle, args::*};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+pub fn destroy(a: &mut EventDestroy) -> Result {
+    drop(a.event.take());
+    Ok(())
+}
+
+pub fn is_ready(a: &mut EventIsReady) -> Result {
+    a.is_ready = a.event.get()?.outcome().is_some();
+    Ok(())
+}
+
+pub fn error(a: &mut EventError) -> Result {
+    let early = || Fault::new(Code::FailedPrecondition, "the event is not ready");
+    a.event.get()?.outcome().ok_or_else(early)?
+}
+
+pub fn wait(a: &mut EventAwait) -> Result {
+    a.event.get()?.wait()
+}
+
+/// The caller's argument of its function.
+struct Argument(*mut c_void);
+
+// SAFETY: the caller's promise: its function may be called on any thread.
+unsafe impl Send for Argument {}
+
+impl Argument {
+    fn get(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+pub fn on_ready(a: &mut EventOnReady) -> Result {
+    let callback = a.callback.ok_or_else(|| Fault::invalid("the callback is a null pointer"))?;
+    let argument = Argument(a.user_arg);
+    // SAFETY: the caller's promise: it is such a function, and takes this argument and an error of its own.
+    a.event.get()?.then(move |result| unsafe { callback(outcome(result), argument.get()) });
+    Ok(())
+}
+
+pub fn create(a: &mut EventCreate) -> Result {
+    a.event = Handle::give(Event::Own(Arc::default()));
+    Ok(())
+}
+
+pub fn set(a: &mut EventSet) -> Result {
+    let Event::Own(promise) = a.event.get()? else {
+        return Err(Fault::invalid("expected an event that PJRT_Event_Create made"));
+    };
+    let value = match a.error_code {
+        0 => Ok(()),
+        code => Err(Fault::new(Code::from_number(code), a.error_message.text()?)),
+    };
+    match promise.keep(value) {
+        true => Ok(()),
+        false => Err(Fault::new(Code::FailedPrecondition, "the event was set before")),
+    }
+}

@@ -1,0 +1,104 @@
+//! Extensions of the table.
+
+use crate::fault::{Error, Result};
+use crate::ffi::{args::*, register_handler, register_type};
+use crate::fault::Fault;
+use crate::sys::{self, Extension, Handle, args};
+use std::ffi::c_void;
+use std::ptr;
+
+/// The number of the extension for custom calls.
+const FFI: i32 = 5;
+/// The number of the extension for shardings.
+const SHARDINGS: i32 = 19;
+
+type Slot = unsafe extern "C" fn(*mut c_void) -> Handle<Error>;
+
+/// What the extension for custom calls has.
+#[repr(C)]
+struct Ffi {
+    base: Extension,
+    type_register: Slot,
+    user_data_add: Slot,
+    register_handler: Slot,
+}
+
+// SAFETY: it is not written.
+unsafe impl Sync for Ffi {}
+
+/// What the extension for shardings has.
+#[repr(C)]
+struct Shardings {
+    base: Extension,
+    parameters: Slot,
+    outputs: Slot,
+}
+
+// SAFETY: it is not written.
+unsafe impl Sync for Shardings {}
+
+static FFI_EXTENSION: Ffi = Ffi {
+    base: Extension { struct_size: size_of::<Ffi>(), kind: FFI, next: (&raw const SHARDINGS_EXTENSION).cast() },
+    type_register,
+    user_data_add,
+    register_handler: handler_register,
+};
+
+static SHARDINGS_EXTENSION: Shardings = Shardings {
+    base: Extension { struct_size: size_of::<Shardings>(), kind: SHARDINGS, next: ptr::null() },
+    parameters,
+    outputs,
+};
+
+/// The first extension.
+pub const EXTENSIONS: *const Extension = (&raw const FFI_EXTENSION).cast();
+
+unsafe extern "C" fn type_register(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut TypeRegister| -> Result {
+        a.id = register_type(a.name.text()?, a.id)?;
+        Ok(())
+    };
+    // SAFETY: the caller's promise: it is this function's struct.
+    unsafe { sys::call("FFI_Type_Register", args.cast(), function) }
+}
+
+unsafe extern "C" fn user_data_add(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut UserDataAdd| a.context.get()?.add(a.id, a.data);
+    // SAFETY: as above.
+    unsafe { sys::call("FFI_UserData_Add", args.cast(), function) }
+}
+
+unsafe extern "C" fn handler_register(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut RegisterHandler| -> Result {
+        let platform = a.platform.text()?;
+        if !["host", "cpu", "hlo"].iter().any(|known| platform.eq_ignore_ascii_case(known)) {
+            return Err(Fault::invalid(format!("handlers of the platform `{platform}` do not run on processors")));
+        }
+        // SAFETY: the caller's promise: it is a handler.
+        unsafe { register_handler(a.target.text()?, a.handler) }
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("FFI_Register_Handler", args.cast(), function) }
+}
+
+unsafe extern "C" fn parameters(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut args::ExecutableParameterShardings| {
+        let executable = a.executable.get()?;
+        a.num_parameters = executable.program().parameters.len();
+        (a.shardings, a.sizes) = executable.shardings().0.pointers();
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Executable_ParameterShardings", args.cast(), function) }
+}
+
+unsafe extern "C" fn outputs(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut args::ExecutableOutputShardings| {
+        let executable = a.executable.get()?;
+        a.num_outputs = executable.program().results.len();
+        (a.shardings, a.sizes) = executable.shardings().1.pointers();
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Executable_OutputShardings", args.cast(), function) }
+}

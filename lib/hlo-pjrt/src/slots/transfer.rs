@@ -1,0 +1,207 @@
+//! Arrays that callers make.
+
+use crate::buffer::{Buffer, Value};
+use crate::element;
+use crate::event::Event;
+use crate::fault::{Code, Fault, Result};
+use crate::promise::Promise;
+use crate::strided::Strided;
+use crate::sys::{Handle, args::*};
+use hlo_client::Buffer as Array;
+use hlo_ir::{AlignedBytes, ElementType, Literal, Shape};
+use stable_deref_trait::StableDeref;
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The caller's memory as long as an array lies in it.
+struct Lent {
+    data: *const u8,
+    size: usize,
+    /// What is done once nobody needs it any more.
+    end: Option<Box<dyn FnOnce() + Send + Sync>>,
+}
+
+// SAFETY: the caller's promise: nobody writes the memory until the end is said.
+unsafe impl Send for Lent {}
+// SAFETY: as above.
+unsafe impl Sync for Lent {}
+// SAFETY: the memory does not move with this.
+unsafe impl StableDeref for Lent {}
+
+impl Deref for Lent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self.size {
+            0 => &[],
+            // SAFETY: the caller's promise: there are as many bytes.
+            _ => unsafe { std::slice::from_raw_parts(self.data, self.size) },
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            end();
+        }
+    }
+}
+
+/// The semantics of host memory from which on it may be used as long as the array is there.
+const ZERO_COPY: i32 = 2;
+
+pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
+    let platform = &a.client.get()?.platform;
+    let memory = platform.place(a.memory, a.device)?;
+    let ty = element::element_type(a.element_type)?;
+    let dims = a.dims.get()?;
+    // SAFETY: the caller's promise: a layout, or null.
+    let layout = unsafe { a.device_layout.as_ref() };
+    if !Strided::laid_out(dims, ty.byte_size(), layout)?.is_row_major() {
+        return Err(Fault::unimplemented("arrays that do not lie row-major on the device are not supported"));
+    }
+    let host = Strided::at(dims, ty.byte_size(), a.byte_strides.get()?)?;
+    let size = host.byte_size();
+    if a.data.is_null() && size > 0 {
+        return Err(Fault::invalid("the data is a null pointer"));
+    }
+    let shape = Shape::array(ty, dims.iter().copied());
+    let data = a.data.cast::<u8>();
+    let array = if a.semantics >= ZERO_COPY && host.is_row_major() {
+        let done: Arc<Promise<()>> = Arc::default();
+        a.done_with_host_buffer = Handle::give(Event::Own(done.clone()));
+        let end = Box::new(move || {
+            done.keep(Ok(()));
+        });
+        lent(Lent { data, size, end: Some(end) }, &shape)?
+    } else {
+        // SAFETY: the caller's promise: the elements are there.
+        let array = unsafe { gathered(&host, data, &shape)? };
+        a.done_with_host_buffer = Handle::give(Event::Over(Ok(())));
+        array
+    };
+    let value = Value::Here(array);
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), value));
+    Ok(())
+}
+
+/// The elements at an address, row-major.
+///
+/// # Safety
+/// They must be readable as the strides say.
+unsafe fn gathered(host: &Strided, data: *const u8, shape: &Shape) -> Result<Array> {
+    let size = host.byte_size();
+    let bytes = AlignedBytes::try_zeroed(size);
+    let mut bytes =
+        bytes.ok_or_else(|| Fault::new(Code::ResourceExhausted, format!("there is no memory for {size} bytes")))?;
+    // SAFETY: the caller's promise; there are as many bytes.
+    unsafe { host.gather(data, bytes.as_mut_ptr()) };
+    if let Some(ty) = shape.as_array().map(|a| a.element_type)
+        && ty.first_odd_byte(&bytes).is_some()
+    {
+        bytes.iter_mut().for_each(|byte| *byte = value_of(ty, *byte));
+    }
+    let value = Literal::try_from_shared(shape.clone(), Arc::new(bytes));
+    let value = value.ok_or_else(|| Fault::internal("internal error: an array is not as large as its shape"))?;
+    Ok(Array::from_literal(&value, shape)?)
+}
+
+/// The value of a type of less than a byte whose bits these are, the others whatever they are.
+fn value_of(ty: ElementType, byte: u8) -> u8 {
+    let unused = 8u32.saturating_sub(ty.bit_width());
+    match (ty.is_pred(), ty.is_signed_integer()) {
+        (true, _) => u8::from(byte != 0),
+        (_, true) => (((byte << unused).cast_signed()) >> unused).cast_unsigned(),
+        _ => (byte << unused) >> unused,
+    }
+}
+
+/// An array in the caller's memory. If what is there are no values of a type of less than a byte, it is one in memory of its own.
+fn lent(memory: Lent, shape: &Shape) -> Result<Array> {
+    let Some(ty) = shape.as_array().map(|a| a.element_type) else {
+        return Err(Fault::internal("internal error: no array"));
+    };
+    if ty.first_odd_byte(&memory).is_none() {
+        return Ok(Array::from_owner(memory, shape)?);
+    }
+    let values: Vec<u8> = memory.iter().map(|&byte| value_of(ty, byte)).collect();
+    Ok(Array::from_slice(&values, shape)?)
+}
+
+/// The caller's function for memory that is not needed any more, and its arguments.
+struct OnDelete(OnDeleteFunction, *mut c_void, *mut c_void);
+type OnDeleteFunction = crate::sys::args::OnDelete;
+
+// SAFETY: the caller's promise: it may be called on any thread.
+unsafe impl Send for OnDelete {}
+// SAFETY: as above.
+unsafe impl Sync for OnDelete {}
+
+impl OnDelete {
+    fn call(self) {
+        if let Some(function) = self.0 {
+            // SAFETY: the caller's promise: it is such a function, and takes these.
+            unsafe { function(self.1, self.2) };
+        }
+    }
+}
+
+pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> Result {
+    let platform = &a.client.get()?.platform;
+    let memory = platform.place(a.memory, a.device)?;
+    let ty = element::element_type(a.element_type)?;
+    let dims = a.dims.get()?;
+    // SAFETY: the caller's promise: a layout, or null.
+    let layout = unsafe { a.layout.as_ref() };
+    let there = Strided::laid_out(dims, ty.byte_size(), layout)?;
+    let size = there.byte_size();
+    if a.device_buffer_ptr.is_null() && size > 0 {
+        return Err(Fault::invalid("the memory is a null pointer"));
+    }
+    let data = a.device_buffer_ptr.cast_const().cast::<u8>();
+    let on_delete = OnDelete(a.on_delete, a.device_buffer_ptr, a.on_delete_arg);
+    let shape = Shape::array(ty, dims.iter().copied());
+    let array = if there.is_row_major() {
+        lent(Lent { data, size, end: Some(Box::new(move || on_delete.call())) }, &shape)?
+    } else {
+        // SAFETY: the caller's promise: the elements are there.
+        let array = unsafe { gathered(&there, data, &shape)? };
+        on_delete.call();
+        array
+    };
+    let value = Value::Here(array);
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), value));
+    Ok(())
+}
+
+pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> Result {
+    let platform = &a.client.get()?.platform;
+    let memory = platform.place(a.memory, a.device)?;
+    let ty = element::element_type(a.element_type)?;
+    let dims = a.dims.get()?;
+    // For the check of the sizes.
+    Strided::row_major(dims, ty.byte_size())?;
+    let array = Array::zeros(&Shape::array(ty, dims.iter().copied()))?;
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), Value::Here(array)));
+    Ok(())
+}
+
+pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
+    let platform = &a.client.get()?.platform;
+    let memory = platform.memory(a.memory)?;
+    let ty = element::element_type(a.element_type)?;
+    let mut fault = Fault::new(Code::from_number(a.error_code), a.error_message.text()?);
+    for named in a.payload.get()? {
+        if let crate::sys::Value::Text(text) = named.value()? {
+            fault.payloads.push((named.name.get()?.to_vec(), text.to_vec()));
+        }
+    }
+    let promise: Arc<Promise<Array>> = Arc::default();
+    promise.keep(Err(fault));
+    let dims = a.dims.get()?.to_vec();
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(promise)));
+    Ok(())
+}
+

@@ -1,0 +1,73 @@
+//! Programs as callers give them: a format, its bytes, and options. That is also what a serialised executable is: compiled code is
+//! kept in a folder (the client's option `cache_dir`), from which a program that is loaded again gets it.
+
+use crate::fault::{Fault, Result};
+
+/// A program as the caller gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The name of its format.
+    pub format: String,
+    /// The program.
+    pub code: Vec<u8>,
+    /// A `CompileOptionsProto`.
+    pub options: Vec<u8>,
+}
+
+/// What a serialised executable begins with, and the version of its form.
+const MAGIC: &[u8; 16] = b"hlo executable 1";
+
+impl Source {
+    /// The program as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for part in [self.format.as_bytes(), &self.code, &self.options] {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        }
+        bytes
+    }
+
+    /// The program of bytes.
+    ///
+    /// # Errors
+    /// They are no such program.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let wrong = || Fault::invalid("these bytes are no serialised executable of this plugin's version");
+        let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(wrong)?;
+        let mut part = || -> Result<Vec<u8>> {
+            let (size, after) = rest.split_first_chunk::<8>().ok_or_else(wrong)?;
+            let size = usize::try_from(u64::from_le_bytes(*size)).map_err(|_| wrong())?;
+            let (part, after) = after.split_at_checked(size).ok_or_else(wrong)?;
+            rest = after;
+            Ok(part.to_vec())
+        };
+        let (format, code, options) = (part()?, part()?, part()?);
+        match rest.is_empty() {
+            true => Ok(Self { format: String::from_utf8(format).map_err(|_| wrong())?, code, options }),
+            false => Err(wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_read_back_and_a_damaged_one_is_not() {
+        let source = Source { format: "mlir".into(), code: vec![1, 2, 3], options: vec![4] };
+        let bytes = source.to_bytes();
+        assert_eq!(Source::from_bytes(&bytes), Ok(source));
+        for end in 0..bytes.len() {
+            assert!(Source::from_bytes(&bytes[..end]).is_err());
+        }
+        let mut long = bytes.clone();
+        long.push(0);
+        assert!(Source::from_bytes(&long).is_err());
+        // A length beyond the end.
+        let mut far = bytes;
+        far[MAGIC.len() + 7] = 0xff;
+        assert!(Source::from_bytes(&far).is_err());
+    }
+}

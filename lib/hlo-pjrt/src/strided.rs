@@ -1,0 +1,239 @@
+//! Arrays in the caller's memory: their elements lie at distances of the caller's choice.
+
+use crate::fault::{Fault, Result};
+use crate::sys::MemoryLayout;
+
+/// How an array lies in the caller's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strided {
+    /// The sizes.
+    pub dims: Vec<usize>,
+    /// From one element to the next of each dimension, in bytes.
+    pub strides: Vec<isize>,
+    /// The bytes of an element.
+    pub element_bytes: usize,
+}
+
+impl Strided {
+    /// An array whose elements lie row-major.
+    ///
+    /// # Errors
+    /// A size is negative, or the array does not fit the address space.
+    pub fn row_major(dims: &[i64], element_bytes: usize) -> Result<Self> {
+        let order: Vec<usize> = (0..dims.len()).rev().collect();
+        Self::in_order(dims, element_bytes, &order)
+    }
+
+    /// An array whose elements lie densely, the dimensions from the fastest to the slowest varying one as given.
+    ///
+    /// # Errors
+    /// A size is negative, the array does not fit the address space, or the order is not of its dimensions.
+    pub fn in_order(dims: &[i64], element_bytes: usize, minor_to_major: &[usize]) -> Result<Self> {
+        let sizes = sizes(dims, element_bytes)?;
+        let mut sorted = minor_to_major.to_vec();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..sizes.len()) {
+            return Err(Fault::invalid(format!("{minor_to_major:?} is no order of {} dimensions", sizes.len())));
+        }
+        let mut strides = vec![0; sizes.len()];
+        let mut next = element_bytes.cast_signed();
+        for &d in minor_to_major {
+            strides[d] = next;
+            // Checked above, where no size is 0; with one there are no elements.
+            next = next.saturating_mul(sizes[d].cast_signed().max(1));
+        }
+        Ok(Self { dims: sizes, strides, element_bytes })
+    }
+
+    /// An array whose elements lie at distances of the caller's choice, row-major if it says none.
+    ///
+    /// # Errors
+    /// A size is negative, the array does not fit the address space, or there are more or fewer distances than dimensions.
+    pub fn at(dims: &[i64], element_bytes: usize, byte_strides: &[i64]) -> Result<Self> {
+        if byte_strides.is_empty() {
+            return Self::row_major(dims, element_bytes);
+        }
+        if byte_strides.len() != dims.len() {
+            let (expected, found) = (dims.len(), byte_strides.len());
+            return Err(Fault::invalid(format!("expected {expected} strides, found {found}")));
+        }
+        let strides = byte_strides.iter().map(|&s| isize::try_from(s));
+        let strides = strides.collect::<std::result::Result<_, _>>();
+        let strides = strides.map_err(|_| Fault::invalid("a stride does not fit the address space"))?;
+        Ok(Self { dims: sizes(dims, element_bytes)?, strides, element_bytes })
+    }
+
+    /// An array that lies as the caller's layout says.
+    ///
+    /// # Errors
+    /// Those of the other functions, or a layout in tiles.
+    pub fn laid_out(dims: &[i64], element_bytes: usize, layout: Option<&MemoryLayout>) -> Result<Self> {
+        let Some(layout) = layout else { return Self::row_major(dims, element_bytes) };
+        match layout.kind {
+            0 => {
+                // SAFETY: the caller's promise: the kind says which one it is.
+                let tiled = unsafe { layout.layout.tiled };
+                if tiled.num_tiles != 0 {
+                    return Err(Fault::unimplemented("arrays in tiles are not supported"));
+                }
+                let order = tiled.minor_to_major.get()?.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
+                Self::in_order(dims, element_bytes, &order.collect::<Vec<_>>())
+            }
+            // SAFETY: as above.
+            1 => Self::at(dims, element_bytes, unsafe { layout.layout.strides }.byte_strides.get()?),
+            other => Err(Fault::invalid(format!("there is no kind {other} of layouts"))),
+        }
+    }
+
+    /// The number of elements.
+    pub fn element_count(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// The bytes of all elements.
+    pub fn byte_size(&self) -> usize {
+        self.element_count() * self.element_bytes
+    }
+
+    /// True if the elements lie row-major, without anything between.
+    pub fn is_row_major(&self) -> bool {
+        let mut next = self.element_bytes.cast_signed();
+        let ordered = self.dims.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+            let fits = size == 1 || stride == next;
+            next = next.saturating_mul(size.cast_signed());
+            fits
+        });
+        ordered || self.element_count() == 0
+    }
+
+    /// The first and the last byte that elements take, from the first element on.
+    pub fn extent(&self) -> Option<(isize, isize)> {
+        if self.element_count() == 0 {
+            return Some((0, 0));
+        }
+        let (mut low, mut high) = (0isize, self.element_bytes.cast_signed());
+        for (&size, &stride) in self.dims.iter().zip(&self.strides) {
+            let far = stride.checked_mul(size.cast_signed() - 1)?;
+            low = low.checked_add(far.min(0))?;
+            high = high.checked_add(far.max(0))?;
+        }
+        Some((low, high))
+    }
+
+    /// Copies the elements to row-major ones.
+    ///
+    /// # Safety
+    /// The elements must be readable from `from` on as the strides say, and as many bytes as they take writable from `to` on.
+    pub unsafe fn gather(&self, from: *const u8, to: *mut u8) {
+        let mut at = 0;
+        // SAFETY: the caller's promise.
+        self.each(&mut |offset, bytes| unsafe {
+            std::ptr::copy_nonoverlapping(from.offset(offset), to.add(at), bytes);
+            at += bytes;
+        });
+    }
+
+    /// Copies row-major elements to where these lie.
+    ///
+    /// # Safety
+    /// As many bytes as they take must be readable from `from` on, and the elements writable from `to` on as the strides say.
+    pub unsafe fn scatter(&self, from: *const u8, to: *mut u8) {
+        let mut at = 0;
+        // SAFETY: the caller's promise.
+        self.each(&mut |offset, bytes| unsafe {
+            std::ptr::copy_nonoverlapping(from.add(at), to.offset(offset), bytes);
+            at += bytes;
+        });
+    }
+
+    /// Names the places of pieces of the array in row-major order: where each begins and its bytes.
+    fn each(&self, piece: &mut impl FnMut(isize, usize)) {
+        if self.element_count() == 0 {
+            return;
+        }
+        // Trailing dimensions that lie densely are one piece.
+        let mut bytes = self.element_bytes;
+        let mut outer = self.dims.len();
+        while outer > 0 && (self.dims[outer - 1] == 1 || self.strides[outer - 1] == bytes.cast_signed()) {
+            outer -= 1;
+            bytes *= self.dims[outer];
+        }
+        let mut index = vec![0usize; outer];
+        let mut offset = 0isize;
+        loop {
+            piece(offset, bytes);
+            let mut d = outer;
+            loop {
+                if d == 0 {
+                    return;
+                }
+                d -= 1;
+                index[d] += 1;
+                offset += self.strides[d];
+                if index[d] < self.dims[d] {
+                    break;
+                }
+                offset -= self.strides[d] * self.dims[d].cast_signed();
+                index[d] = 0;
+            }
+        }
+    }
+}
+
+/// Sizes of an array that fits the address space.
+fn sizes(dims: &[i64], element_bytes: usize) -> Result<Vec<usize>> {
+    let mut extent = element_bytes;
+    let mut sizes = Vec::with_capacity(dims.len());
+    for &size in dims {
+        let size = usize::try_from(size).map_err(|_| Fault::invalid(format!("there is no size {size}")))?;
+        extent = extent.saturating_mul(size.max(1));
+        sizes.push(size);
+    }
+    match isize::try_from(extent) {
+        Ok(_) => Ok(sizes),
+        Err(_) => Err(Fault::invalid(format!("an array of sizes {dims:?} does not fit the address space"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_copied_as_strides_say() {
+        // Two rows of three columns, stored by columns, and backwards.
+        let columns = Strided::in_order(&[2, 3], 1, &[0, 1]).expect("a layout");
+        assert_eq!(columns.strides, [1, 2]);
+        let mut rows = [0u8; 6];
+        // SAFETY: both have six bytes.
+        unsafe { columns.gather(b"adbecf".as_ptr(), rows.as_mut_ptr()) };
+        assert_eq!(&rows, b"abcdef");
+        let mut back = [0u8; 6];
+        // SAFETY: as above.
+        unsafe { columns.scatter(rows.as_ptr(), back.as_mut_ptr()) };
+        assert_eq!(&back, b"adbecf");
+        let backwards = Strided::at(&[3], 2, &[-2]).expect("strides");
+        assert_eq!(backwards.extent(), Some((-4, 2)));
+        let from = b"ccbbaa";
+        // SAFETY: it begins at the last of three elements.
+        unsafe { backwards.gather(from.as_ptr().add(4), rows.as_mut_ptr()) };
+        assert_eq!(&rows, b"aabbcc");
+    }
+
+    #[test]
+    fn what_lies_row_major_is_seen() {
+        assert!(Strided::at(&[2, 1, 3], 4, &[12, 999, 4]).expect("strides").is_row_major());
+        assert!(!Strided::at(&[2, 3], 4, &[16, 4]).expect("strides").is_row_major());
+        assert!(Strided::at(&[0, 3], 4, &[1, 1]).expect("strides").is_row_major());
+        assert!(Strided::row_major(&[], 4).expect("a scalar").is_row_major());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        assert!(Strided::row_major(&[-1], 4).is_err());
+        assert!(Strided::row_major(&[i64::MAX, 4], 4).is_err());
+        assert!(Strided::in_order(&[2, 2], 4, &[0, 0]).is_err());
+        assert!(Strided::at(&[2, 2], 4, &[4]).is_err());
+        assert_eq!(Strided::at(&[3], 1, &[i64::MAX]).expect("strides").extent(), None);
+    }
+}

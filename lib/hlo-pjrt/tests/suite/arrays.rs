@@ -1,0 +1,213 @@
+//! Arrays: transfers, memory that is shared, what becomes of it.
+
+use crate::plugin::*;
+use hlo_pjrt::buffer::Buffer;
+use hlo_pjrt::fault::Error;
+use hlo_pjrt::sys::{Handle, List, NamedValue, Value, args::*};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn a_client_has_the_devices_that_it_was_asked_for() {
+    let client = devices(3);
+    let all = call(api().ClientDevices, ClientDevices { client, ..none() }).expect("devices").devices;
+    let all = all.get().expect("devices");
+    assert_eq!(all.len(), 3);
+    let name = call(api().ClientPlatformName, ClientPlatformName { client, ..none() }).expect("a name");
+    assert_eq!(name.platform_name.text().expect("a text"), "cpu");
+    let description = DeviceGetDescription { device: all[2], ..none() };
+    let description = call(api().DeviceGetDescription, description).expect("a description").description;
+    let kind = DeviceDescriptionKind { description, ..none() };
+    let kind = call(api().DeviceDescriptionKind, kind).expect("a kind").device_kind;
+    assert_eq!(kind.text().expect("a text"), "hlo");
+    let memories = DeviceAddressableMemories { device: all[2], ..none() };
+    let memories = call(api().DeviceAddressableMemories, memories).expect("memories").memories;
+    let kinds: Vec<String> = memories.get().expect("memories").iter().map(|&memory| {
+        call(api().MemoryKind, MemoryKind { memory, ..none() }).expect("a kind").kind.text().expect("a text")
+    }).collect();
+    assert_eq!(kinds, ["device", "pinned_host", "unpinned_host"]);
+    call(api().ClientDestroy, ClientDestroy { client, ..none() }).expect("a client");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    for (name, value, expected) in [
+        ("num_devices", Value::Integer(0), "expected a number from 1 to 1024, found 0"),
+        ("num_devices", Value::Text(b"two"), "which is of another kind"),
+        ("engine", Value::Text(b"gpu"), "found `gpu`"),
+    ] {
+        let options = [NamedValue::new(name, value)];
+        let args = ClientCreate { create_options: List::to(&options), ..none() };
+        let failed = call(api().ClientCreate, args).err().expect("an error");
+        assert!(failed.message.contains(expected), "{}", failed.message);
+    }
+}
+
+#[test]
+fn elements_come_back_as_they_were_in_any_layout() {
+    let client = devices(1);
+    let rows = floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    assert_eq!(numbers(rows), Ok(vec![1., 2., 3., 4., 5., 6.]));
+    // Columns first, there and back.
+    let columns = [1f32, 4., 2., 5., 3., 6.];
+    let device = call(api().BufferDevice, BufferDevice { buffer: rows, ..none() }).expect("a device").device;
+    let args = ClientBufferFromHostBuffer {
+        client,
+        data: columns.as_ptr().cast(),
+        element_type: 11,
+        dims: List::to(&[2, 3]),
+        byte_strides: List::to(&[4, 8]),
+        device,
+        ..none()
+    };
+    let made = call(api().ClientBufferFromHostBuffer, args).expect("a buffer");
+    wait(made.done_with_host_buffer).expect("a copy");
+    assert_eq!(numbers(made.buffer), Ok(vec![1., 2., 3., 4., 5., 6.]));
+    let dims = call(api().BufferDimensions, BufferDimensions { buffer: made.buffer, ..none() }).expect("sizes");
+    assert_eq!(dims.dims.get(), Ok(&[2i64, 3][..]));
+}
+
+#[test]
+fn sizes_and_types_that_make_no_sense_are_refused() {
+    let client = devices(1);
+    let data = [0u8; 16];
+    let device = call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
+    let refused = |element_type: i32, dims: &[i64], strides: &[i64]| {
+        let args = ClientBufferFromHostBuffer {
+            client,
+            data: data.as_ptr().cast(),
+            element_type,
+            dims: List::to(dims),
+            byte_strides: List::to(strides),
+            device,
+            ..none()
+        };
+        call(api().ClientBufferFromHostBuffer, args).err().expect("an error").message
+    };
+    assert!(refused(99, &[1], &[]).contains("no element type"));
+    assert!(refused(11, &[-1], &[]).contains("no size -1"));
+    assert!(refused(11, &[i64::MAX, 8], &[]).contains("address space"));
+    assert!(refused(11, &[2], &[4, 4]).contains("1 strides"));
+}
+
+#[test]
+fn memory_of_the_caller_is_used_as_it_is_and_given_back() {
+    #[repr(align(64))]
+    struct Aligned([f32; 4]);
+    let client = devices(1);
+    let memory = Aligned([1., 2., 3., 4.]);
+    let device = call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
+    let args = ClientBufferFromHostBuffer {
+        client,
+        data: memory.0.as_ptr().cast(),
+        element_type: 11,
+        dims: List::to(&[4]),
+        semantics: 2,
+        device,
+        ..none()
+    };
+    let made = call(api().ClientBufferFromHostBuffer, args).expect("a buffer");
+    let (buffer, event) = (made.buffer, made.done_with_host_buffer);
+    let is_ready = || call(api().EventIsReady, EventIsReady { event, ..none() }).expect("an event").is_ready;
+    assert!(!is_ready());
+    assert_eq!(address(buffer), memory.0.as_ptr().addr());
+    // Somebody has a view: the memory stays when the array is deleted.
+    call(api().BufferIncreaseExternalReferenceCount, BufferIncreaseExternalReferenceCount { buffer, ..none() })
+        .expect("a reference");
+    delete(buffer);
+    assert!(is_deleted(buffer));
+    assert!(!is_ready());
+    assert_eq!(address(buffer), memory.0.as_ptr().addr());
+    let decrease = || BufferDecreaseExternalReferenceCount { buffer, ..none() };
+    call(api().BufferDecreaseExternalReferenceCount, decrease()).expect("a reference");
+    assert!(is_ready());
+    assert!(call(api().BufferDecreaseExternalReferenceCount, decrease()).is_err());
+    assert!(numbers(buffer).expect_err("deleted").message.contains("deleted"));
+    wait(event).expect("the end");
+    call(api().BufferDestroy, BufferDestroy { buffer, ..none() }).expect("a buffer");
+}
+
+fn address(buffer: Handle<Buffer>) -> usize {
+    let args = BufferOpaqueDeviceMemoryDataPointer { buffer, ..none() };
+    call(api().BufferOpaqueDeviceMemoryDataPointer, args).expect("an address").pointer.addr()
+}
+
+#[test]
+fn a_copy_is_in_memory_of_its_own() {
+    let client = devices(2);
+    let x = floats(client, 0, &[2], &[1., 2.]);
+    let device = ClientLookupDevice { client, id: 1, ..none() };
+    let dst_device = call(api().ClientLookupDevice, device).expect("a device").device;
+    let args = BufferCopyToDevice { buffer: x, dst_device, ..none() };
+    let copy = call(api().BufferCopyToDevice, args).expect("a copy").dst_buffer;
+    assert_ne!(address(copy), address(x));
+    assert_eq!(numbers(copy), Ok(vec![1., 2.]));
+    let of = call(api().BufferDevice, BufferDevice { buffer: copy, ..none() }).expect("a device").device;
+    assert!(of.is(dst_device.get().expect("a device")));
+}
+
+static HEARD: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn hear(error: Handle<Error>, argument: *mut c_void) {
+    let failed = failure(error).expect_err("an error");
+    assert_eq!((failed.code, failed.message.as_str()), (9, "not now"));
+    HEARD.fetch_add(argument.addr(), Ordering::SeqCst);
+}
+
+#[test]
+fn an_event_of_the_caller_is_over_when_the_caller_says_so() {
+    let event = call(api().EventCreate, EventCreate { ..none() }).expect("an event").event;
+    let on_ready = || EventOnReady { event, callback: Some(hear), user_arg: std::ptr::without_provenance_mut(7), ..none() };
+    call(api().EventOnReady, on_ready()).expect("a callback");
+    assert_eq!(HEARD.load(Ordering::SeqCst), 0);
+    let early = call(api().EventError, EventError { event, ..none() }).err().expect("an error");
+    assert_eq!(early.code, 9);
+    let text = hlo_pjrt::sys::Text::of("not now");
+    call(api().EventSet, EventSet { event, error_code: 9, error_message: text, ..none() }).expect("an event");
+    assert_eq!(HEARD.load(Ordering::SeqCst), 7);
+    call(api().EventOnReady, on_ready()).expect("a callback");
+    assert_eq!(HEARD.load(Ordering::SeqCst), 14);
+    assert!(call(api().EventSet, EventSet { event, ..none() }).is_err());
+    assert!(wait(event).is_err());
+}
+
+unsafe extern "C" fn count(key: *const u8, size: usize, _: *const u8, _: usize, argument: *mut c_void) {
+    // SAFETY: the test's own number, and a key of so many bytes.
+    unsafe {
+        assert_eq!(std::slice::from_raw_parts(key, size), b"why");
+        *argument.cast::<usize>() += 1;
+    }
+}
+
+#[test]
+fn an_array_may_be_an_error_from_the_start() {
+    let client = devices(1);
+    let x = floats(client, 0, &[2], &[1., 2.]);
+    let memory = call(api().BufferMemory, BufferMemory { buffer: x, ..none() }).expect("a memory").memory;
+    let payload = [NamedValue::new("why", Value::Text(b"because"))];
+    let args = ClientCreateErrorBuffer {
+        client,
+        error_code: 8,
+        error_message: hlo_pjrt::sys::Text::of("too large"),
+        dims: List::to(&[2]),
+        element_type: 11,
+        memory,
+        payload: List::to(&payload),
+        ..none()
+    };
+    let wrong = call(api().ClientCreateErrorBuffer, args).expect("a buffer").buffer;
+    let event = call(api().BufferReadyEvent, BufferReadyEvent { buffer: wrong, ..none() }).expect("an event").event;
+    let mut error = EventError { event, ..none() };
+    // SAFETY: the function's own struct.
+    let error = unsafe { (api().EventError)((&raw mut error).cast()) };
+    let mut payloads = 0usize;
+    let user_arg = (&raw mut payloads).cast();
+    call(api().ErrorForEachPayload, ErrorForEachPayload { error, visitor: Some(count), user_arg, ..none() })
+        .expect("payloads");
+    assert_eq!(payloads, 1);
+    assert_eq!(failure(error).expect_err("an error").code, 8);
+    // What is computed of it is the same error.
+    let double = compile(client, "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }", &[]);
+    let failed = run(double.expect("a program"), &[wrong]).expect_err("an error");
+    assert_eq!((failed.code, failed.message.contains("too large")), (8, true));
+}

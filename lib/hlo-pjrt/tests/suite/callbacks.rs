@@ -1,0 +1,123 @@
+//! Custom calls of the caller's functions: Python's, and handlers that are registered.
+
+use crate::plugin::*;
+use hlo_pjrt::callbacks::{PythonArray, hlo_pjrt_set_python_callback};
+use hlo_pjrt::ffi::args::{RegisterHandler, TypeRegister, UserDataAdd};
+use hlo_pjrt::sys::table::Slot;
+use hlo_pjrt::sys::{ExecuteOptions, Extension, Text, args::*};
+use std::ffi::c_void;
+
+/// The functions of the extension for custom calls.
+fn extension() -> [Slot; 3] {
+    let mut extension: *const Extension = api().extensions;
+    // SAFETY: a list of extensions, of which that of number 5 has three functions.
+    unsafe {
+        while (*extension).kind != 5 {
+            extension = (*extension).next;
+        }
+        extension.add(1).cast::<[Slot; 3]>().read()
+    }
+}
+
+/// What stands for Python: it doubles the first operand, if the object is the number 7.
+unsafe extern "C" fn double(
+    callable: *mut c_void,
+    operands: *const PythonArray,
+    operand_count: usize,
+    results: *const PythonArray,
+    result_count: usize,
+    message: *mut u8,
+    message_size: *mut usize,
+) -> i32 {
+    // SAFETY: the test's own arrays, and room for a message.
+    unsafe {
+        if callable.addr() != 7 {
+            let text = b"ValueError: not seven";
+            assert!(*message_size >= text.len());
+            std::ptr::copy_nonoverlapping(text.as_ptr(), message, text.len());
+            *message_size = text.len();
+            return 1;
+        }
+        assert_eq!((operand_count, result_count), (1, 1));
+        let (from, to) = (&*operands, &*results);
+        assert_eq!((from.element_type, from.rank, *from.dims, *from.byte_strides), (11, 1, 2, 4));
+        for i in 0..2 {
+            to.data.cast::<f32>().add(i).write(2.0 * from.data.cast::<f32>().add(i).read());
+        }
+    }
+    0
+}
+
+/// What JAX hands to runs: a list of Python objects.
+#[repr(C)]
+struct Callables {
+    objects: *const *mut c_void,
+    count: u32,
+}
+
+#[test]
+fn a_program_calls_python() {
+    let [type_register, user_data_add, _] = extension();
+    let client = devices(1);
+    let text = "HloModule m ENTRY e { x = f32[2] parameter(0)
+ROOT y = f32[2] custom-call(x), custom_call_target=\"xla_ffi_python_cpu_callback\", api_version=API_VERSION_TYPED_FFI, backend_config=\"{index = 1 : ui64}\" }";
+    let program = compile(client, text, &[]).expect("a program");
+    let x = floats(client, 0, &[2], &[1.5, -4.]);
+    assert!(run(program, &[x]).expect_err("an error").message.contains("Python"));
+    hlo_pjrt_set_python_callback(Some(double));
+    let register = TypeRegister { name: Text::of("callbacks"), ..none() };
+    let id = call(type_register, register).expect("a type").id;
+    let mut objects = [std::ptr::null_mut(), std::ptr::without_provenance_mut(7)];
+    let mut go = |object: usize| {
+        objects[1] = std::ptr::without_provenance_mut(object);
+        let list = Callables { objects: objects.as_ptr(), count: 2 };
+        let context = call(api().ExecuteContextCreate, ExecuteContextCreate { ..none() }).expect("a context").context;
+        let data = (&raw const list).cast_mut().cast();
+        call(user_data_add, UserDataAdd { context, id, data, ..none() }).expect("data");
+        let options = ExecuteOptions::default().with_context(context);
+        let (buffers, event) = execute(program, &[vec![x]], &options).expect("a run").remove(0);
+        call(api().ExecuteContextDestroy, ExecuteContextDestroy { context, ..none() }).expect("a context");
+        wait(event).map(|()| numbers(buffers[0]).expect("numbers"))
+    };
+    assert_eq!(go(7), Ok(vec![3., -8.]));
+    let failed = go(8).expect_err("an error");
+    assert!(failed.message.contains("ValueError: not seven"), "{}", failed.message);
+}
+
+/// A handler of XLA's typed custom calls, which says that it is of version 0.1 and does nothing else.
+unsafe extern "C" fn handler(frame: *mut usize) -> *mut c_void {
+    // SAFETY: a frame: its size, its extensions, and so on. The extension that asks for the handler's version has
+    // its place after its head, and that has the version's numbers after its size and two heads of its own.
+    unsafe {
+        let extension = frame.add(1).read() as *const usize;
+        if !extension.is_null() {
+            let metadata = extension.add(3).read() as *mut usize;
+            let version = metadata.add(3).cast::<i32>();
+            version.write(0);
+            version.add(1).write(1);
+        }
+    }
+    std::ptr::null_mut()
+}
+
+#[test]
+fn a_handler_is_registered_for_processors_only() {
+    let [_, _, register] = extension();
+    let call_of = |name: &str, platform: &str, handler: *const c_void| {
+        let args =
+            RegisterHandler { target: Text::of(name), handler, platform: Text::of(platform), ..none() };
+        call(register, args).map(drop)
+    };
+    let address = handler as unsafe extern "C" fn(*mut usize) -> *mut c_void as *const c_void;
+    assert!(call_of("test.handler", "CUDA", address).expect_err("an error").message.contains("CUDA"));
+    assert!(call_of("test.handler", "Host", std::ptr::null()).is_err());
+    call_of("test.handler", "Host", address).expect("a handler");
+    call_of("test.handler", "Host", address).expect("the same handler");
+    assert_eq!(call_of("test.handler", "Host", std::ptr::dangling()).expect_err("an error").code, 6);
+    let client = devices(1);
+    let text = "HloModule m ENTRY e { x = f32[2] parameter(0)
+ROOT y = f32[2] custom-call(x), custom_call_target=\"test.handler\", api_version=API_VERSION_TYPED_FFI }";
+    let program = compile(client, text, &[]).expect("a program");
+    let x = floats(client, 0, &[2], &[1., 2.]);
+    assert_eq!(numbers(run(program, &[x]).expect("results")[0]).expect("numbers").len(), 2);
+}

@@ -1,0 +1,215 @@
+//! Programs on one device: compiled, run, kept, asked about.
+
+use crate::plugin::*;
+use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
+use std::time::Duration;
+
+const AXPY: &str = "HloModule axpy
+ENTRY main {
+  a = f32[] parameter(0)
+  x = f32[3] parameter(1)
+  b = f32[3] broadcast(a), dimensions={}
+  p = f32[3] multiply(b, x)
+  ROOT t = (f32[3], f32[]) tuple(p, a)
+}";
+
+#[test]
+fn a_program_runs_and_its_results_are_in_memory_of_their_own() {
+    let client = devices(1);
+    let program = compile(client, AXPY, &[]).expect("a program");
+    let (a, x) = (floats(client, 0, &[], &[2.]), floats(client, 0, &[3], &[1., 2., 3.]));
+    for _ in 0..3 {
+        let results = run(program, &[a, x]).expect("results");
+        assert_eq!(numbers(results[0]), Ok(vec![2., 4., 6.]));
+        assert_eq!(numbers(results[1]), Ok(vec![2.]));
+        let address = |buffer| {
+            let args = BufferUnsafePointer { buffer, ..none() };
+            call(api().BufferUnsafePointer, args).expect("an address").pointer
+        };
+        assert_ne!(address(results[1]), address(a));
+    }
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused() {
+    let (client, other) = (devices(1), devices(1));
+    let program = compile(client, AXPY, &[]).expect("a program");
+    let (a, x) = (floats(client, 0, &[], &[2.]), floats(client, 0, &[3], &[1., 2., 3.]));
+    let message = |arguments: &[_]| run(program, arguments).expect_err("an error").message;
+    assert!(message(&[a]).contains("takes 2 arguments, found 1"));
+    assert!(message(&[x, x]).contains("argument 0: expected a buffer of f32[], found one of f32[3]"));
+    assert!(message(&[a, array(client, 0, 4, &[3], &[0; 12])]).contains("found one of s32[3]"));
+    assert!(message(&[a, floats(other, 0, &[3], &[1., 2., 3.])]).contains("another client's"));
+    delete(x);
+    assert!(message(&[a, x]).contains("deleted"));
+}
+
+const ADD_IN_PLACE: &str = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { x = f32[2] parameter(0) y = f32[2] parameter(1) ROOT s = f32[2] add(x, y) }";
+
+#[test]
+fn what_is_given_away_is_deleted_unless_the_caller_keeps_it() {
+    let client = devices(1);
+    let program = compile(client, ADD_IN_PLACE, &[]).expect("a program");
+    let (x, y) = (floats(client, 0, &[2], &[1., 2.]), floats(client, 0, &[2], &[10., 20.]));
+    let keeping = ExecuteOptions::default().keeping(&[0]);
+    let results = execute(program, &[vec![x, y]], &keeping).expect("results");
+    wait(results[0].1).expect("the end");
+    assert!(!is_deleted(x));
+    let twice = run(program, &[x, x]).expect_err("an error").message;
+    assert!(twice.contains("Attempt to donate the same buffer twice in Execute()"), "{twice}");
+    let results = run(program, &[x, y]).expect("results");
+    assert_eq!(numbers(results[0]), Ok(vec![11., 22.]));
+    assert!(is_deleted(x) && !is_deleted(y));
+    assert!(run(program, &[x, y]).expect_err("an error").message.contains("deleted or donated"));
+}
+
+#[test]
+fn a_view_of_what_was_given_away_stays_as_it_was() {
+    let client = devices(1);
+    let program = compile(client, ADD_IN_PLACE, &[]).expect("a program");
+    let (x, y) = (floats(client, 0, &[2], &[1., 2.]), floats(client, 0, &[2], &[10., 20.]));
+    call(api().BufferIncreaseExternalReferenceCount, BufferIncreaseExternalReferenceCount { buffer: x, ..none() })
+        .expect("a reference");
+    let view = BufferOpaqueDeviceMemoryDataPointer { buffer: x, ..none() };
+    let view = call(api().BufferOpaqueDeviceMemoryDataPointer, view).expect("an address").pointer.cast::<f32>();
+    let results = run(program, &[x, y]).expect("results");
+    assert_eq!(numbers(results[0]), Ok(vec![11., 22.]));
+    // SAFETY: the reference keeps the memory.
+    assert_eq!(unsafe { [view.read(), view.add(1).read()] }, [1., 2.]);
+}
+
+/// A loop of so many steps: too long for a run on the caller's thread.
+fn long(steps: u32) -> String {
+    format!(
+        "HloModule long
+body {{ s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0  x = f32[64] get-tuple-element(s), index=1
+  one = s32[] constant(1)  j = s32[] add(i, one)
+  half = f32[] constant(0.5)  h = f32[64] broadcast(half), dimensions={{}}
+  y = f32[64] multiply(x, h)  z = f32[64] sine(y)
+  ROOT t = (s32[], f32[64]) tuple(j, z) }}
+condition {{ s = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0  n = s32[] constant({steps})
+  ROOT c = pred[] compare(i, n), direction=LT }}
+ENTRY e {{ x = f32[64] parameter(0)  zero = s32[] constant(0)
+  t = (s32[], f32[64]) tuple(zero, x)
+  w = (s32[], f32[64]) while(t), condition=condition, body=body
+  ROOT r = f32[64] get-tuple-element(w), index=1 }}"
+    )
+}
+
+#[test]
+fn a_long_run_goes_on_while_the_caller_does_something_else() {
+    let client = devices(1);
+    let program = compile(client, &long(20_000), &[]).expect("a program");
+    let double = "HloModule d ENTRY e { x = f32[64] parameter(0) ROOT y = f32[64] add(x, x) }";
+    let double = compile(client, double, &[]).expect("a program");
+    let x = floats(client, 0, &[64], &[1.; 64]);
+    let first = execute(program, &[vec![x]], &ExecuteOptions::default()).expect("a run").remove(0);
+    let ready = || call(api().EventIsReady, EventIsReady { event: first.1, ..none() }).expect("an event").is_ready;
+    assert!(!ready());
+    // What is computed of it waits for it, and the argument may go.
+    delete(x);
+    let second = execute(double, &[vec![first.0[0]]], &ExecuteOptions::default()).expect("a run").remove(0);
+    delete(first.0[0]);
+    assert_eq!(numbers(second.0[0]).expect("numbers").len(), 64);
+    std::thread::sleep(Duration::from_millis(1));
+    assert!(ready());
+    wait(first.1).expect("the end");
+    wait(second.1).expect("the end");
+}
+
+#[test]
+fn a_program_can_be_asked_about() {
+    let client = devices(1);
+    let loaded = compile(client, AXPY, &[]).expect("a program");
+    let executable = LoadedExecutableGetExecutable { loaded, ..none() };
+    let executable = call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
+    let name = call(api().ExecutableName, ExecutableName { executable, ..none() }).expect("a name").name;
+    assert_eq!(name.text().expect("a text"), "axpy");
+    let types = ExecutableOutputElementTypes { executable, ..none() };
+    let types = call(api().ExecutableOutputElementTypes, types).expect("types").types;
+    assert_eq!(types.get(), Ok(&[11, 11][..]));
+    let dims = call(api().ExecutableOutputDimensions, ExecutableOutputDimensions { executable, ..none() });
+    let dims = dims.expect("sizes");
+    // SAFETY: as many as there are outputs, and their sum.
+    let (ranks, sizes) = unsafe {
+        (std::slice::from_raw_parts(dims.dim_sizes, 2), std::slice::from_raw_parts(dims.dims, 1))
+    };
+    assert_eq!((dims.num_outputs, ranks, sizes), (2, &[1, 0][..], &[3][..]));
+    let costs = call(api().ExecutableGetCostAnalysis, ExecutableGetCostAnalysis { executable, ..none() });
+    assert_eq!(costs.expect("costs").num_properties, 3);
+    let memory = ExecutableGetCompiledMemoryStats { executable, ..none() };
+    let memory = call(api().ExecutableGetCompiledMemoryStats, memory).expect("sizes");
+    assert_eq!((memory.argument, memory.output, memory.alias), (16, 16, 0));
+    let devices = LoadedExecutableAddressableDevices { executable: loaded, ..none() };
+    let devices = call(api().LoadedExecutableAddressableDevices, devices).expect("devices").devices;
+    assert_eq!(devices.get().expect("devices").len(), 1);
+}
+
+#[test]
+fn a_program_is_the_same_after_it_was_serialised() {
+    let client = devices(1);
+    let loaded = compile(client, AXPY, &[]).expect("a program");
+    let executable = LoadedExecutableGetExecutable { loaded, ..none() };
+    let executable = call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
+    let made = call(api().ExecutableSerialize, ExecutableSerialize { executable, ..none() }).expect("bytes");
+    let bytes = made.serialized.get().expect("bytes").to_vec();
+    made.serialized.free();
+    let load = |bytes: &[u8]| {
+        let args = ExecutableDeserializeAndLoad { client, serialized: Text::to(bytes), ..none() };
+        call(api().ExecutableDeserializeAndLoad, args).map(|args| args.executable)
+    };
+    let again = load(&bytes).expect("a program");
+    let fingerprint = |loaded| {
+        let executable = LoadedExecutableGetExecutable { loaded, ..none() };
+        let executable = call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
+        let made = call(api().ExecutableFingerprint, ExecutableFingerprint { executable, ..none() });
+        made.expect("a fingerprint").fingerprint.text().expect("a text")
+    };
+    assert_eq!(fingerprint(again), fingerprint(loaded));
+    let (a, x) = (floats(client, 0, &[], &[2.]), floats(client, 0, &[3], &[1., 2., 3.]));
+    assert_eq!(numbers(run(again, &[a, x]).expect("results")[0]), Ok(vec![2., 4., 6.]));
+    for end in [0, 10, 40, bytes.len() - 1] {
+        assert!(load(&bytes[..end]).is_err());
+    }
+}
+
+#[test]
+fn what_is_no_program_is_an_error() {
+    let client = devices(1);
+    let message = |format: &str, code: &[u8], options: &[u8]| {
+        compile_as(client, format, code, options).expect_err("an error").message
+    };
+    assert!(message("hlo", b"HloModule m ENTRY e { ROOT x = f32[2] add(y, y) }", &[]).contains('y'));
+    assert!(message("vhlo", b"", &[]).contains("found `vhlo`"));
+    assert!(message("hlo", AXPY.as_bytes(), &[0xff; 7]).contains("CompileOptionsProto"));
+    let unknown = [&[0x3a, 0x07, 0x0a, 0x05][..], b"magic"].concat();
+    assert!(message("hlo", AXPY.as_bytes(), &unknown).contains("No such compile option: 'magic'"));
+}
+
+/// Damaged programs in each format: an error, whatever they are.
+#[test]
+fn damaged_programs_are_errors() {
+    let client = devices(1);
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for round in 0..400 {
+        let size = (next() % 64) as usize;
+        let mut bytes: Vec<u8> = (0..size).map(|_| next() as u8).collect();
+        let format = ["mlir", "hlo", "hlo_with_config"][round % 3];
+        if round % 2 == 0 && format == "mlir" {
+            bytes.splice(0..0, *b"ML\xefR");
+        }
+        if let Ok(executable) = compile_as(client, format, &bytes, &[]) {
+            // No bytes may be an empty module, which is none to run; anything else is no accident.
+            panic!("{format} {bytes:?} is a program: {executable:?}");
+        }
+    }
+}
