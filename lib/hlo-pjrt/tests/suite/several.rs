@@ -47,10 +47,10 @@ ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] all-reduce(x), to_apply=add }"
 fn a_program_for_all_devices_together_is_cut() {
     let client = devices(2);
     let text = "HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 ENTRY e { x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
   z = f32[] constant(0)
-  ROOT y = f32[] reduce(x, z), dimensions={0}, to_apply=add }
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }";
+  ROOT y = f32[] reduce(x, z), dimensions={0}, to_apply=add }";
     let program = compile(client, text, &options(1, 2, &[vec![0], vec![1]])).expect("a program");
     let arguments = [vec![floats(client, 0, &[2], &[1., 2.])], vec![floats(client, 1, &[2], &[3., 4.])]];
     let results = execute(program, &arguments, &ExecuteOptions::default()).expect("a run");
