@@ -6,7 +6,7 @@ use crate::program::{Leaf, Program};
 use crate::sys::{Handle, LogicalDeviceIds, NamedValue, Value};
 use hlo_ir::Op;
 use hlo_passes::analysis::ModuleCost;
-use hlo_proto::messages::{ComputationDevice, DeviceAssignmentProto, HloModuleConfigProto, HloModuleProtoWithConfig};
+use hlo_proto::messages::{ComputationDevice, DeviceAssignmentProto};
 use prost::Message;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,17 +116,13 @@ impl Executable {
         let made = self.optimized.get_or_init(|| {
             let program = &self.program;
             let module = program.engines.best().module().unwrap_or(&program.module);
-            let proto = hlo_proto::to_proto(module);
-            let config = HloModuleConfigProto {
-                entry_computation_layout: proto.host_program_shape.clone(),
-                replica_count: count(program.replicas),
-                num_partitions: count(program.partitions),
-                use_spmd_partitioning: program.options.spmd_partitioning,
-                static_device_assignment: Some(Box::new(self.assignment())),
-                ..HloModuleConfigProto::default()
-            };
-            let whole =
-                HloModuleProtoWithConfig { hlo_module: Some(Box::new(proto)), config: Some(Box::new(config)) };
+            let mut whole = hlo_proto::from_module_with_config(module);
+            if let Some(config) = &mut whole.config {
+                config.replica_count = count(program.replicas);
+                config.num_partitions = count(program.partitions);
+                config.use_spmd_partitioning = program.options.spmd_partitioning;
+                config.static_device_assignment = Some(Box::new(self.assignment()));
+            }
             Ok(whole.encode_to_vec())
         });
         made.as_ref().map(Vec::as_slice).map_err(Clone::clone)

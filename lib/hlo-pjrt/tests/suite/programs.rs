@@ -184,8 +184,8 @@ fn what_is_no_program_is_an_error() {
     };
     assert!(message("hlo", b"HloModule m ENTRY e { ROOT x = f32[2] add(y, y) }", &[]).contains('y'));
     assert!(message("vhlo", b"", &[]).contains("found `vhlo`"));
-    assert!(message("hlo", AXPY.as_bytes(), &[0xff; 7]).contains("CompileOptionsProto"));
-    let unknown = [&[0x3a, 0x07, 0x0a, 0x05][..], b"magic"].concat();
+    assert!(message("hlo", AXPY.as_bytes(), &[0xff; 7]).contains("CompileOptionsProto: byte 0"));
+    let unknown = [&[0x3a, 0x0b, 0x0a, 0x05][..], b"magic", &[0x12, 0x02, 0x10, 0x01]].concat();
     assert!(message("hlo", AXPY.as_bytes(), &unknown).contains("No such compile option: 'magic'"));
 }
 
