@@ -89,6 +89,11 @@ impl Partition {
         &self.result_shape
     }
 
+    /// How the leaves of the parameters, and those of the result, are cut; nothing of what is not cut.
+    pub fn tilings(&self) -> [Vec<Option<&TileAssignment>>; 2] {
+        [&self.parameters, &self.result].map(|cuts| cuts.iter().map(|cut| cut.tiling.as_ref()).collect())
+    }
+
     /// The part that a partition has of values of the whole program, one for each leaf of its parameters. What tiles have beyond
     /// the end of an array, where they do not divide it, are zeros.
     ///

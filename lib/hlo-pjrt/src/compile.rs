@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::source::Source;
 use hlo_client::CompileOptions;
 use hlo_ir::Module;
-use hlo_ir::attr::Count;
+use hlo_ir::attr::{Count, PropagationAllowed};
 use hlo_ir::verify::verify;
 use hlo_proto::file::FileKind;
 use std::sync::Arc;
@@ -21,6 +21,18 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
     let mut module = read(&source)?;
     module.header.replica_count = Count(asked.num_replicas.max(module.header.replica_count.0));
     module.header.num_partitions = Count(asked.num_partitions.max(module.header.num_partitions.0));
+    let header = &mut module.header;
+    for (allowed, asked) in [
+        (
+            &mut header.allow_spmd_sharding_propagation_to_parameters,
+            &asked.allow_spmd_sharding_propagation_to_parameters,
+        ),
+        (&mut header.allow_spmd_sharding_propagation_to_output, &asked.allow_spmd_sharding_propagation_to_output),
+    ] {
+        if !asked.is_empty() {
+            *allowed = PropagationAllowed(asked.clone());
+        }
+    }
     let violations = verify(&module);
     if !violations.is_empty() {
         return Err(Fault::invalid(said(&violations)));

@@ -149,7 +149,7 @@ impl Executable {
     /// The shardings of parameters and of results, each an `OpSharding`; nothing if it runs on one device.
     pub fn shardings(&self) -> &(Texts, Texts) {
         self.shardings.get_or_init(|| {
-            let Some((parameters, results)) = crate::shardings::of(&self.program) else {
+            let Some([parameters, results]) = crate::shardings::of(&self.program) else {
                 return Default::default();
             };
             (Texts::new(parameters), Texts::new(results))

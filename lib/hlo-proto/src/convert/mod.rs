@@ -23,6 +23,7 @@ pub use options::{CompileOptions, DeviceAssignment, OptionValue};
 
 pub use read::{to_module, to_module_with_config};
 pub use shape::{read_shape, write_shape};
+pub use sharding::write_sharding;
 pub use write::{from_module, from_module_with_config};
 
 use hlo_ir::Dims;
