@@ -218,7 +218,7 @@ impl LocalProgram {
     ) -> Result<(), Error> {
         let devices = arguments.len();
         let results = match self.interpreted() {
-            Some(evaluation) => {
+            Some(interpreted) => {
                 let values = arguments.iter().map(|a| self.values(a)).collect::<Result<Vec<_>, _>>()?;
                 let mut nobody = vec![NoHost; devices];
                 let runs = values.into_iter().zip(or_nobody(hosts, &mut nobody));
@@ -229,8 +229,9 @@ impl LocalProgram {
                     timeout: place.timeout,
                     waited: place.waits.map(|_| &note as &hlo_eval::Waited<'_>),
                     world: Some(place.world),
+                    known: interpreted.known.as_ref(),
                 };
-                let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), evaluation, &options);
+                let computed = hlo_eval::evaluate_runs(&self.module, runs.collect(), &interpreted.options, &options);
                 let computed = computed.map_err(|e| self.evaluation_failure(e))?;
                 let mut kept = Vec::with_capacity(devices);
                 for (value, result) in computed.iter().zip(results) {

@@ -4,8 +4,8 @@ use crate::custom_calls::CustomCalls;
 use crate::options::{engine, memory_limit};
 use crate::{Buffer, CompileOptions, Engine, Error, Partition, RunOptions, boundary};
 use hlo_ir::host::{Host, NoHost};
+use hlo_ir::watch::Watch;
 use hlo_ir::{Literal, Module, Shape};
-#[cfg(feature = "codegen")]
 use std::sync::Arc;
 
 /// Where compiled code is kept between processes.
@@ -33,7 +33,15 @@ pub(crate) struct LocalProgram {
 enum Code {
     #[cfg(feature = "codegen")]
     Compiled(Box<hlo_codegen::Executable>),
-    Interpreted(hlo_eval::Options),
+    Interpreted(Box<Interpreted>),
+}
+
+/// How a program is interpreted.
+#[derive(Debug)]
+pub(crate) struct Interpreted {
+    pub(crate) options: hlo_eval::Options,
+    /// What runs have found that does not depend on values; nothing of a module that leaves something unsaid.
+    pub(crate) known: Option<hlo_eval::Known>,
 }
 
 /// The leaves of the parameters, in the layouts that the program's user sees.
@@ -58,7 +66,8 @@ impl LocalProgram {
                     ..hlo_eval::Options::default()
                 };
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
-                Code::Interpreted(evaluation)
+                let known = (!prepared.leaves_unsaid()).then(hlo_eval::Known::default);
+                Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
             Engine::Compiled => compiled(given, &prepared, options, (custom_calls, code_cache))?,
         };
@@ -108,11 +117,11 @@ impl LocalProgram {
     }
 
     /// How the program is interpreted; `None` for one that is compiled.
-    pub(crate) fn interpreted(&self) -> Option<&hlo_eval::Options> {
+    pub(crate) fn interpreted(&self) -> Option<&Interpreted> {
         match &self.code {
             #[cfg(feature = "codegen")]
             Code::Compiled(_) => None,
-            Code::Interpreted(options) => Some(options),
+            Code::Interpreted(interpreted) => Some(interpreted),
         }
     }
 
@@ -153,9 +162,8 @@ impl LocalProgram {
                 let watch = options.watch.as_deref();
                 program.run_watched(&inputs, &mut outputs, host, watch).map_err(|e| self.failure(e))?;
             }
-            Code::Interpreted(evaluation) => {
-                let evaluation = hlo_eval::Options { watch: options.watch.clone(), ..evaluation.clone() };
-                *results = self.interpret(arguments, &evaluation, host)?;
+            Code::Interpreted(interpreted) => {
+                *results = self.interpret(arguments, interpreted, options.watch, host)?;
             }
         }
         self.check_sizes(results)
@@ -195,12 +203,17 @@ impl LocalProgram {
     fn interpret(
         &self,
         arguments: &[Buffer],
-        options: &hlo_eval::Options,
+        interpreted: &Interpreted,
+        watch: Option<Arc<Watch>>,
         host: &mut dyn Host,
     ) -> Result<Vec<Buffer>, Error> {
-        let values = self.values(arguments)?;
-        let result = hlo_eval::evaluate_with_host(&self.module, &values, options, host);
-        self.result_buffers(&result.map_err(|e| self.evaluation_failure(e))?)
+        let run = hlo_eval::DeviceRun { inputs: self.values(arguments)?, host, watch };
+        let devices =
+            hlo_eval::DeviceOptions { known: interpreted.known.as_ref(), ..hlo_eval::DeviceOptions::default() };
+        let results = hlo_eval::evaluate_runs(&self.module, vec![run], &interpreted.options, &devices);
+        let results = results.map_err(|e| self.evaluation_failure(e))?;
+        let result = results.first().ok_or_else(|| Error::new("internal error: a run without a result"))?;
+        self.result_buffers(result)
     }
 
     /// The values of the parameters, from those of their leaves.

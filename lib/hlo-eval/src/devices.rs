@@ -1,6 +1,7 @@
 //! The other devices of a run: each is a thread with an evaluator of its own.
 
 use crate::evaluator::Evaluator;
+use crate::known::Known;
 use crate::{EvalError, Options};
 use hlo_communicator::{
     Communicator, Failure, InProcess, Observer, Options as WaitOptions, Reduction, Table, World, run_in,
@@ -37,6 +38,9 @@ pub struct DeviceOptions<'a> {
     /// Where the devices are; all in this process, if it is not said. If there are others, the runs and the results are those of
     /// the devices of this one.
     pub world: Option<&'a dyn World>,
+    /// What evaluations of the same module with the same options have found before. The module must leave nothing unsaid
+    /// ([`Module::make_explicit`]).
+    pub known: Option<&'a Known>,
 }
 
 /// The collectives of a module by their numbers in a [`Table`].
@@ -90,7 +94,15 @@ pub(crate) fn run(
 ) -> Result<Vec<Literal>, EvalError> {
     let counts = DeviceCounts::of(module).ok_or_else(|| EvalError::internal("too many devices"))?;
     let world = devices.world.unwrap_or(&InProcess);
-    let (sites, table) = Sites::of(module, counts)?;
+    let (sites, table) = match devices.known.and_then(Known::sites) {
+        Some(known) => known,
+        None => {
+            let (sites, table) = Sites::of(module, counts)?;
+            let (sites, table) = (Arc::new(sites), Arc::new(table));
+            devices.known.into_iter().for_each(|known| known.note(&sites, &table));
+            (sites, table)
+        }
+    };
     let first = runs.first().and_then(|r| r.watch.clone()).or_else(|| options.watch.clone());
     // The only device needs none, if nobody looks.
     let watches = match (counts.devices(), &first) {
@@ -101,11 +113,18 @@ pub(crate) fn run(
     let waits = WaitOptions { observer: &overseer, ..WaitOptions::default() };
     let waits = WaitOptions { timeout: devices.timeout.unwrap_or(waits.timeout), ..waits };
     let errors: Mutex<Vec<(usize, EvalError)>> = Mutex::new(Vec::new());
-    let outcome = run_in(world, Arc::new(table), waits, runs, |member, run| {
+    let outcome = run_in(world, table, waits, runs, |member, run| {
         let options = Options { watch: watches.of(member.device()).cloned(), ..options.clone() };
         let mut evaluator = Evaluator::new(module, &options, run.host);
         evaluator.devices = Some(Devices { communicator: member, sites: &sites });
-        body(&mut evaluator, run.inputs).map_err(|e| match (evaluator.failed_elsewhere, e.is_stopped) {
+        if let Some(known) = devices.known {
+            evaluator.plans = known.take();
+        }
+        let outcome = body(&mut evaluator, run.inputs);
+        if let Some(known) = devices.known {
+            known.keep(std::mem::take(&mut evaluator.plans));
+        }
+        outcome.map_err(|e| match (evaluator.failed_elsewhere, e.is_stopped) {
             (true, _) => Failure::Elsewhere,
             (false, true) => Failure::Stopped,
             (false, false) => {

@@ -2,16 +2,15 @@
 
 use crate::devices::Devices;
 use crate::ops;
+use crate::known::Plans;
 use crate::plan::{Plan, Step};
 use crate::program::Program;
 use crate::transfers::Channel;
 use crate::{EvalError, Options};
 use hlo_custom_call::PlannedCall;
-use hlo_ir::effects::Effects;
 use hlo_ir::host::Host;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Literal, LiteralData, Module, Shape, human_bytes};
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// One draw of random numbers (see [`hlo_ir::streams`]).
@@ -27,8 +26,8 @@ pub(crate) struct Draw {
 pub(crate) struct Evaluator<'m> {
     pub(crate) module: &'m Module,
     options: &'m Options,
-    plans: HashMap<ComputationId, Rc<Plan>>,
-    programs: HashMap<ComputationId, Option<Rc<Program>>>,
+    /// What follows from the module alone.
+    pub(crate) plans: Plans,
     depth: usize,
     live_bytes: usize,
     operations: u64,
@@ -36,14 +35,10 @@ pub(crate) struct Evaluator<'m> {
     streams: Option<BTreeMap<InstrId, u64>>,
     /// How often each stream was drawn from.
     draws: HashMap<u64, u64>,
-    /// Of the computations that were planned.
-    effects: Effects,
     pub(crate) host: &'m mut dyn Host,
     pub(crate) channels: HashMap<Option<i64>, Channel>,
     /// True once values may have other sizes than the module declares.
     pub(crate) dynamic: bool,
-    /// Custom calls that were made before.
-    custom_calls: HashMap<InstrId, Arc<PlannedCall>>,
     /// The other devices; `None` where an instruction is evaluated by itself.
     pub(crate) devices: Option<Devices<'m>>,
     /// True once a communication ended because another device has failed.
@@ -55,18 +50,15 @@ impl<'m> Evaluator<'m> {
         Self {
             module,
             options,
-            plans: HashMap::new(),
-            programs: HashMap::new(),
+            plans: Plans::default(),
             depth: 0,
             live_bytes: 0,
             operations: 0,
             streams: None,
             draws: HashMap::new(),
-            effects: Effects::default(),
             host,
             channels: HashMap::new(),
             dynamic: false,
-            custom_calls: HashMap::new(),
             devices: None,
             failed_elsewhere: false,
         }
@@ -74,13 +66,13 @@ impl<'m> Evaluator<'m> {
 
     /// A custom call, planned when it is first made.
     pub(crate) fn custom_call(&mut self, id: InstrId) -> Result<Arc<PlannedCall>, EvalError> {
-        if let Some(planned) = self.custom_calls.get(&id) {
+        if let Some(planned) = self.plans.custom_calls.get(&id) {
             return Ok(planned.clone());
         }
         let site = hlo_custom_call::site(self.module, id).map_err(EvalError::new)?;
         let planned = self.options.custom_calls.plan(site).map_err(|e| EvalError::new(e.0))?;
         let planned = Arc::new(planned);
-        self.custom_calls.insert(id, planned.clone());
+        self.plans.custom_calls.insert(id, planned.clone());
         Ok(planned)
     }
 
@@ -186,23 +178,23 @@ impl<'m> Evaluator<'m> {
     }
 
     /// The scalar program of a computation, if it is one.
-    pub(crate) fn program(&mut self, id: ComputationId) -> Option<Rc<Program>> {
-        if let Some(known) = self.programs.get(&id) {
+    pub(crate) fn program(&mut self, id: ComputationId) -> Option<Arc<Program>> {
+        if let Some(known) = self.plans.programs.get(&id) {
             return known.clone();
         }
-        self.effects.reach(self.module, id);
-        let program = Program::compile(self.module, id, &self.effects).map(Rc::new);
-        self.programs.insert(id, program.clone());
+        self.plans.effects.reach(self.module, id);
+        let program = Program::compile(self.module, id, &self.plans.effects).map(Arc::new);
+        self.plans.programs.insert(id, program.clone());
         program
     }
 
-    fn plan(&mut self, id: ComputationId) -> Result<Rc<Plan>, EvalError> {
-        if let Some(plan) = self.plans.get(&id) {
+    fn plan(&mut self, id: ComputationId) -> Result<Arc<Plan>, EvalError> {
+        if let Some(plan) = self.plans.plans.get(&id) {
             return Ok(plan.clone());
         }
-        self.effects.reach(self.module, id);
-        let plan = Rc::new(Plan::new(self.module, id, &self.effects)?);
-        self.plans.insert(id, plan.clone());
+        self.plans.effects.reach(self.module, id);
+        let plan = Arc::new(Plan::new(self.module, id, &self.plans.effects)?);
+        self.plans.plans.insert(id, plan.clone());
         Ok(plan)
     }
 

@@ -5,7 +5,7 @@ use crate::element::{Scalar, Scalars};
 use crate::evaluator::Evaluator;
 use crate::program::{Machine, Program, bits_of, single_element};
 use hlo_ir::{AlignedBytes, ComputationId, ElementType, Literal};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A computation from scalars to scalars, ready to be applied: as a program where it can be compiled, else run by the
 /// evaluator.
@@ -63,7 +63,7 @@ pub(crate) fn program(
     id: ComputationId,
     parameters: &[ElementType],
     results: &[ElementType],
-) -> Result<Option<Rc<Program>>, EvalError> {
+) -> Result<Option<Arc<Program>>, EvalError> {
     let module = ev.module;
     let wrong = |what: &str| {
         EvalError::new(format!("computation `{}` has {what} that do not fit its use", module[id].name))

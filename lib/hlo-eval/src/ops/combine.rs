@@ -13,7 +13,7 @@ use crate::kernel::Kernel;
 use crate::program::Program;
 use hlo_ir::accumulation::sums_and_products;
 use hlo_ir::{AlignedBytes, ComputationId, ElementType};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Combines elements of one type.
 pub(super) struct Combiner {
@@ -30,7 +30,7 @@ enum How {
     /// A function of whole arrays.
     Kernel(Kernel),
     /// A computation that is a list of these.
-    Program(Rc<Program>),
+    Program(Arc<Program>),
     /// Any other, an element at a time.
     Computation(ComputationId),
 }

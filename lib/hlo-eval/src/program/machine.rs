@@ -5,11 +5,11 @@ use super::Program;
 use crate::EvalError;
 use crate::element::{Scalar, load};
 use hlo_ir::{ElementType, Literal};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A program with its registers.
 pub(crate) struct Machine {
-    program: Rc<Program>,
+    program: Arc<Program>,
     registers: Vec<Vec<u128>>,
     capacity: usize,
     /// What the last call gave.
@@ -18,7 +18,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Registers of up to `capacity` lanes.
-    pub(crate) fn new(program: Rc<Program>, capacity: usize) -> Self {
+    pub(crate) fn new(program: Arc<Program>, capacity: usize) -> Self {
         let mut registers: Vec<Vec<u128>> =
             program.types.iter().map(|t| vec![0; (t.byte_size() * capacity).div_ceil(16)]).collect();
         for &(register, bits) in &program.constants {

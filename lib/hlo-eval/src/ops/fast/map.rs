@@ -6,12 +6,12 @@ use crate::evaluator::Evaluator;
 use crate::ops::Result;
 use crate::program::{Machine, Program};
 use hlo_ir::Literal;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Applies a program of one result to arrays of one size, of its parameters' types.
 pub(in crate::ops) fn map(
     ev: &mut Evaluator<'_>,
-    program: Rc<Program>,
+    program: Arc<Program>,
     operands: &[Literal],
     result: &mut Literal,
 ) -> Result<()> {
@@ -26,7 +26,7 @@ pub(in crate::ops) fn map(
 /// The same on the bytes of arrays, each with the size of its elements.
 pub(in crate::ops) fn map_bytes(
     ev: &mut Evaluator<'_>,
-    program: Rc<Program>,
+    program: Arc<Program>,
     operands: &[(&[u8], usize)],
     (result, size): (&mut [u8], usize),
 ) -> Result<()> {
