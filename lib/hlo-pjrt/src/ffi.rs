@@ -102,6 +102,25 @@ pub unsafe fn register_handler(name: String, handler: *const c_void) -> Result {
     }
 }
 
+/// Makes a handler the target of typed custom calls of a name, for callers without the extension. It gives 0, or 1 if the handler
+/// is null or the name has another one already.
+///
+/// # Safety
+/// The name must have so many bytes; and as [`register_handler`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hlo_pjrt_register_handler(
+    name: *const u8,
+    name_size: usize,
+    handler: *const c_void,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let registered = crate::fault::catch(|| unsafe {
+        let name = crate::sys::elements(name, name_size)?;
+        register_handler(String::from_utf8_lossy(name).into_owned(), handler)
+    });
+    i32::from(registered.is_err())
+}
+
 /// The targets of custom calls that callers registered.
 pub struct Handlers;
 
