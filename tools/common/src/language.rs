@@ -58,7 +58,7 @@ impl LanguageArgs {
         no_verify: bool,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         if let Some(given) = &input.given {
-            self.check_unused()?;
+            self.check_unused("none")?;
             return match self.from {
                 None => Ok(verified(given.clone().into(), no_verify)),
                 Some(_) => Err(Failure::file(&input.source.name, "--from is for text, and this is no text")),
@@ -71,7 +71,7 @@ impl LanguageArgs {
             Some(Language::Stablehlo) => Form::StableHlo,
             None => Form::of(text.as_bytes()),
         };
-        self.check_unused()?;
+        self.check_unused(if form == Form::Hlo { "HLO text" } else { "none" })?;
         Ok(form.read(text.as_bytes()).and_then(|program| verified(program.into(), no_verify)))
     }
 
@@ -92,7 +92,8 @@ impl LanguageArgs {
         }))
     }
 
-    fn check_unused(&self) -> Result<(), Failure> {
+    /// Refuses what is for Tile, of a file that is something else.
+    fn check_unused(&self, what: &str) -> Result<(), Failure> {
         let option = match (&self.function, self.arguments.first(), self.gradients.first()) {
             (Some(_), ..) => "--fn",
             (None, Some(_), _) => "--arg",
@@ -100,7 +101,7 @@ impl LanguageArgs {
             (None, None, None) => return Ok(()),
         };
         Err(Failure::Usage(format!(
-            "{option} is for files of Tile, and this is none (--from=tile reads it as Tile)"
+            "{option} is for files of Tile, and this is {what} (--from=tile reads it as Tile)"
         )))
     }
 
