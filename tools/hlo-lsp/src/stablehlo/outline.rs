@@ -128,8 +128,14 @@ fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> 
                 brackets.pop();
             }
             Kind::Value => {
-                let is_argument = brackets.last() == Some(&b'(') && has_type(tokens, n);
-                if is_argument || is_assigned(tokens, n) {
+                let is_inside = brackets.last() == Some(&b'(');
+                let is_argument = is_inside && has_type(tokens, n);
+                // Of what a loop begins with each has its own name: `(%i = %0, %x = %1)`.
+                let is_assigned = match is_inside {
+                    true => tokens.get(n + 1).is_some_and(|t| t.kind == Kind::Mark(b'=')),
+                    false => is_assigned(tokens, n),
+                };
+                if is_argument || is_assigned {
                     let scope = at..open.last().map_or(text.len(), |region| region.end);
                     out.push(Value { name: token.range.clone(), scope, is_argument });
                 }
