@@ -208,8 +208,10 @@ impl LocalProgram {
         host: &mut dyn Host,
     ) -> Result<Vec<Buffer>, Error> {
         let run = hlo_eval::DeviceRun { inputs: self.values(arguments)?, host, watch };
-        let devices =
-            hlo_eval::DeviceOptions { known: interpreted.known.as_ref(), ..hlo_eval::DeviceOptions::default() };
+        let devices = hlo_eval::DeviceOptions {
+            known: interpreted.known.as_ref(),
+            ..hlo_eval::DeviceOptions::default()
+        };
         let results = hlo_eval::evaluate_runs(&self.module, vec![run], &interpreted.options, &devices);
         let results = results.map_err(|e| self.evaluation_failure(e))?;
         let result = results.first().ok_or_else(|| Error::new("internal error: a run without a result"))?;

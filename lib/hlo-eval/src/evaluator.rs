@@ -1,8 +1,8 @@
 //! The evaluator: runs plans, keeps values, watches the budgets.
 
 use crate::devices::Devices;
-use crate::ops;
 use crate::known::Plans;
+use crate::ops;
 use crate::plan::{Plan, Step};
 use crate::program::Program;
 use crate::transfers::Channel;

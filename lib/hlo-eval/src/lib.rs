@@ -62,8 +62,8 @@ mod program;
 mod transfers;
 
 pub use devices::{DeviceOptions, DeviceRun, Overseer, Waited};
-pub use known::Known;
 pub use error::EvalError;
+pub use known::Known;
 pub use memory::check_memory;
 pub use ops::convert::convert;
 

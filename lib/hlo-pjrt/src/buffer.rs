@@ -49,17 +49,33 @@ pub enum Value {
 
 impl Buffer {
     /// A buffer in a memory of a client.
-    pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Vec<i64>, value: Value) -> Self {
+    pub fn new(
+        platform: Arc<Platform>,
+        memory: usize,
+        ty: ElementType,
+        dims: Vec<i64>,
+        value: Value,
+    ) -> Self {
         let content = match value {
             Value::Here(array) => Content::Here(array),
             Value::Later(promise) => Content::Later(promise),
         };
-        Self { platform, memory, element_type: ty, dims, content: Mutex::new(content), external: Mutex::default() }
+        Self {
+            platform,
+            memory,
+            element_type: ty,
+            dims,
+            content: Mutex::new(content),
+            external: Mutex::default(),
+        }
     }
 
     /// A buffer of an array that is there.
     pub fn of(platform: Arc<Platform>, memory: usize, array: Array) -> Result<Self> {
-        let shape = array.shape().as_array().ok_or_else(|| Fault::internal("internal error: a buffer of no array"))?;
+        let shape = array
+            .shape()
+            .as_array()
+            .ok_or_else(|| Fault::internal("internal error: a buffer of no array"))?;
         let (ty, dims) = (shape.element_type, shape.dims.to_vec());
         Ok(Self::new(platform, memory, ty, dims, Value::Here(array)))
     }

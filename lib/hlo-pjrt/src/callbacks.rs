@@ -175,7 +175,8 @@ fn plan(site: &CallSite, attributes: &Attributes) -> Result<Arc<hlo_custom_call:
 
 fn run(call: &mut Call<'_>, index: usize, operands: &[Form], results: &[Form]) -> Result<(), Error> {
     let python = *CALL.read().unwrap_or_else(PoisonError::into_inner);
-    let python = python.ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
+    let python = python
+        .ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
     let callable = callable(index)?;
     let given: Vec<PythonArray> =
         operands.iter().zip(call.operand_addresses()).map(|(f, &a)| f.at(a.cast_mut())).collect();

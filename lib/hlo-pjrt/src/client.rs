@@ -1,7 +1,7 @@
 //! A client of the caller's.
 
-use crate::platform::{Options, Platform};
 use crate::fault::Result;
+use crate::platform::{Options, Platform};
 use crate::topology::Topology;
 use std::sync::Arc;
 

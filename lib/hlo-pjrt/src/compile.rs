@@ -27,7 +27,10 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
             &mut header.allow_spmd_sharding_propagation_to_parameters,
             &asked.allow_spmd_sharding_propagation_to_parameters,
         ),
-        (&mut header.allow_spmd_sharding_propagation_to_output, &asked.allow_spmd_sharding_propagation_to_output),
+        (
+            &mut header.allow_spmd_sharding_propagation_to_output,
+            &asked.allow_spmd_sharding_propagation_to_output,
+        ),
     ] {
         if !asked.is_empty() {
             *allowed = PropagationAllowed(asked.clone());
@@ -78,7 +81,8 @@ fn text(code: &[u8]) -> Result<&str> {
 
 /// The numbers of the devices, replica by replica; none if it is not said.
 fn assignment(asked: &hlo_proto::CompileOptions) -> Result<Vec<usize>> {
-    let Some(assignment) = asked.device_assignment.as_ref().filter(|_| !asked.compile_portable_executable) else {
+    let Some(assignment) = asked.device_assignment.as_ref().filter(|_| !asked.compile_portable_executable)
+    else {
         return Ok(Vec::new());
     };
     let replicas = assignment.devices.first().map_or(0, Vec::len);

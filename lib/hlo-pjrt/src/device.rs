@@ -90,12 +90,8 @@ struct Functions {
     extensions: *const Extension,
     instance_size: usize,
     get_user_data: extern "C" fn(Handle<Memory>, *const c_void) -> *mut c_void,
-    set_user_data: extern "C" fn(
-        Handle<Memory>,
-        *const c_void,
-        *mut c_void,
-        Option<unsafe extern "C" fn(*mut c_void)>,
-    ),
+    set_user_data:
+        extern "C" fn(Handle<Memory>, *const c_void, *mut c_void, Option<unsafe extern "C" fn(*mut c_void)>),
 }
 
 // SAFETY: the table is not written.

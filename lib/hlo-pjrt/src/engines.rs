@@ -132,7 +132,8 @@ fn interpreted_time(module: &Module, instructions: usize) -> Duration {
     let total = cost.total(module);
     let loops = if cost.unknown_loops.is_empty() { 1.0 } else { 100.0 };
     let elements = total.flops as f64 + 10.0 * total.transcendentals as f64 + 0.5 * total.bytes as f64;
-    let calls: u64 = cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64)).sum();
+    let calls: u64 =
+        cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64)).sum();
     let seconds = (elements * 2e-9 + calls.max(instructions as u64) as f64 * 5e-7) * loops;
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
@@ -143,7 +144,8 @@ fn depth(module: &Module) -> usize {
     let mut deepest = 0;
     // Those that are called come first.
     for computation in module.computations_post_order() {
-        let called = module[computation].instructions().iter().flat_map(|&i| module[i].op.called_computations());
+        let called =
+            module[computation].instructions().iter().flat_map(|&i| module[i].op.called_computations());
         let depth = called.filter_map(|c| depths.get(&c).copied()).max().unwrap_or(0usize) + 1;
         depths.insert(computation, depth);
         deepest = deepest.max(depth);
@@ -155,7 +157,9 @@ fn depth(module: &Module) -> usize {
 pub fn calls_back(module: &Module) -> bool {
     let mut instructions = module.computations().flat_map(|c| module[c].instructions());
     instructions.any(|&i| match &module[i].op {
-        Op::CustomCall(call) => hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name),
+        Op::CustomCall(call) => {
+            hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name)
+        }
         _ => false,
     })
 }

@@ -162,7 +162,8 @@ impl Executable {
         let size = |leaves: &mut dyn Iterator<Item = &Leaf>| -> i64 {
             leaves.map(|leaf| count(leaf.shape.byte_size())).fold(0, i64::saturating_add)
         };
-        let aliased = program.parameters.iter().zip(&program.donated).filter(|(_, d)| **d).map(|(leaf, _)| leaf);
+        let aliased =
+            program.parameters.iter().zip(&program.donated).filter(|(_, d)| **d).map(|(leaf, _)| leaf);
         let constants = program.module.computations().flat_map(|c| program.module[c].instructions());
         let constants = constants.filter_map(|&i| match &program.module[i].op {
             Op::Constant(c) => Some(count(c.literal.bytes().len())),

@@ -47,7 +47,9 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     };
     if run.arguments.len() != devices.len() {
         let (expected, found) = (devices.len(), run.arguments.len());
-        return Err(Fault::invalid(format!("expected arguments for {expected} devices, found them for {found}")));
+        return Err(Fault::invalid(format!(
+            "expected arguments for {expected} devices, found them for {found}"
+        )));
     }
     for arguments in &run.arguments {
         check(program, arguments)?;

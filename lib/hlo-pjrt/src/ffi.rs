@@ -64,9 +64,10 @@ pub fn register_type(name: String, wanted: i64) -> Result<i64> {
             Ok(number)
         }
         (None, wanted) => match types.get(&wanted) {
-            Some(other) => {
-                Err(Fault::new(Code::AlreadyExists, format!("the number {wanted} is that of the type {other}")))
-            }
+            Some(other) => Err(Fault::new(
+                Code::AlreadyExists,
+                format!("the number {wanted} is that of the type {other}"),
+            )),
             None => {
                 types.insert(wanted, name);
                 Ok(wanted)

@@ -4,7 +4,7 @@
 //! table has is said in [`sys::table`], what pointers may be in [`sys`]. Objects of the caller's are those of [`client`],
 //! [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]; functions are in [`slots`]. Nothing unwinds into the caller.
 //!
-//! docs/jax.md says how it is used.
+//! docs/jax.md says how it is used. [`python`] is another interface, for the Python module `hlo` (docs/python.md).
 
 pub mod buffer;
 pub mod callbacks;
@@ -22,6 +22,7 @@ pub mod platform;
 pub mod pool;
 pub mod program;
 pub mod promise;
+pub mod python;
 mod shardings;
 mod slots;
 pub mod source;

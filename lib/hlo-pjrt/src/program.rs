@@ -60,7 +60,9 @@ impl Leaf {
             Shape::Array(array) => (array.element_type, array.dims.to_vec()),
             Shape::Token => (ElementType::Pred, vec![0]),
             other => {
-                return Err(Fault::unimplemented(format!("the program takes or gives a value of shape {other}")));
+                return Err(Fault::unimplemented(format!(
+                    "the program takes or gives a value of shape {other}"
+                )));
             }
         };
         Ok(Self { shape: shape.clone(), element_type, dims })

@@ -33,7 +33,10 @@ impl Strided {
         let mut sorted = minor_to_major.to_vec();
         sorted.sort_unstable();
         if !sorted.into_iter().eq(0..sizes.len()) {
-            return Err(Fault::invalid(format!("{minor_to_major:?} is no order of {} dimensions", sizes.len())));
+            return Err(Fault::invalid(format!(
+                "{minor_to_major:?} is no order of {} dimensions",
+                sizes.len()
+            )));
         }
         let mut strides = vec![0; sizes.len()];
         let mut next = element_bytes.cast_signed();
@@ -76,7 +79,8 @@ impl Strided {
                 if tiled.num_tiles != 0 {
                     return Err(Fault::unimplemented("arrays in tiles are not supported"));
                 }
-                let order = tiled.minor_to_major.get()?.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
+                let order =
+                    tiled.minor_to_major.get()?.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
                 Self::in_order(dims, element_bytes, &order.collect::<Vec<_>>())
             }
             // SAFETY: as above.

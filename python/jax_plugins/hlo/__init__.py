@@ -14,7 +14,7 @@ import os
 
 from hlo import _library
 
-from . import _callback
+from . import _callback, _ffi
 
 _OPTIONS = {
     "num_devices": ("HLO_NUM_DEVICES", int),
@@ -41,7 +41,9 @@ def initialize() -> None:
     """Registers the plugin. JAX calls this."""
     from jax._src import xla_bridge
 
-    _callback.register(_library.library())
+    library = _library.library()
+    _callback.register(library)
+    _ffi.register(library)
     # JAX warns of every platform whose name it does not know that it is experimental.
     known = getattr(xla_bridge, "_nonexperimental_plugins", None)
     if known is not None:

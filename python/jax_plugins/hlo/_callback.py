@@ -1,6 +1,7 @@
 """How programs call Python: `jax.pure_callback`, `io_callback`, `debug.print`."""
 
 import ctypes
+import traceback
 
 import ml_dtypes
 import numpy as np
@@ -72,7 +73,7 @@ def _call(callable_, operands, operand_count, results, result_count, message, si
         _run(function, operands[:operand_count], results[:result_count])
         return 0
     except BaseException as error:  # Nothing may go through the library's frames.
-        text = f"{type(error).__name__}: {error}".encode("utf-8", "replace")[: size[0]]
+        text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}".encode("utf-8", "replace")[: size[0]]
         ctypes.memmove(message, text, len(text))
         size[0] = len(text)
         return 1

@@ -251,10 +251,13 @@ pub fn copy_raw_to_host(a: &mut BufferCopyRawToHost) -> Result {
     let bytes = buffer.shape().byte_size();
     let start = usize::try_from(a.offset).ok();
     let size = usize::try_from(a.transfer_size).ok();
-    let range = start.zip(size).filter(|&(start, size)| start.checked_add(size).is_some_and(|end| end <= bytes));
+    let range =
+        start.zip(size).filter(|&(start, size)| start.checked_add(size).is_some_and(|end| end <= bytes));
     let Some((start, size)) = range else {
         let (offset, size) = (a.offset, a.transfer_size);
-        return Err(Fault::invalid(format!("{size} bytes from {offset} on are not within the array's {bytes}")));
+        return Err(Fault::invalid(format!(
+            "{size} bytes from {offset} on are not within the array's {bytes}"
+        )));
     };
     if a.dst.is_null() && size > 0 {
         return Err(Fault::invalid("the destination is a null pointer"));

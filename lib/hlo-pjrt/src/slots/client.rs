@@ -95,7 +95,9 @@ pub fn default_device_assignment(a: &mut ClientDefaultDeviceAssignment) -> Resul
     let needed = count(a.num_replicas).saturating_mul(count(a.num_partitions));
     let there = platform.devices.len();
     if needed > there {
-        return Err(Fault::invalid(format!("the program runs on {needed} devices, but the client has {there}")));
+        return Err(Fault::invalid(format!(
+            "the program runs on {needed} devices, but the client has {there}"
+        )));
     }
     if needed > a.assignment_size || (needed > 0 && a.assignment.is_null()) {
         return Err(Fault::invalid(format!("{needed} numbers do not fit in {}", a.assignment_size)));

@@ -1,7 +1,7 @@
 //! Contexts of runs.
 
-use crate::ffi::ExecuteContext;
 use crate::fault::Result;
+use crate::ffi::ExecuteContext;
 use crate::sys::{Handle, args::*};
 
 pub fn create(a: &mut ExecuteContextCreate) -> Result {

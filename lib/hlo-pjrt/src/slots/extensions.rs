@@ -1,8 +1,8 @@
 //! Extensions of the table.
 
+use crate::fault::Fault;
 use crate::fault::{Error, Result};
 use crate::ffi::{args::*, register_handler, register_type};
-use crate::fault::Fault;
 use crate::sys::{self, Extension, Handle, args};
 use std::ffi::c_void;
 use std::ptr;
@@ -38,7 +38,11 @@ struct Shardings {
 unsafe impl Sync for Shardings {}
 
 static FFI_EXTENSION: Ffi = Ffi {
-    base: Extension { struct_size: size_of::<Ffi>(), kind: FFI, next: (&raw const SHARDINGS_EXTENSION).cast() },
+    base: Extension {
+        struct_size: size_of::<Ffi>(),
+        kind: FFI,
+        next: (&raw const SHARDINGS_EXTENSION).cast(),
+    },
     type_register,
     user_data_add,
     register_handler: handler_register,
@@ -72,7 +76,9 @@ unsafe extern "C" fn handler_register(args: *mut c_void) -> Handle<Error> {
     let function = |a: &mut RegisterHandler| -> Result {
         let platform = a.platform.text()?;
         if !["host", "cpu", "hlo"].iter().any(|known| platform.eq_ignore_ascii_case(known)) {
-            return Err(Fault::invalid(format!("handlers of the platform `{platform}` do not run on processors")));
+            return Err(Fault::invalid(format!(
+                "handlers of the platform `{platform}` do not run on processors"
+            )));
         }
         // SAFETY: the caller's promise: it is a handler.
         unsafe { register_handler(a.target.text()?, a.handler) }

@@ -94,8 +94,8 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
 unsafe fn gathered(host: &Strided, data: *const u8, shape: &Shape) -> Result<Array> {
     let size = host.byte_size();
     let bytes = AlignedBytes::try_zeroed(size);
-    let mut bytes =
-        bytes.ok_or_else(|| Fault::new(Code::ResourceExhausted, format!("there is no memory for {size} bytes")))?;
+    let mut bytes = bytes
+        .ok_or_else(|| Fault::new(Code::ResourceExhausted, format!("there is no memory for {size} bytes")))?;
     // SAFETY: the caller's promise; there are as many bytes.
     unsafe { host.gather(data, bytes.as_mut_ptr()) };
     if let Some(ty) = shape.as_array().map(|a| a.element_type)
@@ -104,7 +104,8 @@ unsafe fn gathered(host: &Strided, data: *const u8, shape: &Shape) -> Result<Arr
         bytes.iter_mut().for_each(|byte| *byte = value_of(ty, *byte));
     }
     let value = Literal::try_from_shared(shape.clone(), Arc::new(bytes));
-    let value = value.ok_or_else(|| Fault::internal("internal error: an array is not as large as its shape"))?;
+    let value =
+        value.ok_or_else(|| Fault::internal("internal error: an array is not as large as its shape"))?;
     Ok(Array::from_literal(&value, shape)?)
 }
 
@@ -204,4 +205,3 @@ pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
     a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(promise)));
     Ok(())
 }
-

@@ -79,7 +79,10 @@ impl<T> Handle<T> {
         // SAFETY: the caller's promise (see the module).
         unsafe { self.0.as_ref() }.ok_or_else(|| {
             let name = std::any::type_name::<T>();
-            Fault::invalid(format!("expected a {}, found a null pointer", name.rsplit("::").next().unwrap_or(name)))
+            Fault::invalid(format!(
+                "expected a {}, found a null pointer",
+                name.rsplit("::").next().unwrap_or(name)
+            ))
         })
     }
 
@@ -249,7 +252,14 @@ impl NamedValue {
             Value::Float(number) => (3, number.to_bits().into(), 1),
             Value::Bool(value) => (4, value.into(), 1),
         };
-        Self { struct_size: size_of::<Self>(), extensions: ptr::null(), name: Text::of(name), kind, bits, size }
+        Self {
+            struct_size: size_of::<Self>(),
+            extensions: ptr::null(),
+            name: Text::of(name),
+            kind,
+            bits,
+            size,
+        }
     }
 
     /// What it is.

@@ -22,9 +22,18 @@ fn a_client_has_the_devices_that_it_was_asked_for() {
     assert_eq!(kind.text().expect("a text"), "hlo");
     let memories = DeviceAddressableMemories { device: all[2], ..none() };
     let memories = call(api().DeviceAddressableMemories, memories).expect("memories").memories;
-    let kinds: Vec<String> = memories.get().expect("memories").iter().map(|&memory| {
-        call(api().MemoryKind, MemoryKind { memory, ..none() }).expect("a kind").kind.text().expect("a text")
-    }).collect();
+    let kinds: Vec<String> = memories
+        .get()
+        .expect("memories")
+        .iter()
+        .map(|&memory| {
+            call(api().MemoryKind, MemoryKind { memory, ..none() })
+                .expect("a kind")
+                .kind
+                .text()
+                .expect("a text")
+        })
+        .collect();
     assert_eq!(kinds, ["device", "pinned_host", "unpinned_host"]);
     call(api().ClientDestroy, ClientDestroy { client, ..none() }).expect("a client");
 }
@@ -63,7 +72,8 @@ fn elements_come_back_as_they_were_in_any_layout() {
     let made = call(api().ClientBufferFromHostBuffer, args).expect("a buffer");
     wait(made.done_with_host_buffer).expect("a copy");
     assert_eq!(numbers(made.buffer), Ok(vec![1., 2., 3., 4., 5., 6.]));
-    let dims = call(api().BufferDimensions, BufferDimensions { buffer: made.buffer, ..none() }).expect("sizes");
+    let dims =
+        call(api().BufferDimensions, BufferDimensions { buffer: made.buffer, ..none() }).expect("sizes");
     assert_eq!(dims.dims.get(), Ok(&[2i64, 3][..]));
 }
 
@@ -71,7 +81,8 @@ fn elements_come_back_as_they_were_in_any_layout() {
 fn sizes_and_types_that_make_no_sense_are_refused() {
     let client = devices(1);
     let data = [0u8; 16];
-    let device = call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
+    let device =
+        call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
     let refused = |element_type: i32, dims: &[i64], strides: &[i64]| {
         let args = ClientBufferFromHostBuffer {
             client,
@@ -96,7 +107,8 @@ fn memory_of_the_caller_is_used_as_it_is_and_given_back() {
     struct Aligned([f32; 4]);
     let client = devices(1);
     let memory = Aligned([1., 2., 3., 4.]);
-    let device = call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
+    let device =
+        call(api().ClientLookupDevice, ClientLookupDevice { client, ..none() }).expect("a device").device;
     let args = ClientBufferFromHostBuffer {
         client,
         data: memory.0.as_ptr().cast(),
@@ -112,8 +124,11 @@ fn memory_of_the_caller_is_used_as_it_is_and_given_back() {
     assert!(!is_ready());
     assert_eq!(address(buffer), memory.0.as_ptr().addr());
     // Somebody has a view: the memory stays when the array is deleted.
-    call(api().BufferIncreaseExternalReferenceCount, BufferIncreaseExternalReferenceCount { buffer, ..none() })
-        .expect("a reference");
+    call(
+        api().BufferIncreaseExternalReferenceCount,
+        BufferIncreaseExternalReferenceCount { buffer, ..none() },
+    )
+    .expect("a reference");
     delete(buffer);
     assert!(is_deleted(buffer));
     assert!(!is_ready());
@@ -157,7 +172,12 @@ unsafe extern "C" fn hear(error: Handle<Error>, argument: *mut c_void) {
 #[test]
 fn an_event_of_the_caller_is_over_when_the_caller_says_so() {
     let event = call(api().EventCreate, EventCreate { ..none() }).expect("an event").event;
-    let on_ready = || EventOnReady { event, callback: Some(hear), user_arg: std::ptr::without_provenance_mut(7), ..none() };
+    let on_ready = || EventOnReady {
+        event,
+        callback: Some(hear),
+        user_arg: std::ptr::without_provenance_mut(7),
+        ..none()
+    };
     call(api().EventOnReady, on_ready()).expect("a callback");
     assert_eq!(HEARD.load(Ordering::SeqCst), 0);
     let early = call(api().EventError, EventError { event, ..none() }).err().expect("an error");
@@ -196,7 +216,8 @@ fn an_array_may_be_an_error_from_the_start() {
         ..none()
     };
     let wrong = call(api().ClientCreateErrorBuffer, args).expect("a buffer").buffer;
-    let event = call(api().BufferReadyEvent, BufferReadyEvent { buffer: wrong, ..none() }).expect("an event").event;
+    let event =
+        call(api().BufferReadyEvent, BufferReadyEvent { buffer: wrong, ..none() }).expect("an event").event;
     let mut error = EventError { event, ..none() };
     // SAFETY: the function's own struct.
     let error = unsafe { (api().EventError)((&raw mut error).cast()) };
@@ -207,7 +228,8 @@ fn an_array_may_be_an_error_from_the_start() {
     assert_eq!(payloads, 1);
     assert_eq!(failure(error).expect_err("an error").code, 8);
     // What is computed of it is the same error.
-    let double = compile(client, "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }", &[]);
+    let double =
+        compile(client, "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }", &[]);
     let failed = run(double.expect("a program"), &[wrong]).expect_err("an error");
     assert_eq!((failed.code, failed.message.contains("too large")), (8, true));
 }

@@ -71,7 +71,8 @@ ROOT y = f32[2] custom-call(x), custom_call_target=\"xla_ffi_python_cpu_callback
     let mut go = |object: usize| {
         objects[1] = std::ptr::without_provenance_mut(object);
         let list = Callables { objects: objects.as_ptr(), count: 2 };
-        let context = call(api().ExecuteContextCreate, ExecuteContextCreate { ..none() }).expect("a context").context;
+        let context =
+            call(api().ExecuteContextCreate, ExecuteContextCreate { ..none() }).expect("a context").context;
         let data = (&raw const list).cast_mut().cast();
         call(user_data_add, UserDataAdd { context, id, data, ..none() }).expect("data");
         let options = ExecuteOptions::default().with_context(context);

@@ -58,7 +58,9 @@ pub fn call<A: Args>(slot: Slot, mut args: A) -> Result<A, Failed> {
 
 /// A client with options.
 pub fn client(options: &[NamedValue]) -> Handle<Client> {
-    call(api().ClientCreate, ClientCreate { create_options: List::to(options), ..none() }).expect("a client").client
+    call(api().ClientCreate, ClientCreate { create_options: List::to(options), ..none() })
+        .expect("a client")
+        .client
 }
 
 pub fn devices(count: i64) -> Handle<Client> {
@@ -66,7 +68,11 @@ pub fn devices(count: i64) -> Handle<Client> {
 }
 
 /// Compiles a text.
-pub fn compile(client: Handle<Client>, text: &str, options: &[u8]) -> Result<Handle<LoadedExecutable>, Failed> {
+pub fn compile(
+    client: Handle<Client>,
+    text: &str,
+    options: &[u8],
+) -> Result<Handle<LoadedExecutable>, Failed> {
     compile_as(client, "hlo", text.as_bytes(), options)
 }
 
@@ -134,11 +140,15 @@ pub fn execute(
     arguments: &[Vec<Handle<Buffer>>],
     options: &ExecuteOptions,
 ) -> Result<Results, Failed> {
-    let properties = call(api().LoadedExecutableGetExecutable, LoadedExecutableGetExecutable { loaded: executable, ..none() });
+    let properties = call(
+        api().LoadedExecutableGetExecutable,
+        LoadedExecutableGetExecutable { loaded: executable, ..none() },
+    );
     let properties = properties.expect("an executable").executable;
     let count = call(api().ExecutableNumOutputs, ExecutableNumOutputs { executable: properties, ..none() });
     let count = count.expect("a number").num_outputs;
-    call(api().ExecutableDestroy, ExecutableDestroy { executable: properties, ..none() }).expect("an executable");
+    call(api().ExecutableDestroy, ExecutableDestroy { executable: properties, ..none() })
+        .expect("an executable");
     let lists: Vec<*const Handle<Buffer>> = arguments.iter().map(|list| list.as_ptr()).collect();
     let mut outputs = vec![vec![Handle::NULL; count]; arguments.len()];
     let places: Vec<*mut Handle<Buffer>> = outputs.iter_mut().map(|list| list.as_mut_ptr()).collect();

@@ -69,10 +69,14 @@ fn a_view_of_what_was_given_away_stays_as_it_was() {
     let client = devices(1);
     let program = compile(client, ADD_IN_PLACE, &[]).expect("a program");
     let (x, y) = (floats(client, 0, &[2], &[1., 2.]), floats(client, 0, &[2], &[10., 20.]));
-    call(api().BufferIncreaseExternalReferenceCount, BufferIncreaseExternalReferenceCount { buffer: x, ..none() })
-        .expect("a reference");
+    call(
+        api().BufferIncreaseExternalReferenceCount,
+        BufferIncreaseExternalReferenceCount { buffer: x, ..none() },
+    )
+    .expect("a reference");
     let view = BufferOpaqueDeviceMemoryDataPointer { buffer: x, ..none() };
-    let view = call(api().BufferOpaqueDeviceMemoryDataPointer, view).expect("an address").pointer.cast::<f32>();
+    let view =
+        call(api().BufferOpaqueDeviceMemoryDataPointer, view).expect("an address").pointer.cast::<f32>();
     let results = run(program, &[x, y]).expect("results");
     assert_eq!(numbers(results[0]), Ok(vec![11., 22.]));
     // SAFETY: the reference keeps the memory.
@@ -107,7 +111,8 @@ fn a_long_run_goes_on_while_the_caller_does_something_else() {
     let double = compile(client, double, &[]).expect("a program");
     let x = floats(client, 0, &[64], &[1.; 64]);
     let first = execute(program, &[vec![x]], &ExecuteOptions::default()).expect("a run").remove(0);
-    let ready = || call(api().EventIsReady, EventIsReady { event: first.1, ..none() }).expect("an event").is_ready;
+    let ready =
+        || call(api().EventIsReady, EventIsReady { event: first.1, ..none() }).expect("an event").is_ready;
     assert!(!ready());
     // What is computed of it waits for it, and the argument may go.
     delete(x);
@@ -134,9 +139,8 @@ fn a_program_can_be_asked_about() {
     let dims = call(api().ExecutableOutputDimensions, ExecutableOutputDimensions { executable, ..none() });
     let dims = dims.expect("sizes");
     // SAFETY: as many as there are outputs, and their sum.
-    let (ranks, sizes) = unsafe {
-        (std::slice::from_raw_parts(dims.dim_sizes, 2), std::slice::from_raw_parts(dims.dims, 1))
-    };
+    let (ranks, sizes) =
+        unsafe { (std::slice::from_raw_parts(dims.dim_sizes, 2), std::slice::from_raw_parts(dims.dims, 1)) };
     assert_eq!((dims.num_outputs, ranks, sizes), (2, &[1, 0][..], &[3][..]));
     let costs = call(api().ExecutableGetCostAnalysis, ExecutableGetCostAnalysis { executable, ..none() });
     assert_eq!(costs.expect("costs").num_properties, 3);
@@ -164,7 +168,8 @@ fn a_program_is_the_same_after_it_was_serialised() {
     let again = load(&bytes).expect("a program");
     let fingerprint = |loaded| {
         let executable = LoadedExecutableGetExecutable { loaded, ..none() };
-        let executable = call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
+        let executable =
+            call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
         let made = call(api().ExecutableFingerprint, ExecutableFingerprint { executable, ..none() });
         made.expect("a fingerprint").fingerprint.text().expect("a text")
     };

@@ -2,14 +2,19 @@
 
 use crate::plugin::*;
 use hlo_pjrt::sys::{ExecuteOptions, args::*};
-use hlo_proto::messages::{CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, ExecutableBuildOptionsProto};
+use hlo_proto::messages::{
+    CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, ExecutableBuildOptionsProto,
+};
 use prost::Message;
 
 fn options(replicas: i64, partitions: i64, devices: &[Vec<i64>]) -> Vec<u8> {
     let assignment = DeviceAssignmentProto {
         replica_count: replicas as i32,
         computation_count: partitions as i32,
-        computation_devices: devices.iter().map(|ids| ComputationDevice { replica_device_ids: ids.clone() }).collect(),
+        computation_devices: devices
+            .iter()
+            .map(|ids| ComputationDevice { replica_device_ids: ids.clone() })
+            .collect(),
     };
     let build = ExecutableBuildOptionsProto {
         num_replicas: replicas,
@@ -18,8 +23,10 @@ fn options(replicas: i64, partitions: i64, devices: &[Vec<i64>]) -> Vec<u8> {
         device_assignment: Some(Box::new(assignment)),
         ..ExecutableBuildOptionsProto::default()
     };
-    let options =
-        CompileOptionsProto { executable_build_options: Some(Box::new(build)), ..CompileOptionsProto::default() };
+    let options = CompileOptionsProto {
+        executable_build_options: Some(Box::new(build)),
+        ..CompileOptionsProto::default()
+    };
     options.encode_to_vec()
 }
 
@@ -35,7 +42,8 @@ ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] all-reduce(x), to_apply=add }"
     for ((buffers, event), id) in results.into_iter().zip([2usize, 0]) {
         wait(event).expect("the end");
         assert_eq!(numbers(buffers[0]), Ok(vec![11., 22.]));
-        let device = call(api().BufferDevice, BufferDevice { buffer: buffers[0], ..none() }).expect("a device").device;
+        let device =
+            call(api().BufferDevice, BufferDevice { buffer: buffers[0], ..none() }).expect("a device").device;
         assert_eq!(device.get().expect("a device").id, id);
     }
     let ids = LoadedExecutableAddressableDeviceLogicalIds { executable: program, ..none() };

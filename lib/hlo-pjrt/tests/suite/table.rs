@@ -86,7 +86,8 @@ fn every_function_refuses_objects_that_are_null() {
     // Zeros are no objects, no program and no place to write to.
     let mut nothing = [0usize; 64];
     nothing[0] = size_of_val(&nothing);
-    let takes_nothing = ["PluginInitialize", "PluginAttributes", "EventCreate", "ExecuteContextCreate", "ClientCreate"];
+    let takes_nothing =
+        ["PluginInitialize", "PluginAttributes", "EventCreate", "ExecuteContextCreate", "ClientCreate"];
     let takes_null = |name: &str| name.ends_with("Destroy");
     for ((name, _), slot) in NAMES.iter().zip(slots()) {
         if takes_nothing.contains(name) || takes_null(name) {
