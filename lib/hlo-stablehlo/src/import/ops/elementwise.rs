@@ -6,7 +6,7 @@ use crate::import::importer::Importer;
 use crate::tree::{Attribute, Operation};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrecisionAttrs, ResultAccuracy};
 use hlo_ir::build::Build;
-use hlo_ir::{InstrId, Op};
+use hlo_ir::{ElementType, InstrId, Op, Shape};
 
 /// The operation of HLO that one of StableHLO without attributes is.
 pub fn op_of(name: &str) -> Option<Op> {
@@ -66,11 +66,53 @@ const COMPARISON_TYPES: [&str; 5] = ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", 
 impl Importer<'_> {
     pub(super) fn elementwise(&mut self, op: &Operation, hlo: Op) -> Result<()> {
         let operands = self.operands(op)?;
-        self.give_op(op, hlo, &operands)?;
+        let complex = operands.iter().all(|&o| self.array_of(o).is_some_and(|a| a.element_type.is_complex()));
+        match (&hlo, complex, &operands[..]) {
+            (Op::Convert, true, &[x]) => self.convert_complex(op, x)?,
+            (Op::Cbrt, true, &[x]) => {
+                let third = self.number(op, x, 1.0 / 3.0)?;
+                self.give_op(op, Op::Power, &[x, third])?;
+            }
+            (Op::Maximum | Op::Minimum, true, &[a, b]) => self.complex_extremum(op, &hlo, a, b)?,
+            _ => self.give_op(op, hlo, &operands)?,
+        }
         match op.attribute("result_accuracy") {
             Some(attribute) => self.accuracy(op, attribute),
             None => Ok(()),
         }
+    }
+
+    /// `convert` of complex numbers: to real ones the real part.
+    fn convert_complex(&mut self, op: &Operation, x: InstrId) -> Result<()> {
+        let Shape::Array(result) = self.result_shape(op, &Op::Convert, &[x])? else {
+            return op.fail("its result is no array");
+        };
+        let array = self.array(op, x)?;
+        let part = array.element_type.real_type();
+        if result.element_type.is_complex() {
+            return self.give_op(op, Op::Convert, &[x]);
+        }
+        let real = self.add(array.with_element_type(part), Op::Real, &[x]);
+        match part == result.element_type {
+            true => self.give(op, real),
+            false => self.give_op(op, Op::Convert, &[real]),
+        }
+    }
+
+    /// `maximum` and `minimum` of complex numbers: by their real parts, and where these are equal by the imaginary ones.
+    fn complex_extremum(&mut self, op: &Operation, hlo: &Op, a: InstrId, b: InstrId) -> Result<()> {
+        let direction = if *hlo == Op::Maximum { ComparisonDirection::Gt } else { ComparisonDirection::Lt };
+        let array = self.array(op, a)?;
+        let part = array.with_element_type(array.element_type.real_type());
+        let truth = array.with_element_type(ElementType::Pred);
+        let [real_a, real_b] = [a, b].map(|x| self.add(part.clone(), Op::Real, &[x]));
+        let [imag_a, imag_b] = [a, b].map(|x| self.add(part.clone(), Op::Imag, &[x]));
+        let first = self.add(truth.clone(), Op::compare(direction), &[real_a, real_b]);
+        let same = self.add(truth.clone(), Op::compare(ComparisonDirection::Eq), &[real_a, real_b]);
+        let second = self.add(truth.clone(), Op::compare(direction), &[imag_a, imag_b]);
+        let second = self.add(truth.clone(), Op::And, &[same, second]);
+        let is_first = self.add(truth, Op::Or, &[first, second]);
+        self.give_op(op, Op::Select, &[is_first, a, b])
     }
 
     /// How exact the result must be.

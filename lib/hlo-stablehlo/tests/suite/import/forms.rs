@@ -197,3 +197,22 @@ fn the_root_of_a_sharded_function_says_so() {
     assert!(matches!(module[root].op, Op::GetTupleElement(_)));
     assert!(matches!(module[root].sharding(), Some(Sharding::Single(_))));
 }
+
+#[test]
+fn what_hlo_lacks_for_complex_numbers_is_made_of_others() {
+    let text = "func.func @main(%a: tensor<2xcomplex<f32>>, %b: tensor<2xcomplex<f32>>) -> (tensor<2xf32>, tensor<2xi32>, tensor<2xcomplex<f64>>, tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) {
+        %0 = stablehlo.convert %a : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+        %1 = stablehlo.convert %a : (tensor<2xcomplex<f32>>) -> tensor<2xi32>
+        %2 = stablehlo.convert %a : (tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f64>>
+        %3 = stablehlo.cbrt %a : tensor<2xcomplex<f32>>
+        %4 = stablehlo.maximum %a, %b : tensor<2xcomplex<f32>>
+        return %0, %1, %2, %3, %4 : tensor<2xf32>, tensor<2xi32>, tensor<2xcomplex<f64>>, tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>
+    }";
+    let module = module(text);
+    let names: Vec<&str> = entry_ops(&module).into_iter().map(|i| module[i].op.name()).collect();
+    let conversions = ["real", "real", "convert", "convert"];
+    let root = ["constant", "broadcast", "power"];
+    let largest =
+        ["real", "real", "imag", "imag", "compare", "compare", "compare", "and", "or", "select", "tuple"];
+    assert_eq!(names, [&conversions[..], &root, &largest].concat());
+}
