@@ -9,6 +9,8 @@
 mod encoding;
 mod fault;
 mod read;
+#[cfg(test)]
+mod tests;
 mod types;
 mod vhlo;
 mod write;

@@ -2,22 +2,13 @@
 
 use super::pool::Decoder;
 use crate::bytecode::fault::Result;
+use crate::text;
 use crate::tree::{Attribute, FloatType, Type, TypeKind};
 
 /// An attribute.
 pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     let text = decoder.text()?;
-    let Some(inner) = text.strip_prefix('#') else { return Ok(Attribute::Other(text)) };
-    // `#chlo<precision DEFAULT>`, `#sdy<reduction_op max>`.
-    let word = inner.strip_suffix('>').and_then(|rest| rest.split_once('<'));
-    if let Some((dialect, (kind, word))) = word.and_then(|(d, rest)| Some((d, rest.split_once(' ')?))) {
-        let is_name =
-            |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if [dialect, kind, word].into_iter().all(is_name) {
-            return Ok(Attribute::Enum(format!("{dialect}.{kind}").into(), word.into()));
-        }
-    }
-    Ok(Attribute::Other(inner.into()))
+    Ok(parse(&text).unwrap_or_else(|| Attribute::Other(text.strip_prefix('#').unwrap_or(&text).into())))
 }
 
 /// A type.
@@ -26,8 +17,17 @@ pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     if let Some(float) = FloatType::from_name(&text) {
         return Ok(float.into());
     }
-    match text.strip_prefix('!') {
-        Some(inner) => Ok(TypeKind::Other(inner.into()).into()),
-        None => Err(decoder.fault(format!("the type `{text}` has no meaning here"))),
+    match (parse(&text), text.strip_prefix('!')) {
+        (Some(Attribute::Type(ty)), _) => Ok(ty),
+        (_, Some(inner)) => Ok(TypeKind::Other(inner.into()).into()),
+        (_, None) => Err(decoder.fault(format!("the type `{text}` has no meaning here"))),
     }
+}
+
+/// What a text says as an attribute of a module.
+fn parse(text: &str) -> Option<Attribute> {
+    let mut tree = text::parse(&format!("module attributes {{a = {text}}} {{}}")).ok()?;
+    // A text that ends the list of attributes is none.
+    let is_one = tree.module.attributes.len() == 1 && tree.operations().is_empty();
+    tree.module.attributes.remove("a").filter(|_| is_one)
 }

@@ -16,41 +16,39 @@ pub(super) fn elements(decoder: &Decoder<'_, '_>, ty: Type, data: &[u8]) -> Resu
     let Some(size) = element_bytes(&tensor.element).filter(|&n| n > 0) else {
         return Err(decoder.fault("the elements of an array of another type than numbers"));
     };
-    let one = |bytes: &[u8], is_splat| Elements {
-        ty: ty.clone(),
-        bytes: Arc::new(AlignedBytes::from_slice(bytes)),
-        is_splat,
-    };
-    let packed = count.div_ceil(8);
-    let all = if count == 0 {
-        one(&[], false)
-    } else if is_truth_value(&tensor.element) && data == [0xff] {
-        // All ones stands for an array of `true`, whatever its size.
-        one(&[1], count > 1)
-    } else if is_truth_value(&tensor.element) && data.len() == packed && packed != count {
-        let mut bytes = AlignedBytes::zeroed(count);
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = data[at / 8] >> (at % 8) & 1;
-        }
-        Elements { ty: ty.clone(), bytes: Arc::new(bytes), is_splat: false }
-    } else if Some(data.len()) == count.checked_mul(size) {
-        one(data, false)
-    } else if data.len() == size {
-        one(data, true)
+    let bytes = if count == 0 {
+        AlignedBytes::default()
+    } else if is_truth_value(&tensor.element) {
+        truth_values(data, count).ok_or_else(|| decoder.fault(too_many(count, size, data)))?
+    } else if Some(data.len()) == count.checked_mul(size) || data.len() == size {
+        AlignedBytes::from_slice(data)
     } else {
-        let message = format!("{count} elements of {size} bytes each are given {} bytes", data.len());
-        return Err(decoder.fault(message));
+        return Err(decoder.fault(too_many(count, size, data)));
     };
-    Ok(Attribute::Elements(Arc::new(if is_truth_value(&tensor.element) { truth_values(all) } else { all })))
+    let is_splat = bytes.len() == size;
+    Ok(Attribute::Elements(Arc::new(Elements { ty, bytes: Arc::new(bytes), is_splat })))
 }
 
-/// The same with truth values 0 and 1.
-fn truth_values(mut elements: Elements) -> Elements {
-    if elements.bytes.iter().any(|&b| b > 1) {
-        let bytes: Vec<u8> = elements.bytes.iter().map(|&b| u8::from(b != 0)).collect();
-        elements.bytes = Arc::new(AlignedBytes::from_slice(&bytes));
+fn too_many(count: usize, size: usize, data: &[u8]) -> String {
+    format!("{count} elements of {size} bytes each are given {} bytes", data.len())
+}
+
+/// Truth values, one in a byte, of which there is one if all are the same; `None` if there are more or fewer in `data`.
+fn truth_values(data: &[u8], count: usize) -> Option<AlignedBytes> {
+    let is_packed = data.len() == count.div_ceil(8) && data.len() != count;
+    // All ones stand for an array of `true`, whatever its size.
+    let unpacked: Vec<u8> = if data == [0xff] || !is_packed {
+        data.iter().map(|&byte| u8::from(byte != 0)).collect()
+    } else {
+        (0..count).map(|at| data[at / 8] >> (at % 8) & 1).collect()
+    };
+    match unpacked.first() {
+        Some(first) if unpacked.iter().all(|value| value == first) => {
+            Some(AlignedBytes::from_slice(&[*first]))
+        }
+        Some(_) if unpacked.len() == count => Some(AlignedBytes::from_slice(&unpacked)),
+        _ => None,
     }
-    elements
 }
 
 /// The bits of a number, the higher ones 0: a byte if it has up to 8, a number with a sign if it has up to 64, and words

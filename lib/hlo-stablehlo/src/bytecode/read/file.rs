@@ -157,8 +157,8 @@ fn dialects<'a>(
     }
     let mut operations = Vec::new();
     if version >= 4 {
-        let count = cursor.count()?;
-        operations.reserve(count);
+        // How many operations there are, which is found out anyway.
+        cursor.varint()?;
     }
     while !cursor.is_empty() {
         let dialect = dialect(&dialects, &mut cursor)?;
@@ -180,7 +180,7 @@ fn entries<'a>(
 ) -> Result<(Vec<Entry<'a>>, Vec<Entry<'a>>)> {
     let counts = [offsets.count()?, offsets.count()?];
     let [attributes, types] = counts.map(|count| -> Result<Vec<Entry<'a>>> {
-        let mut entries = Vec::with_capacity(count);
+        let mut entries = Vec::new();
         while entries.len() < count {
             let dialect = dialect(dialects, &mut offsets)?;
             let group = offsets.count()?;
@@ -224,7 +224,7 @@ fn resources<'a>(mut offsets: Cursor<'a>, mut data: Cursor<'a>) -> Result<Vec<Cu
 /// The properties of operations, each after its size.
 fn properties(mut cursor: Cursor<'_>) -> Result<Vec<Cursor<'_>>> {
     let count = cursor.count()?;
-    let mut properties = Vec::with_capacity(count);
+    let mut properties = Vec::new();
     for _ in 0..count {
         let size = cursor.count()?;
         properties.push(cursor.part(size)?);

@@ -8,6 +8,7 @@ mod file;
 mod operations;
 mod pool;
 mod quant;
+mod sharding_rule;
 mod structures;
 mod values;
 mod vhlo;

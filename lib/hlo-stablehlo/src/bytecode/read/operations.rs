@@ -12,6 +12,7 @@ use crate::dialect::{self, OperationInfo};
 use crate::tree::{
     Attribute, Attributes, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, ValueId,
 };
+use std::rc::Rc;
 
 /// Reads the operations of a file.
 pub(super) fn read(file: &File<'_>) -> Result<Tree> {
@@ -38,7 +39,6 @@ pub(super) fn read(file: &File<'_>) -> Result<Tree> {
 }
 
 /// What is known of all operations of a name.
-#[derive(Clone)]
 struct Kind {
     name: Name,
     /// What encodes the properties.
@@ -48,7 +48,6 @@ struct Kind {
 }
 
 /// How the properties of an operation are encoded.
-#[derive(Clone)]
 enum Properties {
     /// A dictionary: its writer did not know the operation.
     Dictionary,
@@ -62,7 +61,7 @@ enum Properties {
 
 struct Reader<'f> {
     pool: Pool<'f>,
-    kinds: Vec<Option<Kind>>,
+    kinds: Vec<Option<Rc<Kind>>>,
     tree: Tree,
     values: Values,
     depth: usize,
@@ -80,7 +79,6 @@ impl<'f> Reader<'f> {
                 skip_use_orders(cursor, block.arguments.len())?;
             }
         }
-        block.operations.reserve(count);
         for _ in 0..count {
             if let Some(operation) = self.operation(cursor, parent)? {
                 block.operations.push(operation);
@@ -187,16 +185,17 @@ impl<'f> Reader<'f> {
     }
 
     /// What is known of the operation whose number is next.
-    fn kind(&mut self, cursor: &mut Cursor<'f>) -> Result<Kind> {
+    fn kind(&mut self, cursor: &mut Cursor<'f>) -> Result<Rc<Kind>> {
         let number = cursor.varint()?;
         let at = usize::try_from(number).ok().filter(|&n| n < self.kinds.len());
         let Some(at) = at else { return Err(cursor.fault(format!("there is no operation {number}"))) };
         if let Some(kind) = &self.kinds[at] {
-            return Ok(kind.clone());
+            return Ok(Rc::clone(kind));
         }
         let kind = Kind::new(self.pool.file.operations[at])
-            .map_err(|fault| fault.note(format!("in operation {number}")))?;
-        self.kinds[at] = Some(kind.clone());
+            .map_err(|fault| fault.note(format!("in the name of operation {number}")))?;
+        let kind = Rc::new(kind);
+        self.kinds[at] = Some(Rc::clone(&kind));
         Ok(kind)
     }
 

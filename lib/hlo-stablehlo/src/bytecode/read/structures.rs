@@ -1,6 +1,7 @@
 //! Attributes that are words or structures, of whatever dialect.
 
 use super::pool::Decoder;
+use super::sharding_rule;
 use crate::bytecode::encoding::{Encoding, Enumeration, Field, Structure};
 use crate::bytecode::fault::Result;
 use crate::tree::{Attribute, FloatType, Number};
@@ -49,7 +50,11 @@ fn fields(decoder: &mut Decoder<'_, '_>, structure: &Structure) -> Result<Attrib
             all.push((name.into(), value));
         }
     }
-    Ok(Attribute::Struct(structure.kind.into(), Arc::new(all.into_iter().collect())))
+    let fields = all.into_iter().collect();
+    if structure.kind == sharding_rule::KIND {
+        return sharding_rule::text(&fields).ok_or_else(|| decoder.fault("a sharding rule of other parts"));
+    }
+    Ok(Attribute::Struct(structure.kind.into(), Arc::new(fields)))
 }
 
 /// The value of a field; `None` if it lacks.

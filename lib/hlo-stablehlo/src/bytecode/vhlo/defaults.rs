@@ -1,5 +1,6 @@
 //! What StableHLO's optional attributes are where they lack: VHLO has them all.
 
+use super::lists::is_all;
 use crate::bytecode::encoding;
 use crate::dialect::OperationInfo;
 use crate::tree::Attribute;
@@ -111,11 +112,6 @@ pub(super) fn is_empty(value: &Attribute) -> bool {
         Attribute::Dictionary(all) => all.is_empty(),
         _ => false,
     }
-}
-
-/// True if all numbers of a list are so.
-fn is_all(value: &Attribute, is: impl Fn(i64) -> bool) -> bool {
-    value.ints().is_some_and(|all| all.into_iter().all(is))
 }
 
 fn is_default_accuracy(value: &Attribute) -> bool {

@@ -1,6 +1,6 @@
 //! Attributes that are a structure in StableHLO and many attributes in VHLO.
 
-use super::lower::ints as tensor_of;
+use super::lists;
 use crate::bytecode::encoding::{self, Field};
 use crate::bytecode::fault::{Fault, Result};
 use crate::dialect::OperationInfo;
@@ -77,7 +77,7 @@ impl Group {
                 continue;
             }
             let fits = match kind {
-                Field::Ints => value.ints().map(Attribute::i64s),
+                Field::Ints => lists::numbers(&value).map(Attribute::i64s),
                 Field::Bool => value.as_bool().map(Attribute::Bool),
                 Field::Int => value.as_int().map(Attribute::i64),
                 _ => Some(value),
@@ -104,8 +104,8 @@ impl Group {
             let lowered = match (kind, value) {
                 // An algorithm is not given if all that it consists of is the type `none`.
                 _ if fields.is_none() => Some(Attribute::Type(TypeKind::None.into())),
-                (Field::Ints, None) => Some(tensor_of(&[])),
-                (Field::Ints, Some(value)) => value.ints().map(|all| tensor_of(&all)),
+                (Field::Ints, None) => Some(lists::ints(&[])),
+                (Field::Ints, Some(value)) => lists::numbers(value).map(|all| lists::ints(&all)),
                 (Field::Int, None) => Some(Attribute::i64(0)),
                 (Field::Int, Some(value)) => value.as_int().map(Attribute::i64),
                 (_, value) => value.cloned(),

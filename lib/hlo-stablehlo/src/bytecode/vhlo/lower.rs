@@ -1,12 +1,11 @@
 //! What VHLO has for an operation of StableHLO in a version: the other way round.
 
 use super::defaults::{self, Absent};
-use super::groups;
+use super::{groups, lists};
 use crate::bytecode::encoding;
 use crate::bytecode::fault::{Fault, Result};
 use crate::dialect::{ListOf, OperationInfo, Version, Versioned};
-use crate::tree::{Attribute, Attributes, Elements, FloatType, Name, Number, Operation, Type, TypeKind};
-use hlo_ir::AlignedBytes;
+use crate::tree::{Attribute, Attributes, FloatType, Name, Number, Operation, Type, TypeKind};
 use std::sync::Arc;
 
 /// An operation of VHLO.
@@ -104,8 +103,7 @@ fn value_of(
         }
         (_, value) => match list {
             None => value,
-            Some(ListOf::I64) => ints(&value.ints().ok_or_else(wrong)?),
-            Some(ListOf::Bool) => bools(&value.ints().ok_or_else(wrong)?),
+            Some(list) => lists::to_tensor(list, &lists::numbers(&value).ok_or_else(wrong)?),
         },
     })
 }
@@ -114,30 +112,13 @@ fn missing(name: &str) -> Fault {
     Fault::new(format!("the attribute `{name}` is missing"))
 }
 
-/// A tensor of one dimension.
-pub(super) fn ints(values: &[i64]) -> Attribute {
-    tensor(&[values.len() as i64], &Type::integer(64), values.iter().flat_map(|v| v.to_le_bytes()).collect())
-}
-
-fn bools(values: &[i64]) -> Attribute {
-    tensor(&[values.len() as i64], &Type::integer(1), values.iter().map(|&v| u8::from(v != 0)).collect())
-}
-
-fn tensor(dims: &[i64], element: &Type, bytes: Vec<u8>) -> Attribute {
-    Attribute::Elements(Arc::new(Elements {
-        ty: Type::tensor(dims, element.clone()),
-        bytes: Arc::new(AlignedBytes::from_slice(&bytes)),
-        is_splat: false,
-    }))
-}
-
 /// As many dimensions as an operation has windows for.
 fn window_rank(all: &Attributes) -> Option<usize> {
     if let Some(sizes) = all.get("window_dimensions") {
-        return Some(sizes.ints()?.len());
+        return Some(lists::numbers(sizes)?.len());
     }
     let numbers = all.get("dimension_numbers")?.fields("stablehlo.conv")?;
-    numbers.get("input_spatial_dimensions").map_or(Some(0), |d| Some(d.ints()?.len()))
+    numbers.get("input_spatial_dimensions").map_or(Some(0), |d| Some(lists::numbers(d)?.len()))
 }
 
 /// Twice 0 for each dimension.
@@ -153,14 +134,14 @@ fn absent_value(absent: Absent, all: &Attributes) -> Option<Attribute> {
         Absent::EmptyString | Absent::EmptyConfig => Attribute::string(""),
         Absent::EmptyArray => Attribute::Array([].into()),
         Absent::EmptyDictionary => Attribute::Dictionary(Arc::default()),
-        Absent::NoInts => ints(&[]),
-        Absent::Each(number) => ints(&vec![number; window_rank(all)?]),
+        Absent::NoInts => lists::ints(&[]),
+        Absent::Each(number) => lists::ints(&vec![number; window_rank(all)?]),
         Absent::EachTwice(number) => {
             let rank = window_rank(all)?;
             let bytes = std::iter::repeat_n(number.to_le_bytes(), 2 * rank).flatten().collect();
-            tensor(&[rank as i64, 2], &Type::integer(64), bytes)
+            lists::tensor(&[rank as i64, 2], &Type::integer(64), bytes)
         }
-        Absent::EachFalse => bools(&vec![0; window_rank(all)?]),
+        Absent::EachFalse => lists::to_tensor(ListOf::Bool, &vec![0; window_rank(all)?]),
         Absent::Precisions => {
             let default = Attribute::Enum("stablehlo.precision".into(), "DEFAULT".into());
             Attribute::Array([default.clone(), default].into())
@@ -188,7 +169,7 @@ fn drop_newer(
     let is_new = |name: &str| !versioned.attributes.contains(&name);
     for (name, value) in inherent.iter().filter(|(name, _)| is_new(name)) {
         let says_nothing = defaults::is_default(info, name, value)
-            || value.ints().is_some_and(|all| all.is_empty())
+            || lists::is_all(value, |_| false)
             || matches!(value, Attribute::Type(ty) if **ty == TypeKind::None);
         if !says_nothing {
             return Err(Fault::new(format!(

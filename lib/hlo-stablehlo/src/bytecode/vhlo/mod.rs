@@ -6,6 +6,7 @@
 mod check;
 mod defaults;
 mod groups;
+mod lists;
 mod lower;
 
 pub(super) use check::check;
@@ -13,8 +14,8 @@ pub(super) use lower::{Lowered, lower};
 
 use super::encoding;
 use super::fault::{Fault, Result};
-use crate::dialect::{ListOf, OperationInfo, Versioned};
-use crate::tree::{Attribute, Attributes, Elements, Name, Type};
+use crate::dialect::{OperationInfo, Versioned};
+use crate::tree::{Attribute, Attributes, Name, Type};
 
 /// What an operation of VHLO stands for.
 #[derive(Clone)]
@@ -75,7 +76,7 @@ impl Meaning {
             });
         };
         let value = match (inherent.list, inherent.name) {
-            (Some(list), _) => to_list(list, &value)
+            (Some(list), _) => lists::to_array(list, &value)
                 .ok_or_else(|| Fault::new(format!("the attribute `{name}` is no list of numbers")))?,
             (None, "use_global_device_ids" | "has_dynamic_root") => Attribute::Unit,
             (None, "api_version") => match value.word(encoding::API_VERSION) {
@@ -97,22 +98,6 @@ impl Meaning {
 fn api_number(word: &str) -> Attribute {
     let number = encoding::API_VERSIONS.iter().position(|w| *w == word).unwrap_or(0);
     Attribute::Integer(number as i128, Type::integer(32))
-}
-
-/// A tensor of numbers as an array.
-fn to_list(list: ListOf, value: &Attribute) -> Option<Attribute> {
-    let Attribute::Elements(elements) = value else {
-        return matches!(value, Attribute::DenseArray(..)).then(|| value.clone());
-    };
-    match list {
-        ListOf::I64 => Some(Attribute::i64s(elements.ints()?)),
-        ListOf::Bool => Some(Attribute::DenseArray(Type::integer(1), truth_values(elements)?.into())),
-    }
-}
-
-/// The elements of an array of truth values.
-fn truth_values(elements: &Elements) -> Option<Vec<i64>> {
-    elements.ints()
 }
 
 /// A string as the symbol that it names.

@@ -7,7 +7,7 @@ use crate::bytecode::fault::{Fault, Result};
 use crate::bytecode::has;
 use crate::bytecode::vhlo::{self, Lowered};
 use crate::dialect::{self, OperationInfo, Version};
-use crate::tree::{Attribute, Block, Location, MAX_DEPTH, Name, Operation, Region, ValueId};
+use crate::tree::{Attribute, Block, Location, MAX_DEPTH, Name, Operation, Region, Type, ValueId};
 
 /// Encodes the operations of a program.
 pub(super) fn encode(tree: &Tree, version: Version) -> Result<(Tables, Vec<Token>)> {
@@ -164,7 +164,11 @@ impl Writer<'_> {
         let mut given = operation.attributes.clone();
         let mut inherent = Vec::with_capacity(info.attributes.len());
         for attribute in info.attributes {
-            let value = given.remove(attribute.name);
+            let mut value = given.remove(attribute.name);
+            if attribute.name == "reduction_op" {
+                // What text leaves out is a sum.
+                value = value.or(Some(Attribute::Integer(0, Type::integer(32))));
+            }
             if value.is_none() && !attribute.is_optional {
                 return Err(Fault::new(format!("the attribute `{}` is missing", attribute.name)));
             }
