@@ -3,6 +3,7 @@
 mod attribute;
 mod dimensions;
 mod elements;
+mod fits;
 mod float;
 mod forms;
 mod location;

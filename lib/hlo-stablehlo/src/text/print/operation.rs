@@ -1,5 +1,6 @@
 //! Operations as text: the generic form, the pieces of pretty ones, regions and blocks.
 
+use super::fits::fits;
 use super::location::Aliases;
 use super::names::Names;
 use super::{PrintOptions, attribute, dimensions, sdy, types};
@@ -68,7 +69,8 @@ impl<'t> Printer<'t> {
             self.locations.note(&op.location, true);
         }
         self.names.write_results(&mut self.out, &op.results);
-        match format::find(&op.name).filter(|_| !self.options.is_generic) {
+        let form = format::find(&op.name).filter(|_| !self.options.is_generic);
+        match form.filter(|&form| fits(self.tree, op, form)) {
             None => {
                 attribute::string(&mut self.out, op.name.as_bytes());
                 self.generic(op);
