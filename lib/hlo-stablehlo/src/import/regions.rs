@@ -171,37 +171,48 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The values that regions take from outside, in the order of their first use. Constants are none: they are made anew.
+    /// The values that regions take from outside, in the order of their first use; what an operation's regions use comes
+    /// before its operands, as XLA has it. Constants are none: they are made anew.
     pub fn captured(&self, regions: &'t [Region]) -> Vec<ValueId> {
         let mut inside: HashSet<ValueId> = HashSet::new();
         let mut taken: HashSet<ValueId> = HashSet::new();
         let mut captured = Vec::new();
-        let mut pending: Vec<&Operation> = Vec::new();
+        let mut pending: Vec<Step> = Vec::new();
         enter(regions, &mut pending, &mut inside);
-        while let Some(op) = pending.pop() {
-            inside.extend(&op.results);
+        while let Some(step) = pending.pop() {
+            let op = match step {
+                Step::Enter(op) if !op.regions.is_empty() => {
+                    pending.push(Step::Use(op));
+                    enter(&op.regions, &mut pending, &mut inside);
+                    continue;
+                }
+                Step::Enter(op) | Step::Use(op) => op,
+            };
             for &value in &op.operands {
                 let is_constant = matches!(self.held(value), Held::Constant(_));
                 if !inside.contains(&value) && !is_constant && taken.insert(value) {
                     captured.push(value);
                 }
             }
-            enter(&op.regions, &mut pending, &mut inside);
+            inside.extend(&op.results);
         }
         captured
     }
 }
 
+/// What is left to do with an operation of a region.
+enum Step<'t> {
+    /// All.
+    Enter(&'t Operation),
+    /// All but what its regions have.
+    Use(&'t Operation),
+}
+
 /// Puts the operations of regions on a stack, the first one on top, and their arguments to what is inside.
-fn enter<'t>(regions: &'t [Region], pending: &mut Vec<&'t Operation>, inside: &mut HashSet<ValueId>) {
-    let blocks = regions.iter().flat_map(|r| &r.blocks);
-    let before = pending.len();
-    for block in blocks {
+fn enter<'t>(regions: &'t [Region], pending: &mut Vec<Step<'t>>, inside: &mut HashSet<ValueId>) {
+    for block in regions.iter().rev().flat_map(|r| r.blocks.iter().rev()) {
         inside.extend(&block.arguments);
-        pending.extend(&block.operations);
-    }
-    if let Some(new) = pending.get_mut(before..) {
-        new.reverse();
+        pending.extend(block.operations.iter().rev().map(Step::Enter));
     }
 }
 

@@ -33,8 +33,6 @@ module @elementwise {
     %30 = stablehlo.is_finite %29 : (tensor<2x3xf32>) -> tensor<2x3xi1>
     %31 = stablehlo.select %30, %29, %x : tensor<2x3xi1>, tensor<2x3xf32>
     %32 = stablehlo.compare LT, %31, %x, TOTALORDER : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
-    %33 = stablehlo.compare GE, %i, %i, SIGNED : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi1>
-    %34 = stablehlo.xor %32, %33 : tensor<2x3xi1>
     %40 = stablehlo.count_leading_zeros %i : tensor<2x3xi32>
     %41 = stablehlo.not %40 : tensor<2x3xi32>
     %42 = stablehlo.popcnt %41 : tensor<2x3xi32>
@@ -43,6 +41,8 @@ module @elementwise {
     %45 = stablehlo.shift_left %44, %i : tensor<2x3xi32>
     %46 = stablehlo.shift_right_arithmetic %45, %i : tensor<2x3xi32>
     %47 = stablehlo.shift_right_logical %46, %i : tensor<2x3xi32>
+    %33 = stablehlo.compare GE, %47, %i, SIGNED : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi1>
+    %34 = stablehlo.xor %32, %33 : tensor<2x3xi1>
     %50 = stablehlo.convert %p : (tensor<4xi1>) -> tensor<4xui8>
     %51 = stablehlo.add %50, %u : tensor<4xui8>
     %60 = stablehlo.real %z : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
