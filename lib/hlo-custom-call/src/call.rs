@@ -3,8 +3,10 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use crate::moves::Move;
 use crate::plan::Types;
 use crate::{ArrayType, Attributes, CallSite};
+use hlo_ir::{ArrayShape, ElementType, Literal, Shape};
 use hlo_runtime_core::{Context, Error};
 
 /// A call of a target: the data of its operands and the places of its results.
@@ -89,6 +91,22 @@ impl<'a> Call<'a> {
         aligned::<T>(bytes.as_ptr())?;
         // SAFETY: as in `operand`.
         Ok(unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>()) })
+    }
+
+    /// A copy of an operand's array, row-major.
+    ///
+    /// # Errors
+    /// There is no operand of that number, or no memory for the copy.
+    pub fn operand_literal(&self, number: usize) -> Result<Literal, Error> {
+        let ty = self.operand_type(number)?;
+        let element = ElementType::from_name(&ty.element)
+            .ok_or_else(|| Error(format!("internal error: there are no elements of type {}", ty.element)))?;
+        let shape = Shape::Array(ArrayShape::new(element, ty.dims.iter().map(|&d| d as i64)));
+        let mut value = Literal::try_zeros(&shape)
+            .ok_or_else(|| Error(format!("there is no memory for a copy of {ty}")))?;
+        let row_major = ArrayType { minor_to_major: (0..ty.dims.len()).rev().collect(), ..ty.clone() };
+        Move::new(ty, &row_major).run(self.operand_bytes(number)?, value.bytes_mut());
+        Ok(value)
     }
 
     /// An operand's bytes.

@@ -39,6 +39,7 @@
 
 mod attributes;
 mod call;
+mod check;
 mod csr;
 mod instruction;
 pub mod lapack;

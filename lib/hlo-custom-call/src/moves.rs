@@ -1,5 +1,6 @@
 //! Targets that hand on their operand: what they say about devices and memory means nothing where there is one
-//! device with one memory. And the one that gives memory to be written: zeros, as every result is defined.
+//! device with one memory. Those that only look at operands, to keep or to order what computes them. And the one that gives
+//! memory to be written: zeros, as every result is defined.
 
 use std::sync::Arc;
 
@@ -10,6 +11,9 @@ use hlo_runtime_core::Error;
 
 /// The target whose result is memory to be written.
 pub(crate) const ALLOCATE: &str = "AllocateBuffer";
+
+/// The targets that look at their operands and give nothing.
+pub(crate) const SINKS: &[&str] = &["control_dep", "dce_sink", "xla.sdy.ShardingGroup"];
 
 /// The target of a name.
 pub(crate) fn target(name: &str) -> Option<Target> {
@@ -25,6 +29,12 @@ pub(crate) fn target(name: &str) -> Option<Target> {
                     Ok(())
                 })
             }))
+        }));
+    }
+    if SINKS.contains(&name) {
+        return Some(Target::new(|site, _| match site.result_arrays().is_empty() {
+            true => Ok(Arc::new(|_| Ok(()))),
+            false => Err(Error(format!("gives nothing, and no {}", site.result))),
         }));
     }
     CustomCallAttrs::FORWARDING.contains(&name).then(|| {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::plan::{Function, catch, named};
-use crate::{ApiVersion, Attributes, Call, CallSite, PlannedCall, csr, moves, stub, top_k, trace};
+use crate::{ApiVersion, Attributes, Call, CallSite, PlannedCall, check, csr, moves, stub, top_k, trace};
 use hlo_ir::Literal;
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::suggest::nearest;
@@ -178,12 +178,8 @@ impl Registry {
             );
             return Error(message);
         }
-        let built_in = CustomCallAttrs::FORWARDING.iter().copied().chain([
-            top_k::NAME,
-            csr::NAME,
-            moves::ALLOCATE,
-            trace::TRACE,
-        ]);
+        let several = [CustomCallAttrs::FORWARDING, moves::SINKS, check::NAMES].concat();
+        let built_in = several.into_iter().chain([top_k::NAME, csr::NAME, moves::ALLOCATE, trace::TRACE]);
         let here: Vec<String> = built_in.map(String::from).chain(self.own.keys().cloned()).collect();
         let names = sorted(here.iter().cloned().chain(self.added.iter().flat_map(|t| t.names())));
         match nearest(name, names.iter().map(String::as_str)) {
@@ -202,7 +198,7 @@ impl Registry {
             let tracer = self.tracer.clone();
             return Some(trace::target(tracer.unwrap_or_else(|| Arc::new(trace::to_standard_error))));
         }
-        moves::target(name).or_else(|| top_k::target(name)).or_else(|| csr::target(name))
+        [moves::target, top_k::target, csr::target, check::target].iter().find_map(|target| target(name))
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::moves::Move;
 use crate::registry::Target;
-use crate::{ArrayType, Call, ValueType};
+use crate::{Call, ValueType};
+use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
-use hlo_ir::{ArrayShape, ElementType, Literal, Shape};
 use hlo_runtime_core::Error;
 
 /// The target's name.
@@ -37,9 +36,9 @@ pub(crate) fn target(tracer: Arc<Tracer>) -> Target {
             site.operands.iter().filter(|o| **o != ValueType::Token).cloned().collect();
         let tracer = tracer.clone();
         Ok(Arc::new(move |call: &mut Call<'_>| {
-            let mut arrays = call.types.operands.iter().enumerate();
+            let mut arrays = (0..call.types.operands.len()).map(|number| call.operand_literal(number));
             let mut all = (values.iter())
-                .map(|value| literal(value, &mut |_| array(call, arrays.next())))
+                .map(|value| literal(value, &mut arrays))
                 .collect::<Result<Vec<Literal>, Error>>()?;
             let value = match (all.pop(), all.is_empty()) {
                 (Some(only), true) => only,
@@ -51,37 +50,26 @@ pub(crate) fn target(tracer: Arc<Tracer>) -> Target {
     })
 }
 
-/// The value whose arrays `next` gives, in order.
+/// The value of these arrays, in order.
 fn literal(
     value: &ValueType,
-    next: &mut dyn FnMut(&ArrayType) -> Result<Literal, Error>,
+    arrays: &mut dyn Iterator<Item = Result<Literal, Error>>,
 ) -> Result<Literal, Error> {
     match value {
-        ValueType::Array(a) => next(a),
+        ValueType::Array(_) => {
+            arrays.next().unwrap_or_else(|| Err(Error("internal error: an operand is missing".into())))
+        }
         ValueType::Token => Ok(Literal::token()),
         ValueType::Tuple(parts) => {
-            parts.iter().map(|part| literal(part, next)).collect::<Result<_, _>>().map(Literal::tuple)
+            parts.iter().map(|part| literal(part, arrays)).collect::<Result<_, _>>().map(Literal::tuple)
         }
     }
-}
-
-/// An operand's array.
-fn array(call: &Call<'_>, operand: Option<(usize, &ArrayType)>) -> Result<Literal, Error> {
-    let missing = || Error("internal error: an operand is missing".into());
-    let (number, ty) = operand.ok_or_else(missing)?;
-    let element = ElementType::from_name(&ty.element).ok_or_else(missing)?;
-    let shape = Shape::Array(ArrayShape::new(element, ty.dims.iter().map(|&d| d as i64)));
-    let mut value =
-        Literal::try_zeros(&shape).ok_or_else(|| Error(format!("there is no memory for {ty} to be told")))?;
-    let row_major = ArrayType { minor_to_major: (0..ty.dims.len()).rev().collect(), ..ty.clone() };
-    Move::new(ty, &row_major).run(call.operand_bytes(number)?, value.bytes_mut());
-    Ok(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CallSite, Registry};
+    use crate::{ArrayType, CallSite, Registry};
     use std::sync::Mutex;
 
     #[test]

@@ -241,6 +241,8 @@ impl CustomCallAttrs {
         "xla.sdy.FuncResultSharding",
         "xla.sdy.GlobalToLocalShape",
         "xla.sdy.LocalToGlobalShape",
+        "xla.sdy.PropagationBarrier",
+        "xla.sdy.Sharding",
     ];
 
     /// True if the call hands on its operands.
