@@ -50,8 +50,11 @@ impl Importer<'_> {
         if shardings.iter().any(Option::is_some) {
             self.module.common_mut(data).sharding = Some(tuple_of(&shardings));
         }
+        let values = op.operands.iter().take(inputs.len());
+        let shapes: std::result::Result<Vec<Shape>, String> = values.map(|&v| self.type_shape(v)).collect();
+        let shapes = shapes.map_err(|why| op.failure(format!("the type of an operand: {why}")))?;
         let attrs = OutfeedAttrs {
-            outfeed_shape: OptionalShape(Some(self.shape_of(data))),
+            outfeed_shape: OptionalShape(Some(Shape::tuple(shapes))),
             outfeed_config: op.bytes_or_empty("outfeed_config")?,
         };
         self.give_op(op, Op::Outfeed(Box::new(attrs)), &[data, token])

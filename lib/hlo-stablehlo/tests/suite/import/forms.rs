@@ -10,8 +10,8 @@ use hlo_ir::{Module, Op};
 fn shardings(module: &Module) -> Vec<String> {
     let text = print_module(module, &PrintOptions::short());
     let of_line = |line: &str| {
-        let (_, rest) = line.split_once("sharding={")?;
-        Some(format!("{{{}", rest.split_once('}').map_or(rest, |(s, _)| s)) + "}")
+        let (_, rest) = line.split_once("sharding=")?;
+        Some(rest[..hlo_ir::attr::dict_end(rest.as_bytes())?].to_owned())
     };
     text.lines().filter_map(of_line).collect()
 }
