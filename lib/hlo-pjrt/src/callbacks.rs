@@ -4,17 +4,18 @@
 //! object is Python's, and is handed over by the Python package ([`hlo_pjrt_set_python_callback`]).
 
 use crate::ffi::{Data, UserData};
-use hlo_custom_call::{ArrayType, Attributes, Call, CallSite, Error, Target, Targets};
+use hlo_custom_call::{ArrayType, Attributes, Call, CallSite, Error, Target, Targets, ValueType};
 use hlo_ir::ElementType;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// An array as the function of the Python package gets it.
+/// An array, or a token, as the function of the Python package gets it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PythonArray {
-    /// The number of the element type in the C API (`PJRT_Buffer_Type`); a type of less than a byte takes one.
+    /// The number of the element type in the C API (`PJRT_Buffer_Type`); a type of less than a byte takes one. That of tokens,
+    /// which have no elements and are `None` for Python.
     pub element_type: i32,
     /// The number of dimensions.
     pub rank: usize,
@@ -135,7 +136,10 @@ impl Targets for Callbacks {
     }
 }
 
-/// An array's type, as the Python package wants it.
+/// The number of tokens among the element types.
+const TOKEN: i32 = 23;
+
+/// The type of an array or a token, as the Python package wants it.
 struct Form {
     element_type: i32,
     dims: Vec<i64>,
@@ -154,6 +158,31 @@ impl Form {
         })
     }
 
+    /// Those of all arrays and tokens of values, in order.
+    fn all(values: &[ValueType]) -> Result<Vec<Self>, Error> {
+        let mut forms = Vec::new();
+        let mut open: Vec<&ValueType> = values.iter().rev().collect();
+        while let Some(value) = open.pop() {
+            match value {
+                ValueType::Array(array) => forms.push(Self::of(array)?),
+                ValueType::Token => {
+                    forms.push(Self { element_type: TOKEN, dims: Vec::new(), byte_strides: Vec::new() });
+                }
+                ValueType::Tuple(parts) => open.extend(parts.iter().rev()),
+            }
+        }
+        Ok(forms)
+    }
+
+    /// All of these, of arrays at these addresses.
+    fn place(forms: &[Self], addresses: impl Iterator<Item = *mut u8>) -> Vec<PythonArray> {
+        let mut addresses = addresses;
+        let mut next = || addresses.next().unwrap_or(std::ptr::null_mut());
+        let at =
+            |form: &Self| form.at(if form.element_type == TOKEN { std::ptr::null_mut() } else { next() });
+        forms.iter().map(at).collect()
+    }
+
     fn at(&self, data: *mut u8) -> PythonArray {
         PythonArray {
             element_type: self.element_type,
@@ -168,8 +197,8 @@ impl Form {
 fn plan(site: &CallSite, attributes: &Attributes) -> Result<Arc<hlo_custom_call::Function>, Error> {
     let index = attributes.integer("index")?;
     let index = usize::try_from(index).map_err(|_| Error(format!("there is no Python function {index}")))?;
-    let forms = |arrays: Vec<&ArrayType>| arrays.into_iter().map(Form::of).collect::<Result<Vec<_>, _>>();
-    let (operands, results) = (forms(site.operand_arrays())?, forms(site.result_arrays())?);
+    let operands = Form::all(&site.operands)?;
+    let results = Form::all(std::slice::from_ref(&site.result))?;
     Ok(Arc::new(move |call: &mut Call<'_>| run(call, index, &operands, &results)))
 }
 
@@ -178,10 +207,8 @@ fn run(call: &mut Call<'_>, index: usize, operands: &[Form], results: &[Form]) -
     let python = python
         .ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
     let callable = callable(index)?;
-    let given: Vec<PythonArray> =
-        operands.iter().zip(call.operand_addresses()).map(|(f, &a)| f.at(a.cast_mut())).collect();
-    let taken: Vec<PythonArray> =
-        results.iter().zip(call.result_addresses()).map(|(f, &a)| f.at(a)).collect();
+    let given = Form::place(operands, call.operand_addresses().iter().map(|a| a.cast_mut()));
+    let taken = Form::place(results, call.result_addresses().iter().copied());
     let mut message = vec![0u8; MESSAGE];
     let mut size = message.len();
     // SAFETY: the package's promise: it is such a function; arrays are as large as their types say.

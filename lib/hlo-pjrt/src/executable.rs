@@ -4,7 +4,6 @@ use crate::device::{Device, MEMORY_KINDS};
 use crate::fault::{Fault, Result};
 use crate::program::{Leaf, Program};
 use crate::sys::{Handle, LogicalDeviceIds, NamedValue, Value};
-use hlo_ir::Op;
 use hlo_passes::analysis::ModuleCost;
 use hlo_proto::messages::{ComputationDevice, DeviceAssignmentProto};
 use prost::Message;
@@ -164,17 +163,29 @@ impl Executable {
         };
         let aliased =
             program.parameters.iter().zip(&program.donated).filter(|(_, d)| **d).map(|(leaf, _)| leaf);
-        let constants = program.module.computations().flat_map(|c| program.module[c].instructions());
-        let constants = constants.filter_map(|&i| match &program.module[i].op {
-            Op::Constant(c) => Some(count(c.literal.bytes().len())),
-            _ => None,
-        });
         [
             size(&mut program.parameters.iter()),
             size(&mut program.results.iter()),
             size(&mut { aliased }),
-            constants.fold(0, i64::saturating_add),
+            self.temporaries(),
         ]
+    }
+}
+
+#[cfg(feature = "codegen")]
+impl Executable {
+    /// The bytes of the temporaries of compiled code; nothing is known of those of a program that is interpreted.
+    fn temporaries(&self) -> i64 {
+        let compiled = self.program.engines.best().compiled();
+        i64::try_from(compiled.map_or(0, |code| code.arena_bytes())).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(not(feature = "codegen"))]
+impl Executable {
+    /// Nothing is known of the temporaries of a program that is interpreted.
+    fn temporaries(&self) -> i64 {
+        0
     }
 }
 

@@ -4,6 +4,7 @@
 //! but what follows from their arguments. Runs that call functions of the caller are the exception: such a function may start
 //! runs and wait for them. Each of these has a thread of its own.
 
+use crate::fault::catch;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -153,7 +154,11 @@ impl Shared {
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                running(job);
+                // Whoever waits for it hears of it by what it drops.
+                let _ = catch(|| {
+                    running(job);
+                    Ok(())
+                });
                 state = self.state();
                 continue;
             }

@@ -17,8 +17,12 @@ _DTYPES = {
 }  # fmt: skip
 
 
+# The element type of tokens.
+_TOKEN = 23
+
+
 class _Array(ctypes.Structure):
-    """An array of the library's."""
+    """An array or a token of the library's."""
 
     _fields_ = [
         ("element_type", ctypes.c_int32),
@@ -46,16 +50,19 @@ _CALL = ctypes.CFUNCTYPE(
 
 
 def _run(function, operands, results) -> None:
-    """Calls a function, and puts what it gives into the results."""
+    """Calls a function, and puts what it gives into the results. Tokens are `None`, both ways."""
     # Copies: who is called may keep them.
-    arguments = [operand.view().copy() for operand in operands]
+    arguments = [None if operand.element_type == _TOKEN else operand.view().copy() for operand in operands]
     for argument in arguments:
-        argument.flags.writeable = False
+        if argument is not None:
+            argument.flags.writeable = False
     given = function(*arguments)
     given = () if given is None else given if isinstance(given, (tuple, list)) else (given,)
     if len(given) != len(results):
         raise ValueError(f"the callback gives {len(given)} arrays, {len(results)} are expected")
     for number, (value, result) in enumerate(zip(given, results)):
+        if result.element_type == _TOKEN:
+            continue
         array, place = np.asarray(value), result.view()
         if array.dtype != place.dtype or array.shape != place.shape:
             raise ValueError(
