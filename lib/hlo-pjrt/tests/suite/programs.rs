@@ -189,7 +189,8 @@ fn what_is_no_program_is_an_error() {
     };
     assert!(message("hlo", b"HloModule m ENTRY e { ROOT x = f32[2] add(y, y) }", &[]).contains('y'));
     assert!(message("vhlo", b"", &[]).contains("found `vhlo`"));
-    assert!(message("hlo", AXPY.as_bytes(), &[0xff; 7]).contains("CompileOptionsProto: byte 0"));
+    let damaged = message("hlo", AXPY.as_bytes(), &[0xff; 7]);
+    assert!(damaged.contains("CompileOptionsProto"), "{damaged}");
     let unknown = [&[0x3a, 0x0b, 0x0a, 0x05][..], b"magic", &[0x12, 0x02, 0x10, 0x01]].concat();
     assert!(message("hlo", AXPY.as_bytes(), &unknown).contains("No such compile option: 'magic'"));
 }
