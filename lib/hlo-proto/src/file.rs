@@ -235,13 +235,29 @@ impl From<HloUnoptimizedSnapshot> for Parts {
     }
 }
 
+/// What a module's message says that the IR has nothing for. How it was assigned memory and profiled is not among it: that is
+/// of the module that XLA made of it.
+fn not_kept(proto: &HloModuleProto) -> Vec<Diag> {
+    let fields = [
+        ("cross_program_prefetches", !proto.cross_program_prefetches.is_empty()),
+        ("spmd_output_sharding", proto.spmd_output_sharding.is_some()),
+        ("spmd_parameters_shardings", !proto.spmd_parameters_shardings.is_empty()),
+        ("device_assignment", proto.device_assignment.is_some()),
+        ("device_type", !proto.device_type.is_empty()),
+    ];
+    let warning =
+        |name| Diag::warning(format!("HloModuleProto: modules have nothing for `{name}`: it is left out"));
+    fields.into_iter().filter(|&(_, is_set)| is_set).map(|(name, _)| warning(name)).collect()
+}
+
 impl Parts {
-    fn into_file(self, kind: FileKind, warnings: Vec<Diag>) -> Result<File, Vec<Diag>> {
+    fn into_file(self, kind: FileKind, mut warnings: Vec<Diag>) -> Result<File, Vec<Diag>> {
         let fail = |message: String| vec![Diag::error(format!("{}: {message}", kind.name()))];
         let Some(module) = &self.module else { return Err(fail("it has no module".into())) };
         if self.outside > 0 {
             return Err(fail(format!("{} arguments are not in the message, but behind it", self.outside)));
         }
+        warnings.extend(not_kept(module));
         let module = match &self.config {
             Some(config) => convert::to_module_with_config(module, config)?,
             None => convert::to_module(module)?,

@@ -87,7 +87,8 @@ macro_rules! write_row {
         $p.text_attributes.extend($c.text($name, &$a.$attribute));
     };
     ($a:ident $p:ident $c:ident; in $message:ident: $ty:ident { $($attribute:ident: $field:ident),* }) => {
-        $p.$message = Some(Box::new($ty { $($field: Field::write(&$a.$attribute, $c),)* ..$ty::default() }));
+        let message: &mut $ty = $p.$message.get_or_insert_default();
+        $(message.$field = Field::write(&$a.$attribute, $c);)*
     };
     ($a:ident $p:ident $c:ident; $attribute:ident) => { write_row!($a $p $c; $attribute: $attribute) };
     ($a:ident $p:ident $c:ident; $attribute:ident: $field:ident) => {
@@ -432,4 +433,20 @@ pub fn read_attributes(op: &mut Op, proto: &HloInstructionProto, context: &Readi
 /// Writes the attributes of an operation.
 pub fn write_attributes(op: &Op, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
     with_attributes!(op, a => a.write(proto, context));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hlo_ir::Opcode;
+
+    #[test]
+    fn all_opcodes_with_attributes_are_in_the_table() {
+        for &opcode in Opcode::ALL {
+            let op = opcode.default_op();
+            let mut found = false;
+            with_attributes!(&op, _a => found = true);
+            assert_eq!(found, op.attrs().is_some(), "{opcode}");
+        }
+    }
 }

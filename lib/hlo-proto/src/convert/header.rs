@@ -17,7 +17,7 @@ use hlo_ir::{FileLocation, Module, StackFrame, StackFrames};
 /// Reads what a module's message says of it beside its computations.
 pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
     if let Some(shape) = &proto.host_program_shape {
-        module.header.entry_computation_layout = read_entry_layout(shape, module)?;
+        module.header.entry_computation_layout = read_entry_layout(shape)?;
     }
     if let Some(frames) = &proto.stack_frame_index {
         module.stack_frames = read_frames(frames);
@@ -55,7 +55,7 @@ pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
 /// In words: shapes that are none.
 pub fn read_config(config: &HloModuleConfigProto, module: &mut Module) -> Result<()> {
     if let Some(shape) = &config.entry_computation_layout {
-        module.header.entry_computation_layout = read_entry_layout(shape, module)?;
+        module.header.entry_computation_layout = read_entry_layout(shape)?;
     }
     let header = &mut module.header;
     // A configuration that does not count has none.
@@ -91,16 +91,10 @@ pub fn write_config(module: &Module) -> HloModuleConfigProto {
     }
 }
 
-/// The shapes of the entry as its user sees them; `None` if they are those of its instructions.
-fn read_entry_layout(proto: &ProgramShapeProto, module: &Module) -> Result<Option<EntryLayout>> {
+/// The shapes of the entry as its user sees them.
+fn read_entry_layout(proto: &ProgramShapeProto) -> Result<Option<EntryLayout>> {
     let Some(result) = &proto.result else { return Ok(None) };
     let parameters = proto.parameters.iter().map(read_shape).collect::<Result<Vec<_>>>()?;
-    let entry = module.entry();
-    let expected = module.parameters(entry).len();
-    if parameters.len() != expected {
-        let found = parameters.len();
-        return Err(format!("the program has {expected} parameters, and layouts of {found}"));
-    }
     Ok(Some(EntryLayout { parameters, result: read_shape(result)? }))
 }
 

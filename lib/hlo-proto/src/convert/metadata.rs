@@ -10,6 +10,9 @@ pub struct Payloads<'a>(pub &'a [Vec<u8>]);
 
 impl Payloads<'_> {
     /// The bytes of a payload.
+    ///
+    /// # Errors
+    /// In words: the module has no bytes of that number.
     pub fn read(self, payload: &Payload) -> Result<HloString> {
         let bytes = match (&payload.value, payload.id) {
             (Some(bytes), _) => Some(bytes),
@@ -26,6 +29,9 @@ impl Payloads<'_> {
     }
 
     /// The metadata of a message.
+    ///
+    /// # Errors
+    /// As [`Payloads::read`].
     pub fn metadata(self, proto: &OpMetadataProto) -> Result<OpMetadata> {
         let text = |bytes: &Vec<u8>| HloString::from_bytes(&bytes[..]);
         let metadata_payload = match &proto.metadata_payload {
@@ -77,12 +83,10 @@ pub fn write_metadata(metadata: &OpMetadata, payloads: &mut Vec<Vec<u8>>) -> OpM
     proto
 }
 
-/// The number of some bytes among a module's.
+/// The number of some bytes among a module's: those of neighbours are often the same.
 fn write_payload(bytes: &HloString, payloads: &mut Vec<Vec<u8>>) -> Payload {
-    let known = payloads.iter().rposition(|p| p == bytes.as_bytes());
-    let id = known.unwrap_or_else(|| {
+    if payloads.last().is_none_or(|last| last != bytes.as_bytes()) {
         payloads.push(bytes.as_bytes().to_vec());
-        payloads.len() - 1
-    });
-    Payload { value: None, id: i64::try_from(id).ok() }
+    }
+    Payload { value: None, id: i64::try_from(payloads.len() - 1).ok() }
 }

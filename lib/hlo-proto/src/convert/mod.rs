@@ -21,9 +21,10 @@ pub use header::{read_config, write_config};
 pub use literal::{read_literal, write_literal};
 pub use options::{CompileOptions, DeviceAssignment, OptionValue};
 
+pub use metadata::Payloads;
 pub use read::{to_module, to_module_with_config};
 pub use shape::{read_shape, write_shape};
-pub use sharding::write_sharding;
+pub use sharding::{read_sharding, write_sharding};
 pub use write::{from_module, from_module_with_config};
 
 use hlo_ir::Dims;

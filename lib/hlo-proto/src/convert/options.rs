@@ -1,7 +1,7 @@
 //! Compile options: what a client asks of the compilation of a program.
 
 use super::shape::{read_shape, write_shape};
-use crate::decode::decode;
+use crate::decode::{Decoded, decode};
 use crate::messages::{
     CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, EnvOptionOverride,
     ExecutableBuildOptionsProto, OptionOverrideProto,
@@ -17,7 +17,8 @@ use prost::Message;
 /// ```
 /// use hlo_proto::{CompileOptions, OptionValue};
 ///
-/// let mut options = CompileOptions { num_partitions: 4, ..CompileOptions::default() };
+/// let mut options = CompileOptions::default();
+/// options.num_partitions = 4;
 /// options.env_option_overrides.push(("xla_dump_to".into(), OptionValue::Text("/tmp".into())));
 /// let read = CompileOptions::read(&options.write()).expect("options");
 /// assert_eq!((read.num_replicas, read.num_partitions), (1, 4));
@@ -51,6 +52,8 @@ pub struct CompileOptions {
     pub alias_passthrough_params: bool,
     /// Debug options and the like by name, in the order in which they were given.
     pub env_option_overrides: Vec<(String, OptionValue)>,
+    /// Fields that are not known, and left out: a warning for each of them.
+    pub warnings: Vec<Diag>,
     /// All other fields, debug options among them, as they came.
     rest: CompileOptionsProto,
 }
@@ -76,7 +79,15 @@ pub enum OptionValue {
 }
 
 impl Default for CompileOptions {
+    /// As XLA has it: one process, any device.
     fn default() -> Self {
+        let build = ExecutableBuildOptionsProto {
+            device_ordinal: -1,
+            process_count: 1,
+            num_replicas: 1,
+            num_partitions: 1,
+            ..ExecutableBuildOptionsProto::default()
+        };
         Self {
             argument_layouts: Vec::new(),
             result_layout: None,
@@ -91,7 +102,11 @@ impl Default for CompileOptions {
             allow_spmd_sharding_propagation_to_output: Vec::new(),
             alias_passthrough_params: false,
             env_option_overrides: Vec::new(),
-            rest: CompileOptionsProto::default(),
+            warnings: Vec::new(),
+            rest: CompileOptionsProto {
+                executable_build_options: Some(Box::new(build)),
+                ..CompileOptionsProto::default()
+            },
         }
     }
 }
@@ -102,8 +117,11 @@ impl CompileOptions {
     /// # Errors
     /// The bytes are damaged, or shapes and devices do not make sense.
     pub fn read(bytes: &[u8]) -> Result<Self, Diag> {
-        let proto = decode::<CompileOptionsProto>(bytes)?.message;
-        Self::of(proto).map_err(|message| Diag::error(format!("compile options: {message}")))
+        let Decoded { message, warnings } = decode::<CompileOptionsProto>(bytes)?;
+        match Self::of(message) {
+            Ok(options) => Ok(Self { warnings, ..options }),
+            Err(message) => Err(Diag::error(format!("compile options: {message}"))),
+        }
     }
 
     fn of(mut proto: CompileOptionsProto) -> super::Result<Self> {
@@ -135,6 +153,7 @@ impl CompileOptions {
             ),
             alias_passthrough_params: build.alias_passthrough_params,
             env_option_overrides: overrides.into_iter().map(entry).collect::<Result<_, _>>()?,
+            warnings: Vec::new(),
             rest: CompileOptionsProto { executable_build_options: Some(build), ..proto },
         })
     }

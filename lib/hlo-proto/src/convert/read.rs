@@ -229,6 +229,7 @@ impl<'p> Reader<'p> {
     fn computation(&mut self, id: ComputationId, proto: &'p HloComputationProto) {
         self.module[id].execution_thread = thread(&proto.execution_thread);
         self.instructions.clear();
+        let first = self.module.instruction_capacity();
         let errors = self.errors.len();
         for instruction in sorted(proto) {
             if let Err(message) = self.declare(id, instruction) {
@@ -236,8 +237,7 @@ impl<'p> Reader<'p> {
                 return;
             }
         }
-        // Those that operands may be: they come before their users.
-        let mut ready = vec![false; self.module.instruction_capacity()];
+        let mut ready = Ready { first, seen: vec![false; self.module.instruction_capacity() - first] };
         for instruction in &proto.instructions {
             if let Err(message) = self.instruction(instruction, &mut ready) {
                 self.report_in(proto, instruction, &message);
@@ -275,16 +275,16 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn instruction(&mut self, proto: &HloInstructionProto, ready: &mut [bool]) -> Result<()> {
+    fn instruction(&mut self, proto: &HloInstructionProto, ready: &mut Ready) -> Result<()> {
         let Some(&id) = self.instructions.get(&proto.id) else { return Ok(()) };
         let mut operands = Vec::with_capacity(proto.operand_ids.len());
         for operand in &proto.operand_ids {
-            match self.instructions.get(operand).filter(|o| ready[o.index()]) {
+            match self.instructions.get(operand).filter(|&&o| ready.has(o)) {
                 Some(&operand) => operands.push(operand),
                 None => return Err(format!("its operand {operand} is not there before it")),
             }
         }
-        ready[id.index()] = true;
+        ready.add(id);
         let mut op = std::mem::replace(self.module.op_mut(id), Op::Tuple);
         let opcode = op.opcode();
         check_arity(opcode, operands.len())?;
@@ -348,6 +348,25 @@ impl<'p> Reader<'p> {
             },
             backend_config,
         })
+    }
+}
+
+/// The instructions of a computation that operands may be: they come before their users.
+struct Ready {
+    /// The place of the computation's first instruction in the arena.
+    first: usize,
+    seen: Vec<bool>,
+}
+
+impl Ready {
+    fn has(&self, id: InstrId) -> bool {
+        id.index().checked_sub(self.first).and_then(|n| self.seen.get(n)).copied().unwrap_or(false)
+    }
+
+    fn add(&mut self, id: InstrId) {
+        if let Some(seen) = id.index().checked_sub(self.first).and_then(|n| self.seen.get_mut(n)) {
+            *seen = true;
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use hlo_ir::attr::{
 use std::sync::Arc;
 
 /// The sharding of a message.
+///
+/// # Errors
+/// In words: devices, tiles or axes that do not fit each other.
 pub fn read_sharding(proto: &OpSharding, payloads: Payloads<'_>) -> Result<Sharding> {
     if proto.r#type == ShardingType::TUPLE {
         let leaf = |proto: &OpSharding| read_single(proto, payloads).map(Arc::new);

@@ -77,7 +77,7 @@ impl Field<Vec<i32>> for OperandPrecision {
     /// Written for each operand.
     fn write(&self, context: &mut Writing<'_>) -> Vec<i32> {
         match &self.0[..] {
-            [] => vec![0; context.operands],
+            [] => vec![0; context.precisions],
             list => list.iter().map(|p| p.write(context)).collect(),
         }
     }

@@ -27,12 +27,12 @@ pub fn from_module(module: &Module) -> HloModuleProto {
     let fused: HashSet<ComputationId> = fused_computations(module);
     let mut writer = Writing {
         payloads: Vec::new(),
-        operands: 0,
+        precisions: 0,
         operand_element_type: None,
         ids: Ids::of(module),
         module,
     };
-    for c in module.computations_post_order() {
+    for c in callees_first(module) {
         let computation = writer.computation(c, fused.contains(&c));
         proto.computations.push(computation);
     }
@@ -54,6 +54,21 @@ pub fn from_module_with_config(module: &Module) -> HloModuleProtoWithConfig {
         hlo_module: Some(Box::new(from_module(module))),
         config: Some(Box::new(write_config(module))),
     }
+}
+
+/// The computations in the order in which they were complete, as XLA writes them, or in another one if a caller comes before
+/// what it calls there.
+fn callees_first(module: &Module) -> Vec<ComputationId> {
+    let order = module.completion_order();
+    let mut written = HashSet::with_capacity(order.len());
+    let in_order = order.iter().all(|&c| {
+        let instructions = module[c].instructions().iter();
+        let is_ready =
+            instructions.flat_map(|&i| module[i].op.called_computations()).all(|c| written.contains(&c));
+        written.insert(c);
+        is_ready
+    });
+    if in_order { order } else { module.computations_post_order() }
 }
 
 /// The computations of fusions, which have no schedule.
@@ -100,8 +115,8 @@ impl Ids {
 pub struct Writing<'a> {
     /// The bytes that messages name by number.
     pub payloads: Vec<Vec<u8>>,
-    /// How many operands the instruction has.
-    pub operands: usize,
+    /// How many operands of the instruction have a precision.
+    pub precisions: usize,
     /// The element type of the first one.
     pub operand_element_type: Option<ElementType>,
     ids: Ids,
@@ -160,7 +175,11 @@ impl Writing<'_> {
             ..HloInstructionProto::default()
         };
         let first = i.operands.first().and_then(|&o| self.module[o].shape.as_array());
-        self.operands = i.operands.len();
+        // What products take beside their two factors has none.
+        self.precisions = match &i.op {
+            Op::CustomCall(_) => i.operands.len(),
+            _ => 2,
+        };
         self.operand_element_type = first.map(|a| a.element_type);
         write_attributes(&i.op, &mut proto, self);
         match &i.common {

@@ -1,4 +1,4 @@
-//! TODO
+//! Messages of `xla_data.proto`: shapes, literals, shardings, and the values of attributes.
 
 use super::*;
 

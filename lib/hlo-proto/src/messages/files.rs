@@ -1,4 +1,4 @@
-//! TODO
+//! Messages of `hlo.proto` that have a module in them, with what belongs to it.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! TODO
+//! Messages of `hlo.proto`: modules, computations, instructions.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! TODO
+//! Messages of `xla.proto` and `compile_options.proto`: what a module is compiled for.
 
 use super::*;
 

@@ -9,6 +9,3 @@ mod print;
 
 pub use parse::{Parsed, outermost_fields, parse};
 pub use print::print;
-
-#[cfg(test)]
-mod tests;

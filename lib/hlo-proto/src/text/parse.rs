@@ -99,16 +99,13 @@ impl<'t> Parser<'t> {
             Token::Symbol('[') => (None, "[…]".to_owned()),
             _ => return Err(self.lexer.expected("the name of a field")),
         };
-        match self.lexer.take()? {
-            Token::Symbol(_) => {
-                while !self.lexer.eat(']')? {
-                    if *self.lexer.peek() == Token::End {
-                        return Err(self.lexer.expected("`]`"));
-                    }
-                    self.lexer.take()?;
+        if let Token::Symbol(_) = self.lexer.take()? {
+            while !self.lexer.eat(']')? {
+                if *self.lexer.peek() == Token::End {
+                    return Err(self.lexer.expected("`]`"));
                 }
+                self.lexer.take()?;
             }
-            _ => {}
         }
         let colon = self.lexer.eat(':')?;
         if !colon && !matches!(self.lexer.peek(), Token::Symbol('{' | '<' | '[')) {
