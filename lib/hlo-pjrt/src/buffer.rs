@@ -70,16 +70,6 @@ impl Buffer {
         }
     }
 
-    /// A buffer of an array that is there.
-    pub fn of(platform: Arc<Platform>, memory: usize, array: Array) -> Result<Self> {
-        let shape = array
-            .shape()
-            .as_array()
-            .ok_or_else(|| Fault::internal("internal error: a buffer of no array"))?;
-        let (ty, dims) = (shape.element_type, shape.dims.to_vec());
-        Ok(Self::new(platform, memory, ty, dims, Value::Here(array)))
-    }
-
     /// The number of the device that it is on.
     pub fn device(&self) -> usize {
         self.platform.memories[self.memory].device

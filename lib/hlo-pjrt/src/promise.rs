@@ -40,6 +40,9 @@ impl<T> Promise<T> {
     }
 
     /// The value, of a promise that nobody else has.
+    ///
+    /// # Errors
+    /// Why it will never be there, or it is not there yet.
     pub fn into_value(self) -> Result<T> {
         self.value.into_inner().unwrap_or_else(|| Err(Fault::internal("internal error: it is not there yet")))
     }
