@@ -157,3 +157,83 @@ fn aliases_may_neither_hold_themselves_nor_grow() {
     text += "func.func private @f(!a60)";
     assert!(error(&text).0.contains("stands for more than"));
 }
+
+/// A text is refused with errors that point into it, or what it says is printed and read back in each form.
+fn hold(text: &str) {
+    let tree = match parse(text) {
+        Ok(tree) => tree,
+        Err(diags) => {
+            assert!(!diags.is_empty(), "refused without an error:\n{text}");
+            for label in diags.iter().flat_map(|d| &d.labels) {
+                assert!(text.get(label.span.range()).is_some(), "{label:?} is no part of\n{text}");
+            }
+            return;
+        }
+    };
+    for options in [PrintOptions::default(), GENERIC, LOCATIONS] {
+        let printed = print_with(&tree, &options);
+        let again = parse(&printed).unwrap_or_else(|diags| panic!("{:?}\n{printed}", diags[0]));
+        assert_eq!(print_with(&again, &options), printed);
+    }
+}
+
+/// The words and signs of a text.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    let mut rest = text;
+    let mut out = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let len = match is_word(first) {
+            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(len);
+        out.push(token);
+        rest = after;
+    }
+    out
+}
+
+#[test]
+fn damaged_texts_are_refused_or_read() {
+    let mut state = 1u64;
+    let mut below = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n as u64) as usize
+    };
+    for round in 0..120 {
+        let mut tokens = tokens(if round % 2 == 0 { JAX } else { JAX_GENERIC });
+        for _ in 0..1 + below(3) {
+            let (at, other) = (below(tokens.len()), below(tokens.len()));
+            let odd = [
+                "-1",
+                "9223372036854775808",
+                "\"",
+                "é",
+                "\0",
+                "//",
+                "({",
+                "dense<",
+                "%0",
+                "loc(",
+                "tensor<?xf32>",
+            ];
+            match below(4) {
+                0 => _ = tokens.remove(at),
+                1 => tokens.insert(at, tokens[other]),
+                2 => tokens.swap(at, other),
+                _ => tokens[at] = odd[below(odd.len())],
+            }
+        }
+        hold(&tokens.concat());
+    }
+}
+
+#[test]
+fn texts_may_end_anywhere() {
+    for at in (0..JAX.len()).step_by(97) {
+        hold(&JAX[..at]);
+    }
+}

@@ -6,7 +6,7 @@ mod others;
 mod stablehlo;
 pub mod structure;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::LazyLock;
 
 /// How an operation is written.

@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             return self.attribute_of_kind(c, start, &kind_of(name));
         }
         if c.byte() != b'<' {
-            return self.attribute_alias(c, start, name);
+            return self.attribute_alias(c, start);
         }
         // `#stablehlo<precision DEFAULT>`
         let open = c.offset();

@@ -59,7 +59,7 @@ pub struct Reader<'a> {
     errors: Vec<Diag>,
     values: Values<'a>,
     /// Names that occurred, so that each is stored once.
-    names: HashMap<&'a str, Name>,
+    names: HashMap<Box<str>, Name>,
     /// Tensors' types by their text.
     types: HashMap<&'a str, Type>,
     aliases: HashMap<&'a str, Alias>,
@@ -146,12 +146,9 @@ impl<'a> Reader<'a> {
         if let Some(name) = self.names.get(text) {
             return name.clone();
         }
-        Name::from(text)
-    }
-
-    /// A name that is a part of the text.
-    fn kept_name(&mut self, text: &'a str) -> Name {
-        self.names.entry(text).or_insert_with(|| Name::from(text)).clone()
+        let name = Name::from(text);
+        self.names.insert(text.into(), name.clone());
+        name
     }
 
     /// Reads something that may hold others of its kind.
@@ -227,7 +224,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn attribute_alias(&mut self, c: &Cursor<'a>, start: usize, _: &str) -> Result<Attribute> {
+    fn attribute_alias(&mut self, c: &Cursor<'a>, start: usize) -> Result<Attribute> {
         match self.alias(c, start, |r, c| r.attribute(c).map(Meaning::Attribute))? {
             Meaning::Type(ty) => Ok(Attribute::Type(ty)),
             Meaning::Attribute(value) => Ok(value),

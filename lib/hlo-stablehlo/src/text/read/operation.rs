@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         // Numbers are the names of values without one.
         if !name.bytes().all(|b| b.is_ascii_digit()) {
             for (i, &value) in group.iter().enumerate() {
-                let kept = if group.len() == 1 { self.kept_name(name) } else { format!("{name}#{i}").into() };
+                let kept = if group.len() == 1 { self.name(name) } else { format!("{name}#{i}").into() };
                 self.tree.set_name(value, kept);
             }
         }
