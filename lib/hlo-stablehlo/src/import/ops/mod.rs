@@ -1,5 +1,6 @@
 //! The operations, by family: each file takes those of StableHLO whose HLO is in the file of that name in `hlo_ir::ops`.
 
+mod check;
 pub mod chlo;
 mod collective;
 mod composite;
@@ -99,6 +100,7 @@ impl<'t> Importer<'t> {
         };
         match dialect {
             "stablehlo" => self.stablehlo(op, name),
+            "check" => self.check(op, name),
             "chlo" => self.chlo(op, name, &op.attributes),
             "sdy" => self.sdy(op, name),
             "func" if name == "call" => self.call(op),

@@ -37,6 +37,35 @@ fn shardings_by_axes_become_tiles() {
     assert_eq!(case("[{\"x\"}, {}], unreduced={\"y\"}"), "{devices=[2,1,4]<=[8] last_tile_dims={unreduced}}");
 }
 
+/// What `check.…` says stands in the attributes of a typed call.
+#[test]
+fn checks_are_custom_calls() {
+    let module = module(
+        "func.func @main(%x: tensor<2xf32>) {
+            check.expect_eq_const %x, dense<1.0> : tensor<2xf32>
+            check.expect_almost_eq_const %x, dense<1.0> : tensor<2xf32>, tolerance = 0.5
+            check.expect_almost_eq %x, %x : tensor<2xf32>
+            check.expect_close %x, %x, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
+            return
+        }",
+    );
+    let text = print_module(&module, &PrintOptions::short());
+    for (target, config) in [
+        ("check.expect_eq_const", "{}"),
+        ("check.expect_almost_eq_const", "{tolerance = 0.5 : f64}"),
+        ("check.expect_almost_eq", "{tolerance = 0.0001 : f64}"),
+        ("check.expect_close", "{max_ulp_difference = 3 : ui64, min_ulp_difference = 0 : ui64}"),
+    ] {
+        let line = text.lines().find(|l| l.contains(&format!("custom_call_target=\"{target}\"")));
+        let line = line.unwrap_or_else(|| panic!("no {target} in {text}"));
+        assert!(
+            line.contains("= () custom-call(") && line.contains(&format!("backend_config={config}")),
+            "{line}"
+        );
+        assert!(line.contains("custom_call_has_side_effect=true"), "{line}");
+    }
+}
+
 #[test]
 fn manual_regions_are_cut_out_and_put_back() {
     let text = format!(
