@@ -60,6 +60,16 @@ pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut
     info
 }
 
+/// Makes pivots count from 0 instead of 1, and gives for each of the rows after the swaps which one it was before.
+pub(crate) fn permutation(pivots: &mut [i32], rows: usize) -> Vec<i32> {
+    let mut order: Vec<i32> = (0..rows as i32).collect();
+    for (j, pivot) in pivots.iter_mut().enumerate() {
+        *pivot -= 1;
+        order.swap(j, *pivot as usize);
+    }
+    order
+}
+
 /// Swaps the rows of the columns of a panel that were done before a pivot was found.
 fn swap_in_panel<T>(panel: &mut [T], m: usize, first: usize, pivots: &[i32]) {
     for (done, column) in panel.chunks_exact_mut(m).enumerate() {

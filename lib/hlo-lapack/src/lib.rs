@@ -98,6 +98,13 @@ fn compute<T: Scalar>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T>
             let info = factor::getrf(a.values_mut(), size, &mut pivots);
             vec![Data::Elements(a), Data::Integers(pivots), Data::Integers(vec![info])]
         }
+        Routine::Lu => {
+            let mut pivots = vec![0; k];
+            let size = (a.rows(), a.columns());
+            factor::getrf(a.values_mut(), size, &mut pivots);
+            let order = factor::permutation(&mut pivots, size.0);
+            vec![Data::Elements(a), Data::Integers(pivots), Data::Integers(order)]
+        }
         Routine::Potrf => {
             let info = factor::potrf(&mut a, attributes.letter("uplo", "LU")? == 'L')?;
             vec![Data::Elements(a), Data::Integers(vec![info])]

@@ -132,7 +132,9 @@ fn factors() {
         for (m, n) in rectangles() {
             let a = way.random(&mut numbers, m, n);
             let results = [way.matrix(m, n), ("s32", vec![m.min(n)]), INFO()];
-            way.unique((&way.name("getrf", "getrf"), "{}"), &[a], &results);
+            way.unique((&way.name("getrf", "getrf"), "{}"), from_ref(&a), &results);
+            let results = [way.matrix(m, n), ("s32", vec![m.min(n)]), ("s32", vec![m])];
+            way.unique(("LuDecomposition", ""), &[a], &results);
         }
         for n in SIZES {
             let definite = way.array(2, || {

@@ -22,6 +22,7 @@ const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm
 /// The targets whose numbers are of the type of their first operand.
 const OTHERS: &[(Routine, &str)] = &[
     (Routine::Perturbed, "tridiagonal_solve_perturbed_ffi"),
+    (Routine::Lu, "LuDecomposition"),
     (Routine::Geqrf, "Qr"),
     (Routine::Orgqr, "ProductOfElementaryHouseholderReflectors"),
     (Routine::Eigh, "Eigh"),

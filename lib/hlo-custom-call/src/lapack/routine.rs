@@ -9,6 +9,8 @@ use hlo_runtime_core::Error;
 pub enum Routine {
     /// LU factors with partial pivoting.
     Getrf,
+    /// The same, with pivots from 0 and the permutation of the rows instead of `info`.
+    Lu,
     /// QR factors as reflectors.
     Geqrf,
     /// The same with column pivoting.
@@ -58,8 +60,9 @@ impl Routine {
     /// The operands.
     pub(super) fn operands(self) -> &'static [Slot] {
         match self {
-            Routine::Getrf | Routine::Geqrf | Routine::Potrf | Routine::Gesdd | Routine::Syevd => &[MATRIX],
-            Routine::Eigh | Routine::Geev | Routine::Gees | Routine::Gehrd | Routine::Sytrd => &[MATRIX],
+            Routine::Getrf | Routine::Lu | Routine::Geqrf | Routine::Potrf | Routine::Gesdd => &[MATRIX],
+            Routine::Syevd | Routine::Eigh | Routine::Geev | Routine::Gees => &[MATRIX],
+            Routine::Gehrd | Routine::Sytrd => &[MATRIX],
             Routine::Geqp3 => &[MATRIX, INTEGERS],
             Routine::Orgqr => &[MATRIX, VECTOR],
             Routine::Ormqr => &[MATRIX, VECTOR, MATRIX],
@@ -72,6 +75,7 @@ impl Routine {
     pub(super) fn results(self, complex: bool) -> &'static [Slot] {
         match self {
             Routine::Getrf => &[MATRIX, INTEGERS, INTEGER],
+            Routine::Lu => &[MATRIX, INTEGERS, INTEGERS],
             Routine::Geqrf => &[MATRIX, VECTOR],
             Routine::Geqp3 => &[MATRIX, INTEGERS, VECTOR],
             Routine::Orgqr | Routine::Ormqr | Routine::Trsm | Routine::Perturbed => &[MATRIX],
@@ -108,6 +112,7 @@ impl Routine {
         let matrix = || vec![m, n];
         match self {
             Routine::Getrf => Ok(vec![matrix(), vec![k], vec![]]),
+            Routine::Lu => Ok(vec![matrix(), vec![k], vec![m]]),
             Routine::Geqrf => Ok(vec![matrix(), vec![k]]),
             Routine::Geqp3 if operands[1] == [n] => Ok(vec![matrix(), vec![n], vec![k]]),
             Routine::Geqp3 => Err(Error(format!("takes {n} column numbers, found {}", operands[1][0]))),

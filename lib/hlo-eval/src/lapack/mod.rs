@@ -139,6 +139,11 @@ fn compute<T: Triangularize>(plan: &Plan, operands: Vec<Matrix<T>>) -> Result<Ve
             let (pivots, info) = solve::getrf(&mut a);
             vec![a.wide(), Matrix::vector(pivots).wide(), Matrix::integer(info)]
         }
+        Routine::Lu => {
+            let (pivots, _) = solve::getrf(&mut a);
+            let [pivots, rows] = solve::permutation(&pivots, a.rows);
+            vec![a.wide(), Matrix::vector(pivots).wide(), Matrix::vector(rows).wide()]
+        }
         Routine::Potrf => {
             let info = solve::potrf(&mut a, letter("uplo", "LU", 'L')?);
             vec![a.wide(), Matrix::integer(info)]

@@ -29,6 +29,14 @@ pub(super) fn getrf<T: Number>(a: &mut Matrix<T>) -> (Vec<T>, usize) {
     (pivots, info)
 }
 
+/// Pivots from 0 instead of 1, and for each row of `p·a` which one of `a` it is, of so many rows.
+pub(super) fn permutation<T: Number>(pivots: &[T], rows: usize) -> [Vec<T>; 2] {
+    let pivots: Vec<usize> = pivots.iter().map(|p| p.re() as usize - 1).collect();
+    let mut order: Vec<usize> = (0..rows).collect();
+    pivots.iter().enumerate().for_each(|(j, &pivot)| order.swap(j, pivot));
+    [pivots, order].map(|list| list.into_iter().map(|i| T::real(i as f64)).collect())
+}
+
 /// `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle; the other one stays (Golub & Van Loan, section 4.2.5).
 /// The result is 0 or the order, from 1, of the first leading minor that is not positive; then `a` stays as it is.
 pub(super) fn potrf<T: Number>(a: &mut Matrix<T>, lower: bool) -> usize {
