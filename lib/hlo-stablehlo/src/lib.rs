@@ -10,5 +10,6 @@ pub mod export;
 pub mod import;
 pub mod text;
 pub mod tree;
+pub mod verify;
 
 pub use tree::Tree;

@@ -8,8 +8,8 @@ use super::types::{array_type, element_type};
 use super::value::Value;
 use crate::tree::{Attribute, ValueId};
 use hlo_ir::attr::{
-    BatchNormAttrs, CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, RaggedDotAttrs,
-    SparsityConfig, TransposeKind, TriangularSolveAttrs,
+    BatchNormAttrs, CholeskyAttrs, ConvDimLabels, ConvolutionAttrs, DotAttrs, FftAttrs, OperandPrecision,
+    RaggedDotAttrs, SparsityConfig, TransposeKind, TriangularSolveAttrs,
 };
 use hlo_ir::{ElementType, InstrId};
 
@@ -30,10 +30,13 @@ impl Exporter<'_> {
                 ("rhs_contracting_dimensions", i64s(&attrs.rhs_contracting_dims)),
             ],
         );
+        let algorithm = self.or_refuse(id, algorithm(attrs.algorithm, types))?;
+        // An algorithm says all of precision; then StableHLO asks for the default.
+        let said = if algorithm.is_some() { &OperandPrecision::default() } else { &attrs.operand_precision };
         let new = Draft::new("stablehlo.dot_general", operands)
             .with("dot_dimension_numbers", numbers)
-            .with("precision_config", precision("stablehlo", &attrs.operand_precision))
-            .with_some("algorithm", self.or_refuse(id, algorithm(attrs.algorithm, types))?);
+            .with("precision_config", precision("stablehlo", said))
+            .with_some("algorithm", algorithm);
         self.add_for(id, new)
     }
 

@@ -21,7 +21,7 @@ impl Operation {
     }
 
     /// The diagnostic about this operation with a message that does not name it.
-    pub(super) fn diag(&self, message: impl AsRef<str>) -> Diag {
+    pub(crate) fn diag(&self, message: impl AsRef<str>) -> Diag {
         let diag = Diag::error(format!("`{}`: {}", self.name, message.as_ref()));
         let diag = if self.span.is_empty() { diag } else { diag.at(self.span, "") };
         match place(&self.location) {

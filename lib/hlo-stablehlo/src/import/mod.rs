@@ -36,9 +36,14 @@ use hlo_ir::{Module, verify};
 ///
 /// # Errors
 /// All that can't be translated, with the operation, its place in the text and where it comes from: operations and types that
-/// HLO does not have, sizes that are not known, attributes that are no values of theirs, and what breaks HLO's rules. At most
+/// HLO does not have, sizes that are not known, attributes that are no values of theirs, and what breaks StableHLO's rules
+/// or HLO's. At most
 /// [`verify::MAX_REPORTS`], and one more that says that there are more.
 pub fn import(tree: &Tree) -> Result<Module, Vec<Diag>> {
+    let broken = crate::verify::verify(tree);
+    if !broken.is_empty() {
+        return Err(broken);
+    }
     let module = importer::Importer::new(tree).run()?;
     let broken = verify::verify(&module);
     if broken.is_empty() { Ok(module) } else { Err(broken) }

@@ -14,6 +14,7 @@ mod scan;
 mod tests;
 
 pub use print::PrintOptions;
+pub(crate) use print::type_text;
 
 use crate::tree::Tree;
 use hlo_ir::diag::Diag;

@@ -2,3 +2,5 @@
 
 mod export;
 mod import;
+mod round_trip;
+mod verify;

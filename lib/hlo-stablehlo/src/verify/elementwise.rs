@@ -1,0 +1,125 @@
+//! Elementwise operations: one kind of elements, one number of dimensions.
+
+use super::check::{Check, agree};
+use super::quantized::same_kind;
+use crate::text::type_text;
+use crate::tree::{Type, TypeKind};
+
+/// How the elements of the result follow from those of the operands.
+enum Elements {
+    /// They are the same.
+    Same,
+    /// The same, but real if those are complex.
+    Real,
+    /// Something else, which translations check.
+    Other,
+}
+
+fn elements_of(name: &str) -> Option<Elements> {
+    Some(match name {
+        "stablehlo.abs" | "stablehlo.real" | "stablehlo.imag" => Elements::Real,
+        "stablehlo.compare" | "stablehlo.complex" | "stablehlo.convert" | "stablehlo.is_finite" => {
+            Elements::Other
+        }
+        "stablehlo.add"
+        | "stablehlo.and"
+        | "stablehlo.atan2"
+        | "stablehlo.cbrt"
+        | "stablehlo.ceil"
+        | "stablehlo.cosine"
+        | "stablehlo.count_leading_zeros"
+        | "stablehlo.divide"
+        | "stablehlo.exponential"
+        | "stablehlo.exponential_minus_one"
+        | "stablehlo.floor"
+        | "stablehlo.log"
+        | "stablehlo.log_plus_one"
+        | "stablehlo.logistic"
+        | "stablehlo.maximum"
+        | "stablehlo.minimum"
+        | "stablehlo.multiply"
+        | "stablehlo.negate"
+        | "stablehlo.not"
+        | "stablehlo.or"
+        | "stablehlo.popcnt"
+        | "stablehlo.power"
+        | "stablehlo.reduce_precision"
+        | "stablehlo.remainder"
+        | "stablehlo.round_nearest_afz"
+        | "stablehlo.round_nearest_even"
+        | "stablehlo.rsqrt"
+        | "stablehlo.shift_left"
+        | "stablehlo.shift_right_arithmetic"
+        | "stablehlo.shift_right_logical"
+        | "stablehlo.sign"
+        | "stablehlo.sine"
+        | "stablehlo.sqrt"
+        | "stablehlo.subtract"
+        | "stablehlo.tan"
+        | "stablehlo.tanh"
+        | "stablehlo.xor"
+        | "chlo.acos"
+        | "chlo.acosh"
+        | "chlo.asin"
+        | "chlo.asinh"
+        | "chlo.atan"
+        | "chlo.atanh"
+        | "chlo.cosh"
+        | "chlo.erf"
+        | "chlo.mulhi"
+        | "chlo.sinh" => Elements::Same,
+        _ => return None,
+    })
+}
+
+/// The rules of an elementwise operation, if it is one.
+pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
+    if let "chlo.broadcast_add"
+    | "chlo.broadcast_maximum"
+    | "chlo.broadcast_minimum"
+    | "chlo.broadcast_subtract"
+    | "chlo.broadcast_multiply"
+    | "chlo.broadcast_divide" = name
+    {
+        return of_one_kind(check);
+    }
+    let Some(elements) = elements_of(name) else { return };
+    let Some(result) = check.result_array(0) else { return };
+    for index in 0..check.operation.operands.len() {
+        let Some(operand) = check.operand_array(index) else { continue };
+        check.must(agree(&operand.dims, &result.dims), "", || {
+            format!("operand {index} and the result have one shape")
+        });
+    }
+    let Some(operand) = check.operand_array(0) else { return };
+    let wanted: &Type = match (elements, &*operand.element) {
+        (Elements::Other, _) => return,
+        (Elements::Real, TypeKind::Complex(part)) => part,
+        (Elements::Same | Elements::Real, _) => &operand.element,
+    };
+    match (&**wanted, &*result.element) {
+        (TypeKind::Quantized(_), _) | (_, TypeKind::Quantized(_)) => {
+            of_one_kind(check);
+            super::quantized::same_axis(check);
+        }
+        (wanted_kind, found) => check.must(wanted_kind == found, "", || {
+            format!("its result has elements of {}, found {}", type_text(wanted), type_text(&result.element))
+        }),
+    }
+}
+
+/// Operands and results are all quantised or none is, and of one kind of numbers.
+fn of_one_kind(check: &mut Check<'_, '_>) {
+    let elements: Vec<&Type> = check.types().filter_map(|ty| ty.as_tensor()).map(|a| &a.element).collect();
+    let Some((first, rest)) = elements.split_first() else { return };
+    if let Some(other) = rest.iter().find(|other| !same_kind(first, other)) {
+        check.report(
+            "",
+            format!(
+                "operands and results are of one kind of numbers, found {} and {}",
+                type_text(first),
+                type_text(other)
+            ),
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! What StableHLO asks of operations, where a translation to HLO would not notice.
+//!
+//! Sizes and element types of most operations are HLO's rules as well, which its verifier has. Here are those on what HLO
+//! lacks or says otherwise: quantised numbers, results that are written though they follow from regions or constants,
+//! attributes in the form of arrays, layouts, channels, accuracy. A report names the constraint of the specification,
+//! `(C5)`, where that has a number.
+
+mod attributes;
+mod check;
+mod collectives;
+mod elementwise;
+mod quantized;
+mod regions;
+mod sizes;
+mod transfers;
+
+use crate::Tree;
+use crate::tree::{Elements, Operation, ValueId};
+use check::Check;
+use hlo_ir::diag::Diag;
+use hlo_ir::verify::MAX_REPORTS;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the operations of a program break, up to [`MAX_REPORTS`]; empty if it is valid as far as these rules go. In the order
+/// of the program. Time and memory are near linear in the program.
+pub fn verify(tree: &Tree) -> Vec<Diag> {
+    let mut constants: HashMap<ValueId, &Arc<Elements>> = HashMap::new();
+    let mut reports = Vec::new();
+    let mut pending: Vec<&Operation> = tree.operations().iter().rev().collect();
+    while let Some(operation) = pending.pop() {
+        if reports.len() >= MAX_REPORTS {
+            break;
+        }
+        if let (Some(crate::tree::Attribute::Elements(value)), [result]) =
+            (operation.attribute("value"), &operation.results[..])
+        {
+            constants.insert(*result, value);
+        }
+        check_operation(&mut Check::new(tree, operation, &constants, &mut reports));
+        let blocks = operation.regions.iter().flat_map(|r| &r.blocks);
+        let before = pending.len();
+        pending.extend(blocks.flat_map(|b| &b.operations));
+        if let Some(inner) = pending.get_mut(before..) {
+            inner.reverse();
+        }
+    }
+    reports.truncate(MAX_REPORTS);
+    reports
+}
+
+/// The rules of an operation.
+fn check_operation(check: &mut Check<'_, '_>) {
+    quantized::types(check);
+    let name = check.operation.name.clone();
+    match name.as_str() {
+        "func.func" => quantized::arguments(check),
+        "stablehlo.constant" => sizes::constant(check),
+        "stablehlo.broadcast" => sizes::broadcast(check),
+        "stablehlo.broadcast_in_dim" => quantized::broadcast_in_dim(check),
+        "stablehlo.dynamic_broadcast_in_dim" => {
+            sizes::by_operand(check, 1, "C7");
+            quantized::broadcast_in_dim(check);
+        }
+        "stablehlo.dynamic_iota" => sizes::by_operand(check, 0, "C2"),
+        "stablehlo.dynamic_reshape" => sizes::by_operand(check, 1, "C4"),
+        "stablehlo.reshape" => {
+            sizes::one_bounded(check);
+            quantized::reshape(check);
+        }
+        "stablehlo.transpose" => {
+            sizes::transpose(check);
+            quantized::transpose(check);
+        }
+        "stablehlo.rng" => sizes::by_operand(check, 2, "C2"),
+        "stablehlo.dot" => sizes::dot(check),
+        "stablehlo.dot_general" => {
+            attributes::product(check);
+            quantized::dot_general(check);
+        }
+        "stablehlo.convolution" => {
+            attributes::product(check);
+            quantized::convolution(check);
+        }
+        "stablehlo.reduce_window" => attributes::window(check, false),
+        "stablehlo.select_and_scatter" => {
+            attributes::window(check, true);
+            regions::gives_arrays(check);
+        }
+        "stablehlo.triangular_solve" => attributes::transpose_option(check),
+        "stablehlo.custom_call" => attributes::custom_call(check),
+        "stablehlo.if" | "stablehlo.case" => regions::branches(check),
+        "stablehlo.async_start" => regions::asynchronous(check),
+        "stablehlo.all_reduce" | "stablehlo.reduce_scatter" => collectives::reduction(check),
+        "stablehlo.all_to_all" => collectives::all_to_all(check),
+        "stablehlo.collective_broadcast" => collectives::broadcast(check),
+        "stablehlo.send" => transfers::send(check),
+        "stablehlo.recv" => transfers::recv(check),
+        "chlo.scan" => sizes::scan(check),
+        _ => elementwise::elementwise(check, name.as_str()),
+    }
+    if quantized::is_of_one_scale(&name) {
+        quantized::one_scale(check);
+    }
+    attributes::accuracy(check);
+}

@@ -1,0 +1,63 @@
+//! Results that follow from what regions give.
+
+use super::check::Check;
+use crate::text::type_text;
+use crate::tree::{Region, Type, TypeKind};
+
+/// The types that a region gives.
+pub(super) fn given<'t>(check: &Check<'t, '_>, region: &'t Region) -> Option<Vec<&'t Type>> {
+    let last = region.blocks.first()?.terminator()?;
+    Some(last.operands.iter().map(|&v| check.tree.type_of(v)).collect())
+}
+
+/// True if a value of one type may stand where the other is written: sizes that are not known are any.
+pub(super) fn compatible(a: &Type, b: &Type) -> bool {
+    match (&**a, &**b) {
+        (TypeKind::Tensor(a), TypeKind::Tensor(b)) => {
+            a.element == b.element && super::check::agree(&a.dims, &b.dims)
+        }
+        _ => a == b,
+    }
+}
+
+fn list(types: &[&Type]) -> String {
+    types.iter().map(|ty| type_text(ty)).collect::<Vec<_>>().join(", ")
+}
+
+/// The branches of `if` and `case` give what the operation does.
+pub(super) fn branches(check: &mut Check<'_, '_>) {
+    let operation = check.operation;
+    let results: Vec<&Type> = operation.results.iter().map(|&v| check.tree.type_of(v)).collect();
+    for (index, region) in operation.regions.iter().enumerate() {
+        let Some(given) = given(check, region) else { continue };
+        let fits = given.len() == results.len() && given.iter().zip(&results).all(|(a, b)| compatible(a, b));
+        check.must(fits, if operation.name == "stablehlo.if" { "C3" } else { "C4" }, || {
+            format!("branch {index} gives ({}), the operation ({})", list(&given), list(&results))
+        });
+    }
+}
+
+/// `async_start` has one region, of whose result it is the future.
+pub(super) fn asynchronous(check: &mut Check<'_, '_>) {
+    let [region] = &check.operation.regions[..] else {
+        let found = check.operation.regions.len();
+        return check.report("", format!("it has one region, found {found}"));
+    };
+    let (Some(given), Some(result)) = (given(check, region), check.result(0)) else { return };
+    let TypeKind::Future(promised) = &**result else { return };
+    let fits = given.len() == promised.len() && given.iter().zip(promised).all(|(a, b)| compatible(a, b));
+    check.must(fits, "C4", || {
+        format!("its body gives ({}), its result is {}", list(&given), type_text(result))
+    });
+}
+
+/// The regions give arrays.
+pub(super) fn gives_arrays(check: &mut Check<'_, '_>) {
+    for region in &check.operation.regions {
+        for ty in given(check, region).unwrap_or_default() {
+            check.must(ty.as_tensor().is_some(), "", || {
+                format!("a region gives an array, found {}", type_text(ty))
+            });
+        }
+    }
+}
