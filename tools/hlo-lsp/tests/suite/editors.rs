@@ -91,9 +91,12 @@ fn the_extension_names_files_that_are_there() {
         for rule in configuration["onEnterRules"].as_array().into_iter().flatten() {
             assert!(Regex::new(rule["beforeText"].as_str().unwrap()).is_ok(), "{rule}");
         }
-        // The server is asked about both.
-        let script = std::fs::read_to_string(file("vscode/extension.js")).unwrap();
-        assert!(script.contains(&format!("{{ language: \"{id}\" }}")));
+    }
+    // The server is asked about all; StableHLO is highlighted by what it says.
+    let script = std::fs::read_to_string(file("vscode/extension.js")).unwrap();
+    for language in contributes["languages"].as_array().unwrap() {
+        is_there(&language["configuration"]);
+        assert!(script.contains(&format!("{{ language: {} }}", language["id"])), "{language}");
     }
 }
 
