@@ -348,10 +348,11 @@ fn mistakes_that_show_before_a_run() {
 #[test]
 fn binary_files_are_named() {
     both_refuse("gzip", b"\x1f\x8b\x08\0\0\0", "gzip-compressed data: `gunzip` it first");
-    both_refuse("proto", b"\n\xa0\x1a\n\x05jit_f\x12\x04main\0", "serialised protocol buffer");
+    both_refuse("proto", b"\n\xa0\x1a\n\x05jit_f\x12\x04main\0", "a protocol buffer");
     both_refuse("utf16", b"\xff\xfeH\0l\0o\0", "UTF-16 text: save it as UTF-8");
     both_refuse("npz", b"PK\x03\x04\x14\0", "a zip archive, such as an .npz file");
-    both_refuse("stablehlo", b"module @m {\n  stablehlo.add\n}\n", "what looks like StableHLO");
+    both_refuse("stablehlo", b"module @m {\n  stablehlo.add\n}\n", "stablehlo.add");
+    both_refuse("bytecode", b"ML\xefR\x0dStableHLO_v1\0", "bytecode");
 }
 
 /// A loop without end ends with the interrupt that Ctrl-C sends, whichever engine runs it.

@@ -83,7 +83,7 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     let no_text = begin.contains(&0) || begin.iter().any(|b| matches!(b, 1..=8 | 14..=31));
     // The first field of `HloProto` and of `HloModuleProto`, and its length.
     let proto = bytes.starts_with(b"\n");
-    (no_text && proto).then_some("a serialised protocol buffer, as it seems (HloProto or HloModuleProto)")
+    (no_text && proto).then_some("a protocol buffer, as it seems, that has no module")
 }
 
 /// Opens a file for reading, with its size as far as that is known; errors say what is `expected` in it.
