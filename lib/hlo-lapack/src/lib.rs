@@ -46,6 +46,7 @@ mod driver;
 mod eigen;
 mod factor;
 mod householder;
+mod lahqr;
 mod reflectors;
 mod schur;
 mod svd;
