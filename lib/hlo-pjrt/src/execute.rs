@@ -283,12 +283,16 @@ impl Owned {
     }
 }
 
-/// Results in memory of their own: neither that of arguments that the caller has, nor each other's.
+/// Results row-major, as the caller takes them for, and in memory of their own: neither that of arguments that the caller has, nor each other's.
 fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {
         if leaf.is_token() {
             results.push(Array::zeros(&Shape::array(leaf.element_type, leaf.dims.iter().copied()))?);
+            continue;
+        }
+        if !array.shape().as_array().is_some_and(|a| a.is_dense_row_major()) {
+            results.push(Array::from_literal(&array.to_literal()?, &array.shape().without_layout())?);
             continue;
         }
         let bytes = array.bytes()?;
