@@ -46,7 +46,6 @@ mod driver;
 mod eigen;
 mod factor;
 mod householder;
-mod lahqr;
 mod reflectors;
 mod schur;
 mod svd;

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) struct Reflector<T> {
     first: usize,
     v: Vec<T>,
-    pub(super) tau: T,
+    tau: T,
 }
 
 impl<T: Number> Reflector<T> {

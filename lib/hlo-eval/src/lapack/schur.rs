@@ -1,7 +1,4 @@
 //! `gees`: Schur forms, by the QR algorithm with shifts on the Hessenberg form (Golub & Van Loan, sections 7.4 and 7.5).
-//!
-//! What is negligible, where a step begins and which shifts it has is as in LAPACK's `lahqr`: they decide in which
-//! order eigenvalues are found, and of a real matrix how vectors are signed.
 
 use super::matrix::{C, Matrix, Number, exponent, scaled};
 use super::reflectors::{Reflector, gehrd, ormqr};
@@ -50,36 +47,21 @@ pub(super) trait Triangularize: Number {
 /// Where the last block of the first `end` rows begins that has no negligible element below its diagonal, after so many turns;
 /// the element before it is set to 0.
 fn block_start<T: Number>(h: &mut Matrix<T>, end: usize, (norm, epsilon): (f64, f64), turns: usize) -> usize {
-    let noise = epsilon * norm * h.rows.max(10) as f64;
     for i in (1..end).rev() {
-        let is_noise = turns > PATIENCE && h[(i, i - 1)].size() <= noise;
-        if is_noise || is_negligible(h, i, epsilon) {
+        let beside = h[(i - 1, i - 1)].size() + h[(i, i)].size();
+        let scale = match beside {
+            _ if turns > PATIENCE => norm * h.rows.max(10) as f64,
+            0.0 => norm,
+            beside => beside,
+        };
+        // Squares of less would get lost; the largest element is around 1.
+        let least = f64::MIN_POSITIVE.sqrt();
+        if h[(i, i - 1)].size() <= least.max(epsilon * scale) {
             h[(i, i - 1)] = T::ZERO;
             return i;
         }
     }
     0
-}
-
-/// Whether the element below the diagonal in row `i` changes the eigenvalues of what is around it no more than rounding (Ahues
-/// and Tisseur, LAPACK Working Note 122).
-fn is_negligible<T: Number>(h: &Matrix<T>, i: usize, epsilon: f64) -> bool {
-    let (a, d) = (h[(i - 1, i - 1)], h[(i, i)]);
-    let (above, below) = (h[(i - 1, i)].size(), h[(i, i - 1)].size());
-    // Squares of less would get lost; the largest element is around 1.
-    let tiny = f64::MIN_POSITIVE.sqrt();
-    if below <= tiny {
-        return true;
-    }
-    let mut beside = a.size() + d.size();
-    if beside == 0.0 {
-        let before = if i > 1 { h[(i - 1, i - 2)].size() } else { 0.0 };
-        beside = before + if i + 1 < h.rows { h[(i + 1, i)].size() } else { 0.0 };
-    }
-    let (high, low) = (below.max(above), below.min(above));
-    let (more, less) = (d.size().max((a - d).size()), d.size().min((a - d).size()));
-    let sum = more + high;
-    below <= epsilon * beside && low * (high / sum) <= tiny.max(epsilon * (less * (more / sum)))
 }
 
 /// Multiplies the rows `k` and `k + 1` by a rotation that turns a vector `(x, y)` to `(r, 0)`, and these columns of `h` and
@@ -112,37 +94,21 @@ impl Triangularize for C {
             if turns > TURNS * n.max(10) {
                 return Err(end);
             }
-            let shift = match turns {
-                // Ones that break a cycle.
-                n if n.is_multiple_of(20) => h[(end - 1, end - 1)] + 0.75 * h[(end - 1, end - 2)].abs(),
-                n if n.is_multiple_of(10) => h[(start, start)] + 0.75 * h[(start + 1, start)].abs(),
+            let shift = match turns % 10 {
+                // One that breaks a cycle.
+                0 => h[(end - 1, end - 1)] + h[(end - 1, end - 2)].size(),
                 _ => close_eigenvalue(h, end - 2),
             };
-            let first = (start + 1..end - 1).rev().find(|&m| {
-                let x = [(h[(m, m)] - shift).size(), h[(m + 1, m)].abs()];
-                let diagonal = h[(m, m)].size() + h[(m + 1, m + 1)].size();
-                begins(h[(m, m - 1)].abs(), &x, diagonal, epsilon)
-            });
-            let first = first.unwrap_or(start);
-            let column = (h[(first, first)] - shift, h[(first + 1, first)]);
-            rotate([&mut *h, &mut *q], first, column);
-            if first > start {
-                h[(first + 1, first - 1)] = C::ZERO;
-            }
-            for k in first..end - 2 {
+            let first = (h[(start, start)] - shift, h[(start + 1, start)]);
+            rotate([h, q], start, first);
+            for k in start..end - 2 {
                 let bulge = (h[(k + 1, k)], h[(k + 2, k)]);
-                rotate([&mut *h, &mut *q], k + 1, bulge);
+                rotate([h, q], k + 1, bulge);
                 h[(k + 2, k)] = C::ZERO;
             }
         }
         Ok(())
     }
-}
-
-/// Whether a step may begin in the middle of a block, where its first column would be `x`: whether with the element before the
-/// diagonal element there it makes something that is negligible beside the diagonal.
-fn begins(before: f64, x: &[f64], diagonal: f64, epsilon: f64) -> bool {
-    before * x[1..].iter().sum::<f64>() <= epsilon * x[0] * diagonal
 }
 
 /// The eigenvalue of the block at `k` that is closer to its last element (Wilkinson's shift): `d - b·c / (p ± √(p² + b·c))`
@@ -173,21 +139,16 @@ impl Triangularize for f64 {
             if turns > TURNS * n.max(10) {
                 return Err(end);
             }
-            let shifts = shifts(h, (start, end), turns);
-            let first = (start + 1..end - 2).rev().find(|&m| {
-                let x = first_column(h, m, shifts).map(f64::abs);
-                let diagonal = (m - 1..m + 2).map(|i| h[(i, i)].abs()).sum();
-                begins(h[(m, m - 1)].abs(), &x, diagonal, epsilon)
-            });
-            let first = first.unwrap_or(start);
-            for k in first..end - 1 {
-                let x = match k == first {
-                    true => first_column(h, k, shifts).to_vec(),
-                    false => h.part(k..end.min(k + 3), k - 1),
-                };
-                let tau = step([&mut *h, &mut *q], k, x, k > first);
-                if k == first && first > start {
-                    h[(k, k - 1)] *= 1.0 - tau;
+            let shifts = shifts(h, end, turns);
+            for k in start..end - 1 {
+                let rows = (end - k).min(3);
+                let x = if k == start { first_column(h, start, shifts) } else { h.part(k..k + rows, k - 1) };
+                let (reflector, _) = Reflector::new(k, x, 0);
+                reflector.apply_left(h, 0..n);
+                reflector.apply_right(h, 0..n);
+                reflector.apply_right(q, 0..n);
+                if k > start {
+                    (1..rows).for_each(|i| h[(k + i, k - 1)] = 0.0);
                 }
             }
         }
@@ -195,48 +156,32 @@ impl Triangularize for f64 {
     }
 }
 
-/// Makes of a vector its first element, by a reflector on the rows and columns from `k` on, and on those of `q`; if a bulge is
-/// chased, the vector is that of the column before. Gives the reflector's tau.
-fn step([h, q]: [&mut Matrix<f64>; 2], k: usize, x: Vec<f64>, chases: bool) -> f64 {
-    let (n, rows) = (h.rows, x.len());
-    let (reflector, beta) = Reflector::new(k, x, 0);
-    if chases {
-        h.column_mut(k - 1)[k..k + rows].fill(0.0);
-        h[(k, k - 1)] = beta;
-    }
-    reflector.apply_left(h, k..n);
-    reflector.apply_right(h, 0..n);
-    reflector.apply_right(q, 0..n);
-    reflector.tau
-}
-
-/// The sum and the product of the two shifts for a block: the eigenvalues of its last two rows and columns, or of two real ones
-/// the closer one twice; other numbers break a cycle.
-fn shifts(h: &Matrix<f64>, (start, end): (usize, usize), turns: usize) -> (f64, f64) {
+/// The sum and the product of the two shifts for a block that ends before row `end`: the eigenvalues of its last two rows and
+/// columns, or of two real ones the closer one twice; other numbers break a cycle (LAPACK's `lahqr`).
+fn shifts(h: &Matrix<f64>, end: usize, turns: usize) -> (f64, f64) {
     let (i, j) = (end - 2, end - 1);
-    let unusual = |s: f64, d: f64| (0.75 * s + d, -0.4375 * s, s, 0.75 * s + d);
-    let (a, b, c, d) = match turns {
-        n if n.is_multiple_of(20) => unusual(h[(j, i)].abs() + h[(i, i - 1)].abs(), h[(j, j)]),
-        n if n.is_multiple_of(10) => {
-            unusual(h[(start + 1, start)].abs() + h[(start + 2, start + 1)].abs(), h[(start, start)])
-        }
-        _ => (h[(i, i)], h[(i, j)], h[(j, i)], h[(j, j)]),
+    let (a, b, c, d) = if turns.is_multiple_of(10) {
+        let s = h[(j, i)].abs() + h[(i, i - 1)].abs();
+        let a = 0.75 * s + h[(j, j)];
+        (a, -0.4375 * s, s, a)
+    } else {
+        (h[(i, i)], h[(i, j)], h[(j, i)], h[(j, j)])
     };
     let middle = (a + d) / 2.0;
     let square = (a - middle) * (d - middle) - b * c;
-    if square >= 0.0 {
+    if square > 0.0 {
         return (a + d, a * d - b * c);
     }
     let root = (-square).sqrt();
     let (low, high) = (middle - root, middle + root);
-    let shift = if (high - d).abs() <= (low - d).abs() { high } else { low };
+    let shift = if (low - d).abs() < (high - d).abs() { low } else { high };
     (2.0 * shift, shift * shift)
 }
 
 /// The first column of `(h - s₁)·(h - s₂)` for a block, by the sum and the product of the shifts.
-fn first_column(h: &Matrix<f64>, k: usize, (sum, product): (f64, f64)) -> [f64; 3] {
+fn first_column(h: &Matrix<f64>, k: usize, (sum, product): (f64, f64)) -> Vec<f64> {
     let at = |i: usize, j: usize| h[(k + i, k + j)];
-    [
+    vec![
         at(0, 0) * at(0, 0) + at(0, 1) * at(1, 0) - sum * at(0, 0) + product,
         at(1, 0) * (at(0, 0) + at(1, 1) - sum),
         at(1, 0) * at(2, 1),
@@ -256,12 +201,8 @@ fn standardize(h: &mut Matrix<f64>, q: &mut Matrix<f64>, k: usize, epsilon: f64)
     let square = (p / scale) * (p / scale) + (b / scale) * (c / scale);
     if b == 0.0 || square >= 4.0 * epsilon {
         // Two real eigenvalues: an eigenvector becomes the first one of the basis.
-        let (x, y) = if b == 0.0 { (0.0, 1.0) } else { (p + (scale * square.sqrt()).copysign(p), c) };
-        let r = libm::hypot(x, y);
-        let rotation = (x / r, -y / r);
-        h.rotate_rows((k, k + 1), rotation);
-        h.rotate_columns((k, k + 1), rotation);
-        q.rotate_columns((k, k + 1), rotation);
+        let z = if b == 0.0 { 0.0 } else { p + (scale * square.sqrt()).copysign(p) };
+        rotate([h, q], k, (z, c));
         h[(k + 1, k)] = 0.0;
         return;
     }
