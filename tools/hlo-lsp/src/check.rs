@@ -7,6 +7,7 @@ use crate::server::Event;
 use crate::text::Text;
 use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::{Span, floor_char_boundary, rules};
+use hlo_tools_common::split;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };
@@ -75,6 +76,25 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
         eprintln!("hlo-lsp: no diagnostics: {e}");
     }
     jobs
+}
+
+/// What is wrong with the modules of a file, each of which `check` looks at alone.
+pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
+    let mut found = Vec::new();
+    for range in split::ranges(text) {
+        let base = range.start;
+        let part = text.get(range).unwrap_or_default();
+        // An empty file is one that nobody has written yet.
+        if part.trim().is_empty() {
+            continue;
+        }
+        let diags = guarded(|| check(part)).unwrap_or_else(|defect| vec![defect]);
+        found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
+        if found.len() > MAX {
+            break;
+        }
+    }
+    found
 }
 
 /// What `check` gives.

@@ -10,7 +10,7 @@ mod rename;
 mod semantic;
 mod symbols;
 
-use crate::check::{Found, MAX, guarded};
+use crate::check::{Found, modules};
 use crate::facts::Facts;
 use crate::language::{Definition, Occurrence, Reading};
 use crate::semantic::Word;
@@ -98,21 +98,7 @@ impl Reading for Source {
 
 /// Everything that is wrong with a file.
 pub fn check(text: &str) -> Vec<Found> {
-    let mut found = Vec::new();
-    for range in split::ranges(text) {
-        let base = range.start;
-        let part = text.get(range).unwrap_or_default();
-        // An empty file is one that nobody has written yet.
-        if part.trim().is_empty() {
-            continue;
-        }
-        let diags = guarded(|| check_module(part)).unwrap_or_else(|defect| vec![defect]);
-        found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
-        if found.len() > MAX {
-            break;
-        }
-    }
-    found
+    modules(text, check_module)
 }
 
 fn check_module(text: &str) -> Vec<Diag> {

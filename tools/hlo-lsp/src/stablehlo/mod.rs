@@ -4,7 +4,7 @@ mod complete;
 mod outline;
 mod scan;
 
-use crate::check::{Found, MAX, guarded};
+use crate::check::{Found, modules};
 use crate::facts::Facts;
 use crate::language::{Definition, Occurrence, Reading};
 use crate::semantic::Word;
@@ -15,7 +15,6 @@ use hlo_forms::Form;
 use hlo_ir::diag::Diag;
 use hlo_stablehlo::{dialect, text};
 use hlo_tools_common::format::verified;
-use hlo_tools_common::split;
 use lsp_types::{CompletionList, DocumentSymbol, SemanticTokenModifier, SemanticTokenType, SymbolKind};
 use outline::{Outline, Value};
 use scan::{Kind, Token, is_name};
@@ -131,7 +130,7 @@ impl Reading for Source {
         let of_function = |f: &outline::Function| {
             let (name, range) =
                 (self.text.range(f.name.start, f.name.end), self.text.range(f.range.start, f.range.end));
-            let within = outline.values.iter().filter(|v| f.range.contains(&v.name.start)).map(of_value);
+            let within = outline.values_in(&f.range).iter().map(of_value);
             symbol((self.at(&f.name), name), "", SymbolKind::FUNCTION, range, Some(within.collect()))
         };
         outline.functions.iter().map(of_function).collect()
@@ -213,21 +212,7 @@ fn described(info: &dialect::OperationInfo) -> String {
 
 /// Everything that is wrong with a file.
 pub fn check(text: &str) -> Vec<Found> {
-    let mut found = Vec::new();
-    for range in split::ranges(text) {
-        let base = range.start;
-        let part = text.get(range).unwrap_or_default();
-        // An empty file is one that nobody has written yet.
-        if part.trim().is_empty() {
-            continue;
-        }
-        let diags = guarded(|| check_module(part)).unwrap_or_else(|defect| vec![defect]);
-        found.extend(diags.iter().map(|diag| Found::new(base, part, diag)));
-        if found.len() > MAX {
-            break;
-        }
-    }
-    found
+    modules(text, check_module)
 }
 
 fn check_module(text: &str) -> Vec<Diag> {

@@ -1,6 +1,7 @@
 //! What the names of a text of StableHLO mean: values by scopes, symbols of the module.
 
 use super::scan::{Kind, Token, scan};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The words that a symbol's definition comes after.
@@ -16,6 +17,8 @@ pub struct Outline {
     pub functions: Vec<Function>,
     /// The regions, from `{` to `}`, outer ones first; one that is not closed goes to the end.
     pub regions: Vec<Range<usize>>,
+    /// The numbers of the values of each name.
+    by_name: HashMap<String, Vec<usize>>,
 }
 
 /// A value, where it is defined.
@@ -45,7 +48,11 @@ impl Outline {
         let regions = regions(&tokens, text.len());
         let values = values(text, &tokens, &regions);
         let functions = functions(text, &tokens, &regions);
-        Self { tokens, values, functions, regions }
+        let mut by_name = HashMap::<_, Vec<usize>>::new();
+        for (number, value) in values.iter().enumerate() {
+            by_name.entry(text[value.name.clone()].to_string()).or_default().push(number);
+        }
+        Self { tokens, values, functions, regions, by_name }
     }
 
     /// The word that touches a place.
@@ -64,9 +71,15 @@ impl Outline {
     /// The value that a word of a text names.
     pub fn value(&self, text: &str, word: &Token) -> Option<&Value> {
         let (name, at) = (text.get(word.range.clone())?, word.range.start);
-        let end = self.values.partition_point(|v| v.name.start <= at);
-        let known = self.values[..end].iter().rev();
-        known.into_iter().find(|v| v.scope.contains(&at) && text.get(v.name.clone()) == Some(name))
+        let same = self.by_name.get(name)?;
+        let before = &same[..same.partition_point(|&number| self.values[number].name.start <= at)];
+        before.iter().rev().map(|&number| &self.values[number]).find(|v| v.scope.contains(&at))
+    }
+
+    /// The values that a part of the text defines.
+    pub fn values_in(&self, part: &Range<usize>) -> &[Value] {
+        let before = |end: usize| self.values.partition_point(|v| v.name.start < end);
+        &self.values[before(part.start)..before(part.end)]
     }
 
     /// Where a symbol is defined.
@@ -113,9 +126,10 @@ fn regions(tokens: &[Token], end: usize) -> Vec<Range<usize>> {
 fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> {
     let mut out = Vec::new();
     let (mut open, mut next, mut brackets) = (Vec::<&Range<usize>>::new(), 0, Vec::new());
+    let mut known = List { end: 0, is_assigned: false };
     for (n, token) in tokens.iter().enumerate() {
         let at = token.range.start;
-        open.retain(|region| at < region.end);
+        while open.pop_if(|region| region.end <= at).is_some() {}
         while let Some(region) = regions.get(next).filter(|region| region.start < at) {
             if at < region.end {
                 open.push(region);
@@ -133,7 +147,12 @@ fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> 
                 // Of what a loop begins with each has its own name: `(%i = %0, %x = %1)`.
                 let is_assigned = match is_inside {
                     true => tokens.get(n + 1).is_some_and(|t| t.kind == Kind::Mark(b'=')),
-                    false => is_assigned(tokens, n),
+                    false => {
+                        if known.end <= n {
+                            known = list(tokens, n);
+                        }
+                        known.is_assigned
+                    }
                 };
                 if is_argument || is_assigned {
                     let scope = at..open.last().map_or(text.len(), |region| region.end);
@@ -152,8 +171,16 @@ fn has_type(tokens: &[Token], n: usize) -> bool {
     kind(n + 1) == Some(Kind::Mark(b':')) && kind(n + 2) != Some(Kind::Number)
 }
 
-/// True if an equals sign comes after values that begin with this one: `%x:2, %y = …`.
-fn is_assigned(tokens: &[Token], mut n: usize) -> bool {
+/// Values with commas between them: `%x:2, %y`.
+struct List {
+    /// The number of the word after it.
+    end: usize,
+    /// True if that is an equals sign.
+    is_assigned: bool,
+}
+
+/// The list that begins with a value.
+fn list(tokens: &[Token], mut n: usize) -> List {
     let kind = |n: usize| tokens.get(n).map(|t| t.kind);
     loop {
         n += 1;
@@ -161,26 +188,24 @@ fn is_assigned(tokens: &[Token], mut n: usize) -> bool {
             n += 2;
         }
         match (kind(n), kind(n + 1)) {
-            (Some(Kind::Mark(b'=')), _) => return true,
             (Some(Kind::Mark(b',')), Some(Kind::Value)) => n += 1,
-            _ => return false,
+            (after, _) => return List { end: n, is_assigned: after == Some(Kind::Mark(b'=')) },
         }
     }
 }
 
 /// The functions of a text.
 fn functions(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Function> {
-    let mut out = Vec::<Function>::new();
-    for (n, token) in tokens.iter().enumerate() {
-        if text.get(token.range.clone()) != Some("func.func") {
-            continue;
-        }
-        let start = token.range.start;
+    let is_start = |n: &usize| text.get(tokens[*n].range.clone()) == Some("func.func");
+    let starts: Vec<usize> = (0..tokens.len()).filter(is_start).collect();
+    let mut out = Vec::new();
+    for (number, &n) in starts.iter().enumerate() {
+        let after = starts.get(number + 1).copied().unwrap_or(tokens.len());
         let is_end = |t: &&Token| t.kind == Kind::Symbol || matches!(t.kind, Kind::Mark(_));
-        let Some(name) = tokens[n..].iter().find(is_end).filter(|t| t.kind == Kind::Symbol) else { continue };
+        let name = tokens[n..after].iter().find(is_end).filter(|t| t.kind == Kind::Symbol);
+        let Some(name) = name else { continue };
         // The body is the last region before the next function that is within no region after the name.
-        let until = tokens[n + 1..].iter().find(|t| text.get(t.range.clone()) == Some("func.func"));
-        let until = until.map_or(text.len(), |t| t.range.start);
+        let until = tokens.get(after).map_or(text.len(), |t| t.range.start);
         let first = regions.partition_point(|region| region.start < name.range.end);
         let mut end = name.range.end;
         for region in regions[first..].iter().take_while(|region| region.start < until) {
@@ -188,7 +213,7 @@ fn functions(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Func
                 end = region.end;
             }
         }
-        out.push(Function { name: name.range.clone(), range: start..end });
+        out.push(Function { name: name.range.clone(), range: tokens[n].range.start..end });
     }
     out
 }
@@ -257,6 +282,18 @@ mod tests {
         }
         for text in ["%", "}}}{{{", "\"\\", "@\"", "func.func", "%é = \u{feff}", "%a:", "%a,%b:2,="] {
             Outline::new(text);
+        }
+    }
+
+    #[test]
+    fn the_time_is_linear() {
+        // Each of these took time by the square of its length once.
+        for unit in ["%a, ", "{", "%a = ", "func.func ", "func.func @f(%a: i32) { ", "%a:", "return %a\n"] {
+            let text = unit.repeat(200_000);
+            let outline = Outline::new(&text);
+            for token in outline.tokens.iter().filter(|t| t.kind == Kind::Value) {
+                outline.value(&text, token);
+            }
         }
     }
 }
