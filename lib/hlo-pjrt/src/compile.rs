@@ -5,6 +5,7 @@ use crate::platform::Platform;
 use crate::program::Program;
 use crate::source::Source;
 use hlo_client::CompileOptions;
+use hlo_forms::Form;
 use hlo_ir::Module;
 use hlo_ir::attr::{Count, PropagationAllowed};
 use hlo_ir::verify::verify;
@@ -54,15 +55,10 @@ fn read(source: &Source) -> Result<Module> {
     let code = source.code.as_slice();
     match source.format.as_str() {
         "mlir" => {
-            let tree = match code.starts_with(b"ML\xefR") {
-                true => hlo_stablehlo::bytecode::read(code).map_err(|d| Fault::invalid(said(&[d])))?,
-                false => hlo_stablehlo::text::parse(text(code)?).map_err(|d| Fault::invalid(said(&d)))?,
-            };
-            hlo_stablehlo::import::import(&tree).map_err(|d| Fault::invalid(said(&d)))
+            let is_bytecode = Form::of(code) == Form::Bytecode;
+            program(if is_bytecode { Form::Bytecode } else { Form::StableHlo }, code)
         }
-        "hlo" if code.trim_ascii_start().starts_with(b"HloModule") => {
-            hlo_parser::parse_module(text(code)?).map_err(|d| Fault::invalid(said(&d)))
-        }
+        "hlo" if Form::of(code) == Form::Hlo => program(Form::Hlo, code),
         "hlo" => message(code, FileKind::Module),
         "hlo_with_config" => message(code, FileKind::ModuleWithConfig),
         other => Err(Fault::invalid(format!(
@@ -71,12 +67,12 @@ fn read(source: &Source) -> Result<Module> {
     }
 }
 
-fn message(code: &[u8], kind: FileKind) -> Result<Module> {
-    hlo_proto::file::read_as(code, kind).map(|file| file.module).map_err(|d| Fault::invalid(said(&d)))
+fn program(form: Form, code: &[u8]) -> Result<Module> {
+    form.read(code).map(|program| program.module).map_err(|d| Fault::invalid(said(&d)))
 }
 
-fn text(code: &[u8]) -> Result<&str> {
-    std::str::from_utf8(code).map_err(|_| Fault::invalid("the program is a text, but no UTF-8"))
+fn message(code: &[u8], kind: FileKind) -> Result<Module> {
+    hlo_proto::file::read_as(code, kind).map(|file| file.module).map_err(|d| Fault::invalid(said(&d)))
 }
 
 /// The numbers of the devices, replica by replica; none if it is not said.

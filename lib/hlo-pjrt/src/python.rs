@@ -40,7 +40,7 @@ pub unsafe extern "C" fn hlo_program_load(
     program: *mut *mut Program,
 ) -> *mut Text {
     // SAFETY: the caller's promise.
-    let (code, options) = unsafe { (bytes(code, size), CStr::from_ptr(options)) };
+    let (code, options) = unsafe { (slice(code, size), CStr::from_ptr(options)) };
     fallible(|| {
         let loaded = load(code, options)?;
         // SAFETY: the caller's promise.
@@ -241,7 +241,7 @@ impl Deref for Lent {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the caller's promise.
-        unsafe { bytes(self.0, self.1) }
+        unsafe { slice(self.0, self.1) }
     }
 }
 
@@ -341,13 +341,6 @@ unsafe fn free<T>(address: *mut T) {
         // SAFETY: the caller's promise.
         drop(unsafe { Box::from_raw(address) });
     }
-}
-
-/// # Safety
-/// There are so many bytes, or none.
-unsafe fn bytes<'a>(address: *const u8, size: usize) -> &'a [u8] {
-    // SAFETY: the caller's promise.
-    unsafe { slice(address, size) }
 }
 
 /// # Safety
