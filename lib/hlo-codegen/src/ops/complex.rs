@@ -140,13 +140,13 @@ impl<'a, 'c> C<'a, 'c> {
         let power = |n: I<'a, 'c>| ((n + bias) << bits).as_float(larger.ty());
         let (x, y) = (self.re, self.im);
         let near = self.scale(power(k.lit(0) - k - k));
-        let t = ((near.re.abs() + near.abs()) * 0.5).sqrt();
-        let other = near.im.abs() * 0.5 / t;
-        let back = power(k);
+        let t = ((near.re.abs() + near.abs()) * 0.5).sqrt() * power(k);
+        // The other part may be subnormal, and is rounded once.
+        let other = y.abs() / (t * 2.0);
         let negative = x.sign_bit();
         let zero = x.eq(0.0) & y.eq(0.0);
-        let re = negative.select(other, t) * back;
-        let im = negative.select(t, other) * back;
+        let re = negative.select(other, t);
+        let im = negative.select(t, other);
         let re = zero.select(x.lit(0.0), re);
         let im = zero.select(x.lit(0.0), im);
         let infinite = y.abs().eq(f64::INFINITY);

@@ -5,7 +5,7 @@
 
 use super::complex::C;
 use crate::builder::FloatPredicate;
-use crate::math::F;
+use crate::math::{F, P};
 use crate::math::{exp, log, trig};
 
 /// e^700, by which e^x is scaled where it may overflow though a product with it does not.
@@ -203,13 +203,26 @@ impl<'a, 'c> C<'a, 'c> {
         (minus.sqrt(), Self::new(self.re + 1.0, self.im).sqrt())
     }
 
+    /// Of a number with an infinite part, the angle of its direction, which is its arc cosine as C99 annex G has it; that it is one.
+    fn infinite_angle(self) -> (F<'a, 'c>, P<'a, 'c>) {
+        let infinite = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY);
+        let one = |x: F<'a, 'c>| infinite(x).select(x.lit(1.0).copysign(x), x * 0.0);
+        (trig::atan2(one(self.im).abs(), one(self.re)), infinite(self.re) | infinite(self.im))
+    }
+
     /// asin z: the angle of x + i Re(√(1 - z) √(1 + z)), and asinh Im(√(1 - z)* √(1 + z)).
     pub fn asin(self) -> Self {
         let (z, more) = self.in_range();
         let (minus, plus) = z.roots();
         let across = minus.re * plus.re - minus.im * plus.im;
         let im = log::asinh(minus.re * plus.im - minus.im * plus.re);
-        Self::new(trig::atan2(z.re, across), im + more.copysign(im))
+        let (angle, is_infinite) = self.infinite_angle();
+        // π/2 less the angle is exact for each of the five.
+        let of_infinite = (angle.lit(std::f64::consts::FRAC_PI_2) - angle).abs().copysign(self.re);
+        Self::new(
+            is_infinite.select(of_infinite, trig::atan2(z.re, across)),
+            is_infinite.select(im.lit(f64::INFINITY).copysign(self.im), im + more.copysign(im)),
+        )
     }
 
     /// acos z: twice the angle of Re √(1 + z) + i Re √(1 - z), and asinh Im(√(1 + z)* √(1 - z)).
@@ -217,7 +230,11 @@ impl<'a, 'c> C<'a, 'c> {
         let (z, more) = self.in_range();
         let (minus, plus) = z.roots();
         let im = log::asinh(plus.re * minus.im - plus.im * minus.re);
-        Self::new(trig::atan2(minus.re, plus.re) * 2.0, im + more.copysign(im))
+        let (angle, is_infinite) = self.infinite_angle();
+        Self::new(
+            is_infinite.select(angle, trig::atan2(minus.re, plus.re) * 2.0),
+            is_infinite.select(im.lit(f64::INFINITY).copysign(-self.im), im + more.copysign(im)),
+        )
     }
 
     /// asinh z = asin(iz) / i.
@@ -231,13 +248,28 @@ impl<'a, 'c> C<'a, 'c> {
         let minus = Self::new(z.re - 1.0, z.im).sqrt();
         let plus = Self::new(z.re + 1.0, z.im).sqrt();
         let re = log::asinh(minus.re * plus.re + minus.im * plus.im);
-        Self::new(re + more, trig::atan2(minus.im, plus.re) * 2.0)
+        let (angle, is_infinite) = self.infinite_angle();
+        Self::new(
+            is_infinite.select(re.lit(f64::INFINITY), re + more),
+            is_infinite.select(angle.copysign(self.im), trig::atan2(minus.im, plus.re) * 2.0),
+        )
     }
 
-    /// atanh z = (log1p z - log1p(-z)) / 2.
+    /// atanh z by Kahan: log(1 + 4x / ((1 - x)² + y²)) / 4 and the arctangent of 2y / ((1 - x)(1 + x) - y²), by 2, for x = |Re z|;
+    /// beyond 2⁶⁰ 1/z and ±π/2.
     pub fn atanh(self) -> Self {
-        let minus = Self::new(-self.re, -self.im);
-        let d = self.log1p().sub(minus.log1p());
-        Self::new(d.re * 0.5, d.im * 0.5)
+        let (x, y) = (self.re.abs(), self.im);
+        let (_, is_infinite) = self.infinite_angle();
+        let huge = self.larger_part().gt(2f64.powi(60));
+        let less = x.lit(1.0) - x;
+        let near = log::log1p(x * 4.0 / (less * less + y * y)) * 0.25;
+        // At the poles the square of y may vanish.
+        let at_pole = (log::log(y.fma(y, y.lit(4.0))) * 0.5 - log::log(y.abs())) * 0.5;
+        let far = self.one().div(Self::new(x, y)).re;
+        let re = huge.select(far, x.eq(1.0).select(at_pole, near));
+        let im = trig::atan2(y * 2.0, less * (x + 1.0) - y * y) * 0.5;
+        let right = y.lit(std::f64::consts::FRAC_PI_2).copysign(y);
+        let re = is_infinite.select(re.lit(0.0), re);
+        Self::new(re.copysign(self.re), (huge | is_infinite).select(right, im))
     }
 }

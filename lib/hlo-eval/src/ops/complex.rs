@@ -273,8 +273,9 @@ pub(crate) fn sqrt(z: C) -> C {
     let k = if fits { 0 } else { libm::ilogb(large) / 2 };
     let (xs, ys) = (libm::scalbn(x, -2 * k), libm::scalbn(y, -2 * k));
     let t = ((libm::hypot(xs, ys) + xs.abs()) * 0.5).sqrt();
-    let (re, im) = if x >= 0.0 { (t, ys / (2.0 * t)) } else { (ys.abs() / (2.0 * t), t.copysign(y)) };
-    C::new(libm::scalbn(re, k), libm::scalbn(im, k))
+    // The other part may be subnormal, and is rounded once.
+    let t = libm::scalbn(t, k);
+    if x >= 0.0 { C::new(t, y / (2.0 * t)) } else { C::new(y.abs() / (2.0 * t), t.copysign(y)) }
 }
 
 pub(super) fn rsqrt(z: C) -> C {
@@ -406,7 +407,22 @@ fn in_range(z: C) -> (C, f64) {
     if exponent(z) > 1000 { (z * 0.25, 4f64.ln()) } else { (z, 0.0) }
 }
 
+/// The arc cosine of a number with an infinite part, as C99 annex G has it: the angle of its direction.
+fn acos_infinite(z: C) -> C {
+    let one = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { x * 0.0 };
+    C::new(libm::atan2(one(z.im).abs(), one(z.re)), -f64::INFINITY.copysign(z.im))
+}
+
+fn has_infinite_part(z: C) -> bool {
+    z.re.is_infinite() || z.im.is_infinite()
+}
+
 pub(super) fn asin(z: C) -> C {
+    if has_infinite_part(z) {
+        let C { re, im } = acos_infinite(z);
+        // π/2 less the angle, which is exact for each of the five.
+        return C::new((std::f64::consts::FRAC_PI_2 - re).abs().copysign(z.re), -im);
+    }
     let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     let im = libm::asinh((minus.conj() * plus).im);
@@ -414,6 +430,9 @@ pub(super) fn asin(z: C) -> C {
 }
 
 pub(super) fn acos(z: C) -> C {
+    if has_infinite_part(z) {
+        return acos_infinite(z);
+    }
     let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
     let im = libm::asinh((plus.conj() * minus).im);
@@ -427,14 +446,34 @@ pub(super) fn asinh(z: C) -> C {
 }
 
 pub(super) fn acosh(z: C) -> C {
+    if has_infinite_part(z) {
+        return C::new(f64::INFINITY, acos_infinite(z).re.copysign(z.im));
+    }
     let (z, more) = in_range(z);
     let (minus, plus) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
     C::new(libm::asinh((minus.conj() * plus).re) + more, 2.0 * libm::atan2(minus.im, plus.re))
 }
 
-/// ½ (log1p(z) − log1p(−z)).
+/// Kahan's: ¼ ln(1 + 4x / ((1 − x)² + y²)) and ½ arctan(2y / ((1 − x)(1 + x) − y²)) for x = |Re z|; 1/z beyond 2⁶⁰, where it is that
+/// and ±π/2.
 pub(super) fn atanh(z: C) -> C {
-    (log1p(z) - log1p(-z)) * 0.5
+    let (x, y) = (z.re.abs(), z.im);
+    if has_infinite_part(z) {
+        return C::new(0f64.copysign(z.re), std::f64::consts::FRAC_PI_2.copysign(y));
+    }
+    let re = if exponent(z) > 60 {
+        div(C::new(1.0, 0.0), C::new(x, y)).re
+    } else if x == 1.0 {
+        // The square of y may vanish.
+        0.5 * (0.5 * libm::log(libm::fma(y, y, 4.0)) - libm::log(y.abs()))
+    } else {
+        0.25 * libm::log1p(4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
+    };
+    let im = match exponent(z) > 60 {
+        true => std::f64::consts::FRAC_PI_2.copysign(y),
+        false => 0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y),
+    };
+    C::new(re.copysign(z.re), im)
 }
 
 /// −i ln((x + iy) / √(x² + y²)). With s the root, that is twice the arctangent of y / (s + x) or, where the sum cancels,

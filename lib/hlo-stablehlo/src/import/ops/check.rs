@@ -17,7 +17,7 @@ impl Importer<'_> {
             }
             "expect_close" => {
                 let (least, most) =
-                    (op.int_or("min_ulp_difference", 0)?, op.int_or("max_ulp_difference", 1)?);
+                    (count(op, "min_ulp_difference", 0)?, count(op, "max_ulp_difference", 1)?);
                 format!("{{max_ulp_difference = {most} : ui64, min_ulp_difference = {least} : ui64}}")
             }
             _ => return op.fail("it has no translation to HLO"),
@@ -35,6 +35,18 @@ impl Importer<'_> {
         let id = self.add(Shape::tuple(Vec::new()), Op::CustomCall(Box::new(attrs)), &operands);
         self.module.common_mut(id).backend_config = config.as_str().into();
         Ok(())
+    }
+}
+
+/// A number of type `ui64`, which the attribute may give.
+fn count(op: &Operation, name: &str, default: u64) -> Result<u64> {
+    match op.attribute(name) {
+        None => Ok(default),
+        // The text of a number without a type is one of `i64`.
+        Some(&Attribute::Integer(value, _)) => {
+            u64::try_from(value).or_else(|_| op.fail(format!("the attribute `{name}` must not be {value}")))
+        }
+        Some(_) => op.fail(format!("the attribute `{name}` is not a number")),
     }
 }
 

@@ -58,12 +58,18 @@ impl<'t> Importer<'t> {
             "constant_like" => self.constant_like(op),
             "atan" => {
                 let x = self.operand(op, 0)?;
+                if let Some(id) = self.complex_atan(x) {
+                    return self.give(op, id);
+                }
                 let one = self.number(op, x, 1.0)?;
                 self.give_op(op, Op::Atan2, &[x, one])
             }
             "conj" => self.conjugate(op),
             "square" => {
                 let x = self.operand(op, 0)?;
+                if let Some(id) = self.complex_square(x) {
+                    return self.give(op, id);
+                }
                 self.give_op(op, Op::Multiply, &[x, x])
             }
             "is_inf" | "is_pos_inf" | "is_neg_inf" => self.is_infinite(op, name),
@@ -196,15 +202,8 @@ impl<'t> Importer<'t> {
 
     fn conjugate(&mut self, op: &Operation) -> Result<()> {
         let x = self.operand(op, 0)?;
-        let array = self.array(op, x)?;
-        if !array.element_type.is_complex() {
-            return self.give(op, x);
-        }
-        let part = array.with_element_type(array.element_type.real_type());
-        let real = self.add(part.clone(), Op::Real, &[x]);
-        let imag = self.add(part.clone(), Op::Imag, &[x]);
-        let imag = self.add(part, Op::Negate, &[imag]);
-        self.give_op(op, Op::Complex, &[real, imag])
+        let id = self.complex_conjugate(x).unwrap_or(x);
+        self.give(op, id)
     }
 
     fn is_infinite(&mut self, op: &Operation, name: &str) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod bessel;
 mod bits;
+mod complex;
 mod erf;
 mod gamma;
 mod zeta;

@@ -1,0 +1,48 @@
+//! Functions of complex numbers by their parts.
+
+use super::Formula;
+use crate::import::importer::Importer;
+use hlo_ir::attr::ComparisonDirection as Is;
+use hlo_ir::build::Build;
+use hlo_ir::{InstrId, Op};
+
+impl<'t> Importer<'t> {
+    /// What a formula makes of the real and the imaginary parts of complex numbers; `None` of others.
+    fn of_parts(
+        &mut self,
+        z: InstrId,
+        formula: impl FnOnce(&mut Formula<'_, 't>, InstrId, InstrId) -> (InstrId, InstrId),
+    ) -> Option<InstrId> {
+        let array = self.module[z].shape.as_array().filter(|a| a.element_type.is_complex())?.clone();
+        let shape = array.with_element_type(array.element_type.real_type());
+        let real = self.add(shape.clone(), Op::Real, &[z]);
+        let imag = self.add(shape.clone(), Op::Imag, &[z]);
+        let (real, imag) = formula(&mut Formula { importer: self, shape }, real, imag);
+        Some(self.add(array, Op::Complex, &[real, imag]))
+    }
+
+    /// The complex conjugate.
+    pub(in crate::import::ops) fn complex_conjugate(&mut self, z: InstrId) -> Option<InstrId> {
+        self.of_parts(z, |f, x, y| (x, f.neg(y)))
+    }
+
+    /// (x - y)(x + y) + 2xyi, which does not cancel; parts of the same size have no difference, also if they are infinite.
+    pub(in crate::import::ops) fn complex_square(&mut self, z: InstrId) -> Option<InstrId> {
+        self.of_parts(z, |f, x, y| {
+            let (minus, plus) = (f.sub(x, y), f.add(x, y));
+            let real = f.mul(minus, plus);
+            let (x_size, y_size) = (f.abs(x), f.abs(y));
+            let (is_same, zero) = (f.is(x_size, Is::Eq, y_size), f.num(0.0));
+            let product = f.mul(x, y);
+            (f.select(is_same, zero, real), f.add(product, product))
+        })
+    }
+
+    /// atanh(iz) / i.
+    pub(in crate::import::ops) fn complex_atan(&mut self, z: InstrId) -> Option<InstrId> {
+        let turned = self.of_parts(z, |f, x, y| (f.neg(y), x))?;
+        let shape = self.module[turned].shape.clone();
+        let atanh = self.add(shape, Op::Atanh, &[turned]);
+        self.of_parts(atanh, |f, x, y| (y, f.neg(x)))
+    }
+}
