@@ -1,0 +1,109 @@
+"""What programs of JAX do with devices, buffers and executables: `JAX_PLATFORMS=hlo,cpu python test_jax_clients.py`."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def output(program, **environment):
+    """What a program of its own process prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    )
+    if done.returncode:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout.split()
+
+
+class Clients(unittest.TestCase):
+    def test_donated_arrays_are_gone(self):
+        add = jax.jit(lambda x, y: x + y, donate_argnums=0)
+        x = jnp.ones(1000)
+        np.testing.assert_array_equal(add(x, jnp.ones(1000)), np.full(1000, 2.0))
+        self.assertTrue(x.is_deleted())
+        with self.assertRaisesRegex(RuntimeError, "has been deleted"):
+            np.asarray(x + 1)
+
+    def test_memory_is_shared_with_numpy(self):
+        x = jnp.arange(64.0)
+        view = np.asarray(x)
+        self.assertEqual(view.__array_interface__["data"][0], x.unsafe_buffer_pointer())
+        self.assertEqual(np.from_dlpack(x).__array_interface__["data"][0], x.unsafe_buffer_pointer())
+        np.testing.assert_array_equal(jnp.from_dlpack(np.arange(5, dtype=np.int32)), np.arange(5))
+        # A result that is its argument is an array of its own.
+        same = jax.jit(lambda x: x, keep_unused=True)(x)
+        x.delete()
+        np.testing.assert_array_equal(same, view)
+
+    def test_executables_say_what_they_are(self):
+        compiled = jax.jit(lambda x: (x @ x).sum()).lower(jnp.ones((8, 8))).compile()
+        self.assertIn("HloModule", compiled.as_text())
+        self.assertGreater(compiled.cost_analysis()["flops"], 2 * 8**3 - 1)
+        self.assertEqual(compiled.memory_analysis().argument_size_in_bytes, 256)
+        with self.assertRaisesRegex(TypeError, "called with"):
+            compiled(jnp.ones((4, 4)))
+
+    def test_effects_are_in_order(self):
+        said = output("""
+            import jax, jax.numpy as jnp
+            @jax.jit
+            def f(x):
+                jax.debug.print("a{}", x, ordered=True)
+                x = jax.lax.fori_loop(0, 3, lambda i, x: (jax.debug.print("b{}", i, ordered=True), x + 1)[1], x)
+                jax.debug.print("c{}", x, ordered=True)
+                return x
+            f(1), f(5)
+            jax.effects_barrier()
+        """)
+        self.assertEqual(said, "a1 b0 b1 b2 c4 a5 b0 b1 b2 c8".split())
+
+    def test_several_devices_share_a_program(self):
+        said = output("""
+            import jax, jax.numpy as jnp, numpy as np
+            from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+            a = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+            whole = jax.device_put(a, NamedSharding(mesh, P("x", "y")))
+            product = jax.jit(lambda a: jnp.tanh(a / 9) @ a.T)(whole)
+            np.testing.assert_allclose(product, np.tanh(a / 9) @ a.T, rtol=1e-5)
+            f = jax.shard_map(lambda a: jax.lax.psum(a, "x"), mesh=mesh, in_specs=P("x", "y"), out_specs=P(None, "y"))
+            np.testing.assert_array_equal(jax.jit(f)(whole), a[:4] + a[4:])
+            print(len(jax.devices()), len(product.sharding.device_set))
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(said, ["4", "4"])
+
+    def test_programs_are_kept_on_disk(self):
+        program = """
+            import jax, jax.numpy as jnp
+            hits = []
+            jax.monitoring.register_event_listener(lambda name, **_: hits.append(name.endswith("cache_hits")))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+            jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+            print(jax.jit(lambda x: jnp.sin(x) * 2)(0.5), sum(hits))
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            first = output(program, JAX_COMPILATION_CACHE_DIR=folder)
+            second = output(program, JAX_COMPILATION_CACHE_DIR=folder)
+        self.assertEqual(first[0], second[0])
+        self.assertEqual((int(first[1]), int(second[1]) > 0), (0, True))
+
+    def test_both_engines_give_the_same(self):
+        program = """
+            import jax, jax.numpy as jnp
+            x = jnp.linspace(-3, 3, 50).reshape(5, 10)
+            print(jax.device_get(jax.jit(lambda x: jnp.sqrt(abs(x)) / (1 + x * x) - x.T[0, 0])(x)).tobytes().hex())
+        """
+        results = [output(program, HLO_ENGINE=engine) for engine in ("interpreted", "compiled", "tiered")]
+        self.assertEqual(results, results[:1] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

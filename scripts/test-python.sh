@@ -1,0 +1,33 @@
+#!/bin/sh
+# The tests of python/, by a development build: without JAX, and with the JAX that the package is for, in a virtual environment in
+# target/. Where there is no Python 3.10, or no way to PyPI, they are left out, with a word on it; with HLO_PYTHON_REQUIRED=1 that fails.
+#   scripts/test-python.sh [ARGUMENT …]      arguments of `python -m unittest`, in place of all tests
+set -eu
+cd "$(dirname "$0")/.."
+
+left_out() {
+    echo "test-python: left out: $1" >&2
+    [ -z "${HLO_PYTHON_REQUIRED-}" ]
+    exit
+}
+
+python=${PYTHON-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || left_out "there is no Python 3.10 ($python)"
+jax=$(sed -n 's/^jax = \["\(.*\)"\]$/\1/p' python/pyproject.toml)
+venv=$PWD/target/python/venv
+if ! "$venv/bin/python" -c "import importlib.metadata as m, flatbuffers, numpy; assert 'jax==' + m.version('jax') == '$jax'" 2>/dev/null; then
+    rm -rf "$venv"
+    "$python" -m venv "$venv" >/dev/null 2>&1 || left_out "$python makes no virtual environments (Debian: python3-venv)"
+    # What jax.export writes needs flatbuffers.
+    "$venv/bin/pip" install -q --retries 1 "$jax" flatbuffers || left_out "pip can't install $jax"
+fi
+
+# With the features that `make test` has built it with.
+cargo build --locked -q --workspace --lib ${HLO_TEST_FEATURES-}
+HLO_PJRT_LIBRARY=${CARGO_TARGET_DIR-$PWD/target}/debug/libhlo_pjrt.so
+PYTHONPATH=$PWD/python
+JAX_PLATFORMS=hlo,cpu
+export HLO_PJRT_LIBRARY PYTHONPATH JAX_PLATFORMS
+cd python/tests
+[ "$#" -gt 0 ] || set -- discover
+exec "$venv/bin/python" -W ignore -m unittest "$@"
