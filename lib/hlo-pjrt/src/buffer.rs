@@ -5,7 +5,7 @@ use crate::fault::{Fault, Result};
 use crate::platform::Platform;
 use crate::promise::{Outcome, Promise};
 use hlo_client::Buffer as Array;
-use hlo_ir::{ElementType, Shape};
+use hlo_ir::{Dims, ElementType, Shape};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An array of the caller's, which may be one that a run still computes.
@@ -17,7 +17,7 @@ pub struct Buffer {
     /// The type of its elements.
     pub element_type: ElementType,
     /// Its sizes.
-    pub dims: Vec<i64>,
+    pub dims: Dims,
     content: Mutex<Content>,
     external: Mutex<External>,
 }
@@ -49,13 +49,7 @@ pub enum Value {
 
 impl Buffer {
     /// A buffer in a memory of a client.
-    pub fn new(
-        platform: Arc<Platform>,
-        memory: usize,
-        ty: ElementType,
-        dims: Vec<i64>,
-        value: Value,
-    ) -> Self {
+    pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Dims, value: Value) -> Self {
         let content = match value {
             Value::Here(array) => Content::Here(array),
             Value::Later(promise) => Content::Later(promise),

@@ -153,15 +153,33 @@ fn depth(module: &Module) -> usize {
     deepest
 }
 
-/// True if a program calls functions of Python.
-pub fn calls_back(module: &Module) -> bool {
-    let mut instructions = module.computations().flat_map(|c| module[c].instructions());
-    instructions.any(|&i| match &module[i].op {
-        Op::CustomCall(call) => {
-            hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name)
-        }
-        _ => false,
-    })
+/// Whom a program calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Calls {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// Handlers of custom calls.
+    Handlers,
+    /// Functions of Python.
+    Python,
+}
+
+impl Calls {
+    /// Whom a module calls.
+    pub fn of(module: &Module) -> Self {
+        let instructions = module.computations().flat_map(|c| module[c].instructions());
+        let calls = instructions.map(|&i| match &module[i].op {
+            Op::CustomCall(call) => {
+                match hlo_custom_call::CALLBACKS.iter().any(|&name| call.custom_call_target == *name) {
+                    true => Self::Python,
+                    false => Self::Handlers,
+                }
+            }
+            _ => Self::Nobody,
+        });
+        calls.max().unwrap_or_default()
+    }
 }
 
 /// What compiles a program beside its runs.

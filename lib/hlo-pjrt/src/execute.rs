@@ -1,7 +1,7 @@
 //! Runs of programs.
 
 use crate::buffer::{Buffer, Value, settled};
-use crate::engines::compile_later;
+use crate::engines::{Calls, compile_later};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
@@ -9,7 +9,8 @@ use crate::program::{Leaf, Program};
 use crate::promise::{Outcome, Promise};
 use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, RunOptions};
 use hlo_ir::Shape;
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -54,7 +55,8 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     for arguments in &run.arguments {
         check(program, arguments)?;
     }
-    let context = run.context.map(ExecuteContext::user_data);
+    let calls_back = program.calls == Calls::Python;
+    let context = run.context.filter(|_| program.calls != Calls::Nobody).map(ExecuteContext::user_data);
     let given = run.arguments.iter().map(|list| give(program, list, &run.kept));
     let given = given.collect::<Result<Vec<Vec<Given>>>>()?;
     let waits: Vec<Arc<dyn Outcome>> = (given.iter().flatten())
@@ -63,11 +65,11 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
             Value::Later(promise) => Some(promise.clone() as Arc<dyn Outcome>),
         })
         .collect();
-    if waits.is_empty() && program.engines.is_quick() && !program.calls_back && devices.len() == 1 {
+    if waits.is_empty() && program.engines.is_quick() && !calls_back && devices.len() == 1 {
         let outcome = perform(program, given, context);
         return Ok(finished(program, &devices, outcome));
     }
-    let ticket = (!program.calls_back).then(|| program.platform.pool.admit());
+    let ticket = (!calls_back).then(|| program.platform.pool.admit());
     let promises: Vec<Vec<Arc<Promise<Array>>>> =
         devices.iter().map(|_| program.results.iter().map(|_| Arc::default()).collect()).collect();
     let over: Arc<Promise<()>> = Arc::default();
@@ -83,10 +85,10 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         drop((here, ticket));
         keep(promises, &over, outcome);
     };
-    let apart = program.clone();
-    when_all(waits, move || match apart.calls_back {
-        true => apart.platform.pool.push_apart(job),
-        false => apart.platform.pool.push(job),
+    let platform = program.platform.clone();
+    when_all(waits, move || match calls_back {
+        true => platform.pool.push_apart(job),
+        false => platform.pool.push(job),
     });
     Ok(started)
 }
@@ -137,7 +139,7 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
         let memory = platform.default_memory(device);
         // What has sizes that are known at run time only has its bounds as long as it is not there.
         let dims = match &value {
-            Value::Here(array) => array.shape().as_array().map(|a| a.dims.to_vec()),
+            Value::Here(array) => array.shape().as_array().map(|a| a.dims.clone()),
             Value::Later(_) => None,
         };
         let dims = dims.unwrap_or_else(|| leaf.dims.clone());
@@ -191,13 +193,13 @@ fn check(program: &Program, arguments: &[&Buffer]) -> Result {
 
 /// Takes arguments from the caller.
 fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<Given>> {
-    let mut donated = program.donated.clone();
-    for &n in kept {
-        donated.get_mut(n).into_iter().for_each(|is_donated| *is_donated = false);
+    let mut donated = Cow::Borrowed(&program.donated);
+    for &n in kept.iter().filter(|&&n| n < program.donated.len()) {
+        donated.to_mut()[n] = false;
     }
     if donated.contains(&true) {
         let mut uses: HashMap<*const Buffer, (usize, bool)> = HashMap::new();
-        for (n, (&buffer, &is_donated)) in arguments.iter().zip(&donated).enumerate() {
+        for (n, (&buffer, &is_donated)) in arguments.iter().zip(&*donated).enumerate() {
             match uses.insert(buffer, (n, is_donated)) {
                 Some((first, was_donated)) if is_donated || was_donated => {
                     return Err(Fault::invalid(format!(
@@ -209,7 +211,7 @@ fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<
         }
     }
     let mut given = Vec::with_capacity(arguments.len());
-    for (&buffer, is_donated) in arguments.iter().zip(donated) {
+    for (&buffer, &is_donated) in arguments.iter().zip(&*donated) {
         let value = if is_donated { buffer.take()? } else { buffer.value()? };
         given.push(Given { value, is_donated: is_donated && !buffer.is_shared() });
     }
@@ -235,7 +237,7 @@ fn perform(
 fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
     let executable = program.engines.best();
     let mut arguments: Vec<Vec<Owned>> = Vec::with_capacity(given.len());
-    let mut kept = HashSet::new();
+    let mut kept = Addresses::default();
     for (list, device) in given.into_iter().zip(executable.devices()) {
         let mut own = Vec::with_capacity(list.len());
         for (given, leaf) in list.into_iter().zip(&program.parameters) {
@@ -265,6 +267,18 @@ fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
     results.into_iter().map(|leaves| own_memory(program, leaves, &mut kept)).collect()
 }
 
+/// Addresses, in order: there are few.
+#[derive(Default)]
+struct Addresses(Vec<usize>);
+
+impl Addresses {
+    /// Notes an address. False if it was noted before.
+    fn insert(&mut self, address: usize) -> bool {
+        let place = self.0.binary_search(&address);
+        place.map_err(|at| self.0.insert(at, address)).is_err()
+    }
+}
+
 /// An argument, as long as the run.
 struct Owned {
     array: Array,
@@ -284,7 +298,7 @@ impl Owned {
 }
 
 /// Results row-major, as the caller takes them for, and in memory of their own: neither that of arguments that the caller has, nor each other's.
-fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
+fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut Addresses) -> Result<Vec<Array>> {
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {
         if leaf.is_token() {

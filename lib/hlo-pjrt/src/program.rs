@@ -1,13 +1,13 @@
 //! Compiled programs, as the caller's executables have them.
 
 use crate::element;
-use crate::engines::Engines;
+use crate::engines::{Calls, Engines};
 use crate::fault::{Fault, Result};
 use crate::platform::Platform;
 use crate::source::Source;
 use hlo_client::CompileOptions;
 use hlo_ir::print::{PrintOptions, for_each_identifying_part};
-use hlo_ir::{ElementType, Module, Shape};
+use hlo_ir::{Dims, ElementType, Module, Shape};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ pub struct Program {
     pub results: Vec<Leaf>,
     /// Which parameters are given away.
     pub donated: Vec<bool>,
-    /// True if it calls functions of Python.
-    pub calls_back: bool,
+    /// Whom it calls.
+    pub calls: Calls,
 }
 
 /// A parameter or result: an array, or a token, which the caller sees as an array of no elements.
@@ -51,14 +51,14 @@ pub struct Leaf {
     /// The type that the caller sees.
     pub element_type: ElementType,
     /// The sizes that the caller sees.
-    pub dims: Vec<i64>,
+    pub dims: Dims,
 }
 
 impl Leaf {
     fn new(shape: &Shape) -> Result<Self> {
         let (element_type, dims) = match shape {
-            Shape::Array(array) => (array.element_type, array.dims.to_vec()),
-            Shape::Token => (ElementType::Pred, vec![0]),
+            Shape::Array(array) => (array.element_type, array.dims.clone()),
+            Shape::Token => (ElementType::Pred, Dims::from_slice(&[0])),
             other => {
                 return Err(Fault::unimplemented(format!(
                     "the program takes or gives a value of shape {other}"
@@ -101,7 +101,7 @@ impl Program {
             platform: platform.clone(),
             fingerprint: fingerprint(&module, &options),
             donated: donated(&module),
-            calls_back: crate::engines::calls_back(&module),
+            calls: Calls::of(&module),
             replicas: count(module.header.replica_count.0),
             partitions: count(module.header.num_partitions.0),
             module,

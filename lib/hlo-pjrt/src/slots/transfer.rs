@@ -83,7 +83,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
         array
     };
     let value = Value::Here(array);
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), value));
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), value));
     Ok(())
 }
 
@@ -173,7 +173,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
         array
     };
     let value = Value::Here(array);
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), value));
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), value));
     Ok(())
 }
 
@@ -185,7 +185,7 @@ pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> R
     // For the check of the sizes.
     Strided::row_major(dims, ty.byte_size())?;
     let array = Array::zeros(&Shape::array(ty, dims.iter().copied()))?;
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.to_vec(), Value::Here(array)));
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array)));
     Ok(())
 }
 
@@ -201,7 +201,7 @@ pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
     }
     let promise: Arc<Promise<Array>> = Arc::default();
     promise.keep(Err(fault));
-    let dims = a.dims.get()?.to_vec();
+    let dims = a.dims.get()?.into();
     a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(promise)));
     Ok(())
 }

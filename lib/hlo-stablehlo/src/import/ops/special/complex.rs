@@ -26,15 +26,16 @@ impl<'t> Importer<'t> {
         self.of_parts(z, |f, x, y| (x, f.neg(y)))
     }
 
-    /// (x - y)(x + y) + 2xyi, which does not cancel; parts of the same size have no difference, also if they are infinite.
+    /// (x - y)(x + y) + 2xyi, which does not cancel; parts of the same size have no difference, also where their sum overflows.
     pub(in crate::import::ops) fn complex_square(&mut self, z: InstrId) -> Option<InstrId> {
         self.of_parts(z, |f, x, y| {
             let (minus, plus) = (f.sub(x, y), f.add(x, y));
             let real = f.mul(minus, plus);
             let (x_size, y_size) = (f.abs(x), f.abs(y));
-            let (is_same, zero) = (f.is(x_size, Is::Eq, y_size), f.num(0.0));
+            let (is_same, is_finite, zero) = (f.is(x_size, Is::Eq, y_size), f.is_finite(x), f.num(0.0));
+            let vanishes = f.both(is_same, is_finite);
             let product = f.mul(x, y);
-            (f.select(is_same, zero, real), f.add(product, product))
+            (f.select(vanishes, zero, real), f.add(product, product))
         })
     }
 
