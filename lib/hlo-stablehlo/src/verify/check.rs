@@ -85,7 +85,7 @@ pub(super) fn agree(a: &[i64], b: &[i64]) -> bool {
 }
 
 /// `[2, ?]`.
-fn sizes_text(sizes: &[i64]) -> String {
+pub(super) fn sizes_text(sizes: &[i64]) -> String {
     let one = |&size: &i64| if size == DYNAMIC { "?".into() } else { size.to_string() };
     format!("[{}]", sizes.iter().map(one).collect::<Vec<String>>().join(", "))
 }

@@ -1,6 +1,6 @@
 //! Elementwise operations: one kind of elements, one number of dimensions.
 
-use super::check::{Check, agree};
+use super::check::{Check, agree, sizes_text};
 use super::quantized::same_kind;
 use crate::text::type_text;
 use crate::tree::{Type, TypeKind};
@@ -88,7 +88,8 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
     for index in 0..check.operation.operands.len() {
         let Some(operand) = check.operand_array(index) else { continue };
         check.must(agree(&operand.dims, &result.dims), "", || {
-            format!("operand {index} and the result have one shape")
+            let (operand, result) = (sizes_text(&operand.dims), sizes_text(&result.dims));
+            format!("operand {index} and the result have one shape, found {operand} and {result}")
         });
     }
     let Some(operand) = check.operand_array(0) else { return };

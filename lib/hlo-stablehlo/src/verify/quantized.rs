@@ -158,6 +158,12 @@ pub(super) fn same_axis(check: &mut Check<'_, '_>) {
     }
 }
 
+/// The types of the first operand and the first result, as reports name them.
+fn found(check: &Check<'_, '_>) -> String {
+    let of = |ty: Option<&Type>| ty.map_or(String::new(), type_text);
+    format!("{} and {}", of(check.operand(0)), of(check.result(0)))
+}
+
 /// What is the same of all that moves elements: the scales stay. `axis` is the dimension of the result that the
 /// operand's dimension with scales becomes.
 fn moved(check: &mut Check<'_, '_>, rule: &str, axis: impl FnOnce(i32) -> Option<i64>) {
@@ -165,8 +171,9 @@ fn moved(check: &mut Check<'_, '_>, rule: &str, axis: impl FnOnce(i32) -> Option
     else {
         return;
     };
+    let types = found(check);
     check.must(same_scales(from, to), rule, || {
-        "its result has the scales and zero points of its operand".into()
+        format!("its result has the scales and zero points of its operand, found {types}")
     });
     if let (Some(from), Some(to)) = (from.axis, to.axis) {
         let wanted = axis(from);
@@ -196,7 +203,9 @@ pub(super) fn reshape(check: &mut Check<'_, '_>) {
         check.must(from.1 == to.1, "C3", || {
             format!("scales are along a dimension of size {}, found {}", from.1, to.1)
         });
-        check.must(from.0 == to.0, "C3", || "as many elements are before the dimension with scales".into());
+        check.must(from.0 == to.0, "C3", || {
+            format!("as many elements are before the dimension with scales, found {} and {}", from.0, to.0)
+        });
     }
     moved(check, "C3", |_| to.map(|(_, _, axis)| axis));
 }
@@ -217,10 +226,11 @@ pub(super) fn broadcast_in_dim(check: &mut Check<'_, '_>) {
     let stretched = from.scales.len() == 1;
     let of_slice = |list: &[f64], i: usize| list.get(if stretched { 0 } else { i }).copied();
     let scales = to.scales.iter().enumerate().all(|(i, s)| of_slice(&from.scales, i) == Some(*s));
-    check.must(scales, "C6", || "its result has the scales of its operand".into());
+    let types = found(check);
+    check.must(scales, "C6", || format!("its result has the scales of its operand, found {types}"));
     let zero = |i: usize| from.zero_points.get(if stretched { 0 } else { i });
     let zeros = to.zero_points.iter().enumerate().all(|(i, z)| zero(i) == Some(z));
-    check.must(zeros, "C6", || "its result has the zero points of its operand".into());
+    check.must(zeros, "C6", || format!("its result has the zero points of its operand, found {types}"));
 }
 
 /// What is the same of products: the kernel is quantised, and if the other operand is, so is the result.
@@ -232,7 +242,12 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
     }
     let [left, right, product] = all;
     let Some(right) = right.filter(|_| left.is_some() == product.is_some()) else {
-        check.report(rules, "its second operand is quantised, and its first one is if the result is");
+        let types: Vec<String> = check.types().map(type_text).collect();
+        let types = types.join(", ");
+        check.report(
+            rules,
+            format!("its second operand is quantised, and its first one is if the result is, found {types}"),
+        );
         return None;
     };
     match (left, product) {
@@ -247,14 +262,18 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
             check.must(
                 left.expressed == right.expressed && left.expressed == product.expressed,
                 rules,
-                || "operands and result stand for numbers of one type".into(),
+                || {
+                    let all = [left, right, product].map(|q| type_text(&q.expressed)).join(", ");
+                    format!("operands and result stand for numbers of one type, found {all}")
+                },
             );
             check.must(right.axis.is_some() || product.axis.is_none(), rules, || {
                 "the result has a scale for each slice, and the second operand has not".into()
             });
         }
         _ => check.must(right.expressed == lhs.element && right.expressed == result.element, rules, || {
-            format!("its second operand stands for numbers of {}", type_text(&lhs.element))
+            let (wanted, found) = (type_text(&lhs.element), type_text(&right.expressed));
+            format!("its second operand stands for numbers of {wanted}, found {found}")
         }),
     }
     Some(())
@@ -266,14 +285,18 @@ pub(super) fn dot_general(check: &mut Check<'_, '_>) {
         return;
     }
     let Some(right) = check.operand(1).and_then(of_type) else { return };
-    check.must(right.zero_points.iter().all(|&z| z == 0), "C15", || {
-        "zero points of its second operand are 0".into()
+    let wrong = right.zero_points.iter().find(|&&z| z != 0);
+    check.must(wrong.is_none(), "C15", || {
+        format!("zero points of its second operand are 0, found {}", wrong.unwrap_or(&0))
     });
     let numbers = check.operation.attribute("dot_dimension_numbers").and_then(|a| a.fields("stablehlo.dot"));
     let summed = numbers.and_then(|n| n.get("rhs_contracting_dimensions")).and_then(Attribute::ints);
     let summed = summed.unwrap_or_default();
     check.must(right.axis.is_none_or(|axis| !summed.contains(&axis.into())), "C16", || {
-        "scales of its second operand are not along a dimension that is summed over".into()
+        let axis = right.axis.unwrap_or_default();
+        format!(
+            "scales of its second operand are not along a dimension that is summed over, found along {axis}"
+        )
     });
 }
 

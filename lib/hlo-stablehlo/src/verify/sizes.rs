@@ -1,6 +1,6 @@
 //! Results whose sizes follow from operands, attributes and constants.
 
-use super::check::{Check, agree};
+use super::check::{Check, agree, sizes_text};
 use crate::text::type_text;
 use crate::tree::{Attribute, DYNAMIC, TypeKind};
 
@@ -8,13 +8,20 @@ use crate::tree::{Attribute, DYNAMIC, TypeKind};
 pub(super) fn constant(check: &mut Check<'_, '_>) {
     let Some(Attribute::Elements(value)) = check.operation.attribute("value") else { return };
     let (Some(own), Some(result)) = (value.ty.as_tensor(), check.result_array(0)) else { return };
+    let Some(ty) = check.result(0) else { return };
     let sizes = own.dims == result.dims;
     // Quantised numbers are written as what is stored.
     let elements = match &*result.element {
         TypeKind::Quantized(q) => own.element == q.storage || own.element == result.element,
         _ => own.element == result.element,
     };
-    check.must(sizes && elements, "C1", || format!("its value is of type {}", type_text(&value.ty)));
+    check.must(sizes && elements, "C1", || {
+        format!(
+            "its value and its result are of one type, found {} and {}",
+            type_text(&value.ty),
+            type_text(ty)
+        )
+    });
 }
 
 /// `broadcast`, of old: new dimensions before those of the operand.
@@ -61,7 +68,8 @@ pub(super) fn dot(check: &mut Check<'_, '_>) {
     let (Some(lhs), Some(rhs)) = (check.operand_array(0), check.operand_array(1)) else { return };
     let (lhs, rhs) = (&lhs.dims[..], &rhs.dims[..]);
     if !(1..=2).contains(&lhs.len()) || !(1..=2).contains(&rhs.len()) {
-        return check.report("", "its operands are vectors or matrices");
+        let (lhs, rhs) = (sizes_text(lhs), sizes_text(rhs));
+        return check.report("", format!("its operands are vectors or matrices, found {lhs} and {rhs}"));
     }
     let (Some((&last, rows)), Some((&first, columns))) = (lhs.split_last(), rhs.split_first()) else {
         return;
