@@ -2,7 +2,7 @@
 //!
 //! The caller loads the shared library, asks [`GetPjrtApi`] for the table of functions, and does everything through that. What the
 //! table has is said in [`sys::table`], what pointers may be in [`sys`]. Objects of the caller's are those of [`client`],
-//! [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]; functions are in [`slots`]. Nothing unwinds into the caller.
+//! [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]; functions are in `slots`. Nothing unwinds into the caller.
 //!
 //! docs/jax.md says how it is used. [`python`] is another interface, for the Python module `hlo` (docs/python.md).
 

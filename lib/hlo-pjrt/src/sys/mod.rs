@@ -322,7 +322,7 @@ pub struct StridedLayout {
     pub(crate) byte_strides: List<i64>,
 }
 
-/// One of the two, as [`MemoryLayout::kind`] says.
+/// One of the two, as `MemoryLayout::kind` says.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union AnyLayout {
