@@ -18,8 +18,11 @@ pub fn written(cli: &Cli, module: &Module, form: Emit) -> Result<Vec<u8>, Vec<Di
             let version = cli.target.unwrap_or(PORTABLE);
             bytecode::write(&export::export(module)?, version).map_err(|diag| vec![diag])
         }
-        Emit::Proto => Ok(file::write(module, FileKind::Module)),
-        Emit::ProtoText => Ok(file::write_text(module, FileKind::Module).into_bytes()),
+        Emit::Proto => file::write(module, FileKind::Module).map_err(|diag| vec![diag]),
+        Emit::ProtoText => {
+            let text = file::write_text(module, FileKind::Module).map_err(|diag| vec![diag])?;
+            Ok(text.into_bytes())
+        }
         Emit::Hlo | Emit::Dot | Emit::Svg | Emit::Html => Ok(Vec::new()),
     }
 }

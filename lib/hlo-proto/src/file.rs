@@ -11,7 +11,7 @@ use crate::messages::{
 use crate::wire::{Reader, Value, scan};
 use crate::{convert, text};
 use hlo_ir::diag::Diag;
-use hlo_ir::{Literal, Module};
+use hlo_ir::{Literal, Module, Shape};
 use prost::Message;
 
 /// The messages that have a module.
@@ -279,25 +279,51 @@ impl Parts {
     }
 }
 
-/// The binary form of a module as a message of some kind.
-pub fn write(module: &Module, kind: FileKind) -> Vec<u8> {
-    let hlo_module = || Some(Box::new(convert::from_module(module)));
-    match kind {
-        FileKind::Module => convert::from_module(module).encode_to_vec(),
-        FileKind::ModuleWithConfig => convert::from_module_with_config(module).encode_to_vec(),
-        FileKind::Hlo => HloProto { hlo_module: hlo_module(), ..HloProto::default() }.encode_to_vec(),
-        FileKind::Snapshot => write_snapshot(module, &[], None, ""),
-        FileKind::UnoptimizedSnapshot => write_unoptimized_snapshot(module, &[]),
+/// How deep tuples may nest in what is written. Readers of protocol buffers, this one and Google's, take a hundred messages in each
+/// other, and the shape of a literal of a module of a snapshot is in six others.
+pub const MAX_TUPLE_DEPTH: usize = 90;
+
+/// Fails if readers would refuse what is written.
+fn check_depth<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Result<(), Diag> {
+    match shapes.map(Shape::depth).max().filter(|&depth| depth > MAX_TUPLE_DEPTH) {
+        None => Ok(()),
+        Some(depth) => Err(Diag::error(format!(
+            "tuples nest {depth} deep: protocol buffers can be read up to {MAX_TUPLE_DEPTH}"
+        ))),
     }
 }
 
+fn shapes(module: &Module) -> impl Iterator<Item = &Shape> {
+    module.computations().flat_map(|c| module[c].instructions()).map(|&i| &module[i].shape)
+}
+
+/// The binary form of a module as a message of some kind.
+///
+/// # Errors
+/// Tuples nest deeper than [`MAX_TUPLE_DEPTH`].
+pub fn write(module: &Module, kind: FileKind) -> Result<Vec<u8>, Diag> {
+    check_depth(shapes(module))?;
+    let hlo_module = || Some(Box::new(convert::from_module(module)));
+    Ok(match kind {
+        FileKind::Module => convert::from_module(module).encode_to_vec(),
+        FileKind::ModuleWithConfig => convert::from_module_with_config(module).encode_to_vec(),
+        FileKind::Hlo => HloProto { hlo_module: hlo_module(), ..HloProto::default() }.encode_to_vec(),
+        FileKind::Snapshot => write_snapshot(module, &[], None, "")?,
+        FileKind::UnoptimizedSnapshot => write_unoptimized_snapshot(module, &[])?,
+    })
+}
+
 /// The binary form of an HloSnapshot: a module with the arguments and the result of a run on a platform.
+///
+/// # Errors
+/// As [`write`].
 pub fn write_snapshot(
     module: &Module,
     arguments: &[Literal],
     result: Option<&Literal>,
     platform: &str,
-) -> Vec<u8> {
+) -> Result<Vec<u8>, Diag> {
+    check_depth(shapes(module).chain(arguments.iter().chain(result).map(Literal::shape)))?;
     let hlo = HloProto { hlo_module: Some(Box::new(convert::from_module(module))), ..HloProto::default() };
     let snapshot = HloSnapshot {
         hlo: Some(Box::new(hlo)),
@@ -305,11 +331,15 @@ pub fn write_snapshot(
         result: result.map(|r| Box::new(convert::write_literal(r))),
         execution_platform: platform.to_owned(),
     };
-    snapshot.encode_to_vec()
+    Ok(snapshot.encode_to_vec())
 }
 
 /// The binary form of an HloUnoptimizedSnapshot: a module with the arguments of each partition.
-pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -> Vec<u8> {
+///
+/// # Errors
+/// As [`write`].
+pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -> Result<Vec<u8>, Diag> {
+    check_depth(shapes(module).chain(arguments.iter().flatten().map(Literal::shape)))?;
     let inputs = |list: &Vec<Literal>| HloInputs {
         arguments: list.iter().map(convert::write_literal).collect(),
         ..HloInputs::default()
@@ -319,10 +349,13 @@ pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -
         partitions: arguments.iter().map(inputs).collect(),
         ..HloUnoptimizedSnapshot::default()
     };
-    snapshot.encode_to_vec()
+    Ok(snapshot.encode_to_vec())
 }
 
 /// The text form of a module as a message of some kind.
-pub fn write_text(module: &Module, kind: FileKind) -> String {
-    text::print(&write(module, kind), kind.message_type()).unwrap_or_default()
+///
+/// # Errors
+/// As [`write`].
+pub fn write_text(module: &Module, kind: FileKind) -> Result<String, Diag> {
+    text::print(&write(module, kind)?, kind.message_type())
 }

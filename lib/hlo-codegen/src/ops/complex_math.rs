@@ -65,7 +65,9 @@ impl<'a, 'c> C<'a, 'c> {
         // e^x cos y - 1 = (e^x - 1) cos y - 2 sin²(y/2)
         let re = m * trig::cos(self.im) - half_sin * half_sin * 2.0;
         let far = self.re.gt(1.0);
-        Self::new(far.select(large.re - 1.0, re), large.im)
+        // Where e^z vanishes the direction of its limit is not known: XLA has NaN.
+        let im = self.im.is_finite().select(large.im, re.lit(f64::NAN));
+        Self::new(far.select(large.re - 1.0, re), im)
     }
 
     /// The natural logarithm: the real part is accurate near |z| = 1 too.

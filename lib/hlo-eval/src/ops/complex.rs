@@ -178,7 +178,9 @@ pub(super) fn expm1(z: C) -> C {
     if whole.re.abs() > 4.0 || !whole.re.is_finite() {
         return C::new(whole.re - 1.0, whole.im);
     }
-    C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * half * half, whole.im)
+    // Where e^z vanishes the direction of its limit is not known: XLA has NaN.
+    let im = if z.im.is_finite() { whole.im } else { f64::NAN };
+    C::new(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * half * half, im)
 }
 
 /// x² as a high and a low part.

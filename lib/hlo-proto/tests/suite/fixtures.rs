@@ -74,7 +74,8 @@ fn a_snapshot_has_arguments_and_a_result() {
     assert_eq!(file.arguments, [vec![first, vector(0.5), vector(9.0)]]);
     assert_eq!(file.result, Some(Literal::tuple(vec![vector(-0.5), columns])));
 
-    let written = file::write_snapshot(&file.module, &file.arguments[0], file.result.as_ref(), "Host");
+    let written = file::write_snapshot(&file.module, &file.arguments[0], file.result.as_ref(), "Host")
+        .expect("no tuples");
     let again = file::read(&written).expect("what was written");
     assert_eq!((again.arguments, again.result), (file.arguments, file.result));
     assert!(again.module.same_as(&file.module));

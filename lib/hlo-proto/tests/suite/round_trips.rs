@@ -11,7 +11,7 @@ const LARGEST: u64 = 40_000;
 
 /// The module that comes back, through the binary form with the configuration.
 fn back(module: &Module) -> Module {
-    let written = file::write(module, FileKind::ModuleWithConfig);
+    let written = file::write(module, FileKind::ModuleWithConfig).expect("tuples nest little");
     let file = file::read(&written).unwrap_or_else(|diags| panic!("{}", diags[0].message));
     assert_eq!((file.kind, file.warnings), (FileKind::ModuleWithConfig, Vec::new()));
     file.module
@@ -85,19 +85,36 @@ fn an_order_of_computations_in_which_callers_come_first() {
 fn messages_are_recognised() {
     let module = parsed("HloModule m\nENTRY main {\n  ROOT p = f32[2] parameter(0)\n}");
     for &kind in FileKind::ALL {
-        let bytes = file::write(&module, kind);
+        let bytes = file::write(&module, kind).expect("no tuples");
         // Without arguments it is what HloProto is.
         let expected = if kind == FileKind::UnoptimizedSnapshot { FileKind::Hlo } else { kind };
         assert_eq!(FileKind::of_binary(&bytes), Some(expected));
         assert!(file::read_as(&bytes, kind).expect("a module").module.same_as(&module), "{kind:?}");
-        let text = file::write_text(&module, kind);
+        let text = file::write_text(&module, kind).expect("no tuples");
         assert_eq!(FileKind::of_text(&text), Some(expected), "{text}");
         assert!(file::read_text(&text).expect("a module").module.same_as(&module), "{kind:?}");
     }
     let arguments = [vec![hlo_ir::Literal::r1(&[1f32, 2.0])], vec![hlo_ir::Literal::r1(&[true, false])]];
-    let bytes = file::write_unoptimized_snapshot(&module, &arguments);
+    let bytes = file::write_unoptimized_snapshot(&module, &arguments).expect("no tuples");
     let file = file::read(&bytes).expect("a snapshot");
     assert_eq!((file.kind, &file.arguments[..]), (FileKind::UnoptimizedSnapshot, &arguments[..]));
+}
+
+#[test]
+fn what_nobody_could_read_is_not_written() {
+    for (depth, fits) in [(file::MAX_TUPLE_DEPTH, true), (file::MAX_TUPLE_DEPTH + 1, false), (5000, false)] {
+        let shape = format!("{}f32[]{}", "(".repeat(depth), ")".repeat(depth));
+        let module = parsed(&format!("HloModule m\nENTRY main {{\n  ROOT p = {shape} parameter(0)\n}}"));
+        for &kind in FileKind::ALL {
+            let (bytes, text) = (file::write(&module, kind), file::write_text(&module, kind));
+            assert_eq!((bytes.is_ok(), text.is_ok()), (fits, fits), "{depth} {kind:?}");
+            for file in
+                [bytes.map(|bytes| file::read_as(&bytes, kind)), text.map(|text| file::read_text(&text))]
+            {
+                assert!(file.is_ok_and(|read| read.is_ok_and(|file| file.module.same_as(&module))) || !fits);
+            }
+        }
+    }
 }
 
 #[test]
