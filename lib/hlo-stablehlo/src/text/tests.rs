@@ -127,6 +127,17 @@ fn errors_name_what_is_wrong_and_where() {
 }
 
 #[test]
+fn what_may_be_meant_is_said() {
+    let notes = |operation: &str| parse(&in_function(operation)).expect_err("no such form")[0].notes.clone();
+    assert_eq!(notes("%0 = stablehlo.bas %x : tensor<4xf32>"), ["did you mean `stablehlo.abs`?"]);
+    // This one is there, but has no other form than the generic one.
+    assert_eq!(
+        notes("%0 = stablehlo.gather %x : tensor<4xf32>"),
+        ["the generic form is `\"stablehlo.gather\"(…) : (…) -> …`"]
+    );
+}
+
+#[test]
 fn an_error_ends_one_operation() {
     let text = in_function(
         "%0 = stablehlo.abs %y : tensor<4xf32>\n%1 = stablehlo.abs %0 : tensor<4xf32>\n%2 = stablehlo.abs %z : tensor<4xf32>",

@@ -2,11 +2,14 @@
 
 use super::Reader;
 use super::values::Group;
+use crate::dialect;
 use crate::text::format;
 use crate::text::grammar::Rule;
 use crate::text::lex::{self, Cursor, Fault, Result, wrong, wrong_at};
 use crate::tree::{Attributes, Block, Location, Name, Operation, Region, Type, ValueId};
 use hlo_ir::Span;
+use hlo_ir::diag::{Diag, suggest::nearest};
+use hlo_ir::rules::code;
 use pest::iterators::{Pair, Pairs};
 use std::borrow::Cow;
 
@@ -29,6 +32,20 @@ pub struct Draft<'p> {
 
 /// What an operation calls its results: the name, how many there are of it, and where it stands.
 type ResultName<'a> = (&'a str, usize, Span);
+
+/// The error of an operation that is written as if it had a form of its own.
+fn without_form(name: &str, span: Span) -> Diag {
+    let diag = Diag::error(format!("`{name}` is no operation with a form of its own"));
+    let diag = diag.with_code(code::SYNTAX).at(span, "");
+    let meant = match dialect::operation(name) {
+        Some(_) => None,
+        None => nearest(name, dialect::operations().iter().map(|info| info.name)),
+    };
+    match meant {
+        Some(meant) => diag.did_you_mean(span, meant),
+        None => diag.note(format!("the generic form is `\"{name}\"(…) : (…) -> …`")),
+    }
+}
 
 impl<'a> Reader<'a> {
     /// An operation; `None` if there is something wrong with it, which is reported then.
@@ -90,17 +107,7 @@ impl<'a> Reader<'a> {
         } else {
             match format::find(&draft.name) {
                 Some(form) => self.pretty(c, &mut draft, form)?,
-                None => {
-                    let name = draft.name.clone();
-                    let diag =
-                        wrong_at(name_span, format!("`{name}` is no operation with a form of its own"));
-                    return Err(match diag {
-                        Fault::Error(diag) => {
-                            diag.note(format!("the generic form is `\"{name}\"(…) : (…) -> …`")).into()
-                        }
-                        other => other,
-                    });
-                }
+                None => return Err(without_form(&draft.name, name_span).into()),
             }
         }
         if lex::peek_word(c) == "loc" {
