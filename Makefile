@@ -23,7 +23,7 @@ test-wheel: wheel
 # Every test of every crate, compiled execution included, and of the Python package if there is a Python that can get JAX. With MPI=1 devices on several ranks, too: that installs Open MPI.
 test: deps
 	cargo test --locked --workspace $(if $(MPI),--features hlo-tools/mpi) --no-fail-fast
-	HLO_TEST_FEATURES="$(if $(MPI),--features hlo-tools/mpi)" sh scripts/test-python.sh
+	HLO_PJRT_LIBRARY=$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/deps/libhlo_pjrt.so sh scripts/test-python.sh
 
 # Installs Open MPI if it is missing, and tests devices on several ranks: the library, then hlo-run under mpirun, then ranks
 # on two machines that have only a network in common.

@@ -22,9 +22,12 @@ if ! "$venv/bin/python" -c "import importlib.metadata as m, flatbuffers, numpy; 
     "$venv/bin/pip" install -q --retries 1 "$jax" flatbuffers || left_out "pip can't install $jax"
 fi
 
-# With the features that `make test` has built it with.
-cargo build --locked -q --workspace --lib ${HLO_TEST_FEATURES-}
-HLO_PJRT_LIBRARY=${CARGO_TARGET_DIR-$PWD/target}/debug/libhlo_pjrt.so
+# `make test` has built it already.
+if [ -z "${HLO_PJRT_LIBRARY-}" ]; then
+    cargo build --locked -q -p hlo-pjrt
+    HLO_PJRT_LIBRARY=${CARGO_TARGET_DIR-$PWD/target}/debug/libhlo_pjrt.so
+fi
+[ -e "$HLO_PJRT_LIBRARY" ] || { echo "test-python: there is no $HLO_PJRT_LIBRARY" >&2; exit 1; }
 PYTHONPATH=$PWD/python
 JAX_PLATFORMS=hlo,cpu
 export HLO_PJRT_LIBRARY PYTHONPATH JAX_PLATFORMS

@@ -65,6 +65,20 @@ class Clients(unittest.TestCase):
         """)
         self.assertEqual(said, "a1 b0 b1 b2 c4 a5 b0 b1 b2 c8".split())
 
+    def test_what_a_callback_raises_is_the_error_of_its_results(self):
+        # In a process of its own: JAX says the error again when it ends.
+        said = output("""
+            import jax, jax.numpy as jnp
+            def fails(x):
+                raise RuntimeError("said-by-the-callback")
+            result = jax.jit(lambda x: jax.pure_callback(fails, jax.ShapeDtypeStruct(x.shape, x.dtype), x))(jnp.ones(3))
+            try:
+                jax.block_until_ready(result)
+            except jax.errors.JaxRuntimeError as error:
+                print("said-by-the-callback" in str(error))
+        """)
+        self.assertEqual(said, ["True"])
+
     def test_several_devices_share_a_program(self):
         said = output("""
             import jax, jax.numpy as jnp, numpy as np
