@@ -65,6 +65,17 @@ class Clients(unittest.TestCase):
         """)
         self.assertEqual(said, "a1 b0 b1 b2 c4 a5 b0 b1 b2 c8".split())
 
+    def test_buffers_are_written_in_place(self):
+        from jax.experimental.buffer_callback import buffer_callback
+
+        def add(context, out, x, y):
+            self.assertEqual((x.writeable, out.writeable, out.shape), (False, True, (3, 4)))
+            np.add(np.asarray(x), np.from_dlpack(y), out=np.asarray(out))
+
+        x = jnp.arange(12.0).reshape(3, 4)
+        f = jax.jit(lambda x, y: buffer_callback(add, jax.ShapeDtypeStruct(x.shape, x.dtype))(x, y) * 2)
+        np.testing.assert_array_equal(f(x, x.T.reshape(3, 4)), 2 * (x + x.T.reshape(3, 4)))
+
     def test_what_a_callback_raises_is_the_error_of_its_results(self):
         # In a process of its own: JAX says the error again when it ends.
         said = output("""

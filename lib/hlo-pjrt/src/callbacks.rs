@@ -1,4 +1,4 @@
-//! Functions of Python that programs call: `jax.pure_callback`, `io_callback` and `debug.print`.
+//! Functions of Python that programs call: `jax.pure_callback`, `io_callback`, `debug.print` and `buffer_callback`.
 //!
 //! The program has a typed custom call with the number of a function; the run has data, a list of Python objects. What calls such an
 //! object is Python's, and is handed over by the Python package ([`hlo_pjrt_set_python_callback`]).
@@ -39,12 +39,25 @@ pub type PythonCall = unsafe extern "C" fn(
     message_size: *mut usize,
 ) -> i32;
 
-static CALL: RwLock<Option<PythonCall>> = RwLock::new(None);
+/// What calls Python objects, a way for each kind of call.
+type Way = RwLock<Option<PythonCall>>;
+
+/// With copies of the operands, by results that are given back.
+static BY_VALUE: Way = RwLock::new(None);
+
+/// With the memory of the operands and the results.
+static IN_PLACE: Way = RwLock::new(None);
 
 /// Says what calls Python objects; null for nothing. It takes the interpreter's lock itself, and may be called on any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_set_python_callback(call: Option<PythonCall>) {
-    *CALL.write().unwrap_or_else(PoisonError::into_inner) = call;
+    *BY_VALUE.write().unwrap_or_else(PoisonError::into_inner) = call;
+}
+
+/// The same for functions that write their results themselves: those of `jax.experimental.buffer_callback`.
+#[unsafe(no_mangle)]
+pub extern "C" fn hlo_pjrt_set_python_buffer_callback(call: Option<PythonCall>) {
+    *IN_PLACE.write().unwrap_or_else(PoisonError::into_inner) = call;
 }
 
 /// The most bytes of a message.
@@ -123,16 +136,21 @@ fn callable(number: usize) -> Result<*mut c_void, Error> {
 /// The targets that call Python.
 pub struct Callbacks;
 
-/// The targets of typed calls of Python functions.
-const TARGETS: &[&str] = &["xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"];
+/// The targets of typed calls of Python functions, and how each calls.
+const TARGETS: &[(&str, &Way)] = &[
+    ("xla_ffi_python_cpu_callback", &BY_VALUE),
+    ("xla_ffi_partitioned_python_cpu_callback", &BY_VALUE),
+    ("xla_buffer_python_cpu_callback", &IN_PLACE),
+];
 
 impl Targets for Callbacks {
     fn find(&self, site: &CallSite) -> Option<Result<Target, Error>> {
-        TARGETS.contains(&&*site.target).then(|| Ok(Target::new(plan)))
+        let &(_, way) = TARGETS.iter().find(|(name, _)| *site.target == **name)?;
+        Some(Ok(Target::new(move |site: &CallSite, attributes: &Attributes| plan(site, attributes, way))))
     }
 
     fn names(&self) -> Vec<String> {
-        TARGETS.iter().map(|&name| name.into()).collect()
+        TARGETS.iter().map(|&(name, _)| name.into()).collect()
     }
 }
 
@@ -194,16 +212,25 @@ impl Form {
     }
 }
 
-fn plan(site: &CallSite, attributes: &Attributes) -> Result<Arc<hlo_custom_call::Function>, Error> {
+fn plan(
+    site: &CallSite,
+    attributes: &Attributes,
+    way: &'static Way,
+) -> Result<Arc<hlo_custom_call::Function>, Error> {
     let index = attributes.integer("index")?;
     let index = usize::try_from(index).map_err(|_| Error(format!("there is no Python function {index}")))?;
     let operands = Form::all(&site.operands)?;
     let results = Form::all(std::slice::from_ref(&site.result))?;
-    Ok(Arc::new(move |call: &mut Call<'_>| run(call, index, &operands, &results)))
+    Ok(Arc::new(move |call: &mut Call<'_>| run(call, (index, way), &operands, &results)))
 }
 
-fn run(call: &mut Call<'_>, index: usize, operands: &[Form], results: &[Form]) -> Result<(), Error> {
-    let python = *CALL.read().unwrap_or_else(PoisonError::into_inner);
+fn run(
+    call: &mut Call<'_>,
+    (index, way): (usize, &Way),
+    operands: &[Form],
+    results: &[Form],
+) -> Result<(), Error> {
+    let python = *way.read().unwrap_or_else(PoisonError::into_inner);
     let python = python
         .ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
     let callable = callable(index)?;

@@ -1,4 +1,4 @@
-"""How programs call Python: `jax.pure_callback`, `io_callback`, `debug.print`."""
+"""How programs call Python: `jax.pure_callback`, `io_callback`, `debug.print`, `jax.experimental.buffer_callback`."""
 
 import ctypes
 import traceback
@@ -72,22 +72,78 @@ def _run(function, operands, results) -> None:
         place[...] = array
 
 
-@_CALL
-def _call(callable_, operands, operand_count, results, result_count, message, size):
-    """Calls a Python object; what it raises goes back as text."""
-    try:
-        function = ctypes.cast(callable_, ctypes.py_object).value
-        _run(function, operands[:operand_count], results[:result_count])
-        return 0
-    except BaseException as error:  # Nothing may go through the library's frames.
-        text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}".encode("utf-8", "replace")[: size[0]]
-        ctypes.memmove(message, text, len(text))
-        size[0] = len(text)
-        return 1
+class _Buffer:
+    """The memory of an operand or a result, as long as the call: what jaxlib's class of this name has, which Python can't make."""
+
+    def __init__(self, array: _Array, writeable: bool):
+        self._view = array.view()
+        self._view.flags.writeable = self.writeable = writeable
+        self.shape, self.dtype, self.ndim = self._view.shape, self._view.dtype, self._view.ndim
+
+    def __array__(self, dtype=None, copy=None):
+        if dtype is not None and np.dtype(dtype) != self.dtype:
+            if copy is False:
+                raise ValueError(f"a buffer of {self.dtype} is no array of {np.dtype(dtype)} without a copy")
+            return self._view.astype(dtype)
+        return self._view.copy() if copy else self._view
+
+    def __dlpack__(self, **options):
+        # NumPy exports no memory that must not be written.
+        view = self._view.view()
+        if not self.writeable:
+            view = np.ndarray(view.shape, view.dtype, self._view.base, 0, view.strides)
+        return view.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._view.__dlpack_device__()
+
+
+class _Context:
+    """What jaxlib's class `ExecutionContext` has."""
+
+    @property
+    def stage(self):
+        from jax.experimental.buffer_callback import ExecutionStage
+
+        return ExecutionStage.EXECUTE
+
+    @property
+    def stream(self):
+        from jax.errors import JaxRuntimeError
+
+        raise JaxRuntimeError("XLA FFI GPU context is not available: this is a CPU")
+
+
+def _run_in_place(function, operands, results) -> None:
+    """Calls a function of `buffer_callback`, which writes its results itself."""
+    arrays = [*((array, False) for array in operands), *((array, True) for array in results)]
+    function(_Context(), *(None if a.element_type == _TOKEN else _Buffer(a, writeable) for a, writeable in arrays))
+
+
+def _calling(run):
+    """What the library calls to have a Python object run; what that raises goes back as text."""
+
+    def call(callable_, operands, operand_count, results, result_count, message, size):
+        try:
+            function = ctypes.cast(callable_, ctypes.py_object).value
+            run(function, operands[:operand_count], results[:result_count])
+            return 0
+        except BaseException as error:  # Nothing may go through the library's frames.
+            text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}".encode("utf-8", "replace")[: size[0]]
+            ctypes.memmove(message, text, len(text))
+            size[0] = len(text)
+            return 1
+
+    return _CALL(call)
+
+
+# The library has these as long as it is there.
+_BY_VALUE, _IN_PLACE = _calling(_run), _calling(_run_in_place)
 
 
 def register(library: ctypes.CDLL) -> None:
     """Tells the library how Python is called."""
-    library.hlo_pjrt_set_python_callback.argtypes = [_CALL]
-    library.hlo_pjrt_set_python_callback.restype = None
-    library.hlo_pjrt_set_python_callback(_call)
+    ways = [(library.hlo_pjrt_set_python_callback, _BY_VALUE), (library.hlo_pjrt_set_python_buffer_callback, _IN_PLACE)]
+    for tell, way in ways:
+        tell.argtypes, tell.restype = [_CALL], None
+        tell(way)
