@@ -7,8 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-jax.config.update("jax_enable_x64", True)
-
 KEY = jax.random.key(7)
 
 
@@ -93,6 +91,10 @@ def on(device, function, arguments):
 
 
 class Functions(unittest.TestCase):
+    def setUp(self):
+        jax.config.update("jax_enable_x64", True)
+        self.addCleanup(jax.config.update, "jax_enable_x64", False)
+
     def test_results_are_those_of_jax(self):
         own, other = jax.devices()[0], jax.devices("cpu")[0]
         self.assertNotEqual(own, other)
