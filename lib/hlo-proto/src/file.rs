@@ -316,7 +316,7 @@ pub fn write(module: &Module, kind: FileKind) -> Result<Vec<u8>, Diag> {
 /// The binary form of an HloSnapshot: a module with the arguments and the result of a run on a platform.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_snapshot(
     module: &Module,
     arguments: &[Literal],
@@ -337,7 +337,7 @@ pub fn write_snapshot(
 /// The binary form of an HloUnoptimizedSnapshot: a module with the arguments of each partition.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -> Result<Vec<u8>, Diag> {
     check_depth(shapes(module).chain(arguments.iter().flatten().map(Literal::shape)))?;
     let inputs = |list: &Vec<Literal>| HloInputs {
@@ -355,7 +355,7 @@ pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -
 /// The text form of a module as a message of some kind.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_text(module: &Module, kind: FileKind) -> Result<String, Diag> {
     text::print(&write(module, kind)?, kind.message_type())
 }
