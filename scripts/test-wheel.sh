@@ -15,5 +15,5 @@ cd "$out"
 "$venv/bin/hlo-run" fit_line.pb --input 'f32[5] {0,1,2,3,4}' --input 'f32[5] {1,3,5,7,9}'
 # What jax.export writes needs flatbuffers.
 "$venv/bin/pip" install -q "$wheel[jax]" flatbuffers
-JAX_PLATFORMS=hlo,cpu "$venv/bin/python" -m unittest discover -s ../../python/tests -p 'test_jax.py'
+JAX_PLATFORMS=hlo,cpu "$venv/bin/python" -m unittest discover -s ../../python/tests -p 'test_jax*.py'
 rm -rf "$venv" fit_line.pb
