@@ -76,6 +76,14 @@ class Clients(unittest.TestCase):
         f = jax.jit(lambda x, y: buffer_callback(add, jax.ShapeDtypeStruct(x.shape, x.dtype))(x, y) * 2)
         np.testing.assert_array_equal(f(x, x.T.reshape(3, 4)), 2 * (x + x.T.reshape(3, 4)))
 
+        def first(context, out, x):
+            # Both are the same memory.
+            np.asarray(out)[0] = -np.asarray(x)[1]
+
+        shared = buffer_callback(first, jax.ShapeDtypeStruct(x.shape, x.dtype), input_output_aliases={0: 0})
+        np.testing.assert_array_equal(jax.jit(shared)(x), x.at[0].set(-x[1]))
+        self.assertEqual(float(x[0, 1]), 1.0)
+
     def test_what_a_callback_raises_is_the_error_of_its_results(self):
         # In a process of its own: JAX says the error again when it ends.
         said = output("""

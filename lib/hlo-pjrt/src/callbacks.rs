@@ -234,7 +234,14 @@ fn run(
     let python = python
         .ok_or_else(|| Error("it calls Python, and the plugin's Python package is not there".into()))?;
     let callable = callable(index)?;
-    let given = Form::place(operands, call.operand_addresses().iter().map(|a| a.cast_mut()));
+    let mut addresses: Vec<*mut u8> = call.operand_addresses().iter().map(|a| a.cast_mut()).collect();
+    let site = call.site;
+    for &(result, operand) in &site.aliases {
+        if let Some(same) = call.share(result, operand) {
+            addresses[operand] = same;
+        }
+    }
+    let given = Form::place(operands, addresses.into_iter());
     let taken = Form::place(results, call.result_addresses().iter().copied());
     let mut message = vec![0u8; MESSAGE];
     let mut size = message.len();
