@@ -63,11 +63,11 @@ fn name(op: ElementwiseOp<'_>) -> Option<&'static str> {
         E::ShiftLeft => "stablehlo.shift_left",
         E::ShiftRightArithmetic => "stablehlo.shift_right_arithmetic",
         E::ShiftRightLogical => "stablehlo.shift_right_logical",
-        E::StochasticConvert => return None,
         E::Subtract => "stablehlo.subtract",
         E::Xor => "stablehlo.xor",
         E::Clamp => "stablehlo.clamp",
         E::Select => "stablehlo.select",
+        _ => return None,
     })
 }
 
@@ -92,7 +92,12 @@ impl Exporter<'_> {
         let instruction = self.instruction(id);
         let Some(op) = instruction.op.elementwise() else { return self.refuse(id, "is not elementwise") };
         let Some(name) = name(op) else {
-            return self.lacks(id, "`stochastic_convert_decomposer` makes it operations on bits");
+            return match op {
+                ElementwiseOp::StochasticConvert => {
+                    self.lacks(id, "`stochastic_convert_decomposer` makes it operations on bits")
+                }
+                _ => self.refuse(id, "is no operation of StableHLO or CHLO"),
+            };
         };
         let new = Draft::new(name, self.leaves(id)?);
         let new = match op {
