@@ -28,6 +28,7 @@ if [ -z "${HLO_PJRT_LIBRARY-}" ]; then
     HLO_PJRT_LIBRARY=${CARGO_TARGET_DIR-$PWD/target}/debug/libhlo_pjrt.so
 fi
 [ -e "$HLO_PJRT_LIBRARY" ] || { echo "test-python: there is no $HLO_PJRT_LIBRARY" >&2; exit 1; }
+HLO_PJRT_LIBRARY=$(realpath "$HLO_PJRT_LIBRARY")
 PYTHONPATH=$PWD/python
 JAX_PLATFORMS=hlo,cpu
 export HLO_PJRT_LIBRARY PYTHONPATH JAX_PLATFORMS
