@@ -81,7 +81,7 @@ impl<'a, 'c> C<'a, 'c> {
         let outside = smaller.fma(smaller, (larger - 1.0) * (larger + 1.0));
         let half = log::log1p(near.select(outside, ratio * ratio)) * 0.5;
         let re = near.select(half, log::log(larger) + half);
-        let infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);
+        let infinite = self.has_infinite_part();
         let re = (x.is_nan() | y.is_nan()).select(re.lit(f64::NAN), re);
         Self::new(infinite.select(re.lit(f64::INFINITY), re), trig::atan2(self.im, self.re))
     }
@@ -205,11 +205,14 @@ impl<'a, 'c> C<'a, 'c> {
         (minus.sqrt(), Self::new(self.re + 1.0, self.im).sqrt())
     }
 
-    /// Of a number with an infinite part, the angle of its direction, which is its arc cosine as C99 annex G has it; that it is one.
-    fn infinite_angle(self) -> (F<'a, 'c>, P<'a, 'c>) {
-        let infinite = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY);
-        let one = |x: F<'a, 'c>| infinite(x).select(x.lit(1.0).copysign(x), x * 0.0);
-        (trig::atan2(one(self.im).abs(), one(self.re)), infinite(self.re) | infinite(self.im))
+    fn has_infinite_part(self) -> P<'a, 'c> {
+        self.re.abs().eq(f64::INFINITY) | self.im.abs().eq(f64::INFINITY)
+    }
+
+    /// Of a number with an infinite part, the angle of its direction, which is its arc cosine as C99 annex G has it.
+    fn infinite_angle(self) -> F<'a, 'c> {
+        let one = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY).select(x.lit(1.0).copysign(x), x * 0.0);
+        trig::atan2(one(self.im).abs(), one(self.re))
     }
 
     /// asin z: the angle of x + i Re(√(1 - z) √(1 + z)), and asinh Im(√(1 - z)* √(1 + z)).
@@ -218,7 +221,7 @@ impl<'a, 'c> C<'a, 'c> {
         let (minus, plus) = z.roots();
         let across = minus.re * plus.re - minus.im * plus.im;
         let im = log::asinh(minus.re * plus.im - minus.im * plus.re);
-        let (angle, is_infinite) = self.infinite_angle();
+        let (angle, is_infinite) = (self.infinite_angle(), self.has_infinite_part());
         // π/2 less the angle is exact for each of the five.
         let of_infinite = (angle.lit(std::f64::consts::FRAC_PI_2) - angle).abs().copysign(self.re);
         Self::new(
@@ -232,7 +235,7 @@ impl<'a, 'c> C<'a, 'c> {
         let (z, more) = self.in_range();
         let (minus, plus) = z.roots();
         let im = log::asinh(plus.re * minus.im - plus.im * minus.re);
-        let (angle, is_infinite) = self.infinite_angle();
+        let (angle, is_infinite) = (self.infinite_angle(), self.has_infinite_part());
         Self::new(
             is_infinite.select(angle, trig::atan2(minus.re, plus.re) * 2.0),
             is_infinite.select(im.lit(f64::INFINITY).copysign(-self.im), im + more.copysign(im)),
@@ -250,7 +253,7 @@ impl<'a, 'c> C<'a, 'c> {
         let minus = Self::new(z.re - 1.0, z.im).sqrt();
         let plus = Self::new(z.re + 1.0, z.im).sqrt();
         let re = log::asinh(minus.re * plus.re + minus.im * plus.im);
-        let (angle, is_infinite) = self.infinite_angle();
+        let (angle, is_infinite) = (self.infinite_angle(), self.has_infinite_part());
         Self::new(
             is_infinite.select(re.lit(f64::INFINITY), re + more),
             is_infinite.select(angle.copysign(self.im), trig::atan2(minus.im, plus.re) * 2.0),
@@ -261,7 +264,7 @@ impl<'a, 'c> C<'a, 'c> {
     /// beyond 2⁶⁰ 1/z and ±π/2.
     pub fn atanh(self) -> Self {
         let (x, y) = (self.re.abs(), self.im);
-        let (_, is_infinite) = self.infinite_angle();
+        let is_infinite = self.has_infinite_part();
         let huge = self.larger_part().gt(2f64.powi(60));
         let less = x.lit(1.0) - x;
         let near = log::log1p(x * 4.0 / (less * less + y * y)) * 0.25;

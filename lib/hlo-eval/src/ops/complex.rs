@@ -227,7 +227,7 @@ fn log_abs(z: C) -> f64 {
 pub(super) fn log(z: C) -> C {
     let re = if z.re == 0.0 && z.im == 0.0 {
         f64::NEG_INFINITY
-    } else if z.re.is_infinite() || z.im.is_infinite() {
+    } else if has_infinite_part(z) {
         f64::INFINITY
     } else if z.re.is_nan() || z.im.is_nan() {
         f64::NAN
@@ -460,22 +460,20 @@ pub(super) fn acosh(z: C) -> C {
 /// and ±π/2.
 pub(super) fn atanh(z: C) -> C {
     let (x, y) = (z.re.abs(), z.im);
+    let right = std::f64::consts::FRAC_PI_2.copysign(y);
     if has_infinite_part(z) {
-        return C::new(0f64.copysign(z.re), std::f64::consts::FRAC_PI_2.copysign(y));
+        return C::new(0f64.copysign(z.re), right);
     }
-    let re = if exponent(z) > 60 {
-        div(C::new(1.0, 0.0), C::new(x, y)).re
-    } else if x == 1.0 {
+    if exponent(z) > 60 {
+        return C::new(div(C::new(1.0, 0.0), C::new(x, y)).re.copysign(z.re), right);
+    }
+    let re = if x == 1.0 {
         // The square of y may vanish.
         0.5 * (0.5 * libm::log(libm::fma(y, y, 4.0)) - libm::log(y.abs()))
     } else {
         0.25 * libm::log1p(4.0 * x / ((1.0 - x) * (1.0 - x) + y * y))
     };
-    let im = match exponent(z) > 60 {
-        true => std::f64::consts::FRAC_PI_2.copysign(y),
-        false => 0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y),
-    };
-    C::new(re.copysign(z.re), im)
+    C::new(re.copysign(z.re), 0.5 * libm::atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y))
 }
 
 /// −i ln((x + iy) / √(x² + y²)). With s the root, that is twice the arctangent of y / (s + x) or, where the sum cancels,
