@@ -10,7 +10,7 @@ use crate::promise::{Outcome, Promise};
 use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, RunOptions};
 use hlo_ir::Shape;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -237,7 +237,7 @@ fn perform(
 fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
     let executable = program.engines.best();
     let mut arguments: Vec<Vec<Owned>> = Vec::with_capacity(given.len());
-    let mut kept = Addresses::default();
+    let mut kept = HashSet::new();
     for (list, device) in given.into_iter().zip(executable.devices()) {
         let mut own = Vec::with_capacity(list.len());
         for (given, leaf) in list.into_iter().zip(&program.parameters) {
@@ -267,18 +267,6 @@ fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
     results.into_iter().map(|leaves| own_memory(program, leaves, &mut kept)).collect()
 }
 
-/// Addresses, in order: there are few.
-#[derive(Default)]
-struct Addresses(Vec<usize>);
-
-impl Addresses {
-    /// Notes an address. False if it was noted before.
-    fn insert(&mut self, address: usize) -> bool {
-        let place = self.0.binary_search(&address);
-        place.map_err(|at| self.0.insert(at, address)).is_err()
-    }
-}
-
 /// An argument, as long as the run.
 struct Owned {
     array: Array,
@@ -298,7 +286,7 @@ impl Owned {
 }
 
 /// Results row-major, as the caller takes them for, and in memory of their own: neither that of arguments that the caller has, nor each other's.
-fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut Addresses) -> Result<Vec<Array>> {
+fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {
         if leaf.is_token() {
