@@ -61,7 +61,8 @@ fn rules_are_reported() {
             &format!(
                 "%0 = \"stablehlo.reshape\"(%a) : (tensor<2x{q}>) -> tensor<2x1x!quant.uniform<i8:f32, 2.0:17>>"
             ),
-            "its result has the scales and zero points of its operand, found tensor<2x!quant",
+            "its result has the scales and zero points of its operand, found tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>> \
+             and tensor<2x1x!quant.uniform<i8:f32, 2.000000e+00:17>> (C3)",
         ),
         (
             "%a: tensor<2x!quant.uniform<i8:f32:0, {0.1:-30, 0.1:-30}>>",
