@@ -9,6 +9,7 @@ import argparse
 import gzip
 import time
 import urllib.request
+import zlib
 from pathlib import Path
 
 import jax
@@ -31,9 +32,20 @@ def idx(folder, name):
         except OSError as error:
             raise SystemExit(f"mnist: {packed} is not there, and {SOURCE} can't be reached: {error}") from None
         part.rename(packed)
-    data = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
-    sizes = np.frombuffer(data, ">i4", data[3], 4)
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * len(sizes)).reshape(sizes)
+    try:
+        data = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
+        sizes = np.frombuffer(data, ">i4", data[3], 4)
+        return np.frombuffer(data, np.uint8, offset=4 + 4 * len(sizes)).reshape(sizes)
+    except (OSError, EOFError, IndexError, ValueError, zlib.error) as error:
+        raise SystemExit(f"mnist: {folder / name} is none of MNIST's files: {error}") from None
+
+
+def positive(text):
+    """A number of the command line that is not less than one."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def initial(key):
@@ -77,11 +89,13 @@ def right(p, images, digits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("mnist"), help="MNIST's files (%(default)s)")
-    parser.add_argument("--epochs", type=int, default=3, help="how often each image is seen (%(default)s)")
-    parser.add_argument("--batch", type=int, default=128, help="images of a step (%(default)s)")
+    parser.add_argument("--epochs", type=positive, default=3, help="how often each image is seen (%(default)s)")
+    parser.add_argument("--batch", type=positive, default=128, help="images of a step (%(default)s)")
     options = parser.parse_args()
     images, digits, test_images, test_digits = (idx(options.data, name) for name in FILES)
     images, test_images = (x[..., None].astype(np.float32) / 255 for x in (images, test_images))
+    if options.batch > len(images):
+        raise SystemExit(f"mnist: a batch of {options.batch} is more than the {len(images)} images that there are")
     digits, test_digits = digits.astype(np.int32), test_digits.astype(np.int32)
     print(f"{len(images)} images, {len(test_images)} to test, on {jax.devices()[0].device_kind}")
 

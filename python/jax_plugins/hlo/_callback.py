@@ -89,10 +89,8 @@ class _Buffer:
 
     def __dlpack__(self, **options):
         # NumPy exports no memory that must not be written.
-        view = self._view.view()
-        if not self.writeable:
-            view = np.ndarray(view.shape, view.dtype, self._view.base, 0, view.strides)
-        return view.__dlpack__(**options)
+        memory = np.ndarray(self.shape, self.dtype, self._view.base, 0, self._view.strides)
+        return memory.__dlpack__(**options)
 
     def __dlpack_device__(self):
         return self._view.__dlpack_device__()
