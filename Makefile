@@ -20,7 +20,8 @@ wheel: deps
 test-wheel: wheel
 	sh scripts/test-wheel.sh
 
-# Every test of every crate, compiled execution included, and of the Python package if there is a Python that can get JAX. With MPI=1 devices on several ranks, too: that installs Open MPI.
+# Every test of every crate, compiled execution included, and of the Python package if there is a Python that can get JAX. With
+# MPI=1 devices on several ranks, too: that installs Open MPI.
 test: deps
 	cargo test --locked --workspace $(if $(MPI),--features hlo-tools/mpi) --no-fail-fast
 	HLO_PJRT_LIBRARY=$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/deps/libhlo_pjrt.so sh scripts/test-python.sh
