@@ -113,6 +113,43 @@ class Clients(unittest.TestCase):
         """, HLO_NUM_DEVICES="4")
         self.assertEqual(said, ["4", "4"])
 
+    def test_summands_are_added_where_they_are_needed(self):
+        said = output("""
+            import jax, numpy as np
+            from jax.sharding import AxisType, PartitionSpec as P
+            jax.set_mesh(jax.make_mesh((2, 2), ("x", "y"), axis_types=(AxisType.Explicit,) * 2))
+            x = jax.device_put(np.arange(32.0).reshape(4, 8), P("x", "y"))
+            w = jax.device_put(np.arange(32.0).reshape(8, 4), P("y", None))
+            spec = P("x", None, unreduced={"y"})
+            product = jax.jit(lambda x, w: jax.numpy.dot(x, w, out_sharding=spec))
+            assert "all-reduce" not in product.lower(x, w).compile().as_text()
+            parts = product(x, w)
+            assert parts.sharding.spec == spec, parts.sharding
+            total = jax.jit(lambda p: jax.reshard(p + p, P("x", "y")))(parts)
+            assert total.sharding.spec == P("x", "y"), total.sharding
+            np.testing.assert_array_equal(total, 2 * (np.asarray(x) @ np.asarray(w)))
+            print(*[float(np.asarray(s.data)[0, 0]) for s in parts.addressable_shards])
+        """, HLO_NUM_DEVICES="4")
+        # What jaxlib's devices have.
+        self.assertEqual(said, ["56.0", "504.0", "440.0", "1912.0"])
+
+    def test_a_print_is_of_one_device_or_of_each(self):
+        said = output("""
+            import jax, numpy as np
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            x = jax.device_put(np.arange(8), NamedSharding(jax.make_mesh((4,), ("x",)), P("x")))
+
+            @jax.jit
+            def show(x):
+                jax.debug.callback(lambda x: print("-".join(map(str, x))), x)
+                jax.debug.callback(lambda x: print("-".join(map(str, x))), x, partitioned=True)
+                jax.debug.inspect_array_sharding(x * 2, callback=lambda s: print(s.spec[0]))
+                return x
+            show(x)
+            jax.effects_barrier()
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(sorted(said), ["0-1", "0-1-2-3-4-5-6-7", "2-3", "4-5", "6-7", "x"])
+
     def test_programs_are_kept_on_disk(self):
         program = """
             import jax, jax.numpy as jnp

@@ -75,7 +75,7 @@ pub struct Args {
     pub num_partitions: Option<i64>,
 
     /// Cut a program that is for all partitions together into what each of them does, by the shardings of its values
-    /// (the passes sharding-propagation and spmd-partitioning, before all others). Inputs and results are whole
+    /// (the passes expand-unreduced, sharding-propagation and spmd-partitioning, before all others). Inputs and results are whole
     #[arg(long, help_heading = "Devices")]
     pub use_spmd_partitioning: bool,
 

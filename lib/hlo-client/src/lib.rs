@@ -68,6 +68,6 @@ pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOpt
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};
 pub use options::ENGINES;
-pub use partition::{Partition, partition};
+pub use partition::{Inspected, Partition, partition};
 pub use passes::{Prepared, lower, prepare};
 pub use waits::{Wait, WaitEvent, Waits};

@@ -1,9 +1,9 @@
 //! Programs for all partitions together: cut into what each of them does, and the values at their ends into tiles.
 
 use crate::Error;
-use hlo_ir::attr::TileAssignment;
+use hlo_ir::attr::{Sharding, ShardingKind, Summands, TileAssignment};
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
-use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Module, Shape};
+use hlo_ir::{ArrayShape, Dims, InstrId, Instruction, Literal, Module, Op, Shape};
 use hlo_passes::Pipeline;
 
 /// How the values at the ends of a program were cut that was for all partitions together.
@@ -15,6 +15,16 @@ pub struct Partition {
     /// Those of the result.
     result: Vec<Cut>,
     result_shape: Shape,
+    inspected: Vec<Inspected>,
+}
+
+/// A value of the whole program that a call of `InspectSharding` asks about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspected {
+    /// What the call has as `backend_config`: whom to tell.
+    pub config: Vec<u8>,
+    /// How the value lies on the partitions.
+    pub sharding: ShardingKind,
 }
 
 /// A leaf of the whole program, and which part of it each partition has.
@@ -23,6 +33,46 @@ struct Cut {
     shape: Shape,
     /// Nothing of what is not cut.
     tiling: Option<TileAssignment>,
+    /// The summands of it that partitions have.
+    summands: Option<Summands>,
+}
+
+/// What is said of the leaves of the parameters, and of those of the result.
+fn ends<T: Clone>(
+    module: &Module,
+    partitions: usize,
+    said: impl Fn(&Instruction, usize) -> Result<Vec<Option<T>>, String>,
+) -> Result<[Vec<Option<T>>; 2], Error> {
+    let of = |id: InstrId| match partitions {
+        1 => Ok(vec![None; module[id].shape.leaf_count()]),
+        _ => said(&module[id], partitions).map_err(Error::new),
+    };
+    let entry = module.entry();
+    let parameters = module.parameters(entry).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    Ok([parameters.into_iter().flatten().collect(), of(module[entry].root())?])
+}
+
+/// Takes out the calls that ask how their operand lies on the partitions: what is to be answered.
+fn inspect(module: &mut Module) -> Vec<Inspected> {
+    let is_asking = |id: &InstrId| match &module[*id].op {
+        Op::CustomCall(a) => a.custom_call_target.as_str() == Some("InspectSharding"),
+        _ => false,
+    };
+    let every = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    let asking: Vec<InstrId> = every.filter(is_asking).collect();
+    let mut found = Vec::new();
+    for id in asking {
+        let Some(&operand) = module[id].operands.first() else { continue };
+        let sharding = match module[operand].sharding() {
+            Some(Sharding::Single(one)) => one.kind.clone(),
+            _ => ShardingKind::Replicated,
+        };
+        let config = module[id].common.as_ref().map(|c| c.backend_config.as_bytes().to_vec());
+        found.push(Inspected { config: config.unwrap_or_default(), sharding });
+        module.replace_all_uses_with(id, operand);
+        module.remove(id);
+    }
+    found
 }
 
 /// Cuts a verified module that is for all of its partitions together by its shardings: afterwards it is what each of them does.
@@ -38,26 +88,23 @@ pub fn partition(module: &mut Module) -> Result<Partition, Error> {
         ))
     })?;
     let partitions = counts.partitions;
-    Pipeline::parse("sharding-propagation")?.run(module, &mut ())?;
-    let of = |module: &Module, id: InstrId| -> Result<Vec<Cut>, Error> {
-        let tilings = match partitions {
-            1 => vec![None; module[id].shape.leaf_count()],
-            _ => TileAssignment::of_instruction(&module[id], partitions).map_err(Error::new)?,
-        };
-        // What has a size that is known at run time only is not cut.
-        let is_cut = |shape: &Shape| shape.as_array().is_some_and(ArrayShape::is_static);
-        let leaves = module[id].shape.leaves().into_iter().cloned().zip(tilings);
-        Ok(leaves.map(|(shape, t)| Cut { tiling: t.filter(|_| is_cut(&shape)), shape }).collect())
-    };
-    let entry = module.entry();
-    let mut parameters = Vec::new();
-    for id in module.parameters(entry) {
-        parameters.extend(of(module, id)?);
-    }
-    let root = module[entry].root();
-    let (result, result_shape) = (of(module, root)?, module[root].shape.clone());
-    Pipeline::parse("spmd-partitioning")?.run(module, &mut ())?;
-    Ok(Partition { partitions, parameters, result, result_shape })
+    let summands = ends(module, partitions, Summands::of_instruction)?;
+    Pipeline::parse("expand-unreduced,sharding-propagation")?.run(module, &mut ())?;
+    let inspected = inspect(module);
+    let tilings = ends(module, partitions, TileAssignment::of_instruction)?;
+    let (arguments, result_shape) = module.entry_shapes();
+    let result_shape = result_shape.clone();
+    let shapes = [arguments.iter().flat_map(|s| s.leaves()).collect(), result_shape.leaves()];
+    let [parameters, result] = [0, 1].map(|end: usize| {
+        let said = tilings[end].iter().zip(&summands[end]);
+        shapes[end]
+            .iter()
+            .zip(said)
+            .map(|(shape, (tiling, summands))| Cut::of(shape, tiling, summands))
+            .collect()
+    });
+    Pipeline::parse("spmd-partitioning,all-reduce-combiner")?.run(module, &mut ())?;
+    Ok(Partition { partitions, parameters, result, result_shape, inspected })
 }
 
 impl Partition {
@@ -89,9 +136,14 @@ impl Partition {
         &self.result_shape
     }
 
-    /// How the leaves of the parameters, and those of the result, are cut; nothing of what is not cut.
-    pub fn tilings(&self) -> [Vec<Option<&TileAssignment>>; 2] {
-        [&self.parameters, &self.result].map(|cuts| cuts.iter().map(|cut| cut.tiling.as_ref()).collect())
+    /// How the leaves of the parameters, and those of the result, lie on the partitions.
+    pub fn shardings(&self) -> [Vec<ShardingKind>; 2] {
+        [&self.parameters, &self.result].map(|cuts| cuts.iter().map(Cut::kind).collect())
+    }
+
+    /// What the program asks of itself (`InspectSharding`).
+    pub fn inspected(&self) -> &[Inspected] {
+        &self.inspected
     }
 
     /// The part that a partition has of values of the whole program, one for each leaf of its parameters. What tiles have beyond
@@ -148,6 +200,21 @@ impl Partition {
 }
 
 impl Cut {
+    /// What has a size that is known at run time only is not cut.
+    fn of(shape: &Shape, tiling: &Option<TileAssignment>, summands: &Option<Summands>) -> Self {
+        let is_cut = shape.as_array().is_some_and(ArrayShape::is_static);
+        let (tiling, summands) = if is_cut { (tiling.clone(), summands.clone()) } else { (None, None) };
+        Self { shape: shape.clone(), tiling, summands }
+    }
+
+    fn kind(&self) -> ShardingKind {
+        match (&self.summands, &self.tiling) {
+            (Some(summands), _) => summands.to_kind(),
+            (None, Some(tiling)) => tiling.to_kind(),
+            (None, None) => ShardingKind::Replicated,
+        }
+    }
+
     /// The part of a value that a partition has.
     fn tile(&self, value: &Literal, partition: usize) -> Result<Literal, String> {
         if !self.shape.accepts(value.shape()) {
@@ -156,7 +223,10 @@ impl Cut {
         let Some((array, tiling)) = self.tiled()? else { return Ok(value.clone()) };
         let local = tiling.shard(&array.dims);
         let mut tile = zeros(array, &local)?;
-        if let Some(place) = tiling.place(partition) {
+        // Of several summands the first one is all of it.
+        let is_all = |s: &Summands| s.groups().iter().any(|group| group.first() == Some(&partition));
+        let has_it = self.summands.as_ref().is_none_or(is_all);
+        if let Some(place) = tiling.place(partition).filter(|_| has_it) {
             let bytes = tile.bytes_mut();
             Overlap::of(array, &local, &place.tile).each(|from, to, count| {
                 bytes[to..][..count].copy_from_slice(&value.bytes()[from..][..count]);
@@ -167,6 +237,18 @@ impl Cut {
 
     /// The array whose parts these are, one of each partition.
     fn join(&self, parts: &[&Literal]) -> Result<Literal, String> {
+        let Some(summands) = &self.summands else { return self.put_together(parts) };
+        let mut sums: Vec<Literal> = parts.iter().map(|&p| p.clone()).collect();
+        for group in summands.groups() {
+            let of_group: Vec<Literal> = group.iter().map(|&p| sums[p].clone()).collect();
+            let sum = sum(&of_group)?;
+            group.iter().for_each(|&p| sums[p] = sum.clone());
+        }
+        self.put_together(&sums.iter().collect::<Vec<_>>())
+    }
+
+    /// The same of parts that are no summands.
+    fn put_together(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some((array, tiling)) = self.tiled()? else {
             let first = *parts.first().ok_or("there are no parts")?;
             return match self.shape.accepts(first.shape()) {
@@ -195,8 +277,9 @@ impl Cut {
 
     /// The array and its tiles, if there is more than one.
     fn tiled(&self) -> Result<Option<(&ArrayShape, &TileAssignment)>, String> {
-        let (Some(array), Some(tiling)) = (self.shape.as_array(), &self.tiling) else { return Ok(None) };
-        if tiling.is_replicated() {
+        let tiling = self.summands.as_ref().map(|s| &s.summed).or(self.tiling.as_ref());
+        let (Some(array), Some(tiling)) = (self.shape.as_array(), tiling) else { return Ok(None) };
+        if tiling.is_replicated() && self.summands.is_none() {
             return Ok(None);
         }
         if tiling.groups() > 1 {
@@ -204,6 +287,26 @@ impl Cut {
         }
         Ok(Some((array, tiling)))
     }
+}
+
+/// The sum of arrays of one shape, in their order.
+fn sum(arrays: &[Literal]) -> Result<Literal, String> {
+    let shape = arrays.first().ok_or("there are no parts")?.shape().clone();
+    let is_pred = shape.as_array().is_some_and(|a| a.element_type.is_pred());
+    let mut module = Module::new("sum");
+    let entry = module.add_computation("e");
+    let mut total = None;
+    for n in 0..arrays.len() {
+        let next = module.add(entry, &format!("p{n}"), shape.clone(), Op::parameter(n as i64), []);
+        let op = if is_pred { Op::Or } else { Op::Add };
+        total = Some(match total {
+            None => next,
+            Some(before) => module.add(entry, &format!("s{n}"), shape.clone(), op, [before, next]),
+        });
+    }
+    module.set_root(entry, total.ok_or("there are no parts")?);
+    module.set_entry(entry);
+    hlo_eval::evaluate(&module, arrays, &hlo_eval::Options::default()).map_err(|e| e.to_string())
 }
 
 /// An array of zeros of other sizes.

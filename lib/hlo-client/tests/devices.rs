@@ -5,6 +5,7 @@ use hlo_client::{
     DeviceRunOptions, ENGINES, Executable, Passes,
 };
 use hlo_ir::Literal;
+use hlo_ir::attr::ShardingKind;
 use hlo_ir::host::{Host, NoHost};
 use std::sync::{Arc, Mutex};
 
@@ -352,4 +353,63 @@ ENTRY e {
         assert_eq!(leaves[0].elements::<f32>(), [2.0, 4.0, 6.0]);
         assert_eq!(leaves[1].elements::<f32>(), [2.0, 4.0, 6.0, 8.0]);
     }
+}
+
+/// A parameter and a result are summands, a product is of parts, and what is no sum of its summands gets the sum.
+const SUMMANDS: &str = "HloModule m, num_partitions=4
+ENTRY e {
+  x = s32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}
+  w = s32[8,4] parameter(1), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  s = s32[4,4] parameter(2), sharding={devices=[2,1,2]<=[4] last_tile_dims={unreduced}}
+  d = s32[4,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = s32[4,4] add(d, s)
+  u = s32[4,4] custom-call(t), custom_call_target=\"Sharding\", sharding={mesh['x'=2,'y'=2], [{'x'}, {}], unreduced={'y'}}
+  q = s32[4,4] multiply(u, u)
+  v = s32[4,4] custom-call(u), custom_call_target=\"Sharding\", sharding={devices=[2,2]<=[4]}
+  c = s32[4] constant({1, 2, 3, 4})
+  ROOT r = (s32[4,4], s32[4,4], s32[4,4], s32[4]) tuple(u, q, v, c), sharding={{devices=[2,1,2]<=[4] last_tile_dims={unreduced}}, {replicated}, {devices=[2,2]<=[4]}, {unreduced}}
+}";
+
+#[test]
+fn summands_of_devices_add_up() {
+    let numbers = |n: i32| {
+        Literal::r2::<i32, 4>(&std::array::from_fn::<_, 4, _>(|i| {
+            std::array::from_fn(|j| n * i as i32 - j as i32)
+        }))
+    };
+    let x = Literal::r2::<i32, 8>(&std::array::from_fn::<_, 4, _>(|i| {
+        std::array::from_fn(|j| 3 * i as i32 - j as i32)
+    }));
+    let w = Literal::r2::<i32, 4>(&std::array::from_fn::<_, 8, _>(|i| {
+        std::array::from_fn(|j| i as i32 + 2 * j as i32)
+    }));
+    let values = [x, w, numbers(5)];
+    for options in options() {
+        let alone = compiled(&client(1), &SUMMANDS.replace("num_partitions=4", "num_partitions=1"), &options);
+        let want = alone.run(&values).expect("a run");
+        let options = CompileOptions { spmd_partitioning: true, ..options };
+        let program = compiled(&client(4), SUMMANDS, &options);
+        let got = program.run_partitioned(&values).expect("a run");
+        for (got, want) in got.leaves().iter().zip(want.leaves()) {
+            assert_eq!(got.elements::<i32>(), want.elements::<i32>());
+        }
+        let partition = program.partition().expect("it is cut");
+        // The first of the devices that have summands has all of them.
+        let parts = partition.shards(&values).expect("parts");
+        assert_eq!(parts[0][2].elements::<i32>(), &values[2].elements::<i32>()[..8]);
+        assert_eq!(parts[1][2].elements::<i32>(), [0; 8]);
+        let module = hlo_parser::parse_module(SUMMANDS).expect("a module");
+        let parameter = module.parameters(module.entry())[2];
+        let written = module[parameter].sharding().expect("a sharding").leaves()[0].kind.clone();
+        let [parameters, results] = partition.shardings();
+        assert_eq!((&parameters[2], &results[3]), (&written, &ShardingKind::Unreduced));
+    }
+}
+
+#[test]
+fn summands_of_which_the_largest_is_meant_are_refused() {
+    let options = CompileOptions { spmd_partitioning: true, ..CompileOptions::default() };
+    let text = SUMMANDS.replace("unreduced={'y'}", "unreduced=max{'y'}");
+    let why = message(client(4).compile_text(&text, &options));
+    assert!(why.contains("only sums (`sum`) can be"), "{why}");
 }

@@ -1,6 +1,7 @@
 //! From what callers give to programs that run.
 
 use crate::fault::{Fault, Result, said};
+use crate::options;
 use crate::platform::Platform;
 use crate::program::Program;
 use crate::source::Source;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// It is in a format that is not known, damaged, or what [`hlo_client::Client::compile`] refuses.
 pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>> {
     let asked = hlo_proto::CompileOptions::read(&source.options).map_err(|d| Fault::invalid(said(&[d])))?;
-    check_overrides(&asked)?;
+    asked.env_option_overrides.iter().try_for_each(|(name, value)| options::check(name, value))?;
     let mut module = read(&source)?;
     module.header.replica_count = Count(asked.num_replicas.max(module.header.replica_count.0));
     module.header.num_partitions = Count(asked.num_partitions.max(module.header.num_partitions.0));
@@ -90,12 +91,4 @@ fn assignment(asked: &hlo_proto::CompileOptions) -> Result<Vec<usize>> {
         }
     }
     Ok(devices)
-}
-
-/// Refuses options that no compiler has. Those of XLA are about its own compilers, and are not followed.
-fn check_overrides(asked: &hlo_proto::CompileOptions) -> Result {
-    match asked.env_option_overrides.iter().find(|(name, _)| !name.starts_with("xla_")) {
-        None => Ok(()),
-        Some((name, _)) => Err(Fault::invalid(format!("No such compile option: '{name}'"))),
-    }
 }

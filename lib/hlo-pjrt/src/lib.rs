@@ -18,6 +18,8 @@ pub mod executable;
 mod execute;
 pub mod fault;
 pub mod ffi;
+mod inspect;
+mod options;
 pub mod platform;
 pub mod pool;
 pub mod program;

@@ -95,15 +95,7 @@ impl TileAssignment {
     /// # Errors
     /// As [`TileAssignment::of`].
     pub fn of_instruction(instruction: &Instruction, devices: usize) -> Result<Vec<Option<Self>>, String> {
-        let leaves = instruction.shape.leaves();
-        let Some(sharding) = instruction.sharding() else { return Ok(vec![None; leaves.len()]) };
-        let said = sharding.leaves();
-        let of_leaf = |n: usize| if said.len() == 1 { said.first() } else { said.get(n) };
-        let tiling = |(n, leaf): (usize, &&Shape)| match (leaf.as_array(), of_leaf(n)) {
-            (Some(array), Some(one)) => Self::of(one, array.rank(), devices),
-            _ => Ok(None),
-        };
-        leaves.iter().enumerate().map(tiling).collect()
+        of_leaves(instruction, |one, rank| Self::of(one, rank, devices))
     }
 
     /// The normal form of the sharding of an array of `rank` dimensions, for a program on so many devices. What one
@@ -312,6 +304,22 @@ impl TileAssignment {
         let devices = IotaOrder::of_list(&list).map_or(DeviceOrder::List(list), DeviceOrder::Iota);
         ShardingKind::Tiled(TiledSharding { tiles, subgroups, devices })
     }
+}
+
+/// What is said by the sharding of each leaf of an instruction that is an array, which has so many dimensions; nothing of
+/// tokens, and where there is no sharding.
+pub(super) fn of_leaves<T>(
+    instruction: &Instruction,
+    said: impl Fn(&SingleSharding, usize) -> Result<Option<T>, String>,
+) -> Result<Vec<Option<T>>, String> {
+    let leaves = instruction.shape.leaves();
+    let shardings = instruction.sharding().map(|s| s.leaves()).unwrap_or_default();
+    let of_leaf = |n: usize| if shardings.len() == 1 { shardings.first() } else { shardings.get(n) };
+    let of = |(n, leaf): (usize, &&Shape)| match (leaf.as_array(), of_leaf(n)) {
+        (Some(array), Some(one)) => said(one, array.rank()),
+        _ => Ok(None),
+    };
+    leaves.iter().enumerate().map(of).collect()
 }
 
 /// The tiles of an array's dimensions, if they are as many as it has.

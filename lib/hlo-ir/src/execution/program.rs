@@ -52,7 +52,7 @@ pub struct CompileOptions {
     /// `r * num_partitions + p`; the client's first ones, if it is empty. A server's programs run on its first device.
     pub device_assignment: Vec<usize>,
     /// Whether a program that is for all partitions together is cut into what each of them does, by the shardings of its
-    /// values (the passes `sharding-propagation` and `spmd-partitioning`, before all others). Its parameters and results are
+    /// values (the passes `expand-unreduced`, `sharding-propagation` and `spmd-partitioning`, before all others). Its parameters and results are
     /// then those of one device. A program of one partition stays as it is. Not for a program that was cut before: that is
     /// not seen.
     pub spmd_partitioning: bool,

@@ -39,18 +39,18 @@ unsafe impl Send for Borrowed {}
 // SAFETY: as above.
 unsafe impl Sync for Borrowed {}
 
-/// What every element type is aligned to.
-const ALIGNMENT: usize = align_of::<u128>();
-
 impl AlignedBytes {
+    /// What every element type is aligned to, in bytes.
+    pub const ALIGNMENT: usize = align_of::<u128>();
+
     /// `len` zero bytes.
     pub fn zeroed(len: usize) -> Self {
-        Self(Memory::Own { words: vec![0; len.div_ceil(ALIGNMENT)], len })
+        Self(Memory::Own { words: vec![0; len.div_ceil(Self::ALIGNMENT)], len })
     }
 
     /// `len` zero bytes, or `None` if there is no memory for them.
     pub fn try_zeroed(len: usize) -> Option<Self> {
-        let words = len.div_ceil(ALIGNMENT);
+        let words = len.div_ceil(Self::ALIGNMENT);
         if words == 0 {
             return Some(Self(Memory::Own { words: Vec::new(), len }));
         }
@@ -91,7 +91,7 @@ impl AlignedBytes {
         let owner = Box::new(owner);
         let elements: &[u8] = bytemuck::cast_slice(&owner);
         let (address, len) = (NonNull::from(elements).cast::<u8>(), elements.len());
-        if !address.addr().get().is_multiple_of(ALIGNMENT) {
+        if !address.addr().get().is_multiple_of(Self::ALIGNMENT) {
             return Self::from_slice(elements);
         }
         Self(Memory::Borrowed(Borrowed { address, len, _owner: owner }))

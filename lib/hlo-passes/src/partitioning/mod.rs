@@ -1,6 +1,8 @@
 //! Passes that make the program of one device out of one for all devices, by the shardings of its values.
 
+mod channels;
 mod convolutions;
+pub(crate) mod expand_unreduced;
 mod factors;
 mod reaches;
 mod reshapes;
@@ -11,4 +13,5 @@ mod tilings;
 use crate::PassInfo;
 
 /// The passes of this folder.
-pub(crate) static PASSES: &[&PassInfo] = &[&sharding_propagation::INFO, &spmd_partitioning::INFO];
+pub(crate) static PASSES: &[&PassInfo] =
+    &[&expand_unreduced::INFO, &sharding_propagation::INFO, &spmd_partitioning::INFO];

@@ -1,11 +1,11 @@
 //! Clients: what they have, and how they compile.
 
 use crate::client::Client;
-use crate::compile;
 use crate::executable::LoadedExecutable;
 use crate::fault::{Fault, Result};
 use crate::platform::Options;
 use crate::sys::{Handle, List, Text, args::*};
+use crate::{compile, inspect};
 
 pub fn create(a: &mut ClientCreate) -> Result {
     let options = Options::read(a.create_options.get()?)?;
@@ -85,7 +85,11 @@ pub fn compile(a: &mut ClientCompile) -> Result {
         code: code.to_vec(),
         options: a.compile_options.get()?.to_vec(),
     };
-    a.executable = Handle::give(LoadedExecutable::new(compile::compile(platform, source)?));
+    let program = compile::compile(platform, source)?;
+    if let Some(partition) = program.engines.best().partition() {
+        partition.inspected().iter().try_for_each(inspect::tell)?;
+    }
+    a.executable = Handle::give(LoadedExecutable::new(program));
     Ok(())
 }
 

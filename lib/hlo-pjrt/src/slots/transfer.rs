@@ -161,6 +161,15 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     if a.device_buffer_ptr.is_null() && size > 0 {
         return Err(Fault::invalid("the memory is a null pointer"));
     }
+    let address = a.device_buffer_ptr.addr();
+    if size > 0 && !address.is_multiple_of(AlignedBytes::ALIGNMENT) {
+        // In XLA's words: JAX looks for them, and copies if it may.
+        let why = format!(
+            "Can't create a view of buffer with unaligned data, ptr: {address:#x} is not aligned to {} bytes. ",
+            AlignedBytes::ALIGNMENT
+        );
+        return Err(Fault::invalid(why));
+    }
     let data = a.device_buffer_ptr.cast_const().cast::<u8>();
     let on_delete = OnDelete(a.on_delete, a.device_buffer_ptr, a.on_delete_arg);
     let shape = Shape::array(ty, dims.iter().copied());

@@ -212,6 +212,39 @@ fn what_is_no_program_is_an_error() {
     assert!(message("hlo", AXPY.as_bytes(), &unknown).contains("No such compile option: 'magic'"));
 }
 
+/// What jaxlib 0.10.2 says of the same values.
+#[test]
+fn options_of_xla_are_checked_as_xla_does() {
+    use hlo_proto::OptionValue::{Bool, Integer, Number, Text};
+    let client = devices(1);
+    let said = |name: &str, value: hlo_proto::OptionValue| {
+        let mut options = hlo_proto::CompileOptions::default();
+        options.env_option_overrides.push((name.into(), value));
+        compile_as(client, "hlo", AXPY.as_bytes(), &options.write()).err().map(|e| e.message)
+    };
+    let flag = "xla_embed_ir_in_executable";
+    for value in [Text("True".into()), Bool(true), Integer(1)] {
+        assert_eq!(said(flag, value), None);
+    }
+    let wrong = |name: &str, value: &str, ty: &str| {
+        Some(format!("While setting option {name}, '{value}' is not a valid {ty} value."))
+    };
+    assert_eq!(said(flag, Text("true".into())), wrong(flag, "true", "bool"));
+    assert_eq!(said(flag, Number(0.5)), wrong(flag, "0.5", "bool"));
+    let level = "xla_backend_optimization_level";
+    assert_eq!(said(level, Number(2.0)), None);
+    assert_eq!(said(level, Bool(true)), wrong(level, "1", "int32"));
+    assert_eq!(said(level, Integer(1 << 40)), wrong(level, "1099511627776", "int32"));
+    let ratio = "xla_gpu_auto_spmd_partitioning_memory_budget_ratio";
+    assert_eq!(said(ratio, Text("1.5".into())), None);
+    assert_eq!(said(ratio, Integer(1)), wrong(ratio, "1", "float"));
+    assert_eq!(said("xla_dump_to", Integer(3)), wrong("xla_dump_to", "3", "string"));
+    let buffers = "xla_gpu_enable_command_buffer";
+    assert_eq!(said(buffers, Text("FUSION".into())), None);
+    assert_eq!(said(buffers, Text("+FUSION,-CUBLAS".into())), wrong(buffers, "+FUSION", "enum"));
+    assert_eq!(said("xla_nope", Bool(true)).as_deref(), Some("No such compile option: 'xla_nope'"));
+}
+
 /// Damaged programs in each format: an error, whatever they are.
 #[test]
 fn damaged_programs_are_errors() {

@@ -56,7 +56,9 @@ impl Importer<'_> {
             parts.retain(|p| !is_manual(p));
             cuts.push(parts);
         }
-        let unreduced = mesh.parts(fields.get("unreduced_axes"))?;
+        let mut unreduced = mesh.parts(fields.get("unreduced_axes"))?;
+        // Where the program says what each device has, a summand is an array like any other.
+        unreduced.retain(|p| !is_manual(p));
         let manual: Vec<Part> = (0..mesh.axes.len()).map(|axis| mesh.whole(axis)).filter(is_manual).collect();
         Ok(Sharding::single(mesh.tiled(&cuts, &manual, &unreduced)?))
     }

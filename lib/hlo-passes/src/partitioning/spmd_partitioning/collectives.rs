@@ -1,16 +1,18 @@
-//! The collectives that are inserted: their groups and channels.
+//! Collectives: those that are inserted, and the program's own.
 
 use super::partitioner::Partitioner;
+use super::value::Value;
+use crate::partitioning::channels::{Groups, dimension, written};
 use hlo_ir::attr::{
-    AllGatherAttrs, AllReduceAttrs, AllToAllAttrs, CollectivePermuteAttrs, IotaOrder, Place,
-    ReduceScatterAttrs, ReplicaGroups, SourceTargetPairs, TileAssignment,
+    AllGatherAttrs, AllToAllAttrs, CollectiveBroadcastAttrs, CollectivePermuteAttrs, Place,
+    SourceTargetPairs, TileAssignment,
 };
 use hlo_ir::build::Build;
-use hlo_ir::{ArrayShape, ComputationId, Dims, InstrId, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Op, Shape};
 use std::collections::BTreeMap;
 
-/// Devices that exchange data: the partitions of each group, in order.
-pub(super) type Groups = Vec<Vec<usize>>;
+/// The most devices of groups that are looked at one by one.
+const MAX_LISTED: usize = 1 << 20;
 
 /// The groups of devices whose places have the same key, in the order of the number that each has.
 pub(super) fn groups_by<K: Ord>(
@@ -32,38 +34,69 @@ pub(super) fn groups_by<K: Ord>(
     groups
 }
 
-/// Groups as an attribute, described if they can be.
-fn written(groups: &[Vec<i64>]) -> ReplicaGroups {
-    let flat: Vec<i64> = groups.iter().flatten().copied().collect();
-    let size = groups.first().map_or(0, Vec::len);
-    match IotaOrder::of_list(&flat) {
-        Some(order) if size > 0 && groups.iter().all(|g| g.len() == size) => {
-            ReplicaGroups::Iota { groups: groups.len() as i64, size: size as i64, order }
-        }
-        _ => ReplicaGroups::Lists(groups.to_vec()),
-    }
-}
-
 impl Partitioner<'_> {
-    pub(super) fn channel(&mut self) -> Option<i64> {
-        let channel = self.next_channel;
-        self.next_channel = channel.saturating_add(1);
-        Some(channel)
+    /// An exchange of the program's own, of the parts that devices have of an array: where those that exchange have the same
+    /// tile, and it is along no dimension that is cut.
+    pub(super) fn own_exchange(&mut self, id: InstrId) -> Option<Value> {
+        let part = self.part(0).filter(|_| self.module[id].operands.len() == 1)?;
+        let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
+        let tiling = part.tiling.clone();
+        let op = self.module[id].op.clone();
+        let along: &[i64] = match &op {
+            Op::AllGather(a) => &a.dimensions,
+            Op::AllToAll(a) => &a.dimensions,
+            Op::ReduceScatter(a) => &a.dimensions,
+            _ => &[],
+        };
+        let is_cut =
+            |&d: &i64| usize::try_from(d).ok().and_then(|d| tiling.tiles().get(d)).is_none_or(|&n| n > 1);
+        let places = tiling.places();
+        let alike = |group: Vec<usize>| {
+            let mut tiles = group.iter().map(|&p| places.get(p).map(|p| &p.tile));
+            let first = tiles.next().flatten();
+            tiles.all(|tile| tile == first)
+        };
+        let meet = self.partitions_that_meet(&op)?;
+        if tiling.is_whole() || along.iter().any(is_cut) || !meet.into_iter().all(alike) {
+            return None;
+        }
+        let local = self.shard_shape(&shape, &tiling);
+        let made = self.add(local, op, &[part.id]);
+        self.exchanges.insert(made);
+        let made = self.made(made, &shape, &tiling);
+        let said = self.module[id].sharding().and_then(|_| self.wanted(id).into_iter().next());
+        Some(Value::Array(said.map_or_else(|| made.clone(), |to| self.reshard(&made, &to))))
+    }
+
+    /// The partitions of each group of an exchange; `None` if it is not said, or not between some of them.
+    fn partitions_that_meet(&self, op: &Op) -> Option<Groups> {
+        let partition = |d: &i64| usize::try_from(*d).ok().map(|d| d % self.devices);
+        let (groups, channel, global) = match op {
+            Op::AllGather(a) => (&a.replica_groups, a.channel_id, a.use_global_device_ids),
+            Op::AllReduce(a) => (&a.replica_groups, a.channel_id, a.use_global_device_ids),
+            Op::ReduceScatter(a) => (&a.replica_groups, a.channel_id, a.use_global_device_ids),
+            Op::AllToAll(a) => (&a.replica_groups, a.channel_id, a.channel_id.is_some()),
+            Op::CollectivePermute(a) => {
+                let pairs = a.source_target_pairs.0.iter().filter(|_| a.channel_id.is_some());
+                return pairs.map(|(from, to)| Some(vec![partition(from)?, partition(to)?])).collect();
+            }
+            _ => return None,
+        };
+        match (channel, global) {
+            // Between the copies of the program, each partition with itself.
+            (None, false) => Some(Groups::new()),
+            (Some(_), true) if !groups.is_empty() => {
+                let lists = groups.expand(MAX_LISTED).ok()?;
+                lists.iter().map(|g| g.iter().map(partition).collect()).collect()
+            }
+            _ => None,
+        }
     }
 
     fn exchanged(&mut self, shape: impl Into<Shape>, op: Op, value: InstrId) -> InstrId {
         let made = self.add(shape, op, &[value]);
         self.exchanges.insert(made);
         made
-    }
-
-    /// The groups of partitions as groups of devices, in each copy of the program.
-    fn global(&self, groups: &Groups) -> ReplicaGroups {
-        let of_copy = |copy: usize| {
-            let device = move |&p: &usize| i64::try_from(copy * self.devices + p).unwrap_or(0);
-            groups.iter().map(move |g| g.iter().map(device).collect::<Vec<i64>>())
-        };
-        written(&(0..self.copies).flat_map(of_copy).collect::<Vec<_>>())
     }
 
     /// The values of each group put together along a dimension.
@@ -73,8 +106,8 @@ impl Partitioner<'_> {
         shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         shape.dims[dim] *= count;
         let attrs = AllGatherAttrs {
-            channel_id: self.channel(),
-            replica_groups: self.global(groups),
+            channel_id: self.channels.channel(),
+            replica_groups: self.channels.global(groups),
             dimensions: dimension(dim),
             use_global_device_ids: true,
             ..AllGatherAttrs::default()
@@ -84,14 +117,8 @@ impl Partitioner<'_> {
 
     /// The values of each group combined.
     pub(super) fn all_reduce(&mut self, value: InstrId, to_apply: ComputationId, groups: &Groups) -> InstrId {
-        let attrs = AllReduceAttrs {
-            channel_id: self.channel(),
-            replica_groups: self.global(groups),
-            use_global_device_ids: true,
-            to_apply,
-            ..AllReduceAttrs::default()
-        };
-        self.exchanged(self.shape_of(value), Op::AllReduce(Box::new(attrs)), value)
+        let op = self.channels.all_reduce(groups, to_apply);
+        self.exchanged(self.shape_of(value), op, value)
     }
 
     /// The values of each group combined, of which each device gets a part along a dimension.
@@ -106,15 +133,8 @@ impl Partitioner<'_> {
         let count = groups.first().map_or(1, Vec::len) as i64;
         shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         shape.dims[dim] /= count.max(1);
-        let attrs = ReduceScatterAttrs {
-            channel_id: self.channel(),
-            replica_groups: self.global(groups),
-            use_global_device_ids: true,
-            dimensions: dimension(dim),
-            to_apply,
-            ..ReduceScatterAttrs::default()
-        };
-        self.exchanged(shape, Op::ReduceScatter(Box::new(attrs)), value)
+        let op = self.channels.reduce_scatter(dim, groups, to_apply);
+        self.exchanged(shape, op, value)
     }
 
     /// Parts along a dimension, one for each device of a group, each sent to that.
@@ -122,7 +142,7 @@ impl Partitioner<'_> {
         let lists: Vec<Vec<i64>> =
             groups.iter().map(|g| g.iter().map(|&p| i64::try_from(p).unwrap_or(0)).collect()).collect();
         let attrs = AllToAllAttrs {
-            channel_id: self.channel(),
+            channel_id: self.channels.channel(),
             replica_groups: written(&lists),
             dimensions: dimension(dim),
             ..AllToAllAttrs::default()
@@ -130,19 +150,25 @@ impl Partitioner<'_> {
         self.exchanged(self.shape_of(value), Op::AllToAll(Box::new(attrs)), value)
     }
 
+    /// What the first device of each group has, on all of it.
+    pub(super) fn broadcast_among(&mut self, value: InstrId, groups: &[Vec<i64>]) -> InstrId {
+        let attrs = CollectiveBroadcastAttrs {
+            channel_id: self.channels.channel(),
+            replica_groups: written(groups),
+            ..CollectiveBroadcastAttrs::default()
+        };
+        self.exchanged(self.shape_of(value), Op::CollectiveBroadcast(Box::new(attrs)), value)
+    }
+
     /// What the source of each pair has, at its target; zeros where there is none.
     pub(super) fn permute(&mut self, value: InstrId, pairs: &[(usize, usize)]) -> InstrId {
         let number = |n: usize| i64::try_from(n).unwrap_or(0);
         let pairs = pairs.iter().map(|&(from, to)| (number(from), number(to))).collect();
         let attrs = CollectivePermuteAttrs {
-            channel_id: self.channel(),
+            channel_id: self.channels.channel(),
             source_target_pairs: SourceTargetPairs(pairs),
             ..CollectivePermuteAttrs::default()
         };
         self.exchanged(self.shape_of(value), Op::CollectivePermute(Box::new(attrs)), value)
     }
-}
-
-fn dimension(dim: usize) -> Dims {
-    [i64::try_from(dim).unwrap_or(0)].into_iter().collect()
 }

@@ -1,17 +1,27 @@
 //! Custom calls that say how values lie on devices, and change between what the whole program has and what each device
-//! has.
+//! has; and those that one device makes, or each on its own.
 
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
 use crate::partitioning::sharding_propagation::hands_on_as_is;
 use crate::partitioning::tilings::wrong;
-use hlo_ir::InstrId;
-use hlo_ir::attr::TileAssignment;
+use hlo_ir::attr::{ComparisonDirection, ConditionalAttrs, ShardingKind, TileAssignment};
+use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Op, Shape};
+
+/// What JAX calls a function of Python with that each device is to call with its own part.
+const PARTITIONED_CALLBACK: &str = "xla_ffi_partitioned_python_cpu_callback";
 
 impl Partitioner<'_> {
     /// What such a call gives; `None` for all others.
     pub(super) fn custom_call(&mut self, id: InstrId, target: &str) -> Result<Option<Value>, Diag> {
+        if target == PARTITIONED_CALLBACK {
+            return Ok(self.of_each_part(id));
+        }
+        if let Some(device) = self.only_device(id) {
+            return Ok(self.on_one_device(id, device));
+        }
         let Some(value) = self.operand(0) else { return Ok(None) };
         Ok(match (target, &value) {
             (_, _) if hands_on_as_is(self.module, id) => Some(self.handed_on(id, &value)),
@@ -20,6 +30,154 @@ impl Partitioner<'_> {
             }
             _ => None,
         })
+    }
+
+    /// The device that has all of what a call gives, where the call does something besides.
+    fn only_device(&self, id: InstrId) -> Option<i64> {
+        let Op::CustomCall(a) = &self.module[id].op else { return None };
+        let leaves = self.module[id].sharding()?.leaves();
+        let device = match leaves.first()?.kind {
+            ShardingKind::Maximal(device) => device,
+            _ => return None,
+        };
+        let is_one = leaves.iter().all(|leaf| leaf.kind == ShardingKind::Maximal(device));
+        let is_known = usize::try_from(device).is_ok_and(|d| d < self.devices);
+        (a.custom_call_has_side_effect && is_one && is_known).then_some(device)
+    }
+
+    /// A call that one device makes, on all of the operands; the others get what it gives. `None` where tokens go in or out.
+    fn on_one_device(&mut self, id: InstrId, device: i64) -> Option<Value> {
+        let shape = self.module[id].shape.clone();
+        let is_array = |s: &Shape| s.leaves().iter().all(|l| l.as_array().is_some_and(ArrayShape::is_static));
+        let given = self.module[id].operands.clone();
+        if !is_array(&shape) || !given.iter().all(|&o| is_array(&self.module[o].shape)) {
+            return None;
+        }
+        let mut operands = Vec::with_capacity(given.len());
+        for (n, &o) in given.iter().enumerate() {
+            let whole = self.replicated(&self.module[o].shape);
+            let value = self.operand(n)?;
+            let value = self.resharded_value(&value, &whole);
+            operands.push(self.materialized(&value));
+        }
+        let argument = self.tuple(&operands);
+        let argument_shape = self.shape_of(argument);
+        let calling = self.branch(&argument_shape, |p, argument| {
+            let elements: Vec<InstrId> = (0..given.len()).filter_map(|n| p.element(argument, n)).collect();
+            let made = p.add(shape.clone(), p.module[id].op.clone(), &elements);
+            p.keep_notes(id, made);
+            made
+        });
+        let idle = self.branch(&argument_shape, |p, _| p.zeros(&shape));
+        let number = Literal::r0(u32::try_from(device).unwrap_or(0));
+        let number = self.add(number.shape().clone(), Op::constant(number), &[]);
+        let partition = self.partition_id();
+        let flag = Shape::scalar(ElementType::Pred);
+        let is_it = self.add(flag, Op::compare(ComparisonDirection::Eq), &[partition, number]);
+        let attrs = ConditionalAttrs {
+            true_computation: Some(calling),
+            false_computation: Some(idle),
+            branch_computations: Vec::new(),
+        };
+        let made = self.add(shape.clone(), Op::Conditional(attrs), &[is_it, argument, argument]);
+        let mut leaves = Vec::new();
+        self.flat(made, &mut leaves);
+        let group: Vec<i64> = (0..self.devices as i64).filter(|&d| d != device).collect();
+        let group = vec![[vec![device], group].concat()];
+        let sent: Vec<InstrId> = leaves.into_iter().map(|leaf| self.broadcast_among(leaf, &group)).collect();
+        let tilings = self.replicated(&shape);
+        let mut values = sent.into_iter();
+        let value = self.gathered_up(&shape, &mut values, &mut tilings.iter())?;
+        Some(value)
+    }
+
+    /// A computation of one parameter.
+    fn branch(
+        &mut self,
+        argument: &Shape,
+        fill: impl FnOnce(&mut Self, InstrId) -> InstrId,
+    ) -> ComputationId {
+        let name = self.namer.fresh("one_device");
+        let to = self.module.add_computation(&name);
+        self.module[to].execution_thread = self.module[self.scope.to].execution_thread.clone();
+        let outer = std::mem::replace(&mut self.scope.to, to);
+        let parameter = self.add(argument.clone(), Op::parameter(0), &[]);
+        let root = fill(self, parameter);
+        self.module.set_root(to, root);
+        self.scope.to = outer;
+        to
+    }
+
+    /// Zeros of a shape of arrays.
+    fn zeros(&mut self, shape: &Shape) -> InstrId {
+        match shape {
+            Shape::Tuple(parts) => {
+                let parts: Vec<InstrId> = parts.iter().map(|p| self.zeros(p)).collect();
+                self.tuple(&parts)
+            }
+            Shape::Array(array) => {
+                let zero = Literal::try_zeros(&Shape::scalar(array.element_type));
+                let zero = zero.unwrap_or_else(|| Literal::r0(0i32));
+                let zero = self.add(zero.shape().clone(), Op::constant(zero), &[]);
+                self.add(array.clone(), Op::broadcast([]), &[zero])
+            }
+            other => self.add(other.clone(), Op::AfterAll, &[]),
+        }
+    }
+
+    /// The arrays that a value consists of.
+    fn flat(&mut self, id: InstrId, out: &mut Vec<InstrId>) {
+        match self.shape_of(id) {
+            Shape::Tuple(parts) => (0..parts.len()).for_each(|n| {
+                if let Some(element) = self.element(id, n) {
+                    self.flat(element, out);
+                }
+            }),
+            _ => out.push(id),
+        }
+    }
+
+    /// A value of arrays that are there.
+    fn gathered_up(
+        &self,
+        shape: &Shape,
+        arrays: &mut std::vec::IntoIter<InstrId>,
+        tilings: &mut std::slice::Iter<'_, TileAssignment>,
+    ) -> Option<Value> {
+        Some(match shape {
+            Shape::Tuple(parts) => {
+                let parts = parts.iter().map(|p| self.gathered_up(p, arrays, tilings));
+                Value::Tuple(parts.collect::<Option<_>>()?)
+            }
+            Shape::Array(array) => Value::Array(self.made(arrays.next()?, array, tilings.next()?)),
+            _ => return None,
+        })
+    }
+
+    /// A call that each device makes on its parts of the operands, and that gives nothing.
+    fn of_each_part(&mut self, id: InstrId) -> Option<Value> {
+        let shape = self.module[id].shape.clone();
+        if shape.leaf_count() > 0 {
+            return None;
+        }
+        let mut operands = Vec::new();
+        for n in 0..self.module[id].operands.len() {
+            let value = self.operand(n)?;
+            operands.push(self.materialized(&value));
+        }
+        let mut op = self.module[id].op.clone();
+        if let Op::CustomCall(a) = &mut op
+            && let Some(shapes) = &mut a.operand_layout_constraints.0
+        {
+            for (shape, &o) in shapes.iter_mut().zip(&operands) {
+                if let (Shape::Array(wanted), Shape::Array(local)) = (&mut *shape, self.shape_of(o)) {
+                    *wanted = wanted.with_sizes(&local.dims);
+                }
+            }
+        }
+        let made = self.add(shape, op, &operands);
+        self.keep_notes(id, made);
+        Some(Value::Tuple(Vec::new()))
     }
 
     /// A value handed on, in the sharding that is said or followed.

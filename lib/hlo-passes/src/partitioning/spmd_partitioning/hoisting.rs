@@ -67,11 +67,11 @@ impl Partitioner<'_> {
 
     /// The bytes that a device sends in each round of a loop, whose state lies on the devices as is said.
     fn sent_by_round(&mut self, body: ComputationId, tilings: &[TileAssignment]) -> Result<u64, Diag> {
-        let channel = self.next_channel;
+        let channel = self.channels.next;
         self.trying = true;
         let made = self.computation(body, &[tilings.to_vec()], tilings);
         self.trying = false;
-        self.next_channel = channel;
+        self.channels.next = channel;
         Ok(self.sent_by(made?))
     }
 

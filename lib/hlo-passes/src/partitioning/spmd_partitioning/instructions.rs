@@ -22,6 +22,11 @@ impl Partitioner<'_> {
             Op::Reshape(_) => self.reshape(id),
             Op::Reverse(a) => self.reversed(id, &a.dimensions),
             Op::Rng(_) => self.drawn(id),
+            Op::AllGather(_)
+            | Op::AllReduce(_)
+            | Op::AllToAll(_)
+            | Op::CollectivePermute(_)
+            | Op::ReduceScatter(_) => self.own_exchange(id),
             Op::OptBarrier | Op::AddDependency => self.passed_on(id),
             Op::While(a) => self.while_loop(id, &a)?,
             Op::Conditional(a) => self.conditional(id, &a)?,
@@ -83,7 +88,7 @@ impl Partitioner<'_> {
     }
 
     /// What an instruction that stays the same is annotated with.
-    fn keep_notes(&mut self, from: InstrId, to: InstrId) {
+    pub(super) fn keep_notes(&mut self, from: InstrId, to: InstrId) {
         let Some(mut common) = self.module[from].common.as_deref().cloned() else { return };
         common.sharding = None;
         common.control_predecessors.clear();

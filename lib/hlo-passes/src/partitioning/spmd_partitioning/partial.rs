@@ -1,13 +1,14 @@
 //! Partial results: each device has what it has combined of its part, and all are to be combined.
 
-use super::collectives::{Groups, groups_by};
+use super::collectives::groups_by;
 use super::cutting::Cutting;
 use super::partitioner::Partitioner;
 use super::value::Part;
+use crate::partitioning::channels::{Groups, scattered};
 use crate::support::combiner::{binary_combiner, identity, is_padding};
 use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::build::Build;
-use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ComputationId, ElementType, InstrId, Op, Opcode};
 
 /// How partial results are combined.
 #[derive(Clone, Debug)]
@@ -215,38 +216,4 @@ fn sharing(cut: &TileAssignment, loops: &[usize]) -> Groups {
     };
     let number = |p: &Place| loops.iter().fold(0, |n, &f| n * cut.tiles()[f] + p.tile[f]);
     groups_by(cut, kept, number)
-}
-
-/// The dimension along which the groups that combine partial results can scatter them, and the groups in the order of the
-/// parts, if that is what is wanted.
-fn scattered(
-    tiling: &TileAssignment,
-    groups: &Groups,
-    wanted: &TileAssignment,
-    dims: &[i64],
-) -> Option<(usize, Groups)> {
-    let count = groups.first()?.len() as i64;
-    let (have, want) = (tiling.tiles(), wanted.tiles());
-    let mut differing = (0..have.len()).filter(|&d| have[d] != want[d]);
-    let (dim, None) = (differing.next()?, differing.next()) else { return None };
-    let shard = |tiles: i64| dims[dim] / tiles + i64::from(dims[dim] % tiles != 0);
-    if want[dim] != have[dim] * count || (have[dim] > 1 && shard(have[dim]) != shard(want[dim]) * count) {
-        return None;
-    }
-    let (places, targets) = (tiling.places(), wanted.places());
-    let mut ordered = Groups::with_capacity(groups.len());
-    for group in groups {
-        let mut order = vec![None; group.len()];
-        for &device in group {
-            let mut coarse: Dims = targets[device].tile.clone();
-            let part = usize::try_from(coarse[dim] % count).ok()?;
-            coarse[dim] /= count;
-            if coarse != places[device].tile || targets[device].group != places[device].group {
-                return None;
-            }
-            *order.get_mut(part)? = Some(device);
-        }
-        ordered.push(order.into_iter().collect::<Option<Vec<usize>>>()?);
-    }
-    Some((dim, ordered))
 }

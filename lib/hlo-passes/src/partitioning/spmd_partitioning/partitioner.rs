@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::value::{Part, Value};
+use crate::partitioning::channels::Channels;
 use crate::partitioning::tilings::tilings;
 use crate::support::combiner::Combiners;
 use hlo_ir::attr::TileAssignment;
@@ -17,9 +18,7 @@ pub(super) struct Partitioner<'m> {
     pub(super) module: &'m mut Module,
     /// How many devices work on each copy of the program.
     pub(super) devices: usize,
-    /// How many copies run.
-    pub(super) copies: usize,
-    pub(super) next_channel: i64,
+    pub(super) channels: Channels,
     pub(super) namer: ComputationNamer,
     pub(super) combiners: Combiners,
     /// The collectives that were made.
@@ -98,19 +97,13 @@ impl Build for Partitioner<'_> {
 
 impl<'m> Partitioner<'m> {
     pub(super) fn new(module: &'m mut Module) -> Self {
-        let count = |n: i64| usize::try_from(n).unwrap_or(1).max(1);
-        let (devices, copies) = (count(module.header.num_partitions.0), count(module.header.replica_count.0));
-        let channels = module
-            .computations()
-            .flat_map(|c| module[c].instructions().iter())
-            .filter_map(|&i| module[i].op.effect().channel());
-        let next_channel = channels.max().unwrap_or(0).max(0).saturating_add(1);
+        let devices = usize::try_from(module.header.num_partitions.0).unwrap_or(1).max(1);
+        let channels = Channels::of(module);
         let namer = ComputationNamer::new(module);
         let (entry, root) = (module.entry(), module[module.entry()].root());
         Self {
             devices,
-            copies,
-            next_channel,
+            channels,
             namer,
             combiners: Combiners::default(),
             exchanges: HashSet::new(),

@@ -37,6 +37,23 @@ fn shardings_by_axes_become_tiles() {
     assert_eq!(case("[{\"x\"}, {}], unreduced={\"y\"}"), "{devices=[2,1,4]<=[8] last_tile_dims={unreduced}}");
 }
 
+/// Outside of a region with manual axes a value is a sum of what devices have; within, each has an array of its own.
+#[test]
+fn summands_are_arrays_within_manual_computations() {
+    let text = format!(
+        "{MESH}func.func @main(%x: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}], unreduced={{\"x\"}}>}}) -> tensor<8xf32> {{
+            %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{{}}], unreduced={{\"x\"}}>] out_shardings=[<@m, [{{}}], unreduced={{\"x\"}}>] manual_axes={{\"x\", \"y\"}} (%a: tensor<8xf32>) {{
+                %1 = stablehlo.negate %a : tensor<8xf32>
+                sdy.return %1 : tensor<8xf32>
+            }} : (tensor<8xf32>) -> tensor<8xf32>
+            return %0 : tensor<8xf32>
+        }}"
+    );
+    let found = shardings(&module(&text));
+    let (outside, inside) = ("{devices=[1,2,4]<=[8] last_tile_dims={unreduced, replicated}}", "{manual}");
+    assert_eq!(found, [outside, outside, inside, inside, outside]);
+}
+
 /// What `check.…` says stands in the attributes of a typed call.
 #[test]
 fn checks_are_custom_calls() {

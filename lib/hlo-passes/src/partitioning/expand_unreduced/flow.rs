@@ -1,0 +1,277 @@
+//! Which values are there as summands: those that are written so, and what operations make of them that are the same on
+//! summands as on their sum.
+
+use super::linear::taken;
+use crate::partitioning::factors::Factors;
+use crate::partitioning::reshapes::reshaped;
+use crate::partitioning::sharding_propagation::hands_on_as_is;
+use crate::partitioning::tilings::{tilings, wrong};
+use hlo_ir::attr::{Summands, TileAssignment};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// The summands of a leaf that devices have; nothing if each has the array itself.
+pub(super) type State = Option<Rc<Summands>>;
+
+/// What is written of a leaf.
+#[derive(Clone, Debug)]
+pub(super) enum Said {
+    /// Nothing.
+    Nothing,
+    /// How the array itself lies on the devices.
+    Plain(TileAssignment),
+    /// That devices have summands.
+    Summands(Rc<Summands>),
+}
+
+/// A value, leaf by leaf.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    /// As its instruction gives it.
+    pub(super) given: Vec<State>,
+    /// As its users get it.
+    pub(super) wanted: Vec<State>,
+}
+
+/// All values.
+pub(super) struct Flow {
+    devices: usize,
+    said: HashMap<InstrId, Vec<Said>>,
+    pub(super) nodes: HashMap<InstrId, Node>,
+    /// The leaves of loops' states that don't stay summands.
+    plain: HashSet<(InstrId, usize)>,
+}
+
+impl Flow {
+    /// What there is in a module whose loops, branches and calls have computations of their own; `None` if nothing in it is
+    /// written to be summands.
+    pub(super) fn of(module: &Module, devices: usize) -> Result<Option<Self>, Diag> {
+        let mut said = HashMap::new();
+        let mut any = false;
+        for c in module.computations() {
+            for &id in module[c].instructions().iter().filter(|&&id| module[id].sharding().is_some()) {
+                let one = read(module, id, devices)?;
+                any |= one.iter().any(|s| matches!(s, Said::Summands(_)));
+                said.insert(id, one);
+            }
+        }
+        if !any {
+            return Ok(None);
+        }
+        let mut flow = Self { devices, said, nodes: HashMap::new(), plain: HashSet::new() };
+        // Each round finds another leaf, or is the last one.
+        loop {
+            let found = flow.plain.len();
+            let arguments =
+                module.parameters(module.entry()).iter().map(|&p| flow.written(module, p)).collect();
+            flow.computation(module, module.entry(), arguments);
+            if flow.plain.len() == found {
+                return Ok(Some(flow));
+            }
+        }
+    }
+
+    /// What is written of a leaf.
+    pub(super) fn said(&self, id: InstrId, leaf: usize) -> &Said {
+        self.said.get(&id).and_then(|leaves| leaves.get(leaf)).unwrap_or(&Said::Nothing)
+    }
+
+    /// A value as its users get it.
+    pub(super) fn wanted(&self, id: InstrId) -> &[State] {
+        self.nodes.get(&id).map(|n| &n.wanted[..]).unwrap_or_default()
+    }
+
+    /// A value as its instruction gives it.
+    pub(super) fn given(&self, id: InstrId) -> &[State] {
+        self.nodes.get(&id).map(|n| &n.given[..]).unwrap_or_default()
+    }
+
+    /// The summands that are written of a value.
+    fn written(&self, module: &Module, id: InstrId) -> Vec<State> {
+        self.overruled(id, vec![None; module[id].shape.leaf_count()])
+    }
+
+    fn overruled(&self, id: InstrId, given: Vec<State>) -> Vec<State> {
+        let one = |(n, state)| match self.said(id, n) {
+            Said::Nothing => state,
+            Said::Plain(_) => None,
+            Said::Summands(s) => match state {
+                Some(own) if own == *s => Some(own),
+                _ => Some(s.clone()),
+            },
+        };
+        given.into_iter().enumerate().map(one).collect()
+    }
+
+    /// Goes through a computation with these arguments. The states of its result.
+    fn computation(&mut self, module: &Module, c: ComputationId, arguments: Vec<Vec<State>>) -> Vec<State> {
+        for id in module.post_order(c) {
+            let count = module[id].shape.leaf_count();
+            let mut given = match &module[id].op {
+                Op::Parameter(p) => {
+                    let n = usize::try_from(p.number).ok();
+                    n.and_then(|n| arguments.get(n)).cloned().unwrap_or_default()
+                }
+                _ => self.gives(module, id),
+            };
+            given.resize(count, None);
+            // A tuple takes what it is to be.
+            let takes = matches!(module[id].op, Op::Tuple) || self.is_whole_again(module, id);
+            let wanted = self.overruled(id, given.clone());
+            // Devices' arrays may be cut as is said where they are made.
+            for (given, wanted) in given.iter_mut().zip(&wanted) {
+                if takes || wanted.as_ref().is_some_and(|w| goes_on(w, given)) {
+                    given.clone_from(wanted);
+                }
+            }
+            self.nodes.insert(id, Node { given, wanted });
+        }
+        self.wanted(module[c].root()).to_vec()
+    }
+
+    /// True for the call after which an array of the whole program's are summands that devices have.
+    fn is_whole_again(&self, module: &Module, id: InstrId) -> bool {
+        target(module, id) == Some("SPMDShardToFullShape")
+            && matches!(self.said(id, 0), Said::Summands(_))
+            && module[id].operands.first().is_some_and(|&o| self.wanted(o).iter().all(Option::is_none))
+    }
+
+    /// True for the call after which each device's summand is an array of its own.
+    pub(super) fn is_own(&self, module: &Module, id: InstrId) -> bool {
+        if target(module, id) != Some("SPMDFullToShardShape") {
+            return false;
+        }
+        let Some(Some(s)) = module[id].operands.first().and_then(|&o| self.wanted(o).first()) else {
+            return false;
+        };
+        let Said::Plain(own) = self.said(id, 0) else { return true };
+        // Devices with other summands must be in other groups.
+        let pairs: HashSet<(usize, usize)> = (0..self.devices)
+            .filter_map(|device| Some((s.own.place(device)?.group, own.place(device)?.group)))
+            .collect();
+        let groups: HashSet<usize> = pairs.iter().map(|&(_, group)| group).collect();
+        groups.len() == pairs.len()
+    }
+
+    fn gives(&mut self, module: &Module, id: InstrId) -> Vec<State> {
+        let operands = module[id].operands.clone();
+        let states = |flow: &Self, n: usize| -> Vec<State> {
+            operands.get(n).map(|&o| flow.wanted(o).to_vec()).unwrap_or_default()
+        };
+        match &module[id].op {
+            Op::Tuple => operands.iter().flat_map(|&o| self.wanted(o).to_vec()).collect(),
+            Op::GetTupleElement(a) => {
+                let Some((&o, index)) = operands.first().zip(usize::try_from(a.index).ok()) else {
+                    return Vec::new();
+                };
+                let before = module[o].shape.as_tuple().unwrap_or_default().iter().take(index);
+                let start: usize = before.map(|s| s.leaf_count()).sum();
+                let count = module[id].shape.leaf_count();
+                self.wanted(o).get(start..start + count).unwrap_or_default().to_vec()
+            }
+            Op::While(a) => {
+                let is_plain = |flow: &Self, n: usize| flow.plain.contains(&(id, n));
+                let mut state: Vec<State> = states(self, 0);
+                for (n, leaf) in state.iter_mut().enumerate() {
+                    leaf.take_if(|_| is_plain(self, n));
+                }
+                self.computation(module, a.condition, vec![state.clone()]);
+                let after = self.computation(module, a.body, vec![state.clone()]);
+                for (n, leaf) in state.iter().enumerate() {
+                    let stays = leaf.as_ref().is_none_or(|s| after.get(n).is_some_and(|a| goes_on(s, a)));
+                    if !stays {
+                        self.plain.insert((id, n));
+                    }
+                }
+                state
+            }
+            Op::Conditional(a) => {
+                let mut common: Option<Vec<State>> = None;
+                for (n, &branch) in a.branches().iter().enumerate() {
+                    let argument = states(self, n + 1);
+                    let result = self.computation(module, branch, vec![argument]);
+                    common = Some(match common {
+                        None => result,
+                        Some(before) => before.into_iter().zip(&result).map(|(a, b)| both(a, b)).collect(),
+                    });
+                }
+                common.unwrap_or_default()
+            }
+            Op::Call(a) => {
+                let arguments = (0..operands.len()).map(|n| states(self, n)).collect();
+                self.computation(module, a.to_apply, arguments)
+            }
+            Op::OptBarrier | Op::AddDependency | Op::Domain(_) => states(self, 0),
+            Op::CustomCall(_) if hands_on_as_is(module, id) => states(self, 0),
+            _ => vec![self.of_linear(module, id)],
+        }
+    }
+
+    /// The summands that an operation gives of those of its operands.
+    fn of_linear(&self, module: &Module, id: InstrId) -> State {
+        let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
+        let operands = &module[id].operands;
+        let state = |n: usize| self.wanted(*operands.get(n)?).first().cloned().flatten();
+        let roles = taken(module, id, |n| state(n).is_some())?;
+        let mut summands = (0..operands.len()).filter(|&n| roles[n]).map(|n| Some((n, state(n)?)));
+        let (n, first) = summands.next()??;
+        if !summands.all(|other| other.is_some_and(|(_, other)| other.goes_with(&first))) {
+            return None;
+        }
+        Some(Rc::new(result(module, id, n, &first, shape)))
+    }
+}
+
+/// The summands of a result, where the operand of that number has these.
+fn result(module: &Module, id: InstrId, operand: usize, of: &Summands, shape: &ArrayShape) -> Summands {
+    let rank = shape.rank();
+    if let (Op::Reshape(_), Some(from)) =
+        (&module[id].op, module[module[id].operands[operand]].shape.as_array())
+    {
+        let through = |t| reshaped(t, &from.dims, &shape.dims).map(|(_, made)| made);
+        return match (through(&of.own), through(&of.summed)) {
+            (Some(own), Some(summed)) => Summands { own, summed }.or_whole(rank),
+            _ => of.whole(rank),
+        };
+    }
+    let Some(factors) = Factors::of(module, id) else { return of.whole(rank) };
+    let Some(walk) = factors.operands.get(operand) else { return of.whole(rank) };
+    let lifted = Summands { own: factors.lift(walk, &of.own), summed: factors.lift(walk, &of.summed) };
+    lifted.or_whole(factors.factors.len()).select(&factors.result)
+}
+
+fn goes_on(summands: &Summands, after: &State) -> bool {
+    after.as_ref().is_some_and(|after| after.goes_with(summands))
+}
+
+fn both(a: State, b: &State) -> State {
+    a.filter(|a| goes_on(a, b))
+}
+
+/// What is written of the leaves of an instruction.
+fn read(module: &Module, id: InstrId, devices: usize) -> Result<Vec<Said>, Diag> {
+    let summands = Summands::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))?;
+    let leaves = module[id].shape.leaves();
+    let one = |((tiling, summands), leaf): ((Option<TileAssignment>, Option<Summands>), _)| match (
+        tiling, summands,
+    ) {
+        (Some(_), Some(s)) if is_static(leaf) => Said::Summands(Rc::new(s)),
+        (Some(tiling), _) => Said::Plain(tiling),
+        (None, _) => Said::Nothing,
+    };
+    Ok(tilings(module, id, devices)?.into_iter().zip(summands).zip(leaves).map(one).collect())
+}
+
+fn is_static(leaf: &hlo_ir::Shape) -> bool {
+    leaf.as_array().is_some_and(ArrayShape::is_static)
+}
+
+/// The target of a custom call.
+fn target(module: &Module, id: InstrId) -> Option<&str> {
+    match &module[id].op {
+        Op::CustomCall(a) => a.custom_call_target.as_str(),
+        _ => None,
+    }
+}

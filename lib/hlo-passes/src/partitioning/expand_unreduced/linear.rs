@@ -1,0 +1,77 @@
+//! Operations whose result on a sum is the sum of their results on the summands.
+
+use crate::support::combiner::binary_combiner;
+use crate::support::constants::{is_splat_float, is_splat_integer};
+use hlo_ir::{ElementType, InstrId, Module, Op, Opcode};
+
+/// Which operands an operation takes as summands, given which are there as such, if it gives the summands of its result
+/// then: the others are the same for all summands.
+pub(super) fn taken(module: &Module, id: InstrId, there: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
+    let count = module[id].operands.len();
+    let ty = element_type(module, id)?;
+    let only = |wanted: &[usize]| -> Option<Vec<bool>> {
+        let fits = (0..count).all(|n| there(n) == wanted.contains(&n));
+        (fits && !wanted.is_empty()).then(|| (0..count).map(|n| wanted.contains(&n)).collect())
+    };
+    if ty.is_pred() {
+        return None;
+    }
+    let zero = |n: usize| is_zero(module, *module[id].operands.get(n)?).then_some(());
+    match &module[id].op {
+        Op::Add | Op::Subtract | Op::Concatenate(_) => only(&(0..count).collect::<Vec<_>>()),
+        Op::Negate
+        | Op::Copy
+        | Op::Real
+        | Op::Imag
+        | Op::Reshape(_)
+        | Op::Transpose(_)
+        | Op::Broadcast(_)
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::DynamicSlice(_)
+        | Op::Gather(_) => only(&[0]),
+        Op::Convert => only(&[0]).filter(|_| rounds_only(module, id, ty)),
+        Op::Multiply | Op::Dot(_) => only(&[0]).or_else(|| only(&[1])),
+        Op::Divide if !ty.is_integer() => only(&[0]),
+        Op::Select => only(&[1, 2]),
+        Op::DynamicUpdateSlice => only(&[0, 1]),
+        Op::Pad(_) => zero(1).and_then(|()| only(&[0])),
+        Op::Reduce(_) if is_sum(module, id) => only(&[0]),
+        _ => None,
+    }
+}
+
+/// True for a sum of one array that begins with zero.
+pub(super) fn is_sum(module: &Module, id: InstrId) -> bool {
+    let Op::Reduce(a) = &module[id].op else { return false };
+    let &[_, init] = &module[id].operands[..] else { return false };
+    binary_combiner(module, a.to_apply) == Some(Opcode::Add) && is_zero(module, init)
+}
+
+/// True for what is all zeros, written so, or handed on by calls that say where it lies.
+pub(super) fn is_zero(module: &Module, mut id: InstrId) -> bool {
+    while let (true, &[operand]) = (passes_on(module, id), &module[id].operands[..]) {
+        id = operand;
+    }
+    is_splat_float(module, id, 0.0) || is_splat_float(module, id, -0.0) || is_splat_integer(module, id, 0)
+}
+
+/// True for what gives its one operand, wherever it lies.
+pub(super) fn passes_on(module: &Module, id: InstrId) -> bool {
+    matches!(module[id].op, Op::Copy) || crate::partitioning::sharding_propagation::hands_on_as_is(module, id)
+}
+
+/// True for a conversion that changes no more than the rounding: of what is rounded otherwise, or counts in a wider circle,
+/// the sum differs.
+fn rounds_only(module: &Module, id: InstrId, to: ElementType) -> bool {
+    let from = module[id].operands.first().and_then(|&o| element_type(module, o));
+    from.is_some_and(|from| {
+        let inexact = |ty: ElementType| ty.is_float() || ty.is_complex();
+        inexact(from) && inexact(to)
+            || from.is_integer() && to.is_integer() && to.bit_width() <= from.bit_width()
+    })
+}
+
+fn element_type(module: &Module, id: InstrId) -> Option<ElementType> {
+    Some(module[id].shape.as_array()?.element_type)
+}

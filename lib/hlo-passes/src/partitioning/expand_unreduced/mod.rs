@@ -1,0 +1,330 @@
+//! `expand-unreduced`: makes of values of which devices have summands parts of the program in which each device has an array
+//! of its own, and where they are needed as a whole, exchanges.
+//!
+//! ```text
+//! d = f32[4,5] dot(x, w), …, sharding={unreduced}        d = f32[4,5] dot(part of x, part of w), …, sharding={manual}
+//! ROOT n = f32[4,5] abs(d)                          →    s = f32[4,5] all-reduce(d), …, sharding={manual}
+//!                                                        f = f32[4,5] custom-call(s), … "SPMDShardToFullShape"
+//!                                                        ROOT n = f32[4,5] abs(f)
+//! ```
+//!
+//! A value is a sum of what devices have where its sharding says so (`unreduced`), and so is what is linear in such values,
+//! loops' states among it ([`flow`], [`linear`]): the operation is the same, on summands. All else needs the sum. A product or
+//! a sum that is written to be unreduced becomes one of parts; of any other value the first device of each group has all,
+//! and the others zeros ([`exchange`]). `sharding-propagation` and `spmd-partitioning` come after it, and know nothing of
+//! summands.
+
+mod exchange;
+mod flow;
+mod linear;
+
+use super::channels::Channels;
+use super::factors::Factors;
+use super::sharding_propagation::hands_on_as_is;
+use crate::control_flow::flatten_call_graph::flatten_control_flow;
+use crate::simplification::dce::remove_unneeded;
+use crate::support::combiner::Combiners;
+use crate::{Keeps, PassInfo, Rewrites};
+use flow::{Flow, Said, State};
+use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Summands, TileAssignment};
+use hlo_ir::build::{Build, ComputationNamer};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "expand-unreduced",
+    summary: "write what devices do with summands of arrays (shardings that are `unreduced`)",
+    keeps: Keeps::Values,
+    example: "\
+HloModule expand_unreduced, num_partitions=2
+
+ENTRY e {
+  x = f32[4,6] parameter(0), sharding={devices=[1,2]<=[2]}
+  w = f32[6,8] parameter(1), sharding={devices=[2,1]<=[2]}
+  d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={unreduced}
+  n = f32[4,8] negate(d)
+  ROOT r = f32[4,8] copy(n), sharding={replicated}
+}
+",
+    build: |_, _| Box::new(run),
+    ..PassInfo::PLAIN
+};
+
+fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
+    let Some(devices) = usize::try_from(module.header.num_partitions.0).ok().filter(|&n| n > 1) else {
+        return Ok(false);
+    };
+    if Flow::of(module, devices)?.is_none() {
+        return Ok(false);
+    }
+    flatten_control_flow(module)?;
+    let Some(flow) = Flow::of(module, devices)? else { return Ok(false) };
+    let mut expansion = Expansion {
+        devices,
+        channels: Channels::of(module),
+        namer: ComputationNamer::new(module),
+        combiners: Combiners::default(),
+        to: module.entry(),
+        at: module[module.entry()].root(),
+        arguments: HashMap::new(),
+        now: HashMap::new(),
+        sums: HashMap::new(),
+        flow,
+        module,
+    };
+    expansion.run();
+    remove_unneeded(module);
+    Ok(true)
+}
+
+struct Expansion<'m> {
+    module: &'m mut Module,
+    flow: Flow,
+    devices: usize,
+    channels: Channels,
+    namer: ComputationNamer,
+    combiners: Combiners,
+    /// The computation that is looked at, and its instruction.
+    to: ComputationId,
+    at: InstrId,
+    /// What the parameters of computations that are called are given.
+    arguments: HashMap<InstrId, InstrId>,
+    /// What the users of an instruction get instead of it.
+    now: HashMap<InstrId, InstrId>,
+    /// The sums of values, and how they lie on the devices if that was asked for.
+    sums: HashMap<(InstrId, Option<TileAssignment>), InstrId>,
+}
+
+/// How an instruction takes an operand.
+enum Taken {
+    /// As it is.
+    AsIs,
+    /// In these states.
+    As(Vec<State>),
+    /// The same for all of these summands.
+    ForAll(Summands),
+}
+
+impl Build for Expansion<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        self.module.add_like_in(self.to, self.at, shape, op, operands.iter().copied())
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.module[id].shape.clone()
+    }
+}
+
+impl Expansion<'_> {
+    fn run(&mut self) {
+        let mut results: HashMap<ComputationId, Vec<State>> = HashMap::new();
+        let reached: Vec<ComputationId> =
+            self.module.computations().filter(|&c| self.is_reached(c)).collect();
+        for &c in &reached {
+            for &id in self.module[c].instructions() {
+                match &self.module[id].op {
+                    Op::While(a) => {
+                        results.insert(a.body, self.flow.given(id).to_vec());
+                    }
+                    Op::Conditional(a) => {
+                        results.extend(a.branches().iter().map(|&b| (b, self.flow.given(id).to_vec())));
+                    }
+                    Op::Call(a) => {
+                        results.insert(a.to_apply, self.flow.given(id).to_vec());
+                        let parameters = self.module.parameters(a.to_apply);
+                        self.arguments.extend(parameters.into_iter().zip(self.module[id].operands.clone()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let root = self.module[self.module.entry()].root();
+        let written = |n| match self.flow.said(root, n) {
+            Said::Summands(s) => Some(s.clone()),
+            _ => None,
+        };
+        let leaves = self.module[root].shape.leaf_count();
+        results.insert(self.module.entry(), (0..leaves).map(written).collect());
+        for c in reached {
+            self.computation(c, results.remove(&c));
+        }
+    }
+
+    fn is_reached(&self, c: ComputationId) -> bool {
+        self.module.has_root(c) && self.flow.nodes.contains_key(&self.module[c].root())
+    }
+
+    fn computation(&mut self, c: ComputationId, result: Option<Vec<State>>) {
+        self.to = c;
+        for id in self.module.post_order(c) {
+            self.at = id;
+            self.instruction(id);
+        }
+        let root = self.module[c].root();
+        self.at = root;
+        let have = self.flow.wanted(root).to_vec();
+        let want = result.unwrap_or_else(|| vec![None; have.len()]);
+        let value = self.now.get(&root).copied().unwrap_or(root);
+        let value = self.converted(value, &have, &want);
+        if value != root {
+            self.module.set_root(c, value);
+        }
+    }
+
+    fn instruction(&mut self, id: InstrId) {
+        let operands = self.module[id].operands.clone();
+        let taken: Vec<Taken> = (0..operands.len()).map(|n| self.taken(id, n)).collect();
+        for (n, (&o, taken)) in operands.iter().zip(taken).enumerate() {
+            let now = self.now.get(&o).copied().unwrap_or(o);
+            let new = match taken {
+                Taken::AsIs => now,
+                Taken::As(want) => {
+                    let have = self.flow.wanted(o).to_vec();
+                    self.converted(now, &have, &want)
+                }
+                Taken::ForAll(summands) => self.for_all(now, &summands),
+            };
+            if new != o {
+                self.module.replace_operand(id, n, new);
+            }
+        }
+        let (given, wanted) = (self.flow.given(id).to_vec(), self.flow.wanted(id).to_vec());
+        self.annotate(id, &given, id);
+        let changed = given.iter().zip(&wanted).any(|(a, b)| !same(a, b));
+        if changed {
+            let new = self.converted_as_said(id, &given, &wanted);
+            self.now.insert(id, new);
+        }
+    }
+
+    /// How an instruction takes an operand.
+    fn taken(&self, id: InstrId, n: usize) -> Taken {
+        let operands = &self.module[id].operands;
+        let there = |n: usize| operands.get(n).is_some_and(|&o| matches!(self.flow.wanted(o), [Some(_)]));
+        let given = self.flow.given(id);
+        match &self.module[id].op {
+            Op::Tuple => {
+                let count = |&o: &InstrId| self.module[o].shape.leaf_count();
+                let start: usize = operands[..n].iter().map(count).sum();
+                let own = given.get(start..start + count(&operands[n])).unwrap_or_default();
+                return Taken::As(own.to_vec());
+            }
+            Op::While(_) => return Taken::As(given.to_vec()),
+            Op::Conditional(_) if n > 0 => return Taken::AsIs,
+            Op::GetTupleElement(_) | Op::Call(_) | Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
+                return Taken::AsIs;
+            }
+            Op::CustomCall(_) if hands_on_as_is(self.module, id) || self.flow.is_own(self.module, id) => {
+                return Taken::AsIs;
+            }
+            _ => {}
+        }
+        match (given, linear::taken(self.module, id, there)) {
+            ([Some(_)], Some(taken)) if taken.get(n) == Some(&true) => Taken::AsIs,
+            ([Some(own)], Some(_)) => Taken::ForAll(self.of_operand(id, n, own)),
+            _ => Taken::As(vec![None; self.module[operands[n]].shape.leaf_count()]),
+        }
+    }
+
+    /// The groups of devices that have the summands of a result, as an operand of it is cut.
+    fn of_operand(&self, id: InstrId, n: usize, result: &Summands) -> Summands {
+        let rank = self.module[self.module[id].operands[n]].shape.as_array().map_or(0, |a| a.rank());
+        let factors = Factors::of(self.module, id);
+        match factors.as_ref().and_then(|f| Some((f, f.operands.get(n)?))) {
+            Some((factors, walk)) => lifted(factors, &factors.result, result).select(walk),
+            None => result.whole(rank),
+        }
+    }
+
+    /// Writes how the leaves of a value lie on the devices, where some are summands or were written to be.
+    fn annotate(&mut self, id: InstrId, states: &[State], as_said_of: InstrId) {
+        let is_said = |n| matches!(self.flow.said(as_said_of, n), Said::Summands(_));
+        if !states.iter().enumerate().any(|(n, s)| s.is_some() || is_said(n)) {
+            return;
+        }
+        let leaf = |(n, state): (usize, &State)| match (state, self.flow.said(as_said_of, n)) {
+            (Some(summands), _) => summands.own.to_kind(),
+            (None, Said::Plain(tiling)) => tiling.to_kind(),
+            // Where the whole lies before it is taken apart is left open.
+            (None, Said::Nothing | Said::Summands(_)) => ShardingKind::Unknown,
+        };
+        let leaves = states.iter().enumerate().map(leaf);
+        let sharding = match self.module[id].shape.is_tuple() {
+            true => Sharding::Tuple(leaves.map(single).collect()),
+            false => Sharding::single(leaves.last().unwrap_or_default()),
+        };
+        self.module.common_mut(id).sharding = Some(sharding);
+    }
+
+    /// A value in other states.
+    fn converted(&mut self, id: InstrId, have: &[State], want: &[State]) -> InstrId {
+        if have.iter().zip(want).all(|(a, b)| same(a, b)) {
+            return id;
+        }
+        match self.module[id].shape.clone() {
+            Shape::Tuple(parts) => {
+                let mut at = 0;
+                let mut elements = Vec::with_capacity(parts.len());
+                for (n, part) in parts.iter().enumerate() {
+                    let leaves = at..at + part.leaf_count();
+                    at = leaves.end;
+                    let (have, want) = (&have[leaves.clone()], &want[leaves]);
+                    let Some(element) = self.element(id, n) else { return id };
+                    self.annotate(element, have, element);
+                    elements.push(self.converted(element, have, want));
+                }
+                let tuple = self.tuple(&elements);
+                self.annotate(tuple, want, tuple);
+                tuple
+            }
+            Shape::Array(_) => {
+                let whole = match have {
+                    [Some(own), ..] => self.summed(id, own, None),
+                    _ => id,
+                };
+                match want {
+                    [Some(wanted), ..] => self.summands(whole, wanted),
+                    _ => whole,
+                }
+            }
+            _ => id,
+        }
+    }
+
+    /// The result of an instruction in the states that are written of it: an array's sum lies on the devices as is said.
+    fn converted_as_said(&mut self, id: InstrId, given: &[State], wanted: &[State]) -> InstrId {
+        match (given, wanted, self.flow.said(id, 0)) {
+            ([Some(own)], [None], Said::Plain(tiling)) => {
+                let tiling = tiling.clone();
+                self.summed(id, own, Some(&tiling))
+            }
+            _ => {
+                let new = self.converted(id, given, wanted);
+                self.annotate(new, wanted, id);
+                new
+            }
+        }
+    }
+}
+
+/// The summands of the loops that an array walks.
+fn lifted(factors: &Factors, walk: &super::factors::Walk, of: &Summands) -> Summands {
+    let lifted = Summands { own: factors.lift(walk, &of.own), summed: factors.lift(walk, &of.summed) };
+    lifted.or_whole(factors.factors.len())
+}
+
+/// True for states that are the same up to how the devices' arrays are cut.
+fn same(a: &State, b: &State) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.goes_with(b),
+        _ => false,
+    }
+}
+
+fn single(kind: ShardingKind) -> Arc<SingleSharding> {
+    Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() })
+}
