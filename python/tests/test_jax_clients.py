@@ -138,15 +138,17 @@ class Clients(unittest.TestCase):
             import jax, numpy as np
             from jax.sharding import NamedSharding, PartitionSpec as P
             x = jax.device_put(np.arange(8), NamedSharding(jax.make_mesh((4,), ("x",)), P("x")))
+            said = []
 
             @jax.jit
             def show(x):
-                jax.debug.callback(lambda x: print("-".join(map(str, x))), x)
-                jax.debug.callback(lambda x: print("-".join(map(str, x))), x, partitioned=True)
-                jax.debug.inspect_array_sharding(x * 2, callback=lambda s: print(s.spec[0]))
+                jax.debug.callback(lambda x: said.append("-".join(map(str, x))), x)
+                jax.debug.callback(lambda x: said.append("-".join(map(str, x))), x, partitioned=True)
+                jax.debug.inspect_array_sharding(x * 2, callback=lambda s: said.append(s.spec[0]))
                 return x
             show(x)
             jax.effects_barrier()
+            print(*said)
         """, HLO_NUM_DEVICES="4")
         self.assertEqual(sorted(said), ["0-1", "0-1-2-3-4-5-6-7", "2-3", "4-5", "6-7", "x"])
 

@@ -89,6 +89,20 @@ impl Buffer {
         Ok(Self::ready(shape.clone(), Arc::new(bytes)))
     }
 
+    /// Memory for a result, all of which is written: an array of whatever elements.
+    #[cfg(feature = "codegen")]
+    pub(crate) fn room(shape: &Shape) -> Result<Self, Error> {
+        // Beyond the sizes of an array whose sizes are known at run time there are zeros.
+        let is_written = shape.as_array().is_some_and(hlo_ir::ArrayShape::is_static);
+        match is_written {
+            true => {
+                let bytes = AlignedBytes::try_room(shape.stored_size()).ok_or_else(|| no_memory(shape))?;
+                Ok(Self::ready(shape.clone(), Arc::new(bytes)))
+            }
+            false => Self::zeros(shape),
+        }
+    }
+
     /// A copy of a program's elements, in the order of `shape`'s layout; `T` is as in [`Buffer::from_owner`].
     ///
     /// # Errors
@@ -242,7 +256,7 @@ impl Buffer {
     #[cfg(feature = "codegen")]
     pub(crate) fn make_own(&mut self) -> Result<(), Error> {
         if self.bytes_mut().is_none() {
-            *self = Self::zeros(self.shape())?;
+            *self = Self::room(self.shape())?;
         }
         Ok(())
     }

@@ -161,7 +161,7 @@ impl Executable {
             });
         }
         let results = (results.into_iter().zip(leaves))
-            .map(|(result, shape)| result.map_or_else(|| Buffer::zeros(shape), Ok))
+            .map(|(result, shape)| result.map_or_else(|| Buffer::room(shape), Ok))
             .collect::<Result<Vec<Buffer>, Error>>()?;
         Ok(Given { inputs, results, device })
     }

@@ -138,7 +138,7 @@ impl LocalProgram {
     pub(crate) fn room(&self) -> Result<Vec<Buffer>, Error> {
         match &self.code {
             #[cfg(feature = "codegen")]
-            Code::Compiled(program) => program.result().leaves().into_iter().map(Buffer::zeros).collect(),
+            Code::Compiled(program) => program.result().leaves().into_iter().map(Buffer::room).collect(),
             Code::Interpreted(_) => Ok(Vec::new()),
         }
     }

@@ -42,6 +42,10 @@ impl Policy {
 const COMPILATION: Duration = Duration::from_millis(50);
 const COMPILATION_OF_ONE: Duration = Duration::from_micros(500);
 
+/// Such a part of what compilation takes may quick runs take before it is begun: it is done on another thread, and the sooner it is
+/// over the more runs gain by it.
+const PART: u32 = 8;
+
 /// A run that takes less is done on the caller's thread: handing it to another one takes a tenth of that.
 const QUICK: Duration = Duration::from_micros(200);
 
@@ -56,8 +60,10 @@ pub struct Engines {
     /// What all interpreted runs took together, and what the last run took, in nanoseconds.
     spent: AtomicU64,
     last: AtomicU64,
-    /// What has to be spent before compilation pays.
+    /// What quick runs have to take together before compilation is begun.
     price: Duration,
+    /// True unless all runs are thought to be quick.
+    may_be_slow: bool,
     is_shallow: bool,
 }
 
@@ -86,7 +92,8 @@ impl Engines {
             is_asked: AtomicBool::new(is_final),
             spent: AtomicU64::new(0),
             last: AtomicU64::new(nanoseconds(expected)),
-            price,
+            price: price / PART,
+            may_be_slow: expected >= QUICK / 4,
             is_shallow: depth(module) <= SHALLOW,
         })
     }
@@ -99,6 +106,16 @@ impl Engines {
     /// True if a run is over sooner than another thread has begun it.
     pub fn is_quick(&self) -> bool {
         self.is_shallow && self.last.load(Ordering::Relaxed) < nanoseconds(QUICK)
+    }
+
+    /// True before the second run of a program whose runs are not quick: who is run twice is run often, and whoever looks what a run
+    /// takes runs it once before. It is up to the caller to call [`Engines::compile`] then.
+    pub fn pays_at_once(&self) -> bool {
+        self.may_be_slow
+            && self.spent.load(Ordering::Relaxed) > 0
+            && self.last.load(Ordering::Relaxed) >= nanoseconds(QUICK)
+            && !self.is_asked.load(Ordering::Relaxed)
+            && !self.is_asked.swap(true, Ordering::Relaxed)
     }
 
     /// Notes what a run took. True the first time that compilation pays: it is up to the caller then to call

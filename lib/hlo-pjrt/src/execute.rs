@@ -225,6 +225,9 @@ fn perform(
     context: Option<Arc<crate::ffi::UserData>>,
 ) -> Result<Vec<Vec<Array>>> {
     catch(|| {
+        if program.engines.pays_at_once() {
+            program.engines.compile(&program.platform, &program.module, &program.options);
+        }
         let start = Instant::now();
         let results = crate::callbacks::with(context, program.devices.len() > 1, || run(program, given))?;
         if program.engines.note(start.elapsed()) {

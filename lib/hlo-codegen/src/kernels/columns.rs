@@ -17,6 +17,14 @@ use hlo_plan::Refusal;
 /// The rows of a block, which are added to one accumulator after the other.
 const ROWS: i64 = 64;
 
+/// Tiles are what threads share: as many as this there should be, whatever the number of threads.
+const TILES: i64 = 8;
+
+/// The columns of a tile: at least some cache lines in a row, at most what stays near with all levels of blocks, and whole vectors.
+const LEAST_TILE: i64 = 128;
+const MOST_TILE: i64 = 1024;
+const VECTORS: i64 = 64;
+
 /// How a column reduction is cut: see [`plan`].
 pub struct ColumnPlan {
     /// The kept dimensions of the result, slowest first, without the fastest.
@@ -45,7 +53,9 @@ pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
     let order = result.minor_to_major();
     let outer: Vec<usize> = order.into_iter().rev().filter(|&d| d != minor).collect();
     let columns = result.dims[minor];
-    let tile = columns.min(1024);
+    let others: i64 = outer.iter().map(|&d| result.dims[d]).product();
+    let wanted = columns / (TILES / others.max(1)).max(1);
+    let tile = (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns);
     Some(ColumnPlan { outer, minor, tile, tiles: (columns + tile - 1) / tile })
 }
 

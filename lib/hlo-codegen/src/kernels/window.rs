@@ -3,7 +3,7 @@
 //! Source: operation semantics, "ReduceWindow".
 
 use super::body::array;
-use super::carried::{Span, carried_spans, round_all};
+use super::carried::{LoopStep, Span, carried_spans, round_all};
 use super::element::ElementCx;
 use super::index::Idx;
 use super::{scalar, sums};
@@ -16,6 +16,10 @@ use hlo_plan::Refusal;
 /// In windows of fewer elements along a dimension each one is tested for being on the array: such loops are unrolled,
 /// and the loop around them has vectors.
 const MIN_CLIPPED: i64 = 16;
+
+/// Windows of no more elements have no loops: LLVM, which would unroll them, stops at two dimensions, and the loop around gets no
+/// vectors then.
+const MAX_UNROLLED: i64 = 16;
 
 /// The result elements (one an operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal` means nothing
 /// here: elements are combined in row-major order.
@@ -53,11 +57,34 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
         })
     };
     let at = &mut Vec::new();
+    if spans.iter().all(|s| !s.is_part()) && sums::elements(&spans) <= MAX_UNROLLED {
+        let sizes: Vec<i64> = spans.iter().map(Span::size).collect();
+        let out = one_by_one(&sizes, init, at, &mut step)?;
+        return Ok(round_all(cx, &types, out));
+    }
     let out = match (sums::summed_type(module, attrs.to_apply), &init[..]) {
         (Some(ty), &[init]) => vec![sums::summed_spans(cx, &spans, ty, init, at, &mut step)?],
         _ => carried_spans(cx, &spans, &types, init, at, &mut step)?,
     };
     Ok(round_all(cx, &types, out))
+}
+
+/// The places of a window one after the other, in row-major order, without loops.
+fn one_by_one<'c>(
+    sizes: &[i64],
+    init: Vec<Elem<'c>>,
+    at: &mut Vec<Idx<'c>>,
+    step: LoopStep<'_, 'c>,
+) -> Result<Vec<Elem<'c>>, Refusal> {
+    let Some((&size, rest)) = sizes.split_first() else { return step(at, &init) };
+    let mut acc = init;
+    for place in 0..size {
+        at.push(Idx::constant(place));
+        let next = one_by_one(rest, acc, at, step);
+        at.pop();
+        acc = next?;
+    }
+    Ok(acc)
 }
 
 /// The window's dimensions, trivial ones where none are written.

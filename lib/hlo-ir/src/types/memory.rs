@@ -1,5 +1,6 @@
 //! The memory of arrays: bytes aligned for every element type, of their own or of somebody else.
 
+use super::reuse::Words;
 use bytemuck::Pod;
 use stable_deref_trait::StableDeref;
 use std::any::Any;
@@ -23,7 +24,15 @@ use std::ptr::NonNull;
 pub struct AlignedBytes(Memory);
 
 enum Memory {
-    Own { words: Vec<u128>, len: usize },
+    Own {
+        words: Vec<u128>,
+        len: usize,
+    },
+    /// The same, and the memory is used again after it.
+    Room {
+        words: Words,
+        len: usize,
+    },
     Borrowed(Borrowed),
 }
 
@@ -64,6 +73,19 @@ impl AlignedBytes {
         // SAFETY: allocated by the global allocator as an array of `words` elements, all of which are zero.
         let words = unsafe { Vec::from_raw_parts(address, words, words) };
         Some(Self(Memory::Own { words, len }))
+    }
+
+    /// `len` bytes of whatever value, for somebody who writes all of them; `None` if there is no memory for them. A large array's
+    /// memory may be that of one that was dropped, and is used again when this one is.
+    pub fn try_room(len: usize) -> Option<Self> {
+        let words = match Words::again(len.div_ceil(Self::ALIGNMENT)) {
+            Some(words) => words,
+            None => match Self::try_zeroed(len)?.0 {
+                Memory::Own { words, .. } => Words(words),
+                _ => return None,
+            },
+        };
+        Some(Self(Memory::Room { words, len }))
     }
 
     /// A copy of `bytes`.
@@ -108,6 +130,7 @@ impl std::ops::Deref for AlignedBytes {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Memory::Own { words, len } => &bytemuck::cast_slice(words)[..*len],
+            Memory::Room { words, len } => &bytemuck::cast_slice(&words.0)[..*len],
             // SAFETY: the owner, which is alive, has as many initialised bytes there, and nobody changes them: they
             // were reached through a shared reference to it, and nothing else is done with it than to drop it.
             Memory::Borrowed(b) => unsafe { std::slice::from_raw_parts(b.address.as_ptr(), b.len) },
@@ -123,6 +146,7 @@ impl std::ops::DerefMut for AlignedBytes {
         }
         match &mut self.0 {
             Memory::Own { words, len } => &mut bytemuck::cast_slice_mut(words)[..*len],
+            Memory::Room { words, len } => &mut bytemuck::cast_slice_mut(&mut words.0)[..*len],
             Memory::Borrowed(_) => &mut [],
         }
     }

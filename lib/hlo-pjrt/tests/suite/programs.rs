@@ -220,7 +220,9 @@ fn options_of_xla_are_checked_as_xla_does() {
     let said = |name: &str, value: hlo_proto::OptionValue| {
         let mut options = hlo_proto::CompileOptions::default();
         options.env_option_overrides.push((name.into(), value));
-        compile_as(client, "hlo", AXPY.as_bytes(), &options.write()).err().map(|e| e.message)
+        compile_as(client, "hlo", AXPY.as_bytes(), &options.write())
+            .err()
+            .map(|e| e.message.trim_start_matches("PJRT_Client_Compile: ").to_owned())
     };
     let flag = "xla_embed_ir_in_executable";
     for value in [Text("True".into()), Bool(true), Integer(1)] {
