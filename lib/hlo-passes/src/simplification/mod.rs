@@ -12,6 +12,7 @@ pub(crate) mod dot_decomposer;
 pub(crate) mod dot_dimension_merger;
 pub(crate) mod dot_dimension_normalizer;
 pub(crate) mod dot_merger;
+pub(crate) mod dot_strength_reduction;
 pub(crate) mod dynamic_dimension_simplifier;
 pub(crate) mod dynamic_index_splitter;
 pub(crate) mod excess_precision;
@@ -48,6 +49,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &dot_dimension_merger::INFO,
     &dot_dimension_normalizer::INFO,
     &dot_merger::INFO,
+    &dot_strength_reduction::INFO,
     &dynamic_dimension_simplifier::INFO,
     &dynamic_index_splitter::INFO,
     &excess_precision::INFO,

@@ -1,0 +1,139 @@
+//! `dot-strength-reduction`: products of vectors, one or a batch of them, as sums of products of their elements.
+//!
+//! ```text
+//! d = f32[8] dot(x, y), batch dimensions {0}, contracting {1}    →    p = f32[8,64] multiply(x, y)
+//!                                                                    d = f32[8] reduce(p, 0), dimensions={1}, …
+//! ```
+//!
+//! There is no matrix in them whose elements are used more than once, which is what kernels of matrix products are made for; sums are
+//! fused with what makes the vectors, and read memory in its order. Floats narrower than `f32` are multiplied and added in `f32`, and
+//! rounded once, as products do it. (XLA's algebraic simplifier has the rewrite, as an option, with this name.)
+
+use crate::support::rewrite::{Cx, Pattern, index};
+use crate::{Keeps, PassInfo};
+use hlo_ir::attr::DotAttrs;
+use hlo_ir::build::Build;
+use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
+
+/// The registry's entry.
+pub static INFO: PassInfo = PassInfo {
+    name: "dot-strength-reduction",
+    summary: "make products of vectors sums of products of their elements",
+    keeps: Keeps::Values,
+    patterns: &[PATTERNS],
+    example: "\
+HloModule dot_strength_reduction
+
+ENTRY e {
+  x = f32[8,64] parameter(0)
+  y = f32[8,64] parameter(1)
+  ROOT d = f32[8] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}
+",
+    ..PassInfo::PLAIN
+};
+
+static PATTERNS: &[Pattern] = &[Pattern::new(
+    "dot-reduce",
+    "dot without free dimensions but of size 1 → reduce(multiply(x, y))",
+    &[Opcode::Dot],
+    dot_reduce,
+)];
+
+/// A dot of vectors.
+fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let Op::Dot(a) = cx.module[id].op.clone() else { return None };
+    let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
+    let (left, right, to) = (cx.array(lhs)?, cx.array(rhs)?, cx.array(id)?);
+    if a.algorithm != Default::default() || ![&left, &right, &to].iter().all(|s| s.is_static()) {
+        return None;
+    }
+    let ty = summed_in([left.element_type, right.element_type], to.element_type)?;
+    let pairs = pairs(&a)?;
+    let is_free = |shape: &ArrayShape, side: fn(&(usize, usize)) -> usize, d: usize| {
+        !pairs.iter().any(|p| side(p) == d) && shape.dims[d] != 1
+    };
+    let count: i64 = a.lhs_contracting_dims.iter().map(|&d| left.dims[index(d).unwrap_or(0)]).product();
+    let frees = (0..left.rank()).any(|d| is_free(&left, |p| p.0, d))
+        || (0..right.rank()).any(|d| is_free(&right, |p| p.1, d));
+    if frees || count < 2 || pairs.is_empty() {
+        return None;
+    }
+    // In the order of the left operand's dimensions.
+    let mut ordered = pairs.clone();
+    ordered.sort_unstable();
+    let sizes: Dims = ordered.iter().map(|&(l, _)| left.dims[l]).collect();
+    let x = factor(cx, lhs, &ordered.iter().map(|p| p.0).collect::<Vec<_>>(), ty)?;
+    let y = factor(cx, rhs, &ordered.iter().map(|p| p.1).collect::<Vec<_>>(), ty)?;
+    let product = cx.add(ArrayShape::new(ty, sizes), Op::Multiply, &[x, y]);
+    let batch = a.lhs_batch_dims.len();
+    let place = |pair: &(usize, usize)| ordered.iter().position(|p| p == pair);
+    let reduced: Vec<i64> =
+        pairs[batch..].iter().map(|p| place(p).map(|n| n as i64)).collect::<Option<_>>()?;
+    let zero = cx.zero(ty)?;
+    let to_apply = cx.combiner(&Op::Add, ty);
+    // What is left is the batch, in the order of the left operand; the result has it as it is written.
+    let mut left_over: Vec<usize> = (0..batch).collect();
+    left_over.sort_unstable_by_key(|&n| pairs[n].0);
+    let kept: Dims = left_over.iter().map(|&n| left.dims[pairs[n].0]).collect();
+    let mut sorted = reduced;
+    sorted.sort_unstable();
+    let mut sum = cx.add(ArrayShape::new(ty, kept), Op::reduce(sorted, to_apply), &[product, zero]);
+    if !left_over.is_sorted() {
+        let order: Vec<i64> = (0..batch)
+            .map(|n| left_over.iter().position(|&m| m == n).map(|m| m as i64))
+            .collect::<Option<_>>()?;
+        let dims: Dims = (0..batch).map(|n| left.dims[pairs[n].0]).collect();
+        sum = cx.add(ArrayShape::new(ty, dims), Op::transpose(order), &[sum]);
+    }
+    let sum = cx.reshaped(sum, &to.dims)?;
+    let plain = ArrayShape::new(ty, to.dims.iter().copied());
+    Some(match (ty == to.element_type, cx.array(sum)? == to) {
+        (true, true) => sum,
+        (true, false) if plain.same_dims(&to) => cx.instead(Op::Copy, &[sum]),
+        _ => cx.instead(Op::Convert, &[sum]),
+    })
+}
+
+/// The dimensions that go together: the batch's, then those that are summed over.
+fn pairs(a: &DotAttrs) -> Option<Vec<(usize, usize)>> {
+    let left = a.lhs_batch_dims.iter().chain(&a.lhs_contracting_dims);
+    let right = a.rhs_batch_dims.iter().chain(&a.rhs_contracting_dims);
+    left.zip(right).map(|(&l, &r)| Some((index(l)?, index(r)?))).collect()
+}
+
+/// The type that products are made and added in, if the factors have no other values in it.
+fn summed_in(factors: [ElementType; 2], to: ElementType) -> Option<ElementType> {
+    let ty = match to {
+        ElementType::F16 | ElementType::Bf16 => ElementType::F32,
+        other => other,
+    };
+    let is_known = matches!(ty, ElementType::F32 | ElementType::F64)
+        || ty.is_complex()
+        || ty.is_integer() && ty.bit_width() >= 8;
+    let fits = |from: ElementType| {
+        from == ty
+            || from.bit_width() < ty.bit_width()
+                && (from.is_float() && ty.is_float() || from.is_integer() && ty.is_integer())
+    };
+    (is_known && !to.is_pred() && factors.into_iter().all(fits)).then_some(ty)
+}
+
+/// An operand with its dimensions in another order, without those of size 1 that are not among them.
+fn factor(cx: &mut Cx<'_>, id: InstrId, order: &[usize], ty: ElementType) -> Option<InstrId> {
+    let shape = cx.array(id)?;
+    let mut present: Vec<usize> = order.to_vec();
+    present.sort_unstable();
+    let sizes: Dims = present.iter().map(|&d| shape.dims[d]).collect();
+    let mut made = cx.reshaped(id, &sizes)?;
+    if shape.element_type != ty {
+        made = cx.add(ArrayShape::new(ty, sizes), Op::Convert, &[made]);
+    }
+    if order.is_sorted() {
+        return Some(made);
+    }
+    let map: Vec<i64> =
+        order.iter().map(|d| present.iter().position(|p| p == d).map(|n| n as i64)).collect::<Option<_>>()?;
+    let dims: Dims = order.iter().map(|&d| shape.dims[d]).collect();
+    Some(cx.add(ArrayShape::new(ty, dims), Op::transpose(map), &[made]))
+}
