@@ -4,8 +4,9 @@ use crate::fault::Result;
 use crate::sys::{List, NamedValue, Value, args::*};
 use std::sync::LazyLock;
 
-/// The version of StableHLO that programs are to come in. It stays the same whatever the caller's is, so that the vocabulary does.
-const STABLEHLO: [i64; 3] = [1, 13, 0];
+/// The newest version of StableHLO that is read (`hlo_stablehlo::Version::CURRENT`): programs come in it, or in the caller's own if that
+/// is older.
+const STABLEHLO: [i64; 3] = [1, 20, 0];
 
 /// The oldest version of StableHLO that is read.
 const OLDEST_STABLEHLO: [i64; 3] = [0, 9, 0];

@@ -1,0 +1,16 @@
+// A collective that is begun and ended: how large an all-gather's result is, its type says.
+// RUN: hlo-opt %s | FileCheck %s
+
+// CHECK: [[S:%.*]] = (f32[4,4]{1,0}, f32[8,4]{1,0}) all-gather-start(%{{.*}}), channel_id=1, replica_groups={{.*}}, dimensions={0}, use_global_device_ids=true
+// CHECK: ROOT %{{.*}} = f32[8,4]{1,0} all-gather-done([[S]])
+module @m attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<4x4xf32>) -> tensor<8x4xf32> {
+    %0 = "stablehlo.async_start"(%arg0) ({
+    ^bb0(%a: tensor<4x4xf32>):
+      %g = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> : (tensor<4x4xf32>) -> tensor<8x4xf32>
+      stablehlo.return %g : tensor<8x4xf32>
+    }) : (tensor<4x4xf32>) -> !stablehlo.future<tensor<8x4xf32>>
+    %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<8x4xf32>>) -> tensor<8x4xf32>
+    return %1 : tensor<8x4xf32>
+  }
+}
