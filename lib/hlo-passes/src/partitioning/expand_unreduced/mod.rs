@@ -251,10 +251,10 @@ impl Expansion<'_> {
             // Where the whole lies before it is taken apart is left open.
             (None, Said::Nothing | Said::Summands(_)) => ShardingKind::Unknown,
         };
-        let leaves = states.iter().enumerate().map(leaf);
+        let mut leaves = states.iter().enumerate().map(leaf);
         let sharding = match self.module[id].shape.is_tuple() {
             true => Sharding::Tuple(leaves.map(single).collect()),
-            false => Sharding::single(leaves.last().unwrap_or_default()),
+            false => Sharding::single(leaves.next().unwrap_or_default()),
         };
         self.module.common_mut(id).sharding = Some(sharding);
     }
