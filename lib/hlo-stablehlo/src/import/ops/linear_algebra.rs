@@ -179,11 +179,12 @@ fn algorithm(op: &Operation) -> Result<DotAlgorithm> {
         ("f16", "f16", "f32", (1, 1), 1, false) => A::F16F16F32,
         ("bf16", "bf16", "bf16", (1, 1), 1, false) => A::Bf16Bf16Bf16,
         ("bf16", "bf16", "f32", (1, 1), 1, false) => A::Bf16Bf16F32,
-        ("bf16", "bf16", "f32", (2, 2), 3, false) => A::Bf16Bf16F32X3,
-        ("bf16", "bf16", "f32", (3, 3), 6, false) => A::Bf16Bf16F32X6,
-        ("bf16", "bf16", "f32", (3, 3), 9, false) => A::Bf16Bf16F32X9,
+        // JAX and XLA count one part where several products are made.
+        ("bf16", "bf16", "f32", (1, 1) | (2, 2), 3, false) => A::Bf16Bf16F32X3,
+        ("bf16", "bf16", "f32", (1, 1) | (3, 3), 6, false) => A::Bf16Bf16F32X6,
+        ("bf16", "bf16", "f32", (1, 1) | (3, 3), 9, false) => A::Bf16Bf16F32X9,
         ("tf32", "tf32", "f32", (1, 1), 1, false) => A::Tf32Tf32F32,
-        ("tf32", "tf32", "f32", (2, 2), 3, false) => A::Tf32Tf32F32X3,
+        ("tf32", "tf32", "f32", (1, 1) | (2, 2), 3, false) => A::Tf32Tf32F32X3,
         ("f32", "f32", "f32", (1, 1), 1, false) => A::F32F32F32,
         ("f64", "f64", "f64", (1, 1), 1, false) => A::F64F64F64,
         _ => {

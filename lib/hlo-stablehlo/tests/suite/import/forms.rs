@@ -54,6 +54,27 @@ fn summands_are_arrays_within_manual_computations() {
     assert_eq!(found, [outside, outside, inside, inside, outside]);
 }
 
+/// JAX counts one part of each operand where several products are made, the specification as many as there are.
+#[test]
+fn algorithms_of_several_products_have_a_name() {
+    for (parts, products, name) in [
+        (1, 1, "dot_bf16_bf16_f32"),
+        (1, 3, "dot_bf16_bf16_f32_x3"),
+        (2, 3, "dot_bf16_bf16_f32_x3"),
+        (1, 6, "dot_bf16_bf16_f32_x6"),
+        (3, 9, "dot_bf16_bf16_f32_x9"),
+    ] {
+        let text = format!(
+            "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {{
+                %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = {parts}, rhs_component_count = {parts}, num_primitive_operations = {products}, allow_imprecise_accumulation = false> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+                return %0 : tensor<2x2xf32>
+            }}"
+        );
+        let text = print_module(&module(&text), &PrintOptions::short());
+        assert!(text.contains(&format!("algorithm={name}")), "{text}");
+    }
+}
+
 /// What `check.…` says stands in the attributes of a typed call.
 #[test]
 fn checks_are_custom_calls() {
