@@ -158,8 +158,8 @@ impl<'t> Importer<'t> {
             other => return op.fail(format!("`{other}` does not run asynchronously")),
         };
         let shape = match &hlo {
-            // How large the result is follows from its type alone.
-            Op::AllGatherStart(_) => {
+            // What there is of the result is said by its type alone.
+            Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => {
                 let mut inputs: Vec<Shape> = operands.iter().map(|&o| self.shape_of(o)).collect();
                 let inputs = if inputs.len() == 1 { inputs.remove(0) } else { Shape::tuple(inputs) };
                 Shape::tuple(vec![inputs, self.declared(op, 0)?])
