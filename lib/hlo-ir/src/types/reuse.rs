@@ -62,8 +62,12 @@ impl Drop for Words {
 mod tests {
     use super::*;
 
+    /// The tests look at the same memory, one after the other.
+    static ALONE: Mutex<()> = Mutex::new(());
+
     #[test]
     fn what_was_dropped_is_used_again() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let count = 3 * LEAST_BYTES / size_of::<u128>() + 1;
         assert!(Words::again(count).is_none());
         let words = Words(vec![7; count]);
@@ -76,6 +80,7 @@ mod tests {
 
     #[test]
     fn no_more_waits_than_is_said() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let count = LEAST_BYTES / size_of::<u128>() + 3;
         let words: Vec<Words> = (0..MOST_ARRAYS + 10).map(|_| Words(vec![1; count])).collect();
         drop(words);
