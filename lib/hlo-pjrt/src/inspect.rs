@@ -2,11 +2,10 @@
 //! its own wants to know how a value lies on the devices.
 
 use crate::fault::{Fault, Result};
+use crate::shardings::encoded;
 use hlo_client::Inspected;
-use hlo_ir::attr::{Sharding, SingleSharding};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
-use std::sync::Arc;
 
 /// What the function is called with: `JAX_InspectSharding_Callback_Args`.
 #[repr(C)]
@@ -21,7 +20,6 @@ struct Arguments {
 }
 
 /// The function, and an argument of its own: what the call's `backend_config` consists of.
-#[repr(C)]
 struct Callback {
     call: usize,
     data: usize,
@@ -33,9 +31,7 @@ struct Callback {
 /// What is written is no function of JAX's in this process, or what the function says.
 pub fn tell(inspected: &Inspected) -> Result {
     let callback = read(&inspected.config)?;
-    let kind = inspected.sharding.clone();
-    let sharding = Sharding::Single(Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() }));
-    let bytes = prost::Message::encode_to_vec(&hlo_proto::write_sharding(&sharding, &mut Vec::new()));
+    let bytes = encoded(inspected.sharding.clone());
     let mut arguments = Arguments {
         sharding: bytes.as_ptr().cast(),
         size: bytes.len(),

@@ -45,21 +45,9 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// What there is in a module whose loops, branches and calls have computations of their own; `None` if nothing in it is
-    /// written to be summands.
-    pub(super) fn of(module: &Module, devices: usize) -> Result<Option<Self>, Diag> {
-        let mut said = HashMap::new();
-        let mut any = false;
-        for c in module.computations() {
-            for &id in module[c].instructions().iter().filter(|&&id| module[id].sharding().is_some()) {
-                let one = read(module, id, devices)?;
-                any |= one.iter().any(|s| matches!(s, Said::Summands(_)));
-                said.insert(id, one);
-            }
-        }
-        if !any {
-            return Ok(None);
-        }
+    /// What there is in a module whose loops, branches and calls have computations of their own.
+    pub(super) fn of(module: &Module, devices: usize) -> Result<Self, Diag> {
+        let said = written(module, devices)?;
         let mut flow = Self { devices, said, nodes: HashMap::new(), plain: HashSet::new() };
         // Each round finds another leaf, or is the last one.
         loop {
@@ -68,7 +56,7 @@ impl Flow {
                 module.parameters(module.entry()).iter().map(|&p| flow.written(module, p)).collect();
             flow.computation(module, module.entry(), arguments);
             if flow.plain.len() == found {
-                return Ok(Some(flow));
+                return Ok(flow);
             }
         }
     }
@@ -222,6 +210,19 @@ impl Flow {
         }
         Some(Rc::new(result(module, id, n, &first, shape)))
     }
+}
+
+/// True if something in a module is written to be summands.
+pub(super) fn has_summands(module: &Module, devices: usize) -> Result<bool, Diag> {
+    let said = written(module, devices)?;
+    Ok(said.values().flatten().any(|s| matches!(s, Said::Summands(_))))
+}
+
+/// What is written of all instructions that have shardings.
+fn written(module: &Module, devices: usize) -> Result<HashMap<InstrId, Vec<Said>>, Diag> {
+    let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    let sharded = all.filter(|&id| module[id].sharding().is_some());
+    sharded.map(|id| Ok((id, read(module, id, devices)?))).collect()
 }
 
 /// The summands of a result, where the operand of that number has these.

@@ -25,7 +25,7 @@ use crate::control_flow::flatten_call_graph::flatten_control_flow;
 use crate::simplification::dce::remove_unneeded;
 use crate::support::combiner::Combiners;
 use crate::{Keeps, PassInfo, Rewrites};
-use flow::{Flow, Said, State};
+use flow::{Flow, Said, State, has_summands};
 use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Summands, TileAssignment};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
@@ -57,11 +57,12 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     let Some(devices) = usize::try_from(module.header.num_partitions.0).ok().filter(|&n| n > 1) else {
         return Ok(false);
     };
-    if Flow::of(module, devices)?.is_none() {
+    // Computations that are called from several places are gone through once for each: so after there are no such.
+    if !has_summands(module, devices)? {
         return Ok(false);
     }
     flatten_control_flow(module)?;
-    let Some(flow) = Flow::of(module, devices)? else { return Ok(false) };
+    let flow = Flow::of(module, devices)?;
     let mut expansion = Expansion {
         devices,
         channels: Channels::of(module),

@@ -80,15 +80,20 @@ impl Partitioner<'_> {
             branch_computations: Vec::new(),
         };
         let made = self.add(shape.clone(), Op::Conditional(attrs), &[is_it, argument, argument]);
-        let mut leaves = Vec::new();
-        self.flat(made, &mut leaves);
-        let group: Vec<i64> = (0..self.devices as i64).filter(|&d| d != device).collect();
-        let group = vec![[vec![device], group].concat()];
-        let sent: Vec<InstrId> = leaves.into_iter().map(|leaf| self.broadcast_among(leaf, &group)).collect();
+        let others = (0..self.devices as i64).filter(|&d| d != device);
+        let group = [std::iter::once(device).chain(others).collect()];
         let tilings = self.replicated(&shape);
-        let mut values = sent.into_iter();
-        let value = self.gathered_up(&shape, &mut values, &mut tilings.iter())?;
-        Some(value)
+        let value = self.unpacked(made, &shape, &mut tilings.iter());
+        Some(self.sent(value, &group))
+    }
+
+    /// A value that the first device of each group has, on all of it.
+    fn sent(&mut self, value: Value, groups: &[Vec<i64>]) -> Value {
+        match value {
+            Value::Array(part) => Value::Array(Part { id: self.broadcast_among(part.id, groups), ..part }),
+            Value::Tuple(parts) => Value::Tuple(parts.into_iter().map(|p| self.sent(p, groups)).collect()),
+            token => token,
+        }
     }
 
     /// A computation of one parameter.
@@ -123,35 +128,6 @@ impl Partitioner<'_> {
             }
             other => self.add(other.clone(), Op::AfterAll, &[]),
         }
-    }
-
-    /// The arrays that a value consists of.
-    fn flat(&mut self, id: InstrId, out: &mut Vec<InstrId>) {
-        match self.shape_of(id) {
-            Shape::Tuple(parts) => (0..parts.len()).for_each(|n| {
-                if let Some(element) = self.element(id, n) {
-                    self.flat(element, out);
-                }
-            }),
-            _ => out.push(id),
-        }
-    }
-
-    /// A value of arrays that are there.
-    fn gathered_up(
-        &self,
-        shape: &Shape,
-        arrays: &mut std::vec::IntoIter<InstrId>,
-        tilings: &mut std::slice::Iter<'_, TileAssignment>,
-    ) -> Option<Value> {
-        Some(match shape {
-            Shape::Tuple(parts) => {
-                let parts = parts.iter().map(|p| self.gathered_up(p, arrays, tilings));
-                Value::Tuple(parts.collect::<Option<_>>()?)
-            }
-            Shape::Array(array) => Value::Array(self.made(arrays.next()?, array, tilings.next()?)),
-            _ => return None,
-        })
     }
 
     /// A call that each device makes on its parts of the operands, and that gives nothing.
