@@ -66,7 +66,8 @@ impl LocalProgram {
                     ..hlo_eval::Options::default()
                 };
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
-                let known = (!prepared.leaves_unsaid()).then(hlo_eval::Known::default);
+                let known = hlo_eval::Known::new(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
+                let known = (!prepared.leaves_unsaid()).then_some(known);
                 Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
             Engine::Compiled => compiled(given, &prepared, options, (custom_calls, code_cache))?,

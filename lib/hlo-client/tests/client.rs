@@ -267,3 +267,21 @@ fn all_may_be_shared() {
     shared::<hlo_client::Arguments>();
     shared::<Error>();
 }
+
+#[test]
+fn a_call_of_nobody_is_refused_before_it_runs() {
+    let client = Client::local();
+    for &engine in ENGINES {
+        // A branch that is not taken counts, what nobody calls does not.
+        let text = "HloModule m
+left_over { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"nobody\" }
+a { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"somebody\" }
+b { x = f32[] parameter(0) ROOT y = f32[] negate(x) }
+ENTRY e { p = pred[] constant(false) x = f32[] parameter(0)
+  ROOT c = f32[] conditional(p, x, x), true_computation=a, false_computation=b }";
+        let options =
+            CompileOptions { engine: Some(engine), passes: Passes::None, ..CompileOptions::default() };
+        let refused = client.compile_text(text, &options).expect_err("an error").to_string();
+        assert!(refused.contains("unknown custom call target `somebody`"), "{engine:?}: {refused}");
+    }
+}

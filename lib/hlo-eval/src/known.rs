@@ -1,13 +1,15 @@
 //! What follows from a module alone, kept from evaluation to evaluation: of a small module it takes longer to find than the values.
 
+use crate::Options;
 use crate::devices::Sites;
+use crate::error::EvalError;
 use crate::plan::Plan;
 use crate::program::Program;
 use hlo_communicator::Table;
 use hlo_custom_call::PlannedCall;
 use hlo_ir::effects::Effects;
-use hlo_ir::{ComputationId, InstrId};
-use std::collections::HashMap;
+use hlo_ir::{ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -39,6 +41,30 @@ pub(crate) struct Plans {
 }
 
 impl Known {
+    /// What is found before a verified module is evaluated: the targets of its custom calls, which are looked up and their types
+    /// checked now, not when they are made.
+    ///
+    /// # Errors
+    /// A custom call whose target is unknown or can't be called like that. One with values of unknown sizes is looked at when it is
+    /// made.
+    pub fn new(module: &Module, options: &Options) -> Result<Self, EvalError> {
+        let mut plans = Plans::default();
+        let (mut reached, mut next) = (HashSet::from([module.entry()]), vec![module.entry()]);
+        while let Some(computation) = next.pop() {
+            next.extend(module.callees(computation).into_iter().filter(|&c| reached.insert(c)));
+        }
+        let every = module.computations().filter(|c| reached.contains(c));
+        for id in every.flat_map(|c| module[c].instructions().iter().copied()) {
+            let Op::CustomCall(_) = module[id].op else { continue };
+            let Ok(site) = hlo_custom_call::site(module, id) else { continue };
+            let planned = options.custom_calls.plan(site).map_err(|e| EvalError::new(e.0).at(id))?;
+            plans.custom_calls.insert(id, Arc::new(planned));
+        }
+        let known = Self::default();
+        known.keep(plans);
+        Ok(known)
+    }
+
     /// The module's collectives, if it was evaluated before.
     pub(crate) fn sites(&self) -> Option<(Arc<Sites>, Arc<Table>)> {
         self.sites.get().cloned()
