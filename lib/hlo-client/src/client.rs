@@ -5,11 +5,12 @@ use crate::custom_calls::CustomCalls;
 use crate::executable::Executable;
 use crate::local::{CodeCache, LocalProgram};
 use crate::options::engine;
-use crate::partition::{Partition, partition};
+use crate::partition::{Partition, partition_with};
 use crate::{Buffer, CompileOptions, Device, Error, prepare};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
+use hlo_passes::{CustomPartitioner, has_custom_partitions};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ struct Here {
     devices: Vec<Device>,
     programs: Programs,
     custom_calls: CustomCalls,
+    custom_partitioner: Option<Arc<dyn CustomPartitioner>>,
     code_cache: Option<CodeCache>,
 }
 
@@ -59,6 +61,8 @@ pub struct ClientOptions {
     pub devices: usize,
     /// The targets of custom calls. Those that are built in, and LAPACK's routines, are there besides.
     pub custom_calls: Registry,
+    /// Who partitions custom calls of programs that are for all partitions together; `None` leaves them to each device.
+    pub custom_partitioner: Option<Arc<dyn CustomPartitioner>>,
     /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
     /// again. 0 for none.
     pub cached_programs: usize,
@@ -77,6 +81,7 @@ impl Default for ClientOptions {
         Self {
             devices: 1,
             custom_calls: Registry::new(),
+            custom_partitioner: None,
             cached_programs: 64,
             cached_program_bytes: 1 << 30,
             cache_dir: None,
@@ -105,6 +110,7 @@ impl Client {
             devices: (0..options.devices.clamp(1, MAX_DEVICES)).map(Device::processors).collect(),
             programs: Programs::new(options.cached_programs, options.cached_program_bytes),
             custom_calls: CustomCalls::new(options.custom_calls.clone()),
+            custom_partitioner: options.custom_partitioner.clone(),
             code_cache,
         };
         Self(Arc::new(Place::Here(Box::new(here))))
@@ -280,19 +286,27 @@ impl Client {
 
 impl Here {
     fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
-        let compile = || {
+        let read = || {
             let module = hlo_parser::parse_module(text)?;
-            let violations = hlo_ir::verify::verify(&module);
-            if !violations.is_empty() {
-                return Err(Error::Diags(violations));
+            match hlo_ir::verify::verify(&module) {
+                violations if !violations.is_empty() => Err(Error::Diags(violations)),
+                _ => Ok(module),
             }
-            self.compile_anew(&module, options)
         };
+        if self.custom_partitioner.is_some() {
+            return self.compile(&read()?, options);
+        }
+        let compile = || self.compile_anew(&read()?, options);
         self.kept(options, || ProgramKey::of_text(text, options), compile)
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let compile = || self.compile_anew(module, options);
+        // What a partitioner makes of the same calls may be another program each time.
+        let partitioner = self.custom_partitioner.as_deref();
+        if options.spmd_partitioning && partitioner.is_some_and(|p| has_custom_partitions(module, p)) {
+            return compile();
+        }
         self.kept(options, || ProgramKey::of_module(module, options), compile)
     }
 
@@ -317,7 +331,7 @@ impl Here {
             return Err(Error::Diags(refused));
         }
         let partition = match options.spmd_partitioning {
-            true => Some(partition(&mut module)?),
+            true => Some(partition_with(&mut module, self.custom_partitioner.as_deref())?),
             false => None,
         };
         let prepared = prepare(&module, engine(options), &options.passes)?.module;

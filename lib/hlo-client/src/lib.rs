@@ -65,9 +65,10 @@ pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncDeviceRunOptions, AsyncRunOptions, Execution};
 pub use hlo_communicator::{InProcess, World};
 pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
+pub use hlo_passes::{CustomPartition, CustomPartitioner, Partitioned, Placed};
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};
 pub use options::ENGINES;
-pub use partition::{Inspected, Partition, partition};
+pub use partition::{Inspected, Partition, partition, partition_with};
 pub use passes::{Prepared, lower, prepare};
 pub use waits::{Wait, WaitEvent, Waits};

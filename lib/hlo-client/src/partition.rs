@@ -4,7 +4,7 @@ use crate::Error;
 use hlo_ir::attr::{Sharding, ShardingKind, Summands, TileAssignment};
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::{ArrayShape, Dims, InstrId, Instruction, Literal, Module, Op, Shape};
-use hlo_passes::Pipeline;
+use hlo_passes::{CustomPartitioner, Pipeline, expand_custom_partitions};
 
 /// How the values at the ends of a program were cut that was for all partitions together.
 #[derive(Clone, Debug)]
@@ -81,6 +81,17 @@ fn inspect(module: &mut Module) -> Vec<Inspected> {
 /// # Errors
 /// There are more devices than a program may have, or a sharding can't be followed, each at its instruction.
 pub fn partition(module: &mut Module) -> Result<Partition, Error> {
+    partition_with(module, None)
+}
+
+/// As [`partition`]; custom calls that `partitioner` partitions become what it says.
+///
+/// # Errors
+/// As [`partition`], or such a call can't be partitioned.
+pub fn partition_with(
+    module: &mut Module,
+    partitioner: Option<&dyn CustomPartitioner>,
+) -> Result<Partition, Error> {
     let counts = DeviceCounts::of(module).ok_or_else(|| {
         let (replicas, partitions) = (module.header.replica_count.0, module.header.num_partitions.0);
         Error::new(format!(
@@ -90,6 +101,9 @@ pub fn partition(module: &mut Module) -> Result<Partition, Error> {
     let partitions = counts.partitions;
     let summands = ends(module, partitions, Summands::of_instruction)?;
     Pipeline::parse("expand-unreduced,sharding-propagation")?.run(module, &mut ())?;
+    if let Some(partitioner) = partitioner {
+        expand_custom_partitions(module, partitioner)?;
+    }
     let inspected = inspect(module);
     let tilings = ends(module, partitions, TileAssignment::of_instruction)?;
     let (arguments, result_shape) = module.entry_shapes();

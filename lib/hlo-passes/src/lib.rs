@@ -47,6 +47,9 @@ mod support;
 
 pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
 pub use docs::{pass_example, passes_markdown};
+pub use partitioning::{
+    CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
+};
 pub use pass::{Keeps, OptionInfo, OptionValue, Options, Pass, PassInfo, Schedule};
 pub use pipeline::{FIX_OPTIONS, Pipeline, PipelineError, PipelineFile, PipelineFiles, pass_of_class};
 pub use pipelines::{CPU_PIPELINE, LOWERING, PIPELINES, PipelineInfo, find_pipeline};

@@ -82,6 +82,8 @@ impl Engines {
         let expected = interpreted_time(module, instructions);
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
+            // Functions of the caller's that partition are called once.
+            Policy::Tiered if can_compile && is_partitioned_by_caller(module) => Engine::Compiled,
             Policy::Tiered if !can_compile || expected < price => Engine::Interpreted,
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
@@ -137,6 +139,10 @@ impl Engines {
         // Nobody else sets it: it is asked for once.
         let _ = self.better.set(compiled);
     }
+}
+
+fn is_partitioned_by_caller(module: &Module) -> bool {
+    hlo_passes::has_custom_partitions(module, &crate::partitioners::Partitioners)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -4,6 +4,7 @@
 use crate::fault::{Fault, Result};
 use crate::shardings::encoded;
 use hlo_client::Inspected;
+use hlo_ir::attr::Sharding;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
 
@@ -31,7 +32,7 @@ struct Callback {
 /// What is written is no function of JAX's in this process, or what the function says.
 pub fn tell(inspected: &Inspected) -> Result {
     let callback = read(&inspected.config)?;
-    let bytes = encoded(inspected.sharding.clone());
+    let bytes = encoded(&Sharding::single(inspected.sharding.clone()));
     let mut arguments = Arguments {
         sharding: bytes.as_ptr().cast(),
         size: bytes.len(),

@@ -20,6 +20,7 @@ pub mod fault;
 pub mod ffi;
 mod inspect;
 mod options;
+pub mod partitioners;
 pub mod platform;
 pub mod pool;
 pub mod program;

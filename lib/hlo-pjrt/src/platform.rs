@@ -109,6 +109,7 @@ impl Platform {
         let client = hlo_client::Client::new(&ClientOptions {
             devices: options.devices,
             custom_calls,
+            custom_partitioner: Some(Arc::new(crate::partitioners::Partitioners)),
             cache_dir: options.cache_dir.clone(),
             ..ClientOptions::default()
         })?;

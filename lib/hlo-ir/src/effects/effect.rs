@@ -65,6 +65,22 @@ impl Op {
         !matches!(self.effect(), Effect::None)
     }
 
+    /// The channel of an operation that may have one, to be written to.
+    pub fn channel_mut(&mut self) -> Option<&mut Option<i64>> {
+        use Op::*;
+        Some(match self {
+            Send(a) | Recv(a) | SendDone(a) | RecvDone(a) => &mut a.channel_id,
+            AllGather(a) | AllGatherStart(a) => &mut a.channel_id,
+            ReduceScatter(a) => &mut a.channel_id,
+            AllReduce(a) | AllReduceStart(a) => &mut a.channel_id,
+            AllToAll(a) => &mut a.channel_id,
+            RaggedAllToAll(a) => &mut a.channel_id,
+            CollectiveBroadcast(a) => &mut a.channel_id,
+            CollectivePermute(a) | CollectivePermuteStart(a) => &mut a.channel_id,
+            _ => return None,
+        })
+    }
+
     /// What the operation itself, not what it calls, does besides computing its result.
     pub fn effect(&self) -> Effect<'_> {
         use Op::*;

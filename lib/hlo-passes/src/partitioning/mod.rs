@@ -2,15 +2,20 @@
 
 mod channels;
 mod convolutions;
+mod custom_partitioning;
 pub(crate) mod expand_unreduced;
 mod factors;
 mod reaches;
 mod reshapes;
 pub(crate) mod sharding_propagation;
+mod sharding_rule;
 pub(crate) mod spmd_partitioning;
 mod tilings;
 
 use crate::PassInfo;
+pub use custom_partitioning::{
+    CustomPartition, CustomPartitioner, Partitioned, Placed, expand_custom_partitions, has_custom_partitions,
+};
 
 /// The passes of this folder.
 pub(crate) static PASSES: &[&PassInfo] =

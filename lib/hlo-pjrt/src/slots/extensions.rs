@@ -3,10 +3,13 @@
 use crate::fault::Fault;
 use crate::fault::{Error, Result};
 use crate::ffi::{args::*, register_handler, register_type};
+use crate::partitioners::{self, args::*};
 use crate::sys::{self, Extension, Handle, args};
 use std::ffi::c_void;
 use std::ptr;
 
+/// The number of the extension for custom partitioners.
+const CUSTOM_PARTITIONERS: i32 = 2;
 /// The number of the extension for custom calls.
 const FFI: i32 = 5;
 /// The number of the extension for shardings.
@@ -37,6 +40,17 @@ struct Shardings {
 // SAFETY: it is not written.
 unsafe impl Sync for Shardings {}
 
+/// What the extension for custom partitioners has.
+#[repr(C)]
+struct Partitioners {
+    base: Extension,
+    register_custom_partitioner: Slot,
+    register_batch_partitionable: Slot,
+}
+
+// SAFETY: it is not written.
+unsafe impl Sync for Partitioners {}
+
 static FFI_EXTENSION: Ffi = Ffi {
     base: Extension {
         struct_size: size_of::<Ffi>(),
@@ -49,9 +63,19 @@ static FFI_EXTENSION: Ffi = Ffi {
 };
 
 static SHARDINGS_EXTENSION: Shardings = Shardings {
-    base: Extension { struct_size: size_of::<Shardings>(), kind: SHARDINGS, next: ptr::null() },
+    base: Extension {
+        struct_size: size_of::<Shardings>(),
+        kind: SHARDINGS,
+        next: (&raw const PARTITIONERS_EXTENSION).cast(),
+    },
     parameters,
     outputs,
+};
+
+static PARTITIONERS_EXTENSION: Partitioners = Partitioners {
+    base: Extension { struct_size: size_of::<Partitioners>(), kind: CUSTOM_PARTITIONERS, next: ptr::null() },
+    register_custom_partitioner,
+    register_batch_partitionable,
 };
 
 /// The first extension.
@@ -107,4 +131,20 @@ unsafe extern "C" fn outputs(args: *mut c_void) -> Handle<Error> {
     };
     // SAFETY: as above.
     unsafe { sys::call("Executable_OutputShardings", args.cast(), function) }
+}
+
+unsafe extern "C" fn register_custom_partitioner(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut RegisterCustomPartitioner| {
+        // SAFETY: the caller's promise: they are a partitioner's functions.
+        unsafe { partitioners::register(a.name.text()?, a.callbacks) }
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Register_Custom_Partitioner", args.cast(), function) }
+}
+
+unsafe extern "C" fn register_batch_partitionable(args: *mut c_void) -> Handle<Error> {
+    // Calls say themselves how many dimensions run over a batch (`num_batch_dims`).
+    let function = |a: &mut RegisterBatchPartitionable| a.name.text().map(|_| ());
+    // SAFETY: as above.
+    unsafe { sys::call("Register_Batch_Partitionable", args.cast(), function) }
 }

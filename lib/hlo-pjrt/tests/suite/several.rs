@@ -1,7 +1,10 @@
 //! Programs on several devices.
 
 use crate::plugin::*;
-use hlo_pjrt::sys::{ExecuteOptions, args::*};
+use hlo_pjrt::partitioners::args::{RegisterBatchPartitionable, RegisterCustomPartitioner};
+use hlo_pjrt::partitioners::{Bytes, Callbacks, Question};
+use hlo_pjrt::sys::table::Slot;
+use hlo_pjrt::sys::{ExecuteOptions, Extension, Text, args::*};
 use hlo_proto::messages::{
     CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, ExecutableBuildOptionsProto,
 };
@@ -74,4 +77,80 @@ fn more_devices_than_there_are_is_an_error() {
     let text = "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }";
     let failed = compile(client, text, &options(2, 1, &[vec![0, 1]])).expect_err("an error");
     assert!(failed.message.contains("device 1"), "{}", failed.message);
+}
+
+/// What each of two devices does in place of a call: adds what both have to what it has.
+const PART: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = \"stablehlo.all_reduce\"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = stablehlo.add %x, %0 : tensor<2xf32>
+  return %2 : tensor<2xf32>
+}";
+
+/// Partitions a call: values stay as they lie. Not one whose configuration is `no`.
+unsafe extern "C" fn partition(_: *mut Callbacks, question: *mut Question) {
+    // SAFETY: a question of the plugin's, with one operand.
+    unsafe {
+        let question = &mut *question;
+        if question.config.read().expect("a configuration") == b"no" {
+            (question.answer.has_error, question.answer.error) = (true, Bytes::of(b"ValueError: no"));
+            return;
+        }
+        question.program = Bytes::of(PART.as_bytes());
+        question.operand_shardings = &raw const (*question.operands).sharding;
+        question.result_sharding = question.result.sharding;
+    }
+}
+
+#[test]
+fn a_caller_partitions_custom_calls() {
+    let mut extension: *const Extension = api().extensions;
+    // SAFETY: a list of extensions, of which that of number 2 has two functions.
+    let [register, batch]: [Slot; 2] = unsafe {
+        while (*extension).kind != 2 {
+            extension = (*extension).next;
+        }
+        extension.add(1).cast::<[Slot; 2]>().read()
+    };
+    call(batch, RegisterBatchPartitionable { name: Text::of("f"), ..none() }).expect("a target");
+    let add = |callbacks: *mut Callbacks| {
+        let name = Text::of("test.partitioned");
+        call(register, RegisterCustomPartitioner { name, callbacks, ..none() }).map(drop)
+    };
+    assert!(add(std::ptr::null_mut()).is_err());
+    let callbacks = |version, partition| {
+        let others = std::ptr::null();
+        &raw mut *Box::leak(Box::new(Callbacks {
+            version,
+            private_data: std::ptr::null_mut(),
+            free: None,
+            partition,
+            infer_sharding: others,
+            propagate_user_sharding: others,
+            can_side_effecting_have_replicated_sharding: true,
+        }))
+    };
+    assert!(add(callbacks(0, None)).is_err());
+    assert!(add(callbacks(1, Some(partition))).expect_err("an error").message.contains("version 1"));
+    add(callbacks(0, Some(partition))).expect("a partitioner");
+    let client = devices(2);
+    let text = |config: &str| {
+        format!(
+            "HloModule m ENTRY e {{ x = f32[4] parameter(0), sharding={{devices=[2]<=[2]}}
+ROOT y = f32[4] custom-call(x), custom_call_target=\"test.partitioned\", backend_config=\"{config}\", sharding={{devices=[2]<=[2]}} }}"
+        )
+    };
+    let both = options(1, 2, &[vec![0], vec![1]]);
+    let refused = compile(client, &text("no"), &both).expect_err("an error");
+    assert!(refused.message.contains("ValueError: no"), "{}", refused.message);
+    let program = compile(client, &text("yes"), &both).expect("a program");
+    let arguments = [vec![floats(client, 0, &[2], &[1., 2.])], vec![floats(client, 1, &[2], &[30., 40.])]];
+    let results = execute(program, &arguments, &ExecuteOptions::default()).expect("a run");
+    for ((buffers, event), expected) in results.into_iter().zip([[32., 44.], [61., 82.]]) {
+        wait(event).expect("the end");
+        assert_eq!(numbers(buffers[0]), Ok(expected.to_vec()));
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::partitioning::factors::{Factors, Walk};
 use crate::partitioning::reaches::near_factors;
+use crate::partitioning::sharding_rule;
 use hlo_ir::attr::ShardGroup;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub(super) enum Link {
     /// One is the other one reshaped.
     Reshape(Leaf, Leaf),
     /// They walk loops together: the results, and the operands.
-    Loops { factors: Factors, results: Vec<Leaf>, operands: Vec<(Leaf, Walk)> },
+    Loops { factors: Factors, results: Vec<(Leaf, Walk)>, operands: Vec<(Leaf, Walk)> },
 }
 
 /// When a link is looked at: what only moves elements first, as cuts go through it unchanged.
@@ -81,17 +82,23 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
         Op::Reshape(_) => {
             operands.first().into_iter().for_each(|&o| found.push(Link::Reshape((o, 0), (id, 0))));
         }
+        Op::CustomCall(_) => {
+            let said = sharding_rule::factors(module, id);
+            let link = said.map(|(factors, walks)| loops(module, id, factors, walks));
+            return link.into_iter().map(|link| (Order::Computes, link)).collect();
+        }
         _ => {
-            let factors = near_factors(module, id);
             let order = if only_moves(&module[id].op) { Order::Moves } else { Order::Computes };
-            return factors.into_iter().map(|f| (order, loops(module, id, f))).collect();
+            let Some(factors) = near_factors(module, id) else { return Vec::new() };
+            let walks = vec![factors.result.clone(); leaf_count(&module[id].shape)];
+            return vec![(order, loops(module, id, factors, walks))];
         }
     }
     found.into_iter().map(|link| (Order::Moves, link)).collect()
 }
 
-fn loops(module: &Module, id: InstrId, factors: Factors) -> Link {
-    let results = (0..leaf_count(&module[id].shape)).map(|n| (id, n)).collect();
+fn loops(module: &Module, id: InstrId, factors: Factors, walks: Vec<Walk>) -> Link {
+    let results = walks.into_iter().enumerate().map(|(n, walk)| ((id, n), walk)).collect();
     let walks = module[id].operands.iter().zip(&factors.operands);
     let operands = walks.map(|(&o, walk)| ((o, 0), walk.clone())).collect();
     Link::Loops { factors, results, operands }

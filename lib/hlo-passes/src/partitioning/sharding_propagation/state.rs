@@ -137,13 +137,12 @@ impl State {
         &mut self,
         module: &Module,
         factors: &Factors,
-        results: &[Leaf],
+        results: &[(Leaf, Walk)],
         operands: &[(Leaf, Walk)],
         back: bool,
     ) -> bool {
-        let result = results.iter().map(|&leaf| (leaf, &factors.result));
-        let all: Vec<(Leaf, &Walk)> =
-            result.chain(operands.iter().map(|(leaf, walk)| (*leaf, walk))).collect();
+        let all = results.iter().chain(operands);
+        let all: Vec<(Leaf, &Walk)> = all.map(|(leaf, walk)| (*leaf, walk)).collect();
         let mut says: Vec<(Reverse<usize>, bool, usize, TileAssignment)> = Vec::new();
         for (leaf, walk) in &all {
             if let Some(tiling) = self.known.get(leaf) {

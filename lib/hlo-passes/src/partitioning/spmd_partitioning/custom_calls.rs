@@ -4,6 +4,7 @@
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
 use crate::partitioning::sharding_propagation::hands_on_as_is;
+use crate::partitioning::sharding_rule::batch;
 use crate::partitioning::tilings::wrong;
 use hlo_ir::attr::{ComparisonDirection, ConditionalAttrs, ShardingKind, TileAssignment};
 use hlo_ir::build::Build;
@@ -21,6 +22,9 @@ impl Partitioner<'_> {
         }
         if let Some(device) = self.only_device(id) {
             return Ok(self.on_one_device(id, device));
+        }
+        if let Some(batch) = batch(self.module, id) {
+            return Ok(self.on_parts_of_batch(id, &batch));
         }
         let Some(value) = self.operand(0) else { return Ok(None) };
         Ok(match (target, &value) {
@@ -141,19 +145,49 @@ impl Partitioner<'_> {
             let value = self.operand(n)?;
             operands.push(self.materialized(&value));
         }
+        self.called_on_parts(id, shape, &operands);
+        Some(Value::Tuple(Vec::new()))
+    }
+
+    /// A call that does the same for each entry of a batch: each device makes it on a part of that, cut as the largest operand or
+    /// result is. `None` if none of them is cut.
+    fn on_parts_of_batch(&mut self, id: InstrId, batch: &[i64]) -> Option<Value> {
+        let wanted = self.wanted(id);
+        let leaves = self.module[id].shape.leaves().into_iter().map(Shape::byte_size);
+        let results = leaves.zip(wanted.iter().cloned());
+        let parts =
+            (0..self.module[id].operands.len()).map(|n| self.part(n)).collect::<Option<Vec<Part>>>()?;
+        let operands = parts.iter().map(|p| (p.shape.byte_size(), p.tiling.clone()));
+        let on_batch = |tiling: &TileAssignment, rank: usize| -> TileAssignment {
+            tiling.select(&(0..rank).map(|d| (d < batch.len()).then_some(d)).collect::<Vec<_>>())
+        };
+        let all = operands.chain(results).map(|(bytes, tiling)| (bytes, on_batch(&tiling, batch.len())));
+        let (_, cut) = all.filter(|(_, cut)| !cut.is_whole()).max_by_key(|(bytes, _)| *bytes)?;
+        let operands: Vec<InstrId> =
+            parts.iter().map(|part| self.reshard(part, &on_batch(&cut, part.shape.rank())).id).collect();
+        let tilings: Vec<TileAssignment> = wanted.iter().map(|to| on_batch(&cut, to.rank())).collect();
+        let shape = self.module[id].shape.clone();
+        let local = self.local_shape(&shape, &tilings);
+        let made = self.called_on_parts(id, local, &operands);
+        let value = self.unpacked(made, &shape, &mut tilings.iter());
+        Some(self.resharded_value(&value, &wanted))
+    }
+
+    /// A call on parts of its operands, which are laid out as the whole ones are.
+    fn called_on_parts(&mut self, id: InstrId, shape: Shape, operands: &[InstrId]) -> InstrId {
         let mut op = self.module[id].op.clone();
         if let Op::CustomCall(a) = &mut op
             && let Some(shapes) = &mut a.operand_layout_constraints.0
         {
-            for (shape, &o) in shapes.iter_mut().zip(&operands) {
+            for (shape, &o) in shapes.iter_mut().zip(operands) {
                 if let (Shape::Array(wanted), Shape::Array(local)) = (&mut *shape, self.shape_of(o)) {
                     *wanted = wanted.with_sizes(&local.dims);
                 }
             }
         }
-        let made = self.add(shape, op, &operands);
+        let made = self.add(shape, op, operands);
         self.keep_notes(id, made);
-        Some(Value::Tuple(Vec::new()))
+        made
     }
 
     /// A value handed on, in the sharding that is said or followed.

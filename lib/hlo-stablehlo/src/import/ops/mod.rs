@@ -60,6 +60,10 @@ impl<'t> Importer<'t> {
                 site.metadata.rare.get_or_insert_default().metadata_payload = payload.clone();
             }
         }
+        if let Some(Attribute::Other(rule)) = op.attribute("sdy.sharding_rule") {
+            let name = "xla.sdy.sharding_rule";
+            site.frontend.set(name, format!("#{rule}").as_str().into());
+        }
         if let Some(text) = op.attribute("mhlo.original_value").and_then(Attribute::as_str) {
             let wrong = |why| op.failure(format!("the attribute `mhlo.original_value`: {why}"));
             site.origin = Some(Box::new(from_text(text).map_err(wrong)?));

@@ -1,0 +1,333 @@
+//! Custom calls that functions outside of this program partition (`jax.custom_partitioning`): each becomes a part of the program in
+//! which every device has arrays of its own.
+//!
+//! ```text
+//! y = f32[8,4] custom-call(x), …          p = f32[8,4] custom-call(x), … "Sharding", sharding={…}     as the function wants it
+//!                                    →    l = f32[2,4] custom-call(p), … "SPMDFullToShardShape", sharding={manual}
+//!                                         …                                                          what it says each device does
+//!                                         y = f32[8,4] custom-call(r), … "SPMDShardToFullShape", sharding={…}
+//! ```
+//!
+//! It comes after `sharding-propagation`, as functions ask how values lie, and before `spmd-partitioning`, which knows nothing of
+//! it.
+
+use super::channels::Channels;
+use super::tilings::tilings;
+use crate::simplification::dce::remove_unneeded;
+use crate::support::clone::inline_computation;
+use hlo_ir::attr::{CustomCallAttrs, Sharding, ShardingKind, TileAssignment};
+use hlo_ir::build::{Build, ComputationNamer};
+use hlo_ir::diag::Diag;
+use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+/// A value and how it lies on the devices.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The shape of all of it.
+    pub shape: Shape,
+    /// How it lies: of a tuple, for each leaf.
+    pub sharding: Sharding,
+}
+
+/// A custom call that is to be partitioned.
+#[derive(Clone, Debug)]
+pub struct CustomPartition<'m> {
+    /// Whom it calls.
+    pub target: &'m str,
+    /// Its `backend_config`.
+    pub config: &'m [u8],
+    /// Its operands, arrays.
+    pub operands: Vec<Placed>,
+    /// Its result: an array, or a tuple of arrays.
+    pub result: Placed,
+}
+
+/// What each device does in place of a custom call.
+#[derive(Clone, Debug)]
+pub struct Partitioned {
+    /// A verified module whose entry takes a device's parts of the operands and gives its part of the result.
+    pub module: Module,
+    /// How the operands are to lie.
+    pub operands: Vec<Sharding>,
+    /// How the result lies then.
+    pub result: Sharding,
+}
+
+/// Who partitions custom calls.
+pub trait CustomPartitioner: Debug + Send + Sync {
+    /// True for the targets whose calls it partitions.
+    fn partitions(&self, target: &str) -> bool;
+
+    /// What devices do in place of a call.
+    ///
+    /// # Errors
+    /// Why it can't be partitioned.
+    fn partition(&self, call: &CustomPartition<'_>) -> Result<Partitioned, String>;
+}
+
+/// True if a module has custom calls that `partitioner` partitions.
+pub fn has_custom_partitions(module: &Module, partitioner: &dyn CustomPartitioner) -> bool {
+    module.computations().any(|c| module[c].instructions().iter().any(|&i| is_of(module, i, partitioner)))
+}
+
+fn is_of(module: &Module, id: InstrId, partitioner: &dyn CustomPartitioner) -> bool {
+    let Op::CustomCall(a) = &module[id].op else { return false };
+    a.custom_call_target.as_str().is_some_and(|target| partitioner.partitions(target))
+}
+
+/// Puts what each device does in the place of custom calls that `partitioner` partitions. The module's shardings must have been
+/// propagated. Returns whether there were any.
+///
+/// # Errors
+/// A call can't be partitioned, or what devices are to do does not fit it: at the call.
+pub fn expand_custom_partitions(
+    module: &mut Module,
+    partitioner: &dyn CustomPartitioner,
+) -> Result<bool, Diag> {
+    let devices = usize::try_from(module.header.num_partitions.0).unwrap_or(1);
+    let every = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    let calls: Vec<InstrId> = every.filter(|&i| is_of(module, i, partitioner)).collect();
+    for &id in &calls {
+        expand(module, id, devices, partitioner).map_err(|e| match e {
+            Wrong::Sharding(diag) => diag,
+            Wrong::Call(why) => Diag::error(why).at(module.span(id), "this call can't be partitioned"),
+        })?;
+    }
+    if !calls.is_empty() {
+        remove_unneeded(module);
+    }
+    Ok(!calls.is_empty())
+}
+
+/// Why a call was not expanded.
+enum Wrong {
+    /// A sharding that can't be followed.
+    Sharding(Diag),
+    /// What is wrong with the call, or with what came for it.
+    Call(String),
+}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Self {
+        Self::Call(why)
+    }
+}
+
+fn expand(
+    module: &mut Module,
+    id: InstrId,
+    devices: usize,
+    partitioner: &dyn CustomPartitioner,
+) -> Result<(), Wrong> {
+    let operands = module[id].operands.to_vec();
+    let placed = |id: InstrId| -> Result<Placed, Wrong> {
+        let kinds = tilings(module, id, devices).map_err(Wrong::Sharding)?;
+        let shape = module[id].shape.clone();
+        if shape.leaves().iter().any(|leaf| leaf.as_array().is_none_or(|a| !a.is_static())) {
+            return Err(format!("expected arrays of sizes that are known, found {shape}").into());
+        }
+        let kinds = kinds.into_iter().map(|k| k.map_or(ShardingKind::Replicated, |t| t.to_kind()));
+        Ok(Placed { sharding: said(&shape, kinds), shape })
+    };
+    let Op::CustomCall(attrs) = &module[id].op else { return Ok(()) };
+    let call = CustomPartition {
+        target: attrs.custom_call_target.as_str().unwrap_or_default(),
+        config: module[id].common.as_ref().map_or(&[], |c| c.backend_config.as_bytes()),
+        operands: operands.iter().map(|&o| placed(o)).collect::<Result<_, _>>()?,
+        result: placed(id)?,
+    };
+    let shapes: Vec<Shape> = call.operands.iter().map(|o| o.shape.clone()).collect();
+    let partitioned = partitioner.partition(&call)?;
+    let result = module[id].shape.clone();
+    let ends = Ends {
+        operands: cuts(&Shape::tuple(shapes), &partitioned.operands, devices)?,
+        result: cuts(&result, std::slice::from_ref(&partitioned.result), devices)?,
+    };
+    ends.check(
+        &partitioned.module,
+        &operands.iter().map(|&o| &module[o].shape).collect::<Vec<_>>(),
+        &result,
+    )?;
+    Inserting { namer: ComputationNamer::new(module), channels: Channels::of(module), module, at: id }
+        .insert(&partitioned, &ends)
+}
+
+/// The sharding of a value whose leaves lie so.
+fn said(shape: &Shape, kinds: impl Iterator<Item = ShardingKind>) -> Sharding {
+    let mut each = kinds.map(Sharding::single);
+    match shape {
+        Shape::Tuple(_) => Sharding::Tuple(each.flat_map(|s| s.leaves().to_vec()).collect()),
+        _ => each.next().unwrap_or_default(),
+    }
+}
+
+/// How the leaves of a value lie.
+fn cuts(shape: &Shape, shardings: &[Sharding], devices: usize) -> Result<Vec<TileAssignment>, String> {
+    let leaves = shape.leaves();
+    let said: Vec<_> = shardings.iter().flat_map(|s| s.leaves()).collect();
+    if said.len() != leaves.len() {
+        return Err(format!("expected {} shardings, found {}", leaves.len(), said.len()));
+    }
+    let cut = |(one, leaf): (_, &&Shape)| -> Result<TileAssignment, String> {
+        let rank = leaf.as_array().map_or(0, |a| a.rank());
+        let found = TileAssignment::of(one, rank, devices)?;
+        Ok(found.unwrap_or_else(|| TileAssignment::replicated(rank, devices)))
+    };
+    said.into_iter().map(|one| &**one).zip(&leaves).map(cut).collect()
+}
+
+/// How the operands and the result of a call lie on the devices, leaf by leaf.
+struct Ends {
+    operands: Vec<TileAssignment>,
+    result: Vec<TileAssignment>,
+}
+
+impl Ends {
+    /// Checks that a module takes a device's parts of the operands, and gives that of the result.
+    fn check(&self, module: &Module, operands: &[&Shape], result: &Shape) -> Result<(), String> {
+        let (parameters, root) = module.entry_shapes();
+        if parameters.len() != operands.len() {
+            let (expected, found) = (operands.len(), parameters.len());
+            return Err(format!(
+                "expected a program of {expected} parameters for each device, found {found}"
+            ));
+        }
+        let taken = parameters.into_iter().zip(operands.iter().zip(&self.operands));
+        let taken = taken.map(|(found, (whole, cut))| ("parameters", found, *whole, cut));
+        let (given, wholes) = (root.leaves(), result.leaves());
+        if given.len() != wholes.len() || root.is_tuple() != result.is_tuple() {
+            return Err(format!("expected a program that gives {result}, found {root}"));
+        }
+        let given = given.into_iter().zip(wholes.into_iter().zip(&self.result));
+        let given = given.map(|(found, (whole, cut))| ("results", found, whole, cut));
+        for (what, found, whole, cut) in taken.chain(given) {
+            let expected = part(whole, cut);
+            if !expected.compatible(found) {
+                return Err(format!("expected {what} of shape {expected} on each device, found {found}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The shape of the part of an array that a device has.
+fn part(whole: &Shape, cut: &TileAssignment) -> Shape {
+    whole
+        .as_array()
+        .map_or_else(|| whole.clone(), |a| a.with_sizes(&cut.shard(&a.dims)).into())
+        .without_layout()
+}
+
+/// What puts a program of one device into a module, in place of an instruction.
+struct Inserting<'m> {
+    module: &'m mut Module,
+    namer: ComputationNamer,
+    channels: Channels,
+    at: InstrId,
+}
+
+impl Build for Inserting<'_> {
+    fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
+        self.module.add_like(self.at, shape, op, operands.iter().copied())
+    }
+
+    fn shape_of(&self, id: InstrId) -> Shape {
+        self.module[id].shape.clone()
+    }
+}
+
+impl Inserting<'_> {
+    fn insert(mut self, partitioned: &Partitioned, ends: &Ends) -> Result<(), Wrong> {
+        let mut parts = Vec::with_capacity(ends.operands.len());
+        for (o, cut) in self.module[self.at].operands.clone().into_iter().zip(&ends.operands) {
+            let shape = self.shape_of(o);
+            let local = part(&shape, cut);
+            let placed = self.call("Sharding", shape, o, cut.to_kind());
+            parts.push(self.call("SPMDFullToShardShape", local, placed, ShardingKind::Manual));
+        }
+        let entry = self.copied(&partitioned.module);
+        let to = self.module[self.at].parent;
+        let made = inline_computation(self.module, &mut self.namer, entry, to, &parts);
+        let made = made.ok_or_else(|| "internal error: parameters are missing".to_string())?;
+        let whole = self.shape_of(self.at);
+        let result = match &whole {
+            Shape::Tuple(leaves) => {
+                let mut elements = Vec::with_capacity(leaves.len());
+                for (n, (leaf, cut)) in leaves.iter().zip(&ends.result).enumerate() {
+                    let element = self.element(made, n);
+                    let element = element.ok_or_else(|| "internal error: a result is missing".to_string())?;
+                    self.is_manual(element);
+                    elements.push(self.call("SPMDShardToFullShape", leaf.clone(), element, cut.to_kind()));
+                }
+                self.tuple(&elements)
+            }
+            _ => {
+                let kind = ends.result.first().map_or(ShardingKind::Replicated, TileAssignment::to_kind);
+                self.call("SPMDShardToFullShape", whole, made, kind)
+            }
+        };
+        self.module.copy_annotations(self.at, result);
+        self.module.replace_all_uses_with(self.at, result);
+        self.module.remove(self.at);
+        Ok(())
+    }
+
+    /// A custom call that says how a value lies.
+    fn call(&mut self, target: &str, shape: Shape, id: InstrId, kind: ShardingKind) -> InstrId {
+        let attrs = CustomCallAttrs { custom_call_target: target.into(), ..CustomCallAttrs::default() };
+        let made = self.add(shape, Op::CustomCall(Box::new(attrs)), &[id]);
+        self.module.common_mut(made).sharding = Some(Sharding::single(kind));
+        made
+    }
+
+    /// Notes that each device has arrays of its own there.
+    fn is_manual(&mut self, id: InstrId) {
+        let manual = Sharding::single(ShardingKind::Manual).for_shape(&self.module[id].shape);
+        self.module.common_mut(id).sharding = Some(manual);
+    }
+
+    /// Copies the computations of another module; the copy of its entry. Its exchanges get channels of their own.
+    fn copied(&mut self, from: &Module) -> ComputationId {
+        let mut computations: HashMap<ComputationId, ComputationId> = HashMap::new();
+        let mut channels: HashMap<i64, Option<i64>> = HashMap::new();
+        for c in from.computations_post_order() {
+            let name = self.namer.fresh(&from[c].name);
+            let to = self.module.add_computation(&name);
+            self.module[to].execution_thread = from[c].execution_thread.clone();
+            let mut copies: HashMap<InstrId, InstrId> = HashMap::new();
+            for i in from.post_order(c) {
+                let mut op = from[i].op.clone();
+                if let Some(attrs) = op.attrs_mut() {
+                    attrs.for_each_computation_mut(&mut |callee| {
+                        *callee = computations.get(callee).copied().unwrap_or(*callee);
+                    });
+                }
+                if let Some(channel) = op.channel_mut()
+                    && let Some(number) = *channel
+                {
+                    *channel = *channels.entry(number).or_insert_with(|| self.channels.channel());
+                }
+                let operands: Vec<InstrId> =
+                    from[i].operands.iter().filter_map(|o| copies.get(o)).copied().collect();
+                let copy = self.module.add_like_in(to, self.at, from[i].shape.clone(), op, operands);
+                if let Some(common) = from[i].common.as_deref() {
+                    let own = self.module.common_mut(copy);
+                    own.backend_config = common.backend_config.clone();
+                    own.frontend_attributes = common.frontend_attributes.clone();
+                    own.result_accuracy = common.result_accuracy;
+                    let before = common.control_predecessors.iter().filter_map(|p| copies.get(p));
+                    own.control_predecessors = before.copied().collect();
+                }
+                self.is_manual(copy);
+                copies.insert(i, copy);
+            }
+            if let Some(&root) = copies.get(&from[c].root()) {
+                self.module.set_root(to, root);
+            }
+            computations.insert(c, to);
+        }
+        computations.get(&from.entry()).copied().unwrap_or_else(|| self.module.entry())
+    }
+}

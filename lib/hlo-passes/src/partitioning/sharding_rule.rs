@@ -1,0 +1,217 @@
+//! What custom calls say of how they can be partitioned: Shardy's rules, and the number of dimensions that run over a batch.
+//!
+//! A rule stands in the frontend attribute `xla.sdy.sharding_rule`: `#sdy.op_sharding_rule<([i, j], [j, k])->([i, k]) {i=8, j=4,
+//! k=2} reduction={j}, custom>`. For each dimension of each array it names the factor that walks it; of a dimension that is a product
+//! of factors (`[ij]`) all but the first run within it. The number of dimensions of a batch stands in `num_batch_dims`: all operands
+//! and results begin with these.
+
+use super::factors::{Factor, Factors, Kind, Walk};
+use hlo_ir::{Dims, InstrId, Module, Op, Shape};
+use std::collections::BTreeMap;
+
+/// Where a rule stands.
+const RULE: &str = "xla.sdy.sharding_rule";
+
+/// Where the number of dimensions of a batch stands.
+const BATCH: &str = "num_batch_dims";
+
+/// The factors of a custom call, and which of them walk each of its results. The walk of the first result is that of
+/// [`Factors::result`].
+pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk>)> {
+    let Op::CustomCall(_) = module[id].op else { return None };
+    let attributes = &module[id].common.as_ref()?.frontend_attributes;
+    let written = attributes.get(RULE).and_then(|text| Rule::parse(text.as_str()?));
+    let dims = |shape: &Shape| shape.as_array().filter(|a| a.is_static()).map(|a| a.dims.clone());
+    let operands = module[id].operands.iter().map(|&o| dims(&module[o].shape)).collect::<Option<Vec<_>>>()?;
+    let results = module[id].shape.leaves().into_iter().map(dims).collect::<Option<Vec<_>>>()?;
+    let rule = match written {
+        Some(rule) => rule,
+        None => Rule::of_batch(batch(module, id)?.len(), &operands, &results),
+    };
+    rule.factors(&operands, &results)
+}
+
+/// The sizes of the dimensions of a batch that all operands and results of a custom call begin with; `None` if nothing is said of
+/// such, or it is not so.
+pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
+    let Op::CustomCall(_) = module[id].op else { return None };
+    let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH)?.as_str()?;
+    let count: usize = said.parse().ok()?;
+    let operands = module[id].operands.iter().map(|&o| &module[o].shape);
+    let mut arrays = operands.chain(module[id].shape.leaves()).map(Shape::as_array);
+    let first: Dims = arrays.next()??.dims.get(..count)?.into();
+    let alike = |a: &hlo_ir::ArrayShape| a.is_static() && a.dims.get(..count) == Some(&first[..]);
+    let starts_alike = alike(module[*module[id].operands.first()?].shape.as_array()?);
+    (starts_alike && arrays.all(|a| a.is_some_and(alike))).then_some(first)
+}
+
+/// A rule as it is written. Factors are numbered in the order in which they are named first.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Rule {
+    /// For each operand, for each of its dimensions, the factors that it is the product of.
+    operands: Vec<Vec<Vec<usize>>>,
+    /// The same for each result.
+    results: Vec<Vec<Vec<usize>>>,
+    /// The sizes of the factors.
+    sizes: Vec<i64>,
+    /// Those that are not to be cut.
+    whole: Vec<usize>,
+}
+
+impl Rule {
+    /// A rule whose only factors are the first dimensions of all arrays.
+    fn of_batch(count: usize, operands: &[Dims], results: &[Dims]) -> Self {
+        let mut sizes: Vec<i64> =
+            operands.iter().chain(results).next().map_or(&[][..], |d| &d[..count]).into();
+        let mut mapping = |arrays: &[Dims]| -> Vec<Vec<Vec<usize>>> {
+            let mut own = |(d, &size): (usize, &i64)| {
+                if d < count {
+                    return vec![d];
+                }
+                sizes.push(size);
+                vec![sizes.len() - 1]
+            };
+            arrays.iter().map(|dims| dims.iter().enumerate().map(&mut own).collect()).collect()
+        };
+        let (operands, results) = (mapping(operands), mapping(results));
+        Self { operands, results, whole: (count..sizes.len()).collect(), sizes }
+    }
+
+    /// Reads a rule; `None` if it is none.
+    fn parse(text: &str) -> Option<Self> {
+        let text =
+            text.trim().trim_start_matches('#').strip_prefix("sdy.op_sharding_rule<")?.strip_suffix('>')?;
+        let (mappings, rest) = match text.find('{') {
+            Some(at) => text.split_at(at),
+            None => (text.trim_end_matches(", custom"), ""),
+        };
+        let mut names = BTreeMap::new();
+        let (operands, results) = mappings.split_once("->")?;
+        let (operands, results) = (mapping(operands, &mut names)?, mapping(results, &mut names)?);
+        let mut sets = rest.split('{').skip(1).map(|set| set.split_once('}'));
+        let mut rule = Self { operands, results, sizes: vec![1; names.len()], whole: Vec::new() };
+        let mut label = match sets.next() {
+            Some(sizes) => {
+                let (sizes, label) = sizes?;
+                for one in sizes.split(',') {
+                    let (name, size) = one.split_once('=')?;
+                    *rule.sizes.get_mut(*names.get(name.trim())?)? = size.trim().parse().ok()?;
+                }
+                label
+            }
+            None => "",
+        };
+        for set in sets {
+            let (factors, next) = set?;
+            let numbers = factors.split(',').map(|name| names.get(name.trim()).copied());
+            let numbers = numbers.collect::<Option<Vec<_>>>()?;
+            match label.trim().trim_end_matches('=') {
+                "need_replication" | "blocked_propagation" => rule.whole.extend(numbers),
+                "reduction" | "permutation" => {}
+                _ => return None,
+            }
+            label = next;
+        }
+        Some(rule)
+    }
+
+    /// The factors, and the walks of the results; `None` if the rule is for other arrays.
+    fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
+        let fits = |mapping: &[Vec<Vec<usize>>], arrays: &[Dims]| {
+            mapping.len() == arrays.len()
+                && mapping.iter().zip(arrays).all(|(dims, array)| {
+                    let mut all: Vec<usize> = dims.iter().flatten().copied().collect();
+                    all.sort_unstable();
+                    dims.len() == array.len()
+                        && all.windows(2).all(|pair| pair[0] != pair[1])
+                        && dims.iter().zip(array).all(|(factors, &size)| {
+                            let mut sizes = factors.iter().map(|&f| self.sizes[f]);
+                            factors.is_empty() && size == 1
+                                || sizes.try_fold(1, |all: i64, n| all.checked_mul(n)) == Some(size)
+                        })
+                })
+        };
+        if !fits(&self.operands, operands) || !fits(&self.results, results) {
+            return None;
+        }
+        let every = || self.operands.iter().chain(&self.results).flatten();
+        let factor = |(f, &size): (usize, &i64)| {
+            let leads = every().any(|factors| factors.first() == Some(&f) && factors.len() > 1);
+            let of_results = self.results.iter().flatten().flatten().any(|&other| other == f);
+            let kind = match (self.whole.contains(&f), of_results) {
+                (true, _) => Kind::Whole,
+                (false, true) => Kind::Kept,
+                (false, false) => Kind::Combined,
+            };
+            // What a factor leads is cut only between what the others run over.
+            Factor { size, kind, runs: leads.then_some(size) }
+        };
+        let factors: Vec<Factor> = self.sizes.iter().enumerate().map(factor).collect();
+        let walk = |dims: &Vec<Vec<usize>>| -> Walk { dims.iter().map(|f| f.first().copied()).collect() };
+        let walks: Vec<Walk> = self.results.iter().map(walk).collect();
+        let operands = self.operands.iter().map(walk).collect();
+        Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
+    }
+}
+
+/// The factors of the dimensions of arrays: `([i, jk], [])`. A name is a letter, and `_` with a number if there are many.
+fn mapping(text: &str, names: &mut BTreeMap<String, usize>) -> Option<Vec<Vec<Vec<usize>>>> {
+    let text = text.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let arrays = text.split('[').skip(1).map(|array| array.split_once(']').map(|(dims, _)| dims));
+    let mut found = Vec::new();
+    for dims in arrays {
+        let dims = dims?.split(',').map(str::trim).filter(|dim| !dim.is_empty());
+        let mut of_array = Vec::new();
+        for dim in dims {
+            let mut factors: Vec<String> = Vec::new();
+            for c in dim.chars() {
+                match c {
+                    '_' | '0'..='9' => factors.last_mut()?.push(c),
+                    'a'..='z' => factors.push(c.into()),
+                    _ => return None,
+                }
+            }
+            let number = |name: String| {
+                let next = names.len();
+                *names.entry(name).or_insert(next)
+            };
+            of_array.push(factors.into_iter().map(number).collect());
+        }
+        found.push(of_array);
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read() {
+        let text = "#sdy.op_sharding_rule<([i, jk], [k, z_1])->([i, z_1], []) {i=8, j=2, k=3, z_1=5} reduction={k} \
+                    need_replication={j}, custom>";
+        let rule = Rule::parse(text).expect("a rule");
+        let numbers = |n: &[&[usize]]| -> Vec<Vec<usize>> { n.iter().map(|f| f.to_vec()).collect() };
+        assert_eq!(rule.operands, [numbers(&[&[0], &[1, 2]]), numbers(&[&[2], &[3]])]);
+        assert_eq!(rule.results, [numbers(&[&[0], &[3]]), numbers(&[])]);
+        assert_eq!((rule.sizes.as_slice(), rule.whole.as_slice()), (&[8, 2, 3, 5][..], &[1][..]));
+        let dims = |sizes: &[i64]| Dims::from_slice(sizes);
+        let (factors, walks) =
+            rule.factors(&[dims(&[8, 6]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).expect("factors");
+        assert_eq!(factors.operands, [vec![Some(0), Some(1)], vec![Some(2), Some(3)]]);
+        assert_eq!(walks, [vec![Some(0), Some(3)], vec![]]);
+        let kinds: Vec<Kind> = factors.factors.iter().map(|f| f.kind).collect();
+        assert_eq!(kinds, [Kind::Kept, Kind::Whole, Kind::Combined, Kind::Kept]);
+        assert_eq!(factors.factors[1].runs, Some(2));
+        assert!(rule.factors(&[dims(&[8, 7]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).is_none());
+    }
+
+    #[test]
+    fn what_is_no_rule_says_nothing() {
+        for text in
+            ["", "#sdy.op_sharding_rule<>", "#sdy.op_sharding_rule<([i])->([j]) {k=3}>", "([i])->([i])"]
+        {
+            assert_eq!(Rule::parse(text), None, "{text}");
+        }
+    }
+}
