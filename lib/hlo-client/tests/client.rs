@@ -277,10 +277,10 @@ fn a_call_of_nobody_is_refused_before_it_runs() {
 left_over { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"nobody\" }
 a { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"somebody\" }
 b { x = f32[] parameter(0) ROOT y = f32[] negate(x) }
-ENTRY e { p = pred[] constant(false) x = f32[] parameter(0)
+ENTRY e { p = pred[] parameter(1) x = f32[] parameter(0)
   ROOT c = f32[] conditional(p, x, x), true_computation=a, false_computation=b }";
         let options =
-            CompileOptions { engine: Some(engine), passes: Passes::None, ..CompileOptions::default() };
+            CompileOptions { engine: Some(engine), passes: Passes::Lowering, ..CompileOptions::default() };
         let refused = client.compile_text(text, &options).expect_err("an error").to_string();
         assert!(refused.contains("unknown custom call target `somebody`"), "{engine:?}: {refused}");
     }
