@@ -45,6 +45,7 @@ mod run;
 mod simplification;
 mod support;
 
+pub use backend::layout_assignment::choose_result_layouts;
 pub use bisect::{Bisection, Culprit, CulpritRewrite, bisect};
 pub use docs::{pass_example, passes_markdown};
 pub use partitioning::{

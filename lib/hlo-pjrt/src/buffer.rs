@@ -2,8 +2,10 @@
 
 use crate::element;
 use crate::fault::{Fault, Result};
+use crate::layouts::Order;
 use crate::platform::Platform;
 use crate::promise::{Outcome, Promise};
+use crate::strided::Strided;
 use hlo_client::Buffer as Array;
 use hlo_ir::{Dims, ElementType, Shape};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,8 @@ pub struct Buffer {
     pub element_type: ElementType,
     /// Its sizes.
     pub dims: Dims,
+    /// The order of its dimensions in memory; nothing if it lies row-major.
+    pub order: Order,
     content: Mutex<Content>,
     external: Mutex<External>,
 }
@@ -48,7 +52,7 @@ pub enum Value {
 }
 
 impl Buffer {
-    /// A buffer in a memory of a client.
+    /// A buffer in a memory of a client, of an array that lies row-major.
     pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Dims, value: Value) -> Self {
         let content = match value {
             Value::Here(array) => Content::Here(array),
@@ -59,9 +63,15 @@ impl Buffer {
             memory,
             element_type: ty,
             dims,
+            order: Order::ROW_MAJOR,
             content: Mutex::new(content),
             external: Mutex::default(),
         }
+    }
+
+    /// The buffer of an array whose dimensions are in this order in memory.
+    pub fn in_order(self, order: Order) -> Self {
+        Self { order, ..self }
     }
 
     /// The number of the device that it is on.
@@ -74,9 +84,19 @@ impl Buffer {
         element::number(self.element_type)
     }
 
-    /// Its shape, row-major.
+    /// Its shape.
     pub fn shape(&self) -> Shape {
-        Shape::array(self.element_type, self.dims.iter().copied())
+        self.order.shape(self.element_type, &self.dims)
+    }
+
+    /// How it lies in memory.
+    ///
+    /// # Errors
+    /// It does not fit the address space.
+    pub fn strided(&self) -> Result<Strided> {
+        let order = self.order.minor_to_major(self.dims.len());
+        let order = order.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
+        Strided::in_order(&self.dims, self.element_type.byte_size(), &order.collect::<Vec<_>>())
     }
 
     /// What it has now.
@@ -198,6 +218,18 @@ impl Buffer {
     fn external(&self) -> std::sync::MutexGuard<'_, External> {
         self.external.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An array as its shape says that it is to lie, which shares the memory if it lies so.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
+    let lies_so = match (array.shape().as_array(), shape.as_array()) {
+        (Some(own), Some(wanted)) => own.stored_size() == own.byte_size() && own.same_strides(wanted),
+        _ => true,
+    };
+    if lies_so { Ok(array) } else { Ok(Array::from_literal(&array.to_literal()?, shape)?) }
 }
 
 /// Has the array itself once it is there: its memory is as little shared as it was.

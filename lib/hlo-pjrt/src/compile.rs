@@ -42,6 +42,7 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
     if !violations.is_empty() {
         return Err(Fault::invalid(said(&violations)));
     }
+    hlo_passes::choose_result_layouts(&mut module).map_err(|diag| Fault::invalid(said(&[diag])))?;
     let options = CompileOptions {
         donation: true,
         device_assignment: assignment(&asked)?,

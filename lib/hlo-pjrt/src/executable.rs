@@ -2,6 +2,7 @@
 
 use crate::device::{Device, MEMORY_KINDS};
 use crate::fault::{Fault, Result};
+use crate::layouts::Layouts;
 use crate::program::{Leaf, Program};
 use crate::sys::{Handle, LogicalDeviceIds, NamedValue, Value};
 use hlo_passes::analysis::ModuleCost;
@@ -22,6 +23,7 @@ pub struct Executable {
     costs: OnceLock<Vec<NamedValue>>,
     optimized: OnceLock<Result<Vec<u8>>>,
     shardings: OnceLock<(Texts, Texts)>,
+    layouts: OnceLock<(Layouts, Layouts)>,
 }
 
 /// Texts that the caller gets as two lists.
@@ -69,6 +71,7 @@ impl Executable {
             costs: OnceLock::new(),
             optimized: OnceLock::new(),
             shardings: OnceLock::new(),
+            layouts: OnceLock::new(),
             program,
         }
     }
@@ -91,6 +94,12 @@ impl Executable {
     /// The kinds of the memories of parameters and results.
     pub fn memory_kinds(&self) -> (&Texts, &Texts) {
         (&self.parameter_kinds, &self.output_kinds)
+    }
+
+    /// The layouts of parameters and of results.
+    pub fn layouts(&self) -> &(Layouts, Layouts) {
+        let program = &self.program;
+        self.layouts.get_or_init(|| (Layouts::of(&program.parameters), Layouts::of(&program.results)))
     }
 
     /// What a run costs, by XLA's measures.

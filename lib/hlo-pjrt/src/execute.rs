@@ -143,7 +143,7 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
             Value::Later(_) => None,
         };
         let dims = dims.unwrap_or_else(|| leaf.dims.clone());
-        Buffer::new(platform.clone(), memory, leaf.element_type, dims, value)
+        Buffer::new(platform.clone(), memory, leaf.element_type, dims, value).in_order(leaf.order.clone())
     };
     program.results.iter().zip(values).map(buffer).collect()
 }
@@ -252,6 +252,7 @@ fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
                 own.push(Owned { array: Array::zeros(&Shape::Token)?, is_donated: false });
                 continue;
             }
+            let array = leaf.placed(array)?;
             let elsewhere = array.device().is_some_and(|d| d != device);
             let array = if elsewhere { array.copy_to_device(device)? } else { array };
             if !given.is_donated {
@@ -288,7 +289,7 @@ impl Owned {
     }
 }
 
-/// Results row-major, as the caller takes them for, and in memory of their own: neither that of arguments that the caller has, nor each other's.
+/// Results as the program says that they lie, and in memory of their own: neither that of arguments that the caller has, nor each other's.
 fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {
@@ -296,10 +297,7 @@ fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>)
             results.push(Array::zeros(&Shape::array(leaf.element_type, leaf.dims.iter().copied()))?);
             continue;
         }
-        if !array.shape().as_array().is_some_and(|a| a.is_dense_row_major()) {
-            results.push(Array::from_literal(&array.to_literal()?, &array.shape().without_layout())?);
-            continue;
-        }
+        let array = leaf.placed(array)?;
         let bytes = array.bytes()?;
         let is_new = bytes.is_empty() || taken.insert(bytes.as_ptr().addr());
         let array = if is_new { array } else { Array::from_slice(bytes, array.shape())? };

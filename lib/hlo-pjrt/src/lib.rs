@@ -19,6 +19,7 @@ mod execute;
 pub mod fault;
 pub mod ffi;
 mod inspect;
+pub mod layouts;
 mod options;
 pub mod partitioners;
 pub mod platform;

@@ -1,11 +1,13 @@
 //! Compiled programs, as the caller's executables have them.
 
+use crate::buffer::relaid;
 use crate::element;
 use crate::engines::{Calls, Engines};
 use crate::fault::{Fault, Result};
+use crate::layouts::Order;
 use crate::platform::Platform;
 use crate::source::Source;
-use hlo_client::CompileOptions;
+use hlo_client::{Buffer as Array, CompileOptions};
 use hlo_ir::print::{PrintOptions, for_each_identifying_part};
 use hlo_ir::{Dims, ElementType, Module, Shape};
 use sha2::{Digest, Sha256};
@@ -52,20 +54,44 @@ pub struct Leaf {
     pub element_type: ElementType,
     /// The sizes that the caller sees.
     pub dims: Dims,
+    /// The order of its dimensions in memory.
+    pub order: Order,
+    /// The shape of an array of these sizes as the caller has it: each element in a byte at least.
+    plain: Shape,
 }
 
 impl Leaf {
     fn new(shape: &Shape) -> Result<Self> {
-        let (element_type, dims) = match shape {
-            Shape::Array(array) => (array.element_type, array.dims.clone()),
-            Shape::Token => (ElementType::Pred, Dims::from_slice(&[0])),
+        let (element_type, dims, order) = match shape {
+            Shape::Array(array) => {
+                let order: Dims = array.minor_to_major().iter().map(|&d| d as i64).collect();
+                (array.element_type, array.dims.clone(), Order::new(&order))
+            }
+            Shape::Token => (ElementType::Pred, Dims::from_slice(&[0]), Order::ROW_MAJOR),
             other => {
                 return Err(Fault::unimplemented(format!(
                     "the program takes or gives a value of shape {other}"
                 )));
             }
         };
-        Ok(Self { shape: shape.clone(), element_type, dims })
+        let plain = order.shape(element_type, &dims);
+        Ok(Self { shape: shape.clone(), element_type, dims, order, plain })
+    }
+
+    /// An array as the caller has it, with the sizes that it has at run time.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn placed(&self, array: Array) -> Result<Array> {
+        let dims = array.shape().as_array().map(|a| &a.dims);
+        if *array.shape() == self.plain {
+            return Ok(array);
+        }
+        let plain = match dims {
+            Some(dims) if *dims != self.dims => self.order.shape(self.element_type, dims),
+            _ => self.plain.clone(),
+        };
+        relaid(array, &plain)
     }
 
     /// True for a token.

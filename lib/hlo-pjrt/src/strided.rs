@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, Result};
 use crate::sys::MemoryLayout;
+use hlo_ir::Dims;
 
 /// How an array lies in the caller's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,20 +73,13 @@ impl Strided {
     /// Those of the other functions, or a layout in tiles.
     pub fn laid_out(dims: &[i64], element_bytes: usize, layout: Option<&MemoryLayout>) -> Result<Self> {
         let Some(layout) = layout else { return Self::row_major(dims, element_bytes) };
-        match layout.kind {
-            0 => {
-                // SAFETY: the caller's promise: the kind says which one it is.
-                let tiled = unsafe { layout.layout.tiled };
-                if tiled.num_tiles != 0 {
-                    return Err(Fault::unimplemented("arrays in tiles are not supported"));
-                }
-                let order =
-                    tiled.minor_to_major.get()?.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
+        match layout.minor_to_major()? {
+            Some(order) => {
+                let order = order.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
                 Self::in_order(dims, element_bytes, &order.collect::<Vec<_>>())
             }
-            // SAFETY: as above.
-            1 => Self::at(dims, element_bytes, unsafe { layout.layout.strides }.byte_strides.get()?),
-            other => Err(Fault::invalid(format!("there is no kind {other} of layouts"))),
+            // SAFETY: the caller's promise: it is of the other kind.
+            None => Self::at(dims, element_bytes, unsafe { layout.layout.strides }.byte_strides.get()?),
         }
     }
 
@@ -99,10 +93,21 @@ impl Strided {
         self.element_count() * self.element_bytes
     }
 
-    /// True if the elements lie row-major, without anything between.
-    pub fn is_row_major(&self) -> bool {
+    /// The order of the dimensions by their distances, the smallest first.
+    pub fn order(&self) -> Dims {
+        let mut order: Vec<usize> = (0..self.dims.len()).rev().collect();
+        order.sort_by_key(|&d| self.strides[d].unsigned_abs());
+        order.into_iter().map(|d| d as i64).collect()
+    }
+
+    /// True if the elements lie in an order of the dimensions, the one that varies fastest first, without anything between.
+    pub fn lies_in_order(&self, minor_to_major: &[i64]) -> bool {
         let mut next = self.element_bytes.cast_signed();
-        let ordered = self.dims.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+        let ordered = minor_to_major.iter().all(|&d| {
+            let d = usize::try_from(d).ok();
+            let Some((&size, &stride)) = d.and_then(|d| self.dims.get(d).zip(self.strides.get(d))) else {
+                return false;
+            };
             let fits = size == 1 || stride == next;
             next = next.saturating_mul(size.cast_signed());
             fits
@@ -225,11 +230,16 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_row_major_is_seen() {
-        assert!(Strided::at(&[2, 1, 3], 4, &[12, 999, 4]).expect("strides").is_row_major());
-        assert!(!Strided::at(&[2, 3], 4, &[16, 4]).expect("strides").is_row_major());
-        assert!(Strided::at(&[0, 3], 4, &[1, 1]).expect("strides").is_row_major());
-        assert!(Strided::row_major(&[], 4).expect("a scalar").is_row_major());
+    fn what_lies_in_order_is_seen() {
+        let at = |dims, strides| Strided::at(dims, 4, strides).expect("strides");
+        assert!(at(&[2, 1, 3], &[12, 999, 4]).lies_in_order(&[2, 1, 0]));
+        assert!(at(&[2, 3], &[4, 8]).lies_in_order(&[0, 1]));
+        assert!(!at(&[2, 3], &[4, 8]).lies_in_order(&[1, 0]));
+        assert!(!at(&[2, 3], &[16, 4]).lies_in_order(&[1, 0]));
+        assert!(at(&[0, 3], &[1, 1]).lies_in_order(&[1, 0]));
+        assert!(Strided::row_major(&[], 4).expect("a scalar").lies_in_order(&[]));
+        assert_eq!(at(&[2, 3, 4], &[4, 32, 8]).order()[..], [0, 2, 1]);
+        assert_eq!(at(&[2, 1, 3], &[12, 12, 4]).order()[..], [2, 1, 0]);
     }
 
     #[test]

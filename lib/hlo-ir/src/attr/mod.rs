@@ -11,6 +11,7 @@ mod effects;
 mod frontend;
 mod header;
 mod iota;
+mod layout_modes;
 mod mesh;
 mod metadata;
 mod named_sharding;
@@ -39,6 +40,7 @@ pub use effects::{Domain, LiteralValue, OperandPrecision, OrTrue, Sparsity, Spar
 pub use frontend::FrontendAttributes;
 pub use header::{Count, DebugAttribute, DebugLog, EntryLayout, Header, PropagationAllowed};
 pub use iota::{DeviceOrder, IotaOrder};
+pub use layout_modes::LayoutModes;
 pub use mesh::{AxisPart, AxisRef, Mesh, MeshAxis};
 pub use metadata::{OpMetadata, RareMetadata};
 pub use named_sharding::{AxesSharding, DimensionAxes, NamedSharding, UnreducedKind, WholeMesh};

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Value};
 use crate::event::Event;
 use crate::fault::{Fault, Result};
 use crate::strided::Strided;
-use crate::sys::{AnyLayout, Handle, List, MemoryLayout, TiledLayout, args::*};
+use crate::sys::{Handle, List, MemoryLayout, args::*};
 use hlo_client::Buffer as Array;
 use std::ffi::c_void;
 use std::ptr;
@@ -36,36 +36,14 @@ pub fn dynamic_dimension_indices(a: &mut BufferDynamicDimensionIndices) -> Resul
     Ok(())
 }
 
-/// The orders of dimensions of row-major arrays, of the most dimensions first.
-const ORDER: [i64; 64] = {
-    let mut order = [0; 64];
-    let mut n = 0;
-    while n < 64 {
-        order[n] = 63 - n as i64;
-        n += 1;
-    }
-    order
-};
-static DESCENDING: [i64; 64] = ORDER;
-
 pub fn get_memory_layout(a: &mut BufferGetMemoryLayout) -> Result {
-    let rank = a.buffer.get()?.dims.len();
-    let order = DESCENDING.len().checked_sub(rank).and_then(|start| DESCENDING.get(start..));
-    let order = order.ok_or_else(|| Fault::unimplemented(format!("an array of {rank} dimensions")))?;
-    let tiled = TiledLayout {
-        struct_size: size_of::<TiledLayout>(),
-        extensions: ptr::null(),
-        minor_to_major: List::to(order),
-        tile_dims: ptr::null(),
-        tile_dim_sizes: ptr::null(),
-        num_tiles: 0,
-    };
-    a.layout = MemoryLayout {
-        struct_size: std::mem::offset_of!(MemoryLayout, kind) + 4,
-        extensions: ptr::null(),
-        layout: AnyLayout { tiled },
-        kind: 0,
-    };
+    let buffer = a.buffer.get()?;
+    let rank = buffer.dims.len();
+    let order = buffer.order.minor_to_major(rank);
+    if order.len() != rank {
+        return Err(Fault::unimplemented(format!("an array of {rank} dimensions")));
+    }
+    a.layout = MemoryLayout::in_order(order);
     Ok(())
 }
 
@@ -169,7 +147,8 @@ fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
             Value::Later(copy)
         }
     };
-    Ok(Buffer::new(buffer.platform.clone(), memory, buffer.element_type, buffer.dims.clone(), value))
+    let copy = Buffer::new(buffer.platform.clone(), memory, buffer.element_type, buffer.dims.clone(), value);
+    Ok(copy.in_order(buffer.order.clone()))
 }
 
 /// Where the caller wants bytes.
@@ -181,8 +160,10 @@ unsafe impl Send for Destination {}
 pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
     let buffer = a.src.get()?;
     // SAFETY: the caller's promise: a layout, or null.
-    let layout = unsafe { a.host_layout.as_ref() };
-    let host = Strided::laid_out(&buffer.dims, buffer.element_type.byte_size(), layout)?;
+    let host = match unsafe { a.host_layout.as_ref() } {
+        Some(layout) => Strided::laid_out(&buffer.dims, buffer.element_type.byte_size(), Some(layout))?,
+        None => buffer.strided()?,
+    };
     if a.dst.is_null() {
         a.dst_size = host.byte_size();
         return Ok(());
@@ -204,11 +185,22 @@ pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
 /// Writes the elements as they are to lie.
 fn write(array: &Array, host: &Strided, destination: &Destination) -> Result {
     let to = destination.0.cast::<u8>();
-    let lies_row_major = array.shape().as_array().is_some_and(|a| a.is_dense_row_major());
-    if lies_row_major {
-        scatter(array.bytes()?, host, to)
-    } else {
-        scatter(array.to_literal()?.bytes(), host, to)
+    let shape = array.shape().as_array();
+    let bytes = host.element_bytes as i64;
+    let stride = |stride: &isize| i64::try_from(*stride).unwrap_or(-1);
+    let lies_so = shape.is_some_and(|a| {
+        a.stored_size() == a.byte_size()
+            && a.strides().iter().map(|s| s * bytes).eq(host.strides.iter().map(stride))
+    });
+    if lies_so && array.bytes()?.len() == host.byte_size() {
+        let elements = array.bytes()?;
+        // SAFETY: there is room for as many bytes: the caller's promise, and checked before.
+        unsafe { ptr::copy_nonoverlapping(elements.as_ptr(), to, elements.len()) };
+        return Ok(());
+    }
+    match shape.is_some_and(|a| a.is_dense_row_major()) {
+        true => scatter(array.bytes()?, host, to),
+        false => scatter(array.to_literal()?.bytes(), host, to),
     }
 }
 

@@ -3,13 +3,16 @@
 use crate::fault::Fault;
 use crate::fault::{Error, Result};
 use crate::ffi::{args::*, register_handler, register_type};
+use crate::layouts::{MemoryLayout, args::*, default_layout};
 use crate::partitioners::{self, args::*};
-use crate::sys::{self, Extension, Handle, args};
+use crate::sys::{self, Extension, Handle, Serialized, args};
 use std::ffi::c_void;
 use std::ptr;
 
 /// The number of the extension for custom partitioners.
 const CUSTOM_PARTITIONERS: i32 = 2;
+/// The number of the extension for layouts.
+const LAYOUTS: i32 = 4;
 /// The number of the extension for custom calls.
 const FFI: i32 = 5;
 /// The number of the extension for shardings.
@@ -51,6 +54,22 @@ struct Partitioners {
 // SAFETY: it is not written.
 unsafe impl Sync for Partitioners {}
 
+/// What the extension for layouts has.
+#[repr(C)]
+struct Layouts {
+    base: Extension,
+    destroy: Slot,
+    serialize: Slot,
+    of_client: Slot,
+    of_buffer: Slot,
+    of_topology: Slot,
+    of_outputs: Slot,
+    of_parameters: Slot,
+}
+
+// SAFETY: it is not written.
+unsafe impl Sync for Layouts {}
+
 static FFI_EXTENSION: Ffi = Ffi {
     base: Extension {
         struct_size: size_of::<Ffi>(),
@@ -73,9 +92,24 @@ static SHARDINGS_EXTENSION: Shardings = Shardings {
 };
 
 static PARTITIONERS_EXTENSION: Partitioners = Partitioners {
-    base: Extension { struct_size: size_of::<Partitioners>(), kind: CUSTOM_PARTITIONERS, next: ptr::null() },
+    base: Extension {
+        struct_size: size_of::<Partitioners>(),
+        kind: CUSTOM_PARTITIONERS,
+        next: (&raw const LAYOUTS_EXTENSION).cast(),
+    },
     register_custom_partitioner,
     register_batch_partitionable,
+};
+
+static LAYOUTS_EXTENSION: Layouts = Layouts {
+    base: Extension { struct_size: size_of::<Layouts>(), kind: LAYOUTS, next: ptr::null() },
+    destroy: layout_destroy,
+    serialize: layout_serialize,
+    of_client: client_default_layout,
+    of_buffer: buffer_layout,
+    of_topology: topology_default_layout,
+    of_outputs: output_layouts,
+    of_parameters: parameter_layouts,
 };
 
 /// The first extension.
@@ -147,4 +181,72 @@ unsafe extern "C" fn register_batch_partitionable(args: *mut c_void) -> Handle<E
     let function = |a: &mut RegisterBatchPartitionable| a.name.text().map(|_| ());
     // SAFETY: as above.
     unsafe { sys::call("Register_Batch_Partitionable", args.cast(), function) }
+}
+
+unsafe extern "C" fn layout_destroy(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut MemoryLayoutDestroy| {
+        drop(a.layout.take());
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_MemoryLayout_Destroy", args.cast(), function) }
+}
+
+unsafe extern "C" fn layout_serialize(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut MemoryLayoutSerialize| {
+        a.serialized = Serialized::new(a.layout.get()?.text().into());
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_MemoryLayout_Serialize", args.cast(), function) }
+}
+
+unsafe extern "C" fn client_default_layout(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut ClientGetDefaultLayout| {
+        a.client.get()?;
+        a.layout = default_layout(a.dims)?;
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_Client_GetDefaultLayout", args.cast(), function) }
+}
+
+unsafe extern "C" fn buffer_layout(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut BufferLayout| {
+        let buffer = a.buffer.get()?;
+        a.layout = Handle::give(MemoryLayout::new(&buffer.order, buffer.dims.len()));
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_Buffer_MemoryLayout", args.cast(), function) }
+}
+
+unsafe extern "C" fn topology_default_layout(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut TopologyGetDefaultLayout| {
+        a.topology.get()?;
+        a.layout = default_layout(a.dims)?;
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_Topology_GetDefaultLayout", args.cast(), function) }
+}
+
+unsafe extern "C" fn output_layouts(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut ExecutableGetLayouts| {
+        let layouts = a.executable.get()?.layouts().1.addresses();
+        (a.count, a.layouts) = (layouts.len(), layouts.as_ptr());
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_Executable_GetOutputLayouts", args.cast(), function) }
+}
+
+unsafe extern "C" fn parameter_layouts(args: *mut c_void) -> Handle<Error> {
+    let function = |a: &mut ExecutableGetLayouts| {
+        let layouts = a.executable.get()?.layouts().0.addresses();
+        (a.count, a.layouts) = (layouts.len(), layouts.as_ptr());
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { sys::call("Layouts_Executable_GetParameterLayouts", args.cast(), function) }
 }

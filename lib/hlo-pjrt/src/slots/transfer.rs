@@ -1,14 +1,15 @@
 //! Arrays that callers make.
 
-use crate::buffer::{Buffer, Value};
+use crate::buffer::{Buffer, Value, relaid};
 use crate::element;
 use crate::event::Event;
 use crate::fault::{Code, Fault, Result};
+use crate::layouts::Order;
 use crate::promise::Promise;
 use crate::strided::Strided;
-use crate::sys::{Handle, args::*};
+use crate::sys::{Handle, MemoryLayout, args::*};
 use hlo_client::Buffer as Array;
-use hlo_ir::{AlignedBytes, ElementType, Literal, Shape};
+use hlo_ir::{AlignedBytes, Dims, ElementType, Literal, Shape};
 use stable_deref_trait::StableDeref;
 use std::ffi::c_void;
 use std::ops::Deref;
@@ -58,10 +59,8 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     let ty = element::element_type(a.element_type)?;
     let dims = a.dims.get()?;
     // SAFETY: the caller's promise: a layout, or null.
-    let layout = unsafe { a.device_layout.as_ref() };
-    if !Strided::laid_out(dims, ty.byte_size(), layout)?.is_row_major() {
-        return Err(Fault::unimplemented("arrays that do not lie row-major on the device are not supported"));
-    }
+    let order = order(dims, ty, unsafe { a.device_layout.as_ref() })?;
+    let placed = order.shape(ty, dims);
     let host = Strided::at(dims, ty.byte_size(), a.byte_strides.get()?)?;
     let size = host.byte_size();
     if a.data.is_null() && size > 0 {
@@ -69,22 +68,35 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     }
     let shape = Shape::array(ty, dims.iter().copied());
     let data = a.data.cast::<u8>();
-    let array = if a.semantics >= ZERO_COPY && host.is_row_major() {
+    let lies_so = host.lies_in_order(order.minor_to_major(dims.len()));
+    let array = if a.semantics >= ZERO_COPY && lies_so {
         let done: Arc<Promise<()>> = Arc::default();
         a.done_with_host_buffer = Handle::give(Event::Own(done.clone()));
         let end = Box::new(move || {
             done.keep(Ok(()));
         });
-        lent(Lent { data, size, end: Some(end) }, &shape)?
+        lent(Lent { data, size, end: Some(end) }, &placed)?
     } else {
         // SAFETY: the caller's promise: the elements are there.
-        let array = unsafe { gathered(&host, data, &shape)? };
+        let array = relaid(unsafe { gathered(&host, data, &shape)? }, &placed)?;
         a.done_with_host_buffer = Handle::give(Event::Over(Ok(())));
         array
     };
     let value = Value::Here(array);
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), value));
+    let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), value);
+    a.buffer = Handle::give(buffer.in_order(order));
     Ok(())
+}
+
+/// The order of an array's dimensions in memory that a layout says; row-major if there is none.
+fn order(dims: &[i64], ty: ElementType, layout: Option<&MemoryLayout>) -> Result<Order> {
+    let strided = Strided::laid_out(dims, ty.byte_size(), layout)?;
+    let said = layout.map_or(Ok(None), MemoryLayout::minor_to_major)?;
+    let order = said.map_or_else(|| strided.order(), Dims::from);
+    match strided.lies_in_order(&order) {
+        true => Ok(Order::new(&order)),
+        false => Err(Fault::unimplemented("arrays with something between their elements are not supported")),
+    }
 }
 
 /// The elements at an address, row-major.
@@ -157,6 +169,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     // SAFETY: the caller's promise: a layout, or null.
     let layout = unsafe { a.layout.as_ref() };
     let there = Strided::laid_out(dims, ty.byte_size(), layout)?;
+    let order = order(dims, ty, layout);
     let size = there.byte_size();
     if a.device_buffer_ptr.is_null() && size > 0 {
         return Err(Fault::invalid("the memory is a null pointer"));
@@ -172,17 +185,19 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     }
     let data = a.device_buffer_ptr.cast_const().cast::<u8>();
     let on_delete = OnDelete(a.on_delete, a.device_buffer_ptr, a.on_delete_arg);
-    let shape = Shape::array(ty, dims.iter().copied());
-    let array = if there.is_row_major() {
-        lent(Lent { data, size, end: Some(Box::new(move || on_delete.call())) }, &shape)?
-    } else {
-        // SAFETY: the caller's promise: the elements are there.
-        let array = unsafe { gathered(&there, data, &shape)? };
-        on_delete.call();
-        array
-    };
-    let value = Value::Here(array);
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), value));
+    let buffer = |array| Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array));
+    a.buffer = Handle::give(match order {
+        Ok(order) => {
+            let memory = Lent { data, size, end: Some(Box::new(move || on_delete.call())) };
+            buffer(lent(memory, &order.shape(ty, dims))?).in_order(order)
+        }
+        Err(_) => {
+            // SAFETY: the caller's promise: the elements are there.
+            let array = unsafe { gathered(&there, data, &Shape::array(ty, dims.iter().copied()))? };
+            on_delete.call();
+            buffer(array)
+        }
+    });
     Ok(())
 }
 
@@ -191,10 +206,11 @@ pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> R
     let memory = platform.place(a.memory, a.device)?;
     let ty = element::element_type(a.element_type)?;
     let dims = a.dims.get()?;
-    // For the check of the sizes.
-    Strided::row_major(dims, ty.byte_size())?;
-    let array = Array::zeros(&Shape::array(ty, dims.iter().copied()))?;
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array)));
+    // SAFETY: the caller's promise: a layout, or null.
+    let order = order(dims, ty, unsafe { a.layout.as_ref() })?;
+    let array = Array::zeros(&order.shape(ty, dims))?;
+    let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array));
+    a.buffer = Handle::give(buffer.in_order(order));
     Ok(())
 }
 

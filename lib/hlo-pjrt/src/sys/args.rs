@@ -14,6 +14,7 @@ use crate::ffi::ExecuteContext;
 use crate::topology::Topology;
 use std::ffi::c_void;
 
+/// Structs of arguments: those of a function's first version, and after `;` what later ones added.
 macro_rules! args {
     ($($name:ident { $($field:ident: $type:ty),* $(; $($late:ident: $late_type:ty),*)? })*) => { $(
         #[repr(C)]
@@ -45,6 +46,8 @@ pub type PayloadVisitor = Option<unsafe extern "C" fn(*const u8, usize, *const u
 pub type OnDelete = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
 /// Callbacks to values that processes share, which this library does not need.
 pub type KeyValues = *const c_void;
+
+pub(crate) use args;
 
 args! {
     ErrorDestroy { error: Handle<Error> }

@@ -339,6 +339,45 @@ pub struct MemoryLayout {
     pub(crate) kind: i32,
 }
 
+impl MemoryLayout {
+    /// The layout of an array whose dimensions are in an order in memory, which must stay there as long as the layout is used.
+    pub fn in_order(minor_to_major: &[i64]) -> Self {
+        let tiled = TiledLayout {
+            struct_size: size_of::<TiledLayout>(),
+            extensions: ptr::null(),
+            minor_to_major: List::to(minor_to_major),
+            tile_dims: ptr::null(),
+            tile_dim_sizes: ptr::null(),
+            num_tiles: 0,
+        };
+        Self {
+            struct_size: std::mem::offset_of!(Self, kind) + 4,
+            extensions: ptr::null(),
+            layout: AnyLayout { tiled },
+            kind: 0,
+        }
+    }
+
+    /// The order of the dimensions in memory, the one that varies fastest first; nothing if the layout says distances.
+    ///
+    /// # Errors
+    /// There is no such kind of layouts, it has tiles, or the list is at a null pointer.
+    pub fn minor_to_major<'a>(&self) -> Result<Option<&'a [i64]>> {
+        match self.kind {
+            0 => {
+                // SAFETY: the caller's promise: the kind says which one it is.
+                let tiled = unsafe { self.layout.tiled };
+                match tiled.num_tiles {
+                    0 => tiled.minor_to_major.get().map(Some),
+                    _ => Err(Fault::unimplemented("arrays in tiles are not supported")),
+                }
+            }
+            1 => Ok(None),
+            other => Err(Fault::invalid(format!("there is no kind {other} of layouts"))),
+        }
+    }
+}
+
 /// What a run is given besides its arguments.
 #[repr(C)]
 #[derive(Debug)]

@@ -2,8 +2,14 @@
 
 use crate::plugin::*;
 use hlo_pjrt::buffer::Buffer;
+use hlo_pjrt::client::Client;
 use hlo_pjrt::fault::Error;
-use hlo_pjrt::sys::{Handle, List, NamedValue, Value, args::*};
+use hlo_pjrt::layouts::MemoryLayout as Layout;
+use hlo_pjrt::layouts::args::{
+    BufferLayout, ExecutableGetLayouts, MemoryLayoutDestroy, MemoryLayoutSerialize,
+};
+use hlo_pjrt::sys::table::Slot;
+use hlo_pjrt::sys::{Extension, Handle, List, MemoryLayout, NamedValue, Value, args::*};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -75,6 +81,133 @@ fn elements_come_back_as_they_were_in_any_layout() {
     let dims =
         call(api().BufferDimensions, BufferDimensions { buffer: made.buffer, ..none() }).expect("sizes");
     assert_eq!(dims.dims.get(), Ok(&[2i64, 3][..]));
+}
+
+/// Columns first.
+fn by_columns() -> MemoryLayout {
+    MemoryLayout::in_order(&[0, 1])
+}
+
+/// An array of two rows of three columns that lies by columns on the device.
+fn columns_on_device(client: Handle<Client>) -> Handle<Buffer> {
+    let rows = [1f32, 2., 3., 4., 5., 6.];
+    let layout = by_columns();
+    let all = call(api().ClientDevices, ClientDevices { client, ..none() }).expect("devices").devices;
+    let args = ClientBufferFromHostBuffer {
+        client,
+        data: rows.as_ptr().cast(),
+        element_type: 11,
+        dims: List::to(&[2, 3]),
+        device: all.get().expect("devices")[0],
+        device_layout: &raw const layout,
+        ..none()
+    };
+    let made = call(api().ClientBufferFromHostBuffer, args).expect("a buffer");
+    wait(made.done_with_host_buffer).expect("a copy");
+    made.buffer
+}
+
+/// What an array has in memory.
+fn raw(buffer: Handle<Buffer>) -> Vec<f32> {
+    let size = 4 * numbers(buffer).expect("numbers").len();
+    let mut found = vec![0f32; size / 4];
+    let dst: *mut c_void = found.as_mut_ptr().cast();
+    let args = BufferCopyRawToHost { buffer, dst, transfer_size: size as i64, ..none() };
+    wait(call(api().BufferCopyRawToHost, args).expect("a copy").event).expect("a copy");
+    found
+}
+
+/// What a layout is written as.
+fn said(serialize: Slot, layout: Handle<Layout>) -> String {
+    let text = call(serialize, MemoryLayoutSerialize { layout, ..none() }).expect("a text").serialized;
+    let said = String::from_utf8_lossy(text.get().expect("a text")).into_owned();
+    text.free();
+    said
+}
+
+fn layout_text(buffer: Handle<Buffer>) -> String {
+    let [destroy, serialize, _, of_buffer, ..] = layouts();
+    let layout = call(of_buffer, BufferLayout { buffer, ..none() }).expect("a layout").layout;
+    let found = said(serialize, layout);
+    call(destroy, MemoryLayoutDestroy { layout, ..none() }).expect("a layout");
+    found
+}
+
+/// The functions of the extension for layouts.
+fn layouts() -> [Slot; 7] {
+    let mut extension: *const Extension = api().extensions;
+    // SAFETY: a list of extensions, of which that of number 4 has seven functions.
+    unsafe {
+        while (*extension).kind != 4 {
+            extension = (*extension).next;
+        }
+        extension.add(1).cast::<[Slot; 7]>().read()
+    }
+}
+
+#[test]
+fn arrays_lie_on_the_device_as_the_caller_says() {
+    let client = devices(1);
+    let columns = columns_on_device(client);
+    assert_eq!(raw(columns), [1., 4., 2., 5., 3., 6.]);
+    assert_eq!(layout_text(columns), "{0,1}");
+    // Without a layout they come as they lie; with one, as that says.
+    assert_eq!(numbers(columns), Ok(vec![1., 4., 2., 5., 3., 6.]));
+    let rows = MemoryLayout::in_order(&[1, 0]);
+    let mut found = [0f32; 6];
+    let dst: *mut c_void = found.as_mut_ptr().cast();
+    let host_layout = &raw const rows;
+    let args = BufferToHostBuffer { src: columns, dst, dst_size: 24, host_layout, ..none() };
+    wait(call(api().BufferToHostBuffer, args).expect("a copy").event).expect("a copy");
+    assert_eq!(found, [1., 2., 3., 4., 5., 6.]);
+    let known = call(api().BufferGetMemoryLayout, BufferGetMemoryLayout { buffer: columns, ..none() });
+    assert_eq!(known.expect("a layout").layout.minor_to_major(), Ok(Some(&[0, 1][..])));
+}
+
+#[test]
+fn programs_take_and_give_arrays_as_they_say() {
+    let client = devices(1);
+    let text = "HloModule m, entry_computation_layout={(f32[2,3]{0,1})->(f32[2,3]{0,1}, f32[3,2]{1,0})}
+ENTRY e { x = f32[2,3] parameter(0) n = f32[2,3] negate(x) t = f32[3,2] transpose(n), dimensions={1,0} ROOT r = (f32[2,3], f32[3,2]) tuple(n, t) }";
+    let program = compile(client, text, &[]).expect("a program");
+    // An array that lies otherwise is laid out anew.
+    for x in [columns_on_device(client), floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.])] {
+        let results = run(program, &[x]).expect("results");
+        assert_eq!(
+            (raw(results[0]), layout_text(results[0])),
+            (vec![-1., -4., -2., -5., -3., -6.], "{0,1}".into())
+        );
+        assert_eq!(
+            (raw(results[1]), layout_text(results[1])),
+            (vec![-1., -4., -2., -5., -3., -6.], "{1,0}".into())
+        );
+    }
+    let args = LoadedExecutableGetExecutable { loaded: program, ..none() };
+    let executable = call(api().LoadedExecutableGetExecutable, args).expect("an executable").executable;
+    let [_, serialize, .., outputs, parameters] = layouts();
+    let all = |slot| {
+        let args = call(slot, ExecutableGetLayouts { executable, ..none() }).expect("layouts");
+        // SAFETY: as many as it says.
+        let all = unsafe { std::slice::from_raw_parts(args.layouts, args.count) };
+        all.iter().map(|&layout| said(serialize, layout)).collect::<Vec<_>>()
+    };
+    assert_eq!(all(parameters), ["{0,1}"]);
+    assert_eq!(all(outputs), ["{0,1}", "{1,0}"]);
+}
+
+#[test]
+fn layouts_that_are_left_open_are_chosen() {
+    let client = devices(1);
+    let text = "func.func @main(%x: tensor<2x3xf32> {mhlo.layout_mode = \"auto\"}) -> (tensor<3x2xf32> {mhlo.layout_mode = \"auto\"}, tensor<3x2xf32>) {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0, %0 : tensor<3x2xf32>, tensor<3x2xf32>
+}";
+    let program = compile_as(client, "mlir", text.as_bytes(), &[]).expect("a program");
+    let x = floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    let results = run(program, &[x]).expect("results");
+    // A transpose that moves nothing, and one that was asked for row-major.
+    assert_eq!((raw(results[0]), layout_text(results[0])), (vec![1., 2., 3., 4., 5., 6.], "{0,1}".into()));
+    assert_eq!((raw(results[1]), layout_text(results[1])), (vec![1., 4., 2., 5., 3., 6.], "{1,0}".into()));
 }
 
 #[test]

@@ -31,21 +31,6 @@ fn a_program_runs_and_its_results_are_in_memory_of_their_own() {
 }
 
 #[test]
-fn a_result_that_the_program_lays_out_by_columns_is_row_major() {
-    let client = devices(1);
-    let text = "HloModule m, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{0,1}}
-ENTRY e { x = f32[2,3]{1,0} parameter(0) ROOT y = f32[2,3]{0,1} copy(x) }";
-    let program = compile(client, text, &[]).expect("a program");
-    let x = floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
-    let result = run(program, &[x]).expect("results")[0];
-    let view = BufferOpaqueDeviceMemoryDataPointer { buffer: result, ..none() };
-    let view = call(api().BufferOpaqueDeviceMemoryDataPointer, view).expect("an address").pointer;
-    // SAFETY: six numbers, as long as the result is there.
-    let elements = unsafe { std::slice::from_raw_parts(view.cast::<f32>(), 6) };
-    assert_eq!(elements, [1., 2., 3., 4., 5., 6.]);
-}
-
-#[test]
 fn arguments_that_do_not_fit_are_refused() {
     let (client, other) = (devices(1), devices(1));
     let program = compile(client, AXPY, &[]).expect("a program");

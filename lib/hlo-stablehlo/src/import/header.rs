@@ -5,7 +5,7 @@ use super::entry::{attributes_of, frontend_of};
 use super::failure::Result;
 use super::importer::Importer;
 use crate::tree::{Attribute, Operation};
-use hlo_ir::attr::{BufferDonor, Count, EntryLayout, InputOutputAlias};
+use hlo_ir::attr::{BufferDonor, Count, EntryLayout, InputOutputAlias, LayoutModes};
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, LayoutItems, Shape};
 
 /// Where the host's memory is among memory spaces.
@@ -25,6 +25,12 @@ impl Importer<'_> {
         }
         if let Some(notes) = module.attribute("mhlo.frontend_attributes") {
             self.module.header.frontend_attributes = frontend_of(notes);
+        }
+        if let Some(modes) = self.main_function().and_then(result_modes) {
+            self.module
+                .header
+                .frontend_attributes
+                .set(LayoutModes::OF_RESULTS, modes.to_string().as_str().into());
         }
     }
 
@@ -85,6 +91,17 @@ impl Importer<'_> {
         self.module.header.entry_computation_layout = Some(EntryLayout { parameters, result });
         Ok(())
     }
+}
+
+/// Who chooses the layouts of results, if whoever compiles the module chooses one.
+fn result_modes(main: &Operation) -> Option<LayoutModes> {
+    let results = main.body()?.terminator()?.operands.len();
+    let mode = |number: usize| -> String {
+        let said = attributes_of(main, "res_attrs", number).and_then(|a| a.get("mhlo.layout_mode")?.as_str());
+        said.filter(|mode| !mode.is_empty()).unwrap_or(LayoutModes::DEFAULT).into()
+    };
+    let modes = LayoutModes((0..results).map(mode).collect());
+    modes.0.iter().any(|mode| mode == LayoutModes::AUTO).then_some(modes)
 }
 
 /// Lays an array out as the attributes of an argument or a result say.

@@ -28,6 +28,7 @@
 //! Results do not depend on layouts: every bit is kept. XLA's CPU backend has constants in products column-major as well,
 //! if they are operands on the right; there are no such exceptions here.
 
+mod entry;
 mod orders;
 mod places;
 mod solve;
@@ -36,6 +37,7 @@ use crate::support::clone::clone_instruction;
 use crate::support::effects::control_dependent;
 use crate::support::layouts::{relaid_array, relaid_by};
 use crate::{PassInfo, Rewrites};
+pub use entry::choose_result_layouts;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use orders::{Order, order_of, same_in_memory};

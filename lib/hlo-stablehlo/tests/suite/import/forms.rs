@@ -179,6 +179,15 @@ fn layouts_and_memory_are_in_the_header() {
 }
 
 #[test]
+fn who_chooses_the_layouts_of_results_is_in_the_header() {
+    let text = "func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = \"auto\"}, tensor<2x3xf32>) {
+        return %x, %x : tensor<2x3xf32>, tensor<2x3xf32>
+    }";
+    let text = print_module(&module(text), &PrintOptions::default());
+    assert!(text.contains("frontend_attributes={out_layout_modes={auto;default}}"), "{text}");
+}
+
+#[test]
 fn sizes_as_operands_become_attributes() {
     let text = "func.func @main(%x: tensor<1x4xf32>, %n: tensor<2xi64>) -> (tensor<3x4xf32>, tensor<2x2xi32>, tensor<4x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<3x6xf32>) {
         %zero = stablehlo.constant dense<0.0> : tensor<f32>

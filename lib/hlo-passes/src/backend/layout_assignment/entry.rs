@@ -1,0 +1,63 @@
+//! The layouts of a program's results that are left to whoever compiles it.
+
+use super::run;
+use crate::Rewrites;
+use hlo_ir::attr::{EntryLayout, LayoutModes};
+use hlo_ir::diag::Diag;
+use hlo_ir::{InstrId, Layout, Module, Op, Shape};
+
+/// Chooses the layouts of the results that the frontend attribute `out_layout_modes` leaves open (`auto`): the ones in which they are
+/// made without being copied. Afterwards `entry_computation_layout` says them. Returns whether there were any.
+///
+/// # Errors
+/// Those of `layout-assignment`.
+pub fn choose_result_layouts(module: &mut Module) -> Result<bool, Diag> {
+    let said = module.header.frontend_attributes.get(LayoutModes::OF_RESULTS);
+    let Some(modes) = said.and_then(|text| LayoutModes::parse(text.as_str()?)) else { return Ok(false) };
+    if !modes.0.iter().any(|mode| mode == LayoutModes::AUTO) {
+        return Ok(false);
+    }
+    let natural = natural_layouts(module)?;
+    let (parameters, result) = module.entry_shapes();
+    let chosen = |(n, shape): (usize, &Shape)| match (shape, natural.get(n)) {
+        (Shape::Array(array), Some(Some(layout)))
+            if modes.0.get(n).is_some_and(|m| m == LayoutModes::AUTO) =>
+        {
+            array.clone().with_layout(layout.clone()).into()
+        }
+        _ => shape.clone(),
+    };
+    let result = match result {
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().enumerate().map(chosen).collect()),
+        one => chosen((0, one)),
+    };
+    let parameters = parameters.into_iter().cloned().collect();
+    module.header.entry_computation_layout = Some(EntryLayout { parameters, result });
+    Ok(true)
+}
+
+/// How the results lie where nobody asks for anything; nothing of those that are no arrays.
+fn natural_layouts(module: &Module) -> Result<Vec<Option<Layout>>, Diag> {
+    let mut free = module.clone();
+    let entry = free.entry();
+    let root = free[entry].root();
+    let values: Vec<InstrId> = match free[root].op {
+        Op::Tuple => free[root].operands.to_vec(),
+        _ => vec![root],
+    };
+    // Nothing is asked of what the program does not give.
+    let name = free.unique_name("nothing");
+    let nothing = free.add(entry, &name, Shape::tuple(Vec::new()), Op::Tuple, []);
+    free.set_root(entry, nothing);
+    let (parameters, _) = module.entry_shapes();
+    let parameters = parameters.into_iter().cloned().collect();
+    free.header.entry_computation_layout = Some(EntryLayout { parameters, result: Shape::tuple(Vec::new()) });
+    run(&mut free, &mut Rewrites::default())?;
+    let layout =
+        |shape: &Shape| shape.as_array().map(|a| Layout::new(a.minor_to_major().iter().map(|&d| d as u32)));
+    let each = |v: InstrId| match &free[v].shape {
+        Shape::Tuple(parts) => parts.iter().map(layout).collect(),
+        one => vec![layout(one)],
+    };
+    Ok(values.into_iter().flat_map(each).collect())
+}
