@@ -11,6 +11,7 @@ mod collectives;
 mod elementwise;
 mod quantized;
 mod regions;
+mod results;
 mod sizes;
 mod transfers;
 
@@ -82,6 +83,9 @@ fn check_operation(check: &mut Check<'_, '_>) {
             attributes::product(check);
             quantized::convolution(check);
         }
+        "stablehlo.get_tuple_element" => results::element(check),
+        "stablehlo.tuple" => results::tuple(check),
+        "stablehlo.reduce" => results::reduce(check),
         "stablehlo.reduce_window" => attributes::window(check, false),
         "stablehlo.select_and_scatter" => {
             attributes::window(check, true);

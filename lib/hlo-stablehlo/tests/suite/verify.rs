@@ -29,6 +29,33 @@ fn rules_are_reported() {
             "branch 0 gives (tensor<f32>), the operation (tensor<i32>) (C3)",
         ),
         (
+            "%a: tensor<f32>, %b: tensor<i32>",
+            "%0 = \"stablehlo.tuple\"(%a, %b) : (tensor<f32>, tensor<i32>) -> tuple<tensor<f32>>",
+            "its result is of type tuple<tensor<f32>, tensor<i32>>, found tuple<tensor<f32>> (C1)",
+        ),
+        (
+            "%a: tuple<tensor<f32>, tensor<i32>>",
+            "%0 = \"stablehlo.get_tuple_element\"(%a) {index = 0 : i32} : (tuple<tensor<f32>, tensor<i32>>) -> tensor<i32>",
+            "its result is of type tensor<f32>, found tensor<i32> (C2)",
+        ),
+        (
+            "%a: tuple<tensor<f32>>",
+            "%0 = \"stablehlo.get_tuple_element\"(%a) {index = 1 : i32} : (tuple<tensor<f32>>) -> tensor<i32>",
+            "element 1 is none of tuple<tensor<f32>> (C1)",
+        ),
+        (
+            "%a: tensor<?x?xf32>, %z: tensor<f32>",
+            "%0 = \"stablehlo.reduce\"(%a, %z) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %1 = stablehlo.add %x, %y : tensor<f32> \
+             stablehlo.return %1 : tensor<f32> }) {dimensions = array<i64: 1>} : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xi32>",
+            "result 0 has elements of f32, as its region gives, found i32 (C8)",
+        ),
+        (
+            "%a: tensor<?x?xf32>, %z: tensor<f32>",
+            "%0 = \"stablehlo.reduce\"(%a, %z) ({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %1 = stablehlo.add %x, %y : tensor<f32> \
+             stablehlo.return %1 : tensor<f32> }) {dimensions = array<i64: 1>} : (tensor<?x?xf32>, tensor<f32>) -> tensor<?x?xf32>",
+            "its result is of sizes [?], found tensor<?x?xf32> (C7)",
+        ),
+        (
             "%a: tensor<f32>",
             "%0 = \"stablehlo.abs\"(%a) : (tensor<f32>) -> tensor<f64>",
             "its result has elements of f32, found f64",
