@@ -25,6 +25,10 @@ const LEAST_TILE: i64 = 128;
 const MOST_TILE: i64 = 1024;
 const VECTORS: i64 = 64;
 
+/// The rows that are read together, of what takes no more than so much work for an element: what is added to an accumulator one after
+/// the other is asked of memory at once, as rows lie far from each other.
+const TOGETHER: [(i64, i64); 2] = [(12, 8), (48, 4)];
+
 /// How a column reduction is cut: see [`plan`].
 pub struct ColumnPlan {
     /// The kept dimensions of the result, slowest first, without the fastest.
@@ -82,8 +86,10 @@ pub fn emit<'c>(
     let rows: Vec<i64> = reduced.iter().map(|&d| operand.dims[d]).collect();
     let levels = if is_sum { 1 + depth(&rows) } else { 1 };
     let accumulators = (0..levels).map(|_| cx.stack_array(ty, plan.tile)).collect();
-    let columns =
-        Columns { cx, parts, ty, is_sum, reduced, accumulators, tile: plan.tile, minor: plan.minor };
+    let weight = super::cost_per_element(cx.body);
+    let together = TOGETHER.iter().find(|(work, _)| weight <= *work).map_or(1, |&(_, rows)| rows);
+    let (tile, minor) = (plan.tile, plan.minor);
+    let columns = Columns { cx, parts, ty, is_sum, reduced, accumulators, tile, minor, together };
     let outer: i64 = plan.outer.iter().map(|&d| result.dims[d]).product();
     b.for_loop(begin, end, 1, |i| {
         let at = Idx::value(i, 0, outer * plan.tiles - 1);
@@ -124,6 +130,8 @@ struct Columns<'s, 'a, 'c> {
     accumulators: Vec<V<'c>>,
     tile: i64,
     minor: usize,
+    /// The rows that are read together.
+    together: i64,
 }
 
 /// The columns of a tile.
@@ -190,19 +198,47 @@ impl<'c> Columns<'_, '_, 'c> {
         spans: &[Span<'c>],
         at: &mut Vec<Idx<'c>>,
     ) -> Result<(), Refusal> {
-        let cx = self.cx;
-        let rank = array(cx.body.module, self.parts.operands[0])?.rank();
-        carried_spans(cx, spans, &[], Vec::new(), at, &mut |at, _| {
-            self.each(tile, |column, here| {
-                let full = full_index(rank, &self.parts.attrs.dimensions, here, &self.reduced, at);
-                let sum = elem::load(cx.b, self.ty, self.accumulators[level], column);
-                let next = combine(cx, &self.parts, &[sum], &full)?;
-                elem::store(cx.b, self.ty, self.accumulators[level], column, next[0]);
-                Ok(())
-            })?;
+        let (cx, b) = (self.cx, self.cx.b);
+        let Some((last, before)) = spans.split_last() else {
+            return self.combined(level, tile, &[at.clone()]);
+        };
+        carried_spans(cx, before, &[], Vec::new(), at, &mut |at, _| {
+            let row = |index: Idx<'c>| -> Vec<Idx<'c>> { at.iter().copied().chain([index]).collect() };
+            let count = last.size();
+            let number = |first: V<'c>, n: i64| Idx::value(b.index_add(first, b.index(n)), 0, count - 1);
+            let [lower, upper] = last.bounds(b);
+            let (together, mut next) = (self.together, lower);
+            if together > 1 && count >= together {
+                let rows = b.binary(Binary::Divsi, b.index_sub(upper, lower), b.index(together));
+                next = b.index_add(lower, b.index_mul(rows, b.index(together)));
+                b.for_loop(lower, next, together, |first| {
+                    let rows: Vec<_> = (0..together).map(|n| row(number(first, n))).collect();
+                    cx.scoped(|| self.combined(level, tile, &rows))
+                })?;
+            }
+            if together == 1 || last.is_part() || count % together != 0 {
+                b.for_loop(next, upper, 1, |first| {
+                    cx.scoped(|| self.combined(level, tile, &[row(Idx::value(first, 0, count - 1))]))
+                })?;
+            }
             Ok(Vec::new())
         })?;
         Ok(())
+    }
+
+    /// Combines rows with the accumulators of a level, one after the other for each column.
+    fn combined(&self, level: usize, tile: &Tile<'_, 'c>, rows: &[Vec<Idx<'c>>]) -> Result<(), Refusal> {
+        let cx = self.cx;
+        let rank = array(cx.body.module, self.parts.operands[0])?.rank();
+        self.each(tile, |column, here| {
+            let mut sum = elem::load(cx.b, self.ty, self.accumulators[level], column);
+            for row in rows {
+                let full = full_index(rank, &self.parts.attrs.dimensions, here, &self.reduced, row);
+                sum = combine(cx, &self.parts, &[sum], &full)?[0];
+            }
+            elem::store(cx.b, self.ty, self.accumulators[level], column, sum);
+            Ok(())
+        })
     }
 
     /// Combines the rows of nested loops with the accumulators of a level.
