@@ -152,6 +152,87 @@ class Clients(unittest.TestCase):
         """, HLO_NUM_DEVICES="4")
         self.assertEqual(sorted(said), ["0-1", "0-1-2-3-4-5-6-7", "2-3", "4-5", "6-7", "x"])
 
+    def test_runs_at_the_same_time_call_their_own_functions(self):
+        said = output("""
+            import jax, numpy as np, time
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            x = jax.device_put(np.arange(8), NamedSharding(jax.make_mesh((4,), ("x",)), P("x")))
+            said = {"a": [], "b": []}
+
+            def showing(name):
+                def show(x):
+                    time.sleep(0.02)
+                    said[name].append(int(x.sum()))
+                return jax.jit(lambda x: (jax.debug.callback(show, x), jax.debug.callback(show, x, partitioned=True), x)[2])
+            a, b = showing("a"), showing("b")
+            for n in range(5):
+                a(x)
+                b(x + 1)
+            jax.effects_barrier()
+            print(len(said["a"]), sum(said["a"]), len(said["b"]), sum(said["b"]))
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(said, ["25", "280", "25", "360"])
+
+    def test_a_program_may_end_before_its_runs(self):
+        for _ in range(3):
+            said = output("""
+                import jax, numpy as np, time
+                from jax.sharding import NamedSharding, PartitionSpec as P
+                x = jax.device_put(np.arange(8), NamedSharding(jax.make_mesh((4,), ("x",)), P("x")))
+                show = lambda x: time.sleep(0.05)
+                f = jax.jit(lambda x: (jax.debug.callback(show, x), jax.debug.callback(show, x, partitioned=True), x)[2])
+                for n in range(4):
+                    f(x + n)
+                print("end")
+            """, HLO_NUM_DEVICES="4")
+            self.assertEqual(said, ["end"])
+
+    def test_functions_are_partitioned_as_they_say(self):
+        said = output("""
+            import jax, jax.numpy as jnp, numpy as np
+            from jax.experimental.custom_partitioning import custom_partitioning
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((4,), ("x",))
+
+            @custom_partitioning
+            def normalized(x):
+                return x / x.sum()
+
+            def partition(mesh, arguments, result):
+                rows = NamedSharding(mesh, P("x", None))
+                return mesh, lambda x: x / jax.lax.psum(x.sum(), "x"), rows, (rows,)
+            normalized.def_partition(partition, sharding_rule="i j -> i j")
+            x = np.arange(32, dtype=np.float32).reshape(8, 4)
+            f = jax.jit(lambda x: normalized(2 * x), out_shardings=NamedSharding(mesh, P(None, "x")))
+            with mesh:
+                result = f(jax.device_put(x, NamedSharding(mesh, P("x", None))))
+            np.testing.assert_allclose(result, x / x.sum(), rtol=1e-6)
+            a = np.random.RandomState(0).randn(8, 5, 5).astype(np.float32)
+            a = a + a.swapaxes(1, 2)
+            eigen = jax.jit(jnp.linalg.eigh).lower(jax.device_put(a, NamedSharding(mesh, P("x")))).compile()
+            np.testing.assert_allclose(eigen(jax.device_put(a, NamedSharding(mesh, P("x"))))[0], np.linalg.eigvalsh(a), rtol=1e-4, atol=1e-5)
+            print(result.sharding.spec[1], "all-gather" in eigen.as_text())
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(said, ["x", "False"])
+
+    def test_arrays_lie_as_their_formats_say(self):
+        said = output("""
+            import jax, numpy as np
+            from jax.experimental.layout import Format, Layout
+            x = np.arange(12, dtype=np.float32).reshape(3, 4)
+            columns = Format(Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+            a = jax.device_put(x, columns)
+            np.testing.assert_array_equal(a, x)
+            np.testing.assert_array_equal(np.from_dlpack(a), x)
+            both = jax.jit(lambda a: (a + 1, a.T), in_shardings=columns, out_shardings=(columns, Format(Layout.AUTO)))
+            more, transposed = both(a)
+            np.testing.assert_array_equal(more, x + 1)
+            np.testing.assert_array_equal(transposed, x.T)
+            lies = [y.format.layout.major_to_minor for y in (a, more, transposed)]
+            print(np.from_dlpack(a).strides[0], *["".join(map(str, order)) for order in lies])
+        """)
+        self.assertEqual(said, ["4", "10", "10", "01"])
+
     def test_programs_are_kept_on_disk(self):
         program = """
             import jax, jax.numpy as jnp

@@ -115,6 +115,17 @@ fn each_device_does_what_the_partitioner_says() {
 }
 
 #[test]
+fn the_result_lies_where_the_program_wants_it() {
+    let text = "HloModule m, num_partitions=4
+ENTRY e { x = f32[8,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  ROOT y = f32[8,3] custom-call(x), custom_call_target=\"normalize\", frontend_attributes={num_batch_dims=\"2\"}, sharding={replicated} }";
+    let mut module = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
+    let partition = hlo_client::partition_with(&mut module, Some(&Rows::default()));
+    let partition = partition.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(partition.shardings()[1], [ShardingKind::Replicated]);
+}
+
+#[test]
 fn what_can_not_be_partitioned_is_told_at_the_call() {
     let rows = Arc::new(Rows::default());
     let client = client(&rows);
@@ -129,6 +140,12 @@ ENTRY e {{ x = f32[8,3] parameter(0), sharding={{devices=[4,1]<=[4]}}
     };
     let never = refused("normalize", "never");
     assert!(never.contains("it is never partitioned"), "{never}");
+    let tuple = "HloModule m, num_partitions=4
+ENTRY e { x = (f32[8,3], f32[8,3]) parameter(0)
+  ROOT y = f32[8,3] custom-call(x), custom_call_target=\"normalize\" }";
+    let options = CompileOptions { spmd_partitioning: true, ..CompileOptions::default() };
+    let tuple = client.compile_text(tuple, &options).expect_err("an error").to_string();
+    assert!(tuple.contains("expected arrays of sizes that are known, found (f32[8,3], f32[8,3])"), "{tuple}");
     let wrong = refused("wrong", "");
     assert!(
         wrong.contains("expected parameters of shape f32[2,3] on each device, found f32[3,3]"),

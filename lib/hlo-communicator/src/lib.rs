@@ -34,6 +34,7 @@ pub mod collective;
 mod mail;
 mod meeting;
 mod process;
+pub mod run_data;
 mod table;
 mod world;
 

@@ -1,6 +1,6 @@
 //! Where the devices of programs are: all in this process, or each process of a job with its share of them.
 
-use crate::{Communicator, Failure, Options, Process, Table};
+use crate::{Communicator, Failure, Options, Process, Table, run_data};
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,7 +87,8 @@ pub fn run_in<S: Send, R: Send>(
 }
 
 /// Runs something for each of these devices, on a thread of its own with a stack of so many bytes, while `meanwhile` runs on
-/// the caller's. `body` does not panic. `no_thread` is told of a device that there is no thread for.
+/// the caller's. They have the caller's [`run_data`]. `body` does not panic. `no_thread` is told of a device that there is no thread
+/// for.
 pub fn on_threads(
     devices: Range<usize>,
     stack: usize,
@@ -99,7 +100,8 @@ pub fn on_threads(
         for device in devices {
             let builder = std::thread::Builder::new();
             let builder = builder.name(format!("hlo device {device}")).stack_size(stack);
-            if let Err(e) = builder.spawn_scoped(scope, move || body(device)) {
+            let data = run_data::current();
+            if let Err(e) = builder.spawn_scoped(scope, move || run_data::with(data, || body(device))) {
                 no_thread(device, format!("there is no thread for the device: {e}").into());
             }
         }

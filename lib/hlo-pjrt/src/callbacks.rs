@@ -4,11 +4,11 @@
 //! object is Python's, and is handed over by the Python package ([`hlo_pjrt_set_python_callback`]).
 
 use crate::ffi::{Data, UserData};
+use hlo_client::run_data;
 use hlo_custom_call::{ArrayType, Attributes, Call, CallSite, Error, Target, Targets, ValueType};
 use hlo_ir::ElementType;
-use std::cell::RefCell;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// An array, or a token, as the function of the Python package gets it.
 #[repr(C)]
@@ -63,55 +63,6 @@ pub extern "C" fn hlo_pjrt_set_python_buffer_callback(call: Option<PythonCall>) 
 /// The most bytes of a message.
 const MESSAGE: usize = 1 << 16;
 
-thread_local! {
-    /// The data of the run that this thread makes.
-    static CURRENT: RefCell<Option<Arc<UserData>>> = const { RefCell::new(None) };
-}
-
-/// The data of runs on several devices, whose threads are not the one that started them.
-static SHARED: Mutex<Vec<Arc<UserData>>> = Mutex::new(Vec::new());
-
-/// Makes a run with its data, on this thread or on threads for several devices.
-pub fn with<T>(data: Option<Arc<UserData>>, on_devices: bool, run: impl FnOnce() -> T) -> T {
-    let Some(data) = data.filter(|data| !data.0.is_empty()) else { return run() };
-    let _shared = on_devices.then(|| Shared::new(data.clone()));
-    let before = CURRENT.replace(Some(data));
-    let value = run();
-    CURRENT.set(before);
-    value
-}
-
-/// Data that is shared as long as this is there.
-struct Shared(Arc<UserData>);
-
-impl Shared {
-    fn new(data: Arc<UserData>) -> Self {
-        SHARED.lock().unwrap_or_else(PoisonError::into_inner).push(data.clone());
-        Self(data)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = shared.iter().position(|data| Arc::ptr_eq(data, &self.0)) {
-            shared.remove(at);
-        }
-    }
-}
-
-/// The data of the run that calls.
-fn current() -> Result<Arc<UserData>, Error> {
-    if let Some(data) = CURRENT.with_borrow(Clone::clone) {
-        return Ok(data);
-    }
-    match &SHARED.lock().unwrap_or_else(PoisonError::into_inner)[..] {
-        [only] => Ok(only.clone()),
-        [] => Err(Error("the run was given no Python functions".into())),
-        _ => Err(Error("several runs on several devices call Python functions at the same time".into())),
-    }
-}
-
 /// What runs have as data of callbacks: a list of Python objects.
 #[repr(C)]
 struct Callables {
@@ -121,8 +72,8 @@ struct Callables {
 
 /// The Python object of a number.
 fn callable(number: usize) -> Result<*mut c_void, Error> {
-    let data = current()?;
-    let Some(Data(list)) = data.0.values().next().copied() else {
+    let data = run_data::current().and_then(|data| data.downcast::<UserData>().ok());
+    let Some(Data(list)) = data.and_then(|data| data.0.values().next().copied()) else {
         return Err(Error("the run was given no Python functions".into()));
     };
     // SAFETY: the caller's promise: data of runs is such a list.

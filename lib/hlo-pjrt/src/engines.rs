@@ -141,7 +141,8 @@ impl Engines {
     }
 }
 
-fn is_partitioned_by_caller(module: &Module) -> bool {
+/// True if the caller has functions that partition calls of a module.
+pub fn is_partitioned_by_caller(module: &Module) -> bool {
     hlo_passes::has_custom_partitions(module, &crate::partitioners::Partitioners)
 }
 

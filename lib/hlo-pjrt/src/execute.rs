@@ -5,8 +5,10 @@ use crate::engines::{Calls, compile_later};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
+use crate::pool::Unfinished;
 use crate::program::{Leaf, Program};
 use crate::promise::{Outcome, Promise};
+use hlo_client::run_data::{self, RunData};
 use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, RunOptions};
 use hlo_ir::Shape;
 use std::borrow::Cow;
@@ -80,10 +82,12 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     });
     let started = started.collect();
     let here = program.clone();
+    let unfinished = Unfinished::new(calls_back);
     let job = move || {
         let outcome = perform(&here, given, context);
         drop((here, ticket));
         keep(promises, &over, outcome);
+        drop(unfinished);
     };
     let platform = program.platform.clone();
     when_all(waits, move || match calls_back {
@@ -229,7 +233,7 @@ fn perform(
             program.engines.compile(&program.platform, &program.module, &program.options);
         }
         let start = Instant::now();
-        let results = crate::callbacks::with(context, program.devices.len() > 1, || run(program, given))?;
+        let results = run_data::with(context.map(|data| data as RunData), || run(program, given))?;
         if program.engines.note(start.elapsed()) {
             compile_later(program);
         }

@@ -1,13 +1,14 @@
 //! The extension for layouts: how arrays lie in memory, as texts (`{0,1}`: the dimension that varies fastest first).
 
-use crate::fault::{Fault, Result};
+use crate::fault::Result;
 use crate::program::Leaf;
 use crate::sys::{Args, Extension, Handle, List};
 use crate::{buffer, client, executable, topology};
 use hlo_ir::{ArrayShape, ElementType, Layout, Shape};
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The largest number of dimensions of an array.
+/// The number of dimensions up to which an order is there that callers can be given the address of.
 const MAX_RANK: usize = 64;
 
 /// The orders of the dimensions of row-major arrays: the last ones are those of arrays of fewer dimensions.
@@ -36,8 +37,12 @@ impl Order {
     }
 
     /// The order of an array of so many dimensions.
-    pub fn minor_to_major(&self, rank: usize) -> &[i64] {
-        self.0.as_deref().unwrap_or(&DESCENDING[MAX_RANK.saturating_sub(rank)..])
+    pub fn minor_to_major(&self, rank: usize) -> Cow<'_, [i64]> {
+        match (&self.0, MAX_RANK.checked_sub(rank)) {
+            (Some(order), _) => Cow::Borrowed(order),
+            (None, Some(before)) => Cow::Borrowed(&DESCENDING[before..]),
+            (None, None) => (0..rank as i64).rev().collect(),
+        }
     }
 
     /// The shape of an array whose dimensions are in this order.
@@ -60,7 +65,8 @@ pub struct MemoryLayout {
 impl MemoryLayout {
     /// The layout of an array of so many dimensions.
     pub fn new(order: &Order, rank: usize) -> Self {
-        let order = order.minor_to_major(rank).iter().map(|&d| u32::try_from(d).unwrap_or(0));
+        let order = order.minor_to_major(rank);
+        let order = order.iter().map(|&d| u32::try_from(d).unwrap_or(0));
         Self { text: Layout::new(order).to_string() }
     }
 
@@ -94,13 +100,9 @@ impl Layouts {
 /// The layout that arrays of so many dimensions have unless somebody says otherwise: row-major.
 ///
 /// # Errors
-/// There are more dimensions than an array can have.
+/// The list is at a null pointer.
 pub fn default_layout(dims: List<i64>) -> Result<Handle<MemoryLayout>> {
-    let rank = dims.get()?.len();
-    if rank > MAX_RANK {
-        return Err(Fault::unimplemented(format!("an array of {rank} dimensions: {MAX_RANK} are the most")));
-    }
-    Ok(Handle::give(MemoryLayout::new(&Order::ROW_MAJOR, rank)))
+    Ok(Handle::give(MemoryLayout::new(&Order::ROW_MAJOR, dims.get()?.len())))
 }
 
 /// The extension's structs of arguments.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -49,6 +49,58 @@ struct State {
     idle: usize,
     /// Runs that were started and are not over.
     runs: usize,
+}
+
+/// The runs of all clients that are not over: those that call functions of the caller's, and the others.
+static UNFINISHED: Mutex<[usize; 2]> = Mutex::new([0; 2]);
+
+/// A run is over.
+static FINISHED: Condvar = Condvar::new();
+
+/// How long [`hlo_pjrt_wait_for_runs`] waits for runs that call no functions of the caller's.
+const PATIENCE_AT_END: Duration = Duration::from_secs(1);
+
+/// A run that is not over yet, and the caller may still hear of.
+pub struct Unfinished {
+    calls: bool,
+}
+
+impl Unfinished {
+    /// A run begins; `calls` if it calls functions of the caller's.
+    pub fn new(calls: bool) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(calls)] += 1;
+        Self { calls }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(self.calls)] -= 1;
+        FINISHED.notify_all();
+    }
+}
+
+/// Waits until all runs are over that call functions of the caller's, and not long for the others: for a caller that is about to
+/// end. A run that called Python after that would end the process.
+#[unsafe(no_mangle)]
+pub extern "C" fn hlo_pjrt_wait_for_runs() {
+    if RUNS.get() {
+        return;
+    }
+    let start = Instant::now();
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let left = PATIENCE_AT_END.saturating_sub(start.elapsed());
+        match *unfinished {
+            [0, 0] => return,
+            [_, 0] if left.is_zero() => return,
+            [_, 0] => {
+                let woken = FINISHED.wait_timeout(unfinished, left);
+                unfinished = woken.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            _ => unfinished = FINISHED.wait(unfinished).unwrap_or_else(PoisonError::into_inner),
+        }
+    }
 }
 
 /// A run that was started. It is over when this is dropped.

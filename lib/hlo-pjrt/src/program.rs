@@ -2,7 +2,7 @@
 
 use crate::buffer::relaid;
 use crate::element;
-use crate::engines::{Calls, Engines};
+use crate::engines::{Calls, Engines, is_partitioned_by_caller};
 use crate::fault::{Fault, Result};
 use crate::layouts::Order;
 use crate::platform::Platform;
@@ -127,7 +127,11 @@ impl Program {
             platform: platform.clone(),
             fingerprint: fingerprint(&module, &options),
             donated: donated(&module),
-            calls: Calls::of(&module),
+            calls: match is_partitioned_by_caller(&module) {
+                // What devices do then may call whatever the caller wants.
+                true => Calls::Python,
+                false => Calls::of(&module),
+            },
             replicas: count(module.header.replica_count.0),
             partitions: count(module.header.num_partitions.0),
             module,

@@ -112,7 +112,7 @@ impl Strided {
             next = next.saturating_mul(size.cast_signed());
             fits
         });
-        ordered || self.element_count() == 0
+        minor_to_major.len() == self.dims.len() && (ordered || self.element_count() == 0)
     }
 
     /// The first and the last byte that elements take, from the first element on.

@@ -10,6 +10,7 @@ JAX finds this package by its name. Options come from the environment:
 | HLO_PLATFORM_NAME | what JAX takes the platform for: `cpu` (the lowering rules, callbacks and donation of CPUs) or `hlo` |
 """
 
+import atexit
 import os
 
 from hlo import _library
@@ -44,6 +45,8 @@ def initialize() -> None:
     library = _library.library()
     _callback.register(library)
     _ffi.register(library)
+    # A thread that calls Python once that has ended takes the process with it.
+    atexit.register(library.hlo_pjrt_wait_for_runs)
     # JAX warns of every platform whose name it does not know that it is experimental.
     known = getattr(xla_bridge, "_nonexperimental_plugins", None)
     if known is not None:

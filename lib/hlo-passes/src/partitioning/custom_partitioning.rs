@@ -95,10 +95,16 @@ pub fn expand_custom_partitions(
             Wrong::Call(why) => Diag::error(why).at(module.span(id), "this call can't be partitioned"),
         })?;
     }
-    if !calls.is_empty() {
-        remove_unneeded(module);
+    if calls.is_empty() {
+        return Ok(false);
     }
-    Ok(!calls.is_empty())
+    let every = module.computations().flat_map(|c| module[c].instructions().iter().copied());
+    if let Some(inner) = every.into_iter().find(|&i| is_of(module, i, partitioner)) {
+        let why = "expected a program of one device, found a call in it that is to be partitioned";
+        return Err(Diag::error(why).at(module.span(inner), "this call can't be partitioned"));
+    }
+    remove_unneeded(module);
+    Ok(true)
 }
 
 /// Why a call was not expanded.
@@ -122,10 +128,13 @@ fn expand(
     partitioner: &dyn CustomPartitioner,
 ) -> Result<(), Wrong> {
     let operands = module[id].operands.to_vec();
+    let is_static = |shape: &Shape| shape.as_array().is_some_and(|a| a.is_static());
     let placed = |id: InstrId| -> Result<Placed, Wrong> {
         let kinds = tilings(module, id, devices).map_err(Wrong::Sharding)?;
         let shape = module[id].shape.clone();
-        if shape.leaves().iter().any(|leaf| leaf.as_array().is_none_or(|a| !a.is_static())) {
+        let is_result = !operands.contains(&id);
+        let parts = shape.as_tuple().filter(|_| is_result).unwrap_or(std::slice::from_ref(&shape));
+        if !parts.iter().all(is_static) {
             return Err(format!("expected arrays of sizes that are known, found {shape}").into());
         }
         let kinds = kinds.into_iter().map(|k| k.map_or(ShardingKind::Replicated, |t| t.to_kind()));
@@ -142,6 +151,7 @@ fn expand(
     let partitioned = partitioner.partition(&call)?;
     let result = module[id].shape.clone();
     let ends = Ends {
+        wanted: call.result.sharding.leaves().iter().map(|one| one.kind.clone()).collect(),
         operands: cuts(&Shape::tuple(shapes), &partitioned.operands, devices)?,
         result: cuts(&result, std::slice::from_ref(&partitioned.result), devices)?,
     };
@@ -182,6 +192,8 @@ fn cuts(shape: &Shape, shardings: &[Sharding], devices: usize) -> Result<Vec<Til
 struct Ends {
     operands: Vec<TileAssignment>,
     result: Vec<TileAssignment>,
+    /// How the program wants the result.
+    wanted: Vec<ShardingKind>,
 }
 
 impl Ends {
@@ -255,23 +267,32 @@ impl Inserting<'_> {
         let result = match &whole {
             Shape::Tuple(leaves) => {
                 let mut elements = Vec::with_capacity(leaves.len());
-                for (n, (leaf, cut)) in leaves.iter().zip(&ends.result).enumerate() {
+                for (n, leaf) in leaves.iter().enumerate() {
                     let element = self.element(made, n);
                     let element = element.ok_or_else(|| "internal error: a result is missing".to_string())?;
                     self.is_manual(element);
-                    elements.push(self.call("SPMDShardToFullShape", leaf.clone(), element, cut.to_kind()));
+                    elements.push(self.of_all(leaf.clone(), element, ends, n));
                 }
-                self.tuple(&elements)
+                let tuple = self.tuple(&elements);
+                let sharding = self.module[self.at].sharding().cloned();
+                self.module.common_mut(tuple).sharding = sharding;
+                tuple
             }
-            _ => {
-                let kind = ends.result.first().map_or(ShardingKind::Replicated, TileAssignment::to_kind);
-                self.call("SPMDShardToFullShape", whole, made, kind)
-            }
+            _ => self.of_all(whole, made, ends, 0),
         };
-        self.module.copy_annotations(self.at, result);
         self.module.replace_all_uses_with(self.at, result);
         self.module.remove(self.at);
         Ok(())
+    }
+
+    /// What devices have of a result as an array of the whole program, where that wants it.
+    fn of_all(&mut self, shape: Shape, made: InstrId, ends: &Ends, number: usize) -> InstrId {
+        let kind = ends.result.get(number).map_or(ShardingKind::Replicated, TileAssignment::to_kind);
+        let whole = self.call("SPMDShardToFullShape", shape.clone(), made, kind.clone());
+        match ends.wanted.get(number) {
+            Some(wanted) if *wanted != kind => self.call("Sharding", shape, whole, wanted.clone()),
+            _ => whole,
+        }
     }
 
     /// A custom call that says how a value lies.

@@ -24,11 +24,19 @@ pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk
     let dims = |shape: &Shape| shape.as_array().filter(|a| a.is_static()).map(|a| a.dims.clone());
     let operands = module[id].operands.iter().map(|&o| dims(&module[o].shape)).collect::<Option<Vec<_>>>()?;
     let results = module[id].shape.leaves().into_iter().map(dims).collect::<Option<Vec<_>>>()?;
-    let rule = match written {
-        Some(rule) => rule,
-        None => Rule::of_batch(batch(module, id)?.len(), &operands, &results),
-    };
-    rule.factors(&operands, &results)
+    match written {
+        Some(rule) => rule.factors(&operands, &results),
+        None => of_batch(&batch(module, id)?, &operands, &results),
+    }
+}
+
+/// Factors that are the first dimensions of all arrays.
+fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
+    let factors = batch.iter().map(|&size| Factor { size, kind: Kind::Kept, runs: None }).collect();
+    let walk = |dims: &Dims| -> Walk { (0..dims.len()).map(|d| (d < batch.len()).then_some(d)).collect() };
+    let walks: Vec<Walk> = results.iter().map(walk).collect();
+    let operands = operands.iter().map(walk).collect();
+    Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
 }
 
 /// The sizes of the dimensions of a batch that all operands and results of a custom call begin with; `None` if nothing is said of
@@ -36,7 +44,7 @@ pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk
 pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH)?.as_str()?;
-    let count: usize = said.parse().ok()?;
+    let count = said.parse::<usize>().ok().filter(|&count| count > 0)?;
     let operands = module[id].operands.iter().map(|&o| &module[o].shape);
     let mut arrays = operands.chain(module[id].shape.leaves()).map(Shape::as_array);
     let first: Dims = arrays.next()??.dims.get(..count)?.into();
@@ -59,24 +67,6 @@ struct Rule {
 }
 
 impl Rule {
-    /// A rule whose only factors are the first dimensions of all arrays.
-    fn of_batch(count: usize, operands: &[Dims], results: &[Dims]) -> Self {
-        let mut sizes: Vec<i64> =
-            operands.iter().chain(results).next().map_or(&[][..], |d| &d[..count]).into();
-        let mut mapping = |arrays: &[Dims]| -> Vec<Vec<Vec<usize>>> {
-            let mut own = |(d, &size): (usize, &i64)| {
-                if d < count {
-                    return vec![d];
-                }
-                sizes.push(size);
-                vec![sizes.len() - 1]
-            };
-            arrays.iter().map(|dims| dims.iter().enumerate().map(&mut own).collect()).collect()
-        };
-        let (operands, results) = (mapping(operands), mapping(results));
-        Self { operands, results, whole: (count..sizes.len()).collect(), sizes }
-    }
-
     /// Reads a rule; `None` if it is none.
     fn parse(text: &str) -> Option<Self> {
         let text =
@@ -134,24 +124,46 @@ impl Rule {
         if !fits(&self.operands, operands) || !fits(&self.results, results) {
             return None;
         }
-        let every = || self.operands.iter().chain(&self.results).flatten();
-        let factor = |(f, &size): (usize, &i64)| {
-            let leads = every().any(|factors| factors.first() == Some(&f) && factors.len() > 1);
-            let of_results = self.results.iter().flatten().flatten().any(|&other| other == f);
-            let kind = match (self.whole.contains(&f), of_results) {
-                (true, _) => Kind::Whole,
-                (false, true) => Kind::Kept,
-                (false, false) => Kind::Combined,
-            };
+        let mut known = vec![Walked::default(); self.sizes.len()];
+        for (dims, of_result) in
+            self.operands.iter().map(|dims| (dims, false)).chain(self.results.iter().map(|dims| (dims, true)))
+        {
+            for factors in dims {
+                for (place, &f) in factors.iter().enumerate() {
+                    known[f].by_result |= of_result;
+                    known[f].leads |= place == 0 && factors.len() > 1;
+                    known[f].dimensions += usize::from(place == 0);
+                }
+            }
+        }
+        self.whole.iter().for_each(|&f| known[f].dimensions = 0);
+        // What one dimension walks, and what is not to be cut, hands nothing on.
+        let (mut numbers, mut factors) = (vec![None; known.len()], Vec::new());
+        for (f, walked) in known.iter().enumerate().filter(|(_, walked)| walked.dimensions > 1) {
+            numbers[f] = Some(factors.len());
+            let kind = if walked.by_result { Kind::Kept } else { Kind::Combined };
             // What a factor leads is cut only between what the others run over.
-            Factor { size, kind, runs: leads.then_some(size) }
+            let size = self.sizes[f];
+            factors.push(Factor { size, kind, runs: walked.leads.then_some(size) });
+        }
+        let walk = |dims: &Vec<Vec<usize>>| -> Walk {
+            dims.iter().map(|of_dim| of_dim.first().and_then(|&f| numbers[f])).collect()
         };
-        let factors: Vec<Factor> = self.sizes.iter().enumerate().map(factor).collect();
-        let walk = |dims: &Vec<Vec<usize>>| -> Walk { dims.iter().map(|f| f.first().copied()).collect() };
         let walks: Vec<Walk> = self.results.iter().map(walk).collect();
         let operands = self.operands.iter().map(walk).collect();
         Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
     }
+}
+
+/// Who walks a factor.
+#[derive(Clone, Default)]
+struct Walked {
+    /// The dimensions that it is the first or only factor of.
+    dimensions: usize,
+    /// True if a result does.
+    by_result: bool,
+    /// True if other factors run within it.
+    leads: bool,
 }
 
 /// The factors of the dimensions of arrays: `([i, jk], [])`. A name is a letter, and `_` with a number if there are many.
@@ -198,11 +210,11 @@ mod tests {
         let dims = |sizes: &[i64]| Dims::from_slice(sizes);
         let (factors, walks) =
             rule.factors(&[dims(&[8, 6]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).expect("factors");
-        assert_eq!(factors.operands, [vec![Some(0), Some(1)], vec![Some(2), Some(3)]]);
-        assert_eq!(walks, [vec![Some(0), Some(3)], vec![]]);
+        // `j` is not to be cut, and `k` stands first in one place only.
+        assert_eq!(factors.operands, [vec![Some(0), None], vec![None, Some(1)]]);
+        assert_eq!(walks, [vec![Some(0), Some(1)], vec![]]);
         let kinds: Vec<Kind> = factors.factors.iter().map(|f| f.kind).collect();
-        assert_eq!(kinds, [Kind::Kept, Kind::Whole, Kind::Combined, Kind::Kept]);
-        assert_eq!(factors.factors[1].runs, Some(2));
+        assert_eq!(kinds, [Kind::Kept, Kind::Kept]);
         assert!(rule.factors(&[dims(&[8, 7]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).is_none());
     }
 

@@ -6,6 +6,7 @@ use crate::fault::{Fault, Result};
 use crate::strided::Strided;
 use crate::sys::{Handle, List, MemoryLayout, args::*};
 use hlo_client::Buffer as Array;
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -39,10 +40,10 @@ pub fn dynamic_dimension_indices(a: &mut BufferDynamicDimensionIndices) -> Resul
 pub fn get_memory_layout(a: &mut BufferGetMemoryLayout) -> Result {
     let buffer = a.buffer.get()?;
     let rank = buffer.dims.len();
-    let order = buffer.order.minor_to_major(rank);
-    if order.len() != rank {
+    // The caller is given an address.
+    let Cow::Borrowed(order) = buffer.order.minor_to_major(rank) else {
         return Err(Fault::unimplemented(format!("an array of {rank} dimensions")));
-    }
+    };
     a.layout = MemoryLayout::in_order(order);
     Ok(())
 }

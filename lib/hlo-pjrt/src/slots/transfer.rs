@@ -68,14 +68,16 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     }
     let shape = Shape::array(ty, dims.iter().copied());
     let data = a.data.cast::<u8>();
-    let lies_so = host.lies_in_order(order.minor_to_major(dims.len()));
+    let lies_so = host.lies_in_order(&order.minor_to_major(dims.len()));
     let array = if a.semantics >= ZERO_COPY && lies_so {
         let done: Arc<Promise<()>> = Arc::default();
-        a.done_with_host_buffer = Handle::give(Event::Own(done.clone()));
+        let over = done.clone();
         let end = Box::new(move || {
-            done.keep(Ok(()));
+            over.keep(Ok(()));
         });
-        lent(Lent { data, size, end: Some(end) }, &placed)?
+        let array = lent(Lent { data, size, end: Some(end) }, &placed)?;
+        a.done_with_host_buffer = Handle::give(Event::Own(done));
+        array
     } else {
         // SAFETY: the caller's promise: the elements are there.
         let array = relaid(unsafe { gathered(&host, data, &shape)? }, &placed)?;
@@ -132,7 +134,10 @@ fn value_of(ty: ElementType, byte: u8) -> u8 {
 }
 
 /// An array in the caller's memory. If what is there are no values of a type of less than a byte, it is one in memory of its own.
-fn lent(memory: Lent, shape: &Shape) -> Result<Array> {
+///
+/// # Errors
+/// There is no memory for it: the end of the caller's memory is not said then.
+fn lent(mut memory: Lent, shape: &Shape) -> Result<Array> {
     let Some(ty) = shape.as_array().map(|a| a.element_type) else {
         return Err(Fault::internal("internal error: no array"));
     };
@@ -140,7 +145,11 @@ fn lent(memory: Lent, shape: &Shape) -> Result<Array> {
         return Ok(Array::from_owner(memory, shape)?);
     }
     let values: Vec<u8> = memory.iter().map(|&byte| value_of(ty, byte)).collect();
-    Ok(Array::from_slice(&values, shape)?)
+    let own = Array::from_slice(&values, shape);
+    if own.is_err() {
+        memory.end = None;
+    }
+    Ok(own?)
 }
 
 /// The caller's function for memory that is not needed any more, and its arguments.

@@ -165,6 +165,34 @@ fn arrays_lie_on_the_device_as_the_caller_says() {
 }
 
 #[test]
+fn arrays_of_many_dimensions_come_back() {
+    let client = devices(1);
+    let mut dims = vec![1i64; 64];
+    dims.push(3);
+    let many = floats(client, 0, &dims, &[1., 2., 3.]);
+    assert_eq!(numbers(many), Ok(vec![1., 2., 3.]));
+    assert!(layout_text(many).starts_with("{64,63,"));
+    // Only what has room for it in a table can say it by an address.
+    let layout = call(api().BufferGetMemoryLayout, BufferGetMemoryLayout { buffer: many, ..none() });
+    assert_eq!(layout.err().expect("an error").code, 12);
+    // A distance that no element lies at is not taken for the next element.
+    let (data, strides) = ([5f32, 6., 7.], vec![0i64; 65]);
+    let all = call(api().ClientDevices, ClientDevices { client, ..none() }).expect("devices").devices;
+    let args = ClientBufferFromHostBuffer {
+        client,
+        data: data.as_ptr().cast(),
+        element_type: 11,
+        dims: List::to(&dims),
+        byte_strides: List::to(&strides),
+        semantics: 2,
+        device: all.get().expect("devices")[0],
+        ..none()
+    };
+    let made = call(api().ClientBufferFromHostBuffer, args).expect("a buffer");
+    assert_eq!(numbers(made.buffer), Ok(vec![5., 5., 5.]));
+}
+
+#[test]
 fn programs_take_and_give_arrays_as_they_say() {
     let client = devices(1);
     let text = "HloModule m, entry_computation_layout={(f32[2,3]{0,1})->(f32[2,3]{0,1}, f32[3,2]{1,0})}

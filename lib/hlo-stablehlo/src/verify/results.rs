@@ -49,6 +49,10 @@ pub(super) fn reduce(check: &mut Check<'_, '_>) {
         else {
             continue;
         };
+        let rank = operand.dims.len() as i64;
+        if reduced.iter().any(|d| !(0..rank).contains(d)) {
+            return check.report("C4", format!("its dimensions are in 0 to {}, found {reduced:?}", rank - 1));
+        }
         let each = operand.dims.iter().enumerate();
         let left: Vec<i64> = each.filter(|(d, _)| !reduced.contains(&(*d as i64))).map(|(_, &n)| n).collect();
         let fits = agree(&result.dims, &left);

@@ -21,7 +21,8 @@ pub fn choose_result_layouts(module: &mut Module) -> Result<bool, Diag> {
     let (parameters, result) = module.entry_shapes();
     let chosen = |(n, shape): (usize, &Shape)| match (shape, natural.get(n)) {
         (Shape::Array(array), Some(Some(layout)))
-            if modes.0.get(n).is_some_and(|m| m == LayoutModes::AUTO) =>
+            if layout.minor_to_major.len() == array.rank()
+                && modes.0.get(n).is_some_and(|m| m == LayoutModes::AUTO) =>
         {
             array.clone().with_layout(layout.clone()).into()
         }
@@ -55,9 +56,8 @@ fn natural_layouts(module: &Module) -> Result<Vec<Option<Layout>>, Diag> {
     run(&mut free, &mut Rewrites::default())?;
     let layout =
         |shape: &Shape| shape.as_array().map(|a| Layout::new(a.minor_to_major().iter().map(|&d| d as u32)));
-    let each = |v: InstrId| match &free[v].shape {
-        Shape::Tuple(parts) => parts.iter().map(layout).collect(),
-        one => vec![layout(one)],
-    };
-    Ok(values.into_iter().flat_map(each).collect())
+    Ok(match (&values[..], &free[root].shape) {
+        (&[only], Shape::Tuple(parts)) if only == root => parts.iter().map(layout).collect(),
+        _ => values.into_iter().map(|v| layout(&free[v].shape)).collect(),
+    })
 }

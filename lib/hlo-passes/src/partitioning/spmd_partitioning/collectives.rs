@@ -103,7 +103,8 @@ impl Partitioner<'_> {
         let Some(mut shape) = self.array_of(value) else { return value };
         let count = groups.first().map_or(1, Vec::len) as i64;
         shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
-        shape.dims[dim] *= count;
+        // Of the largest sizes, what tiles have beyond the end does not count.
+        shape.dims[dim] = shape.dims[dim].saturating_mul(count);
         let attrs = AllGatherAttrs {
             channel_id: self.channels.channel(),
             replica_groups: self.channels.global(groups),

@@ -23,16 +23,13 @@ impl Partitioner<'_> {
         if let Some(device) = self.only_device(id) {
             return Ok(self.on_one_device(id, device));
         }
-        if let Some(batch) = batch(self.module, id) {
-            return Ok(self.on_parts_of_batch(id, &batch));
-        }
         let Some(value) = self.operand(0) else { return Ok(None) };
         Ok(match (target, &value) {
             (_, _) if hands_on_as_is(self.module, id) => Some(self.handed_on(id, &value)),
             ("SPMDFullToShardShape" | "SPMDShardToFullShape", Value::Array(part)) => {
                 Some(Value::Array(self.taken_as(id, part, target == "SPMDFullToShardShape")?))
             }
-            _ => None,
+            _ => batch(self.module, id).and_then(|batch| self.on_parts_of_batch(id, &batch)),
         })
     }
 
@@ -150,8 +147,11 @@ impl Partitioner<'_> {
     }
 
     /// A call that does the same for each entry of a batch: each device makes it on a part of that, cut as the largest operand or
-    /// result is. `None` if none of them is cut.
+    /// result is. `None` if none of them is cut, or the call has computations, which are for arrays of the whole sizes.
     fn on_parts_of_batch(&mut self, id: InstrId, batch: &[i64]) -> Option<Value> {
+        if !self.module[id].op.called_computations().is_empty() {
+            return None;
+        }
         let wanted = self.wanted(id);
         let leaves = self.module[id].shape.leaves().into_iter().map(Shape::byte_size);
         let results = leaves.zip(wanted.iter().cloned());
