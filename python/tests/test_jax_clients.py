@@ -152,6 +152,29 @@ class Clients(unittest.TestCase):
         """, HLO_NUM_DEVICES="4")
         self.assertEqual(sorted(said), ["0-1", "0-1-2-3-4-5-6-7", "2-3", "4-5", "6-7", "x"])
 
+    def test_ordered_effects_on_several_devices(self):
+        said = output("""
+            import jax, jax.numpy as jnp, numpy as np
+            from jax.experimental import io_callback
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((4,), ("x",))
+            said = []
+
+            def note(name, x):
+                said.append(f"{name}{int(x[0])}")
+                return x + 1
+            def twice(x):
+                y = io_callback(lambda x: note("a", x), x, x, ordered=True)
+                return io_callback(lambda x: note("b", x), x, y * 2, ordered=True)
+            f = jax.jit(twice, in_shardings=NamedSharding(mesh, P("x")))
+            for n in range(3):
+                result = f(np.arange(8.0, dtype=np.float32) + n)
+            np.testing.assert_array_equal(result, (np.arange(8) + 3) * 2 + 1)
+            jax.effects_barrier()
+            print(*said)
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(said, ["a0", "b2", "a1", "b4", "a2", "b6"])
+
     def test_runs_at_the_same_time_call_their_own_functions(self):
         said = output("""
             import jax, numpy as np, time

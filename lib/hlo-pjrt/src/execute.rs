@@ -81,15 +81,23 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         (buffers(program, device, values), event)
     });
     let started = started.collect();
-    let here = program.clone();
+    let (here, platform) = (program.clone(), program.platform.clone());
     let unfinished = Unfinished::new(calls_back);
+    if calls_back {
+        platform.effects.begin(over.clone());
+    }
     let job = move || {
         let outcome = perform(&here, given, context);
+        let platform = here.platform.clone();
         drop((here, ticket));
-        keep(promises, &over, outcome);
-        drop(unfinished);
+        let outcome = keep(promises, outcome);
+        if calls_back {
+            platform.effects.end(&over, outcome);
+        } else {
+            over.keep(outcome);
+        }
+        drop((platform, unfinished));
     };
-    let platform = program.platform.clone();
     when_all(waits, move || match calls_back {
         true => platform.pool.push_apart(job),
         false => platform.pool.push(job),
@@ -97,20 +105,20 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     Ok(started)
 }
 
-/// Says what came of a run.
-fn keep(promises: Vec<Vec<Arc<Promise<Array>>>>, over: &Promise<()>, outcome: Result<Vec<Vec<Array>>>) {
+/// Says what came of the results of a run.
+fn keep(promises: Vec<Vec<Arc<Promise<Array>>>>, outcome: Result<Vec<Vec<Array>>>) -> Result {
     match outcome {
         Ok(results) => {
             for (promise, array) in promises.into_iter().flatten().zip(results.into_iter().flatten()) {
                 promise.keep(Ok(array));
             }
-            over.keep(Ok(()));
+            Ok(())
         }
         Err(fault) => {
             promises.into_iter().flatten().for_each(|promise| {
                 promise.keep(Err(fault.clone()));
             });
-            over.keep(Err(fault));
+            Err(fault)
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod executable;
 mod execute;
 pub mod fault;
 pub mod ffi;
+mod in_order;
 mod inspect;
 pub mod layouts;
 mod options;

@@ -2,6 +2,7 @@
 
 use crate::device::{Device, MEMORY_KINDS, Memory};
 use crate::fault::{Fault, Result};
+use crate::in_order::InOrder;
 use crate::pool::Pool;
 use crate::sys::{Handle, NamedValue, Value};
 use hlo_client::ClientOptions;
@@ -27,6 +28,8 @@ pub struct Platform {
     pub memory_handles: Vec<Handle<Memory>>,
     /// What programs are run by that nobody waits for.
     pub pool: Pool,
+    /// The runs with effects.
+    pub effects: InOrder,
     /// How programs are run.
     pub engines: crate::engines::Policy,
 }
@@ -135,6 +138,7 @@ impl Platform {
             devices,
             memories,
             pool: Pool::new(),
+            effects: InOrder::default(),
             engines: options.engines,
         }))
     }

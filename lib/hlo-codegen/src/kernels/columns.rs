@@ -200,7 +200,7 @@ impl<'c> Columns<'_, '_, 'c> {
     ) -> Result<(), Refusal> {
         let (cx, b) = (self.cx, self.cx.b);
         let Some((last, before)) = spans.split_last() else {
-            return self.combined(level, tile, &[at.clone()]);
+            return self.combined(level, tile, std::slice::from_ref(at));
         };
         carried_spans(cx, before, &[], Vec::new(), at, &mut |at, _| {
             let row = |index: Idx<'c>| -> Vec<Idx<'c>> { at.iter().copied().chain([index]).collect() };

@@ -9,7 +9,7 @@ use crate::partitioning::tilings::wrong;
 use hlo_ir::attr::{ComparisonDirection, ConditionalAttrs, ShardingKind, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Op, Shape};
+use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Op, Shape};
 
 /// What JAX calls a function of Python with that each device is to call with its own part.
 const PARTITIONED_CALLBACK: &str = "xla_ffi_partitioned_python_cpu_callback";
@@ -46,12 +46,16 @@ impl Partitioner<'_> {
         (a.custom_call_has_side_effect && is_one && is_known).then_some(device)
     }
 
-    /// A call that one device makes, on all of the operands; the others get what it gives. `None` where tokens go in or out.
+    /// A call that one device makes, on all of the operands; the others get what it gives. `None` if sizes are not known.
     fn on_one_device(&mut self, id: InstrId, device: i64) -> Option<Value> {
         let shape = self.module[id].shape.clone();
-        let is_array = |s: &Shape| s.leaves().iter().all(|l| l.as_array().is_some_and(ArrayShape::is_static));
+        let is_known = |leaf: &&Shape| match leaf {
+            Shape::Array(array) => array.is_static(),
+            other => matches!(other, Shape::Token),
+        };
+        let are_known = |s: &Shape| s.leaves().iter().all(is_known);
         let given = self.module[id].operands.clone();
-        if !is_array(&shape) || !given.iter().all(|&o| is_array(&self.module[o].shape)) {
+        if !are_known(&shape) || !given.iter().all(|&o| are_known(&self.module[o].shape)) {
             return None;
         }
         let mut operands = Vec::with_capacity(given.len());
@@ -114,7 +118,7 @@ impl Partitioner<'_> {
         to
     }
 
-    /// Zeros of a shape of arrays.
+    /// Zeros of a shape of arrays, and tokens of nothing.
     fn zeros(&mut self, shape: &Shape) -> InstrId {
         match shape {
             Shape::Tuple(parts) => {

@@ -76,10 +76,15 @@ fn check(module: &Module, devices: usize) -> Result<(), Diag> {
         }
     }
     let entry = module.entry();
-    for id in module.parameters(entry).into_iter().chain([module[entry].root()]) {
+    let root = module[entry].root();
+    for id in module.parameters(entry).into_iter().chain([root]) {
         let leaves = module[id].sharding().map_or(&[][..], |s| s.leaves());
-        for one in leaves {
+        let shape = module[id].shape.leaves();
+        for (n, one) in leaves.iter().enumerate() {
+            let is_token = shape.get(n).is_some_and(|leaf| leaf.as_array().is_none());
             let why = match one.kind {
+                // A result of one device is one that all have.
+                ShardingKind::Maximal(_) if id == root || is_token => continue,
                 ShardingKind::Maximal(_) => "only one device has it",
                 ShardingKind::Unreduced => "each device has a summand of it",
                 _ => continue,

@@ -1,0 +1,62 @@
+//! Runs with effects, which are over in the order in which they were started.
+//!
+//! They may run at the same time. But JAX takes the last run with effects on a device for over only once all before it are: it waits
+//! for no other (`jax.effects_barrier`).
+
+use crate::fault::Result;
+use crate::promise::Promise;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The runs that are not over, and those that are but for others before them, in the order in which they were started.
+#[derive(Default)]
+pub struct InOrder(Mutex<VecDeque<Entry>>);
+
+struct Entry {
+    over: Arc<Promise<()>>,
+    outcome: Option<Result>,
+}
+
+impl InOrder {
+    /// A run begins; `over` will say that it is over.
+    pub fn begin(&self, over: Arc<Promise<()>>) {
+        self.entries().push_back(Entry { over, outcome: None });
+    }
+
+    /// A run has ended so: it is over once all are that began before it.
+    pub fn end(&self, over: &Arc<Promise<()>>, outcome: Result) {
+        let mut entries = self.entries();
+        if let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.over, over)) {
+            entry.outcome = Some(outcome);
+        }
+        let count = entries.iter().take_while(|entry| entry.outcome.is_some()).count();
+        let ended: Vec<Entry> = entries.drain(..count).collect();
+        drop(entries);
+        for entry in ended {
+            entry.over.keep(entry.outcome.unwrap_or(Ok(())));
+        }
+    }
+
+    fn entries(&self) -> std::sync::MutexGuard<'_, VecDeque<Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Fault;
+
+    #[test]
+    fn what_ends_first_waits_for_what_began_first() {
+        let (order, runs) = (InOrder::default(), [(); 3].map(|()| Arc::<Promise<()>>::default()));
+        runs.iter().for_each(|run| order.begin(run.clone()));
+        order.end(&runs[1], Err(Fault::internal("it failed")));
+        assert!(runs.iter().all(|run| run.get().is_none()));
+        order.end(&runs[0], Ok(()));
+        assert_eq!(runs[0].get(), Some(&Ok(())));
+        assert!(runs[1].get().is_some_and(|outcome| outcome.is_err()) && runs[2].get().is_none());
+        order.end(&runs[2], Ok(()));
+        assert_eq!(runs[2].get(), Some(&Ok(())));
+    }
+}
