@@ -4,14 +4,16 @@ use crate::import::failure::Result;
 use crate::import::importer::{Held, Importer};
 use crate::import::regions::block_of;
 use crate::tree::{Attribute, Name, Operation};
-use hlo_ir::attr::{CustomCallAttrs, Sharding, ShardingKind};
+use hlo_ir::attr::{CustomCallAttrs, ShardGroup, Sharding, ShardingKind, SingleSharding};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};
+use std::sync::Arc;
 
 impl<'t> Importer<'t> {
     pub(super) fn sdy(&mut self, op: &'t Operation, name: &str) -> Result<()> {
         match name {
-            "mesh" | "sharding_group" => Ok(()),
+            "mesh" => Ok(()),
+            "sharding_group" => self.sharding_group(op),
             "constant" => self.hold_constant(op),
             "sharding_constraint" | "reshard" => self.constraint(op, "sharding"),
             "all_gather" | "all_slice" | "all_to_all" | "collective_permute" => {
@@ -43,6 +45,31 @@ impl<'t> Importer<'t> {
         }
         let result = op.result(0)?;
         self.hold(result, Held::Instruction(id));
+        Ok(())
+    }
+
+    /// `sharding_group`: the value is sharded as the others of the group. One that is in a group already, or has several leaves, is
+    /// handed on by a call that is in this one.
+    fn sharding_group(&mut self, op: &Operation) -> Result<()> {
+        let group = Some(ShardGroup { id: op.int("group_id")?, same: true });
+        let operand = self.operand(op, 0)?;
+        let unknown = || SingleSharding { kind: ShardingKind::Unknown, group: None, metadata: Vec::new() };
+        let said = match (self.module[operand].sharding(), &self.module[operand].shape) {
+            (None, Shape::Array(_)) => Some(unknown()),
+            (Some(Sharding::Single(one)), _) if one.group.is_none() => Some((**one).clone()),
+            _ => None,
+        };
+        let single = |one: SingleSharding| Sharding::Single(Arc::new(SingleSharding { group, ..one }));
+        match said {
+            Some(one) => self.module.common_mut(operand).sharding = Some(single(one)),
+            None => {
+                let shape = self.shape_of(operand);
+                let id = self.annotation("Sharding", operand, shape, single(unknown()));
+                if let Some(&value) = op.operands.first() {
+                    self.hold(value, Held::Instruction(id));
+                }
+            }
+        }
         Ok(())
     }
 
