@@ -1,6 +1,6 @@
 //! What is known of the shardings while they are propagated.
 
-use super::links::{Leaf, Link, Order, leaf_count, links, shard_groups};
+use super::links::{Leaf, Link, Order, hands_on_as_is, leaf_count, links, shard_groups};
 use crate::partitioning::factors::{Factors, Walk, merged};
 use crate::partitioning::reshapes::reshaped;
 use crate::partitioning::tilings::tilings;
@@ -32,20 +32,34 @@ pub(super) struct State {
     known: HashMap<Leaf, TileAssignment>,
     /// The leaves whose cuts stay what they are.
     fixed: HashSet<Leaf>,
+    /// Of leaves that may be cut more along some dimensions: for each dimension whether that is so.
+    open: HashMap<Leaf, Vec<bool>>,
     links: Vec<(Order, Link)>,
 }
 
 impl State {
     pub(super) fn new(module: &Module, devices: usize) -> Result<Self, Diag> {
-        let mut state = Self { devices, known: HashMap::new(), fixed: HashSet::new(), links: Vec::new() };
+        let mut state = Self {
+            devices,
+            known: HashMap::new(),
+            fixed: HashSet::new(),
+            open: HashMap::new(),
+            links: Vec::new(),
+        };
         let order = reached(module);
         for &c in &order {
             for id in module.post_order(c) {
                 for (n, tiling) in tilings(module, id, devices)?.into_iter().enumerate() {
-                    if let Some(tiling) = tiling {
-                        state.known.insert((id, n), tiling);
-                        state.fixed.insert((id, n));
+                    let Some(tiling) = tiling else { continue };
+                    match open_dimensions(module, id) {
+                        Some(open) => {
+                            state.open.insert((id, n), open);
+                        }
+                        None => {
+                            state.fixed.insert((id, n));
+                        }
                     }
+                    state.known.insert((id, n), tiling);
                 }
                 state.links.extend(links(module, id));
             }
@@ -169,8 +183,13 @@ impl State {
         if self.fixed.contains(&leaf) || tiling.device_count() != self.devices {
             return false;
         }
+        let allowed = |d: usize| self.open.get(&leaf).is_none_or(|open| open.get(d) == Some(&true));
+        let restricted = match self.open.contains_key(&leaf) {
+            true => &tiling.select(&(0..tiling.rank()).map(|d| allowed(d).then_some(d)).collect::<Vec<_>>()),
+            false => tiling,
+        };
         let new = match self.known.get(&leaf) {
-            Some(known) if known.rank() == tiling.rank() => merged(known, tiling),
+            Some(known) if known.rank() == tiling.rank() => merged(known, restricted),
             Some(_) => return false,
             None if tiling.is_replicated() => return false,
             None => tiling.clone(),
@@ -222,6 +241,22 @@ impl State {
         }
         changed
     }
+}
+
+/// For each dimension of a call that says how a value lies whether it says nothing of it: of others, `None`. XLA writes the
+/// dimensions into the configuration, `unspecified_dims=[0,1]`.
+fn open_dimensions(module: &Module, id: InstrId) -> Option<Vec<bool>> {
+    let Op::CustomCall(_) = &module[id].op else { return None };
+    if !hands_on_as_is(module, id) {
+        return None;
+    }
+    let config = module[id].common.as_ref()?.backend_config.as_str()?;
+    let list = config.split_once("unspecified_dims=[")?.1.split_once(']')?.0;
+    let mut open = vec![false; module[id].shape.as_array()?.rank()];
+    for number in list.split(',') {
+        *open.get_mut(number.trim().parse::<usize>().ok()?)? = true;
+    }
+    Some(open)
 }
 
 /// The computations that values pass between: the entry, and those of loops, branches and calls.
