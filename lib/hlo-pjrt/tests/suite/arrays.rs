@@ -9,7 +9,7 @@ use hlo_pjrt::layouts::args::{
     BufferLayout, ExecutableGetLayouts, MemoryLayoutDestroy, MemoryLayoutSerialize,
 };
 use hlo_pjrt::sys::table::Slot;
-use hlo_pjrt::sys::{Extension, Handle, List, MemoryLayout, NamedValue, Value, args::*};
+use hlo_pjrt::sys::{Handle, List, MemoryLayout, NamedValue, Value, args::*};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -135,14 +135,7 @@ fn layout_text(buffer: Handle<Buffer>) -> String {
 
 /// The functions of the extension for layouts.
 fn layouts() -> [Slot; 7] {
-    let mut extension: *const Extension = api().extensions;
-    // SAFETY: a list of extensions, of which that of number 4 has seven functions.
-    unsafe {
-        while (*extension).kind != 4 {
-            extension = (*extension).next;
-        }
-        extension.add(1).cast::<[Slot; 7]>().read()
-    }
+    extension(4)
 }
 
 #[test]

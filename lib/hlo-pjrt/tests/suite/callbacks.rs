@@ -3,21 +3,11 @@
 use crate::plugin::*;
 use hlo_pjrt::callbacks::{PythonArray, hlo_pjrt_set_python_callback};
 use hlo_pjrt::ffi::args::{RegisterHandler, TypeRegister, UserDataAdd};
-use hlo_pjrt::sys::table::Slot;
-use hlo_pjrt::sys::{ExecuteOptions, Extension, Text, args::*};
+use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
 use std::ffi::c_void;
 
-/// The functions of the extension for custom calls.
-fn extension() -> [Slot; 3] {
-    let mut extension: *const Extension = api().extensions;
-    // SAFETY: a list of extensions, of which that of number 5 has three functions.
-    unsafe {
-        while (*extension).kind != 5 {
-            extension = (*extension).next;
-        }
-        extension.add(1).cast::<[Slot; 3]>().read()
-    }
-}
+/// The number of the extension for custom calls, which has three functions.
+const FFI: i32 = 5;
 
 /// What stands for Python: it doubles the first operand, if the object is the number 7.
 unsafe extern "C" fn double(
@@ -57,7 +47,7 @@ struct Callables {
 
 #[test]
 fn a_program_calls_python() {
-    let [type_register, user_data_add, _] = extension();
+    let [type_register, user_data_add, _] = extension(FFI);
     let client = devices(1);
     let text = "HloModule m ENTRY e { x = f32[2] parameter(0)
 ROOT y = f32[2] custom-call(x), custom_call_target=\"xla_ffi_python_cpu_callback\", api_version=API_VERSION_TYPED_FFI, backend_config=\"{index = 1 : ui64}\" }";
@@ -103,7 +93,7 @@ unsafe extern "C" fn handler(frame: *mut usize) -> *mut c_void {
 
 #[test]
 fn a_handler_is_registered_for_processors_only() {
-    let [_, _, register] = extension();
+    let [_, _, register] = extension(FFI);
     let call_of = |name: &str, platform: &str, handler: *const c_void| {
         let args =
             RegisterHandler { target: Text::of(name), handler, platform: Text::of(platform), ..none() };

@@ -6,7 +6,9 @@ use hlo_pjrt::event::Event;
 use hlo_pjrt::executable::LoadedExecutable;
 use hlo_pjrt::fault::Error;
 use hlo_pjrt::sys::table::{Api, Slot};
-use hlo_pjrt::sys::{Args, ExecuteOptions, Handle, List, NamedValue, Program, Text, Value, args::*};
+use hlo_pjrt::sys::{
+    Args, ExecuteOptions, Extension, Handle, List, NamedValue, Program, Text, Value, args::*,
+};
 use std::ffi::c_void;
 
 /// What a function failed with.
@@ -19,6 +21,18 @@ pub struct Failed {
 pub fn api() -> &'static Api {
     // SAFETY: the table is there as long as the library is.
     unsafe { &*hlo_pjrt::GetPjrtApi() }
+}
+
+/// The functions of an extension of the table, which must have as many.
+pub fn extension<const N: usize>(kind: i32) -> [Slot; N] {
+    let mut extension: *const Extension = api().extensions;
+    // SAFETY: a list of extensions; the caller knows how many functions that of the number has.
+    unsafe {
+        while (*extension).kind != kind {
+            extension = (*extension).next;
+        }
+        extension.add(1).cast::<[Slot; N]>().read()
+    }
 }
 
 /// Arguments without anything.

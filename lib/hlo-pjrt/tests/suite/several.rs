@@ -3,8 +3,7 @@
 use crate::plugin::*;
 use hlo_pjrt::partitioners::args::{RegisterBatchPartitionable, RegisterCustomPartitioner};
 use hlo_pjrt::partitioners::{Bytes, Callbacks, Question};
-use hlo_pjrt::sys::table::Slot;
-use hlo_pjrt::sys::{ExecuteOptions, Extension, Text, args::*};
+use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
 use hlo_proto::messages::{
     CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, ExecutableBuildOptionsProto,
 };
@@ -107,14 +106,7 @@ unsafe extern "C" fn partition(_: *mut Callbacks, question: *mut Question) {
 
 #[test]
 fn a_caller_partitions_custom_calls() {
-    let mut extension: *const Extension = api().extensions;
-    // SAFETY: a list of extensions, of which that of number 2 has two functions.
-    let [register, batch]: [Slot; 2] = unsafe {
-        while (*extension).kind != 2 {
-            extension = (*extension).next;
-        }
-        extension.add(1).cast::<[Slot; 2]>().read()
-    };
+    let [register, batch] = extension(2);
     call(batch, RegisterBatchPartitionable { name: Text::of("f"), ..none() }).expect("a target");
     let add = |callbacks: *mut Callbacks| {
         let name = Text::of("test.partitioned");
