@@ -83,7 +83,7 @@ impl Engines {
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
             // Functions of the caller's that partition are called once.
-            Policy::Tiered if can_compile && is_partitioned_by_caller(module) => Engine::Compiled,
+            Policy::Tiered if can_compile && is_partitioned_by_caller(module, options) => Engine::Compiled,
             Policy::Tiered if !can_compile || expected < price => Engine::Interpreted,
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
@@ -142,8 +142,8 @@ impl Engines {
 }
 
 /// True if the caller has functions that partition calls of a module.
-pub fn is_partitioned_by_caller(module: &Module) -> bool {
-    hlo_passes::has_custom_partitions(module, &crate::partitioners::Partitioners)
+pub fn is_partitioned_by_caller(module: &Module, options: &CompileOptions) -> bool {
+    options.spmd_partitioning && hlo_passes::has_custom_partitions(module, &crate::partitioners::Partitioners)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

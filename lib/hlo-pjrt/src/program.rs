@@ -127,7 +127,7 @@ impl Program {
             platform: platform.clone(),
             fingerprint: fingerprint(&module, &options),
             donated: donated(&module),
-            calls: match is_partitioned_by_caller(&module) {
+            calls: match is_partitioned_by_caller(&module, &options) {
                 // What devices do then may call whatever the caller wants.
                 true => Calls::Python,
                 false => Calls::of(&module),

@@ -22,6 +22,14 @@ impl Op {
         Op::GetTupleElement(GetTupleElementAttrs { index })
     }
 
+    /// `custom-call` of a target, of which nothing else is said.
+    pub fn custom_call(target: &str) -> Op {
+        Op::CustomCall(Box::new(CustomCallAttrs {
+            custom_call_target: target.into(),
+            ..CustomCallAttrs::default()
+        }))
+    }
+
     /// `broadcast`: the operand's dimensions are those of the result, in order.
     pub fn broadcast(dimensions: impl IntoIterator<Item = i64>) -> Op {
         Op::Broadcast(BroadcastAttrs { dimensions: dimensions.into_iter().collect() })

@@ -15,7 +15,7 @@ use super::channels::Channels;
 use super::tilings::tilings;
 use crate::simplification::dce::remove_unneeded;
 use crate::support::clone::inline_computation;
-use hlo_ir::attr::{CustomCallAttrs, Sharding, ShardingKind, TileAssignment};
+use hlo_ir::attr::{Sharding, ShardingKind, TileAssignment};
 use hlo_ir::build::{Build, ComputationNamer};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
@@ -89,14 +89,17 @@ pub fn expand_custom_partitions(
     let devices = usize::try_from(module.header.num_partitions.0).unwrap_or(1);
     let every = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     let calls: Vec<InstrId> = every.filter(|&i| is_of(module, i, partitioner)).collect();
+    let Some(&first) = calls.first() else { return Ok(false) };
+    let (namer, channels) = (ComputationNamer::new(module), Channels::of(module));
+    let mut inserting = Inserting { namer, channels, module, at: first };
     for &id in &calls {
-        expand(module, id, devices, partitioner).map_err(|e| match e {
+        inserting.at = id;
+        inserting.expand(devices, partitioner).map_err(|e| match e {
             Wrong::Sharding(diag) => diag,
-            Wrong::Call(why) => Diag::error(why).at(module.span(id), "this call can't be partitioned"),
+            Wrong::Call(why) => {
+                Diag::error(why).at(inserting.module.span(id), "this call can't be partitioned")
+            }
         })?;
-    }
-    if calls.is_empty() {
-        return Ok(false);
     }
     let every = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     if let Some(inner) = every.into_iter().find(|&i| is_of(module, i, partitioner)) {
@@ -119,49 +122,6 @@ impl From<String> for Wrong {
     fn from(why: String) -> Self {
         Self::Call(why)
     }
-}
-
-fn expand(
-    module: &mut Module,
-    id: InstrId,
-    devices: usize,
-    partitioner: &dyn CustomPartitioner,
-) -> Result<(), Wrong> {
-    let operands = module[id].operands.to_vec();
-    let is_static = |shape: &Shape| shape.as_array().is_some_and(|a| a.is_static());
-    let placed = |id: InstrId| -> Result<Placed, Wrong> {
-        let kinds = tilings(module, id, devices).map_err(Wrong::Sharding)?;
-        let shape = module[id].shape.clone();
-        let is_result = !operands.contains(&id);
-        let parts = shape.as_tuple().filter(|_| is_result).unwrap_or(std::slice::from_ref(&shape));
-        if !parts.iter().all(is_static) {
-            return Err(format!("expected arrays of sizes that are known, found {shape}").into());
-        }
-        let kinds = kinds.into_iter().map(|k| k.map_or(ShardingKind::Replicated, |t| t.to_kind()));
-        Ok(Placed { sharding: said(&shape, kinds), shape })
-    };
-    let Op::CustomCall(attrs) = &module[id].op else { return Ok(()) };
-    let call = CustomPartition {
-        target: attrs.custom_call_target.as_str().unwrap_or_default(),
-        config: module[id].common.as_ref().map_or(&[], |c| c.backend_config.as_bytes()),
-        operands: operands.iter().map(|&o| placed(o)).collect::<Result<_, _>>()?,
-        result: placed(id)?,
-    };
-    let shapes: Vec<Shape> = call.operands.iter().map(|o| o.shape.clone()).collect();
-    let partitioned = partitioner.partition(&call)?;
-    let result = module[id].shape.clone();
-    let ends = Ends {
-        wanted: call.result.sharding.leaves().iter().map(|one| one.kind.clone()).collect(),
-        operands: cuts(&Shape::tuple(shapes), &partitioned.operands, devices)?,
-        result: cuts(&result, std::slice::from_ref(&partitioned.result), devices)?,
-    };
-    ends.check(
-        &partitioned.module,
-        &operands.iter().map(|&o| &module[o].shape).collect::<Vec<_>>(),
-        &result,
-    )?;
-    Inserting { namer: ComputationNamer::new(module), channels: Channels::of(module), module, at: id }
-        .insert(&partitioned, &ends)
 }
 
 /// The sharding of a value whose leaves lie so.
@@ -251,7 +211,46 @@ impl Build for Inserting<'_> {
 }
 
 impl Inserting<'_> {
-    fn insert(mut self, partitioned: &Partitioned, ends: &Ends) -> Result<(), Wrong> {
+    /// Puts what devices do in the place of the call.
+    fn expand(&mut self, devices: usize, partitioner: &dyn CustomPartitioner) -> Result<(), Wrong> {
+        let (module, id) = (&*self.module, self.at);
+        let operands = module[id].operands.to_vec();
+        let is_static = |shape: &Shape| shape.as_array().is_some_and(|a| a.is_static());
+        let placed = |id: InstrId| -> Result<Placed, Wrong> {
+            let kinds = tilings(module, id, devices).map_err(Wrong::Sharding)?;
+            let shape = module[id].shape.clone();
+            let is_result = !operands.contains(&id);
+            let parts = shape.as_tuple().filter(|_| is_result).unwrap_or(std::slice::from_ref(&shape));
+            if !parts.iter().all(is_static) {
+                return Err(format!("expected arrays of sizes that are known, found {shape}").into());
+            }
+            let kinds = kinds.into_iter().map(|k| k.map_or(ShardingKind::Replicated, |t| t.to_kind()));
+            Ok(Placed { sharding: said(&shape, kinds), shape })
+        };
+        let Op::CustomCall(attrs) = &module[id].op else { return Ok(()) };
+        let call = CustomPartition {
+            target: attrs.custom_call_target.as_str().unwrap_or_default(),
+            config: module[id].common.as_ref().map_or(&[], |c| c.backend_config.as_bytes()),
+            operands: operands.iter().map(|&o| placed(o)).collect::<Result<_, _>>()?,
+            result: placed(id)?,
+        };
+        let shapes: Vec<Shape> = call.operands.iter().map(|o| o.shape.clone()).collect();
+        let partitioned = partitioner.partition(&call)?;
+        let result = module[id].shape.clone();
+        let ends = Ends {
+            wanted: call.result.sharding.leaves().iter().map(|one| one.kind.clone()).collect(),
+            operands: cuts(&Shape::tuple(shapes), &partitioned.operands, devices)?,
+            result: cuts(&result, std::slice::from_ref(&partitioned.result), devices)?,
+        };
+        ends.check(
+            &partitioned.module,
+            &operands.iter().map(|&o| &module[o].shape).collect::<Vec<_>>(),
+            &result,
+        )?;
+        self.insert(&partitioned, &ends)
+    }
+
+    fn insert(&mut self, partitioned: &Partitioned, ends: &Ends) -> Result<(), Wrong> {
         let mut parts = Vec::with_capacity(ends.operands.len());
         for (o, cut) in self.module[self.at].operands.clone().into_iter().zip(&ends.operands) {
             let shape = self.shape_of(o);
@@ -297,8 +296,7 @@ impl Inserting<'_> {
 
     /// A custom call that says how a value lies.
     fn call(&mut self, target: &str, shape: Shape, id: InstrId, kind: ShardingKind) -> InstrId {
-        let attrs = CustomCallAttrs { custom_call_target: target.into(), ..CustomCallAttrs::default() };
-        let made = self.add(shape, Op::CustomCall(Box::new(attrs)), &[id]);
+        let made = self.add(shape, Op::custom_call(target), &[id]);
         self.module.common_mut(made).sharding = Some(Sharding::single(kind));
         made
     }

@@ -45,12 +45,11 @@ pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH)?.as_str()?;
     let count = said.parse::<usize>().ok().filter(|&count| count > 0)?;
+    let first: Dims = module[*module[id].operands.first()?].shape.as_array()?.dims.get(..count)?.into();
+    let alike = |a: &hlo_ir::ArrayShape| a.is_static() && a.dims.get(..count) == Some(&first[..]);
     let operands = module[id].operands.iter().map(|&o| &module[o].shape);
     let mut arrays = operands.chain(module[id].shape.leaves()).map(Shape::as_array);
-    let first: Dims = arrays.next()??.dims.get(..count)?.into();
-    let alike = |a: &hlo_ir::ArrayShape| a.is_static() && a.dims.get(..count) == Some(&first[..]);
-    let starts_alike = alike(module[*module[id].operands.first()?].shape.as_array()?);
-    (starts_alike && arrays.all(|a| a.is_some_and(alike))).then_some(first)
+    arrays.all(|a| a.is_some_and(alike)).then_some(first)
 }
 
 /// A rule as it is written. Factors are numbered in the order in which they are named first.

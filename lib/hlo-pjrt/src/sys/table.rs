@@ -11,6 +11,7 @@ use std::ptr;
 /// give nothing; what they return is not looked at.)
 pub type Slot = unsafe extern "C" fn(*mut c_void) -> Handle<Error>;
 
+/// The slot of a function: by its name in the table, or by a name, its struct of arguments and what it does.
 macro_rules! slot {
     ($name:ident) => {{
         unsafe extern "C" fn slot(_: *mut c_void) -> Handle<Error> {
@@ -19,14 +20,18 @@ macro_rules! slot {
         }
         slot
     }};
-    ($name:ident $function:path) => {{
-        unsafe extern "C" fn slot(args: *mut c_void) -> Handle<Error> {
+    ($name:ident $function:path) => {
+        slot!(stringify!($name), args::$name, $function)
+    };
+    ($name:expr, $args:ty, $function:path) => {{
+        unsafe extern "C" fn slot(args: *mut std::ffi::c_void) -> $crate::sys::Handle<$crate::fault::Error> {
             // SAFETY: the caller's promise: it is this function's struct.
-            unsafe { super::call(stringify!($name), args.cast::<args::$name>(), $function) }
+            unsafe { $crate::sys::call($name, args.cast::<$args>(), $function) }
         }
         slot
     }};
 }
+pub(crate) use slot;
 
 macro_rules! table {
     ($($name:ident $(=> $function:path)?;)*) => {

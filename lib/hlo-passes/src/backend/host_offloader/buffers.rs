@@ -5,7 +5,6 @@ use crate::support::constants::splat;
 use crate::support::host_memory::{
     DEVICE, HOST, Part, calls_target, forwards_operands, move_part, part_shape, places, set_space, space,
 };
-use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
@@ -69,8 +68,7 @@ impl Offloader {
     fn add_buffer(&self, module: &mut Module, like: InstrId) -> InstrId {
         let mut shape = module[like].shape.clone();
         set_space(&mut shape, HOST);
-        let attrs = CustomCallAttrs { custom_call_target: ALLOCATE.into(), ..CustomCallAttrs::default() };
-        self.add(module, like, shape, Op::CustomCall(Box::new(attrs)), &[])
+        self.add(module, like, shape, Op::custom_call(ALLOCATE), &[])
     }
 
     /// Puts what an update writes into in the host's memory, from the broadcast or the buffer on that it begins as.

@@ -1,5 +1,6 @@
 //! The layouts of a program's results that are left to whoever compiles it.
 
+use super::orders::order_of;
 use super::run;
 use crate::Rewrites;
 use hlo_ir::attr::{EntryLayout, LayoutModes};
@@ -54,8 +55,7 @@ fn natural_layouts(module: &Module) -> Result<Vec<Option<Layout>>, Diag> {
     let parameters = parameters.into_iter().cloned().collect();
     free.header.entry_computation_layout = Some(EntryLayout { parameters, result: Shape::tuple(Vec::new()) });
     run(&mut free, &mut Rewrites::default())?;
-    let layout =
-        |shape: &Shape| shape.as_array().map(|a| Layout::new(a.minor_to_major().iter().map(|&d| d as u32)));
+    let layout = |shape: &Shape| shape.as_array().map(|a| Layout::new(order_of(a)));
     Ok(match (&values[..], &free[root].shape) {
         (&[only], Shape::Tuple(parts)) if only == root => parts.iter().map(layout).collect(),
         _ => values.into_iter().map(|v| layout(&free[v].shape)).collect(),

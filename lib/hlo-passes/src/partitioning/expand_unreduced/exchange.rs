@@ -5,7 +5,7 @@ use super::{Expansion, Said, lifted};
 use crate::partitioning::channels::{Groups, scattered};
 use crate::partitioning::factors::{Factors, Kind};
 use crate::partitioning::reshapes::reshaped;
-use hlo_ir::attr::{CustomCallAttrs, Sharding, Summands, TileAssignment};
+use hlo_ir::attr::{Sharding, Summands, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op, Shape};
 
@@ -108,8 +108,7 @@ impl Expansion<'_> {
 
     /// A custom call that says how a value lies.
     fn call(&mut self, target: &str, shape: ArrayShape, id: InstrId, tiling: &TileAssignment) -> InstrId {
-        let attrs = CustomCallAttrs { custom_call_target: target.into(), ..CustomCallAttrs::default() };
-        self.lies(shape, Op::CustomCall(Box::new(attrs)), &[id], tiling)
+        self.lies(shape, Op::custom_call(target), &[id], tiling)
     }
 
     /// The value on the first device of each group, zeros on the others.

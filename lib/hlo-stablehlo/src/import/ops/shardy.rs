@@ -4,7 +4,7 @@ use crate::import::failure::Result;
 use crate::import::importer::{Held, Importer};
 use crate::import::regions::block_of;
 use crate::tree::{Attribute, Name, Operation};
-use hlo_ir::attr::{CustomCallAttrs, ShardGroup, Sharding, ShardingKind, SingleSharding};
+use hlo_ir::attr::{ShardGroup, Sharding, ShardingKind, SingleSharding};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};
 use std::sync::Arc;
@@ -75,8 +75,7 @@ impl<'t> Importer<'t> {
 
     /// A custom call that says how a value lies on devices.
     fn annotation(&mut self, target: &str, operand: InstrId, shape: Shape, sharding: Sharding) -> InstrId {
-        let attrs = CustomCallAttrs { custom_call_target: target.into(), ..CustomCallAttrs::default() };
-        let id = self.add(shape, Op::CustomCall(Box::new(attrs)), &[operand]);
+        let id = self.add(shape, Op::custom_call(target), &[operand]);
         self.module.common_mut(id).sharding = Some(sharding);
         id
     }
