@@ -1,16 +1,17 @@
 //! Which engine runs a program: the interpreter at once, compiled code where it pays.
 //!
 //! LLVM takes some 40 ms for the smallest program, and JAX makes hundreds of tiny ones, most of which run a few times. So a program is
-//! interpreted at first. Once it has taken as long as its compilation is thought to take, it is compiled beside the runs; a
+//! interpreted at first, and compiled beside its runs once they have taken a part of what compilation takes, by an estimate; a
 //! program of which one run would take that long is compiled before the first. Both engines give the same bits where
-//! docs/numerics.md promises that.
+//! docs/numerics.md promises that; so which one has a run depends on nothing else than the program and how often it ran.
 
+use crate::estimate;
 use crate::fault::Result;
 use crate::platform::Platform;
+use crate::program::Program;
 use hlo_client::{CompileOptions, ENGINES, Engine, Executable};
 use hlo_ir::{Module, Op};
-use hlo_passes::analysis::ModuleCost;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -38,34 +39,36 @@ impl Policy {
     }
 }
 
-/// What a compilation by LLVM takes, whatever the program, and for each instruction.
-const COMPILATION: Duration = Duration::from_millis(50);
-const COMPILATION_OF_ONE: Duration = Duration::from_micros(500);
-
-/// Such a part of what compilation takes may quick runs take before it is begun: it is done on another thread, and the sooner it is
-/// over the more runs gain by it.
-const PART: u32 = 8;
+/// Runs of together such a part of what compilation takes are interpreted before it is begun: the sooner it is over the more
+/// runs gain by it.
+const PART: u64 = 8;
 
 /// A run that takes less is done on the caller's thread: handing it to another one takes a tenth of that.
 const QUICK: Duration = Duration::from_micros(200);
 
+/// How long a caller is kept who says that it begins to wait, though it might do something else instead.
+const SHORT: Duration = Duration::from_millis(5);
+
 /// How deep computations may call each other in a run on the caller's thread, whose stack may be small.
 const SHALLOW: usize = 16;
 
-/// The engines of a program.
+/// The engines of a program. Which one has the n-th run follows from the program and n, never from what a clock says: engines
+/// may differ in last bits, and the same script has to give the same numbers each time.
 pub struct Engines {
     first: Executable,
     better: OnceLock<Option<Executable>>,
-    is_asked: AtomicBool,
-    /// What all interpreted runs took together, and what the last run took, in nanoseconds.
-    spent: AtomicU64,
+    /// How many runs were begun.
+    turns: AtomicU64,
+    /// The run at which compilation is begun, where nobody waits for it, and the one from which on compiled code runs.
+    compiled_at: Turn,
+    compiled_from: Turn,
+    /// What the last run took, in nanoseconds.
     last: AtomicU64,
-    /// What quick runs have to take together before compilation is begun.
-    price: Duration,
-    /// True unless all runs are thought to be quick.
-    may_be_slow: bool,
     is_shallow: bool,
 }
+
+/// The number of a run of a program, in the order in which they were begun, from 0 on.
+pub type Turn = u64;
 
 impl Engines {
     /// Compiles a module by the policy of a platform.
@@ -73,13 +76,8 @@ impl Engines {
     /// # Errors
     /// As [`hlo_client::Client::compile`].
     pub fn new(platform: &Platform, module: &Module, options: &CompileOptions) -> Result<Self> {
-        let compile = |engine| {
-            platform.client.compile(module, &CompileOptions { engine: Some(engine), ..options.clone() })
-        };
-        let instructions: usize = module.computations().map(|c| module[c].instructions().len()).sum();
-        let price = COMPILATION + COMPILATION_OF_ONE * u32::try_from(instructions).unwrap_or(u32::MAX);
+        let (expected, price) = (estimate::interpreted_run(module), estimate::compilation(module));
         let can_compile = ENGINES.contains(&Engine::Compiled);
-        let expected = interpreted_time(module, instructions);
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
             // Functions of the caller's that partition are called once.
@@ -88,14 +86,15 @@ impl Engines {
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
         let is_final = !can_compile || first == Engine::Compiled || platform.engines == Policy::Interpreted;
+        let (compiled_at, compiled_from) = if is_final { NEVER } else { turns(price, expected) };
+        let options = CompileOptions { engine: Some(first), ..options.clone() };
         Ok(Self {
-            first: compile(first)?,
-            better: if is_final { OnceLock::from(None) } else { OnceLock::new() },
-            is_asked: AtomicBool::new(is_final),
-            spent: AtomicU64::new(0),
+            first: platform.client.compile(module, &options)?,
+            better: OnceLock::new(),
+            turns: AtomicU64::new(0),
+            compiled_at,
+            compiled_from,
             last: AtomicU64::new(nanoseconds(expected)),
-            price: price / PART,
-            may_be_slow: expected >= QUICK / 4,
             is_shallow: depth(module) <= SHALLOW,
         })
     }
@@ -105,40 +104,69 @@ impl Engines {
         self.better.get().and_then(Option::as_ref).unwrap_or(&self.first)
     }
 
+    /// Begins a run.
+    pub fn turn(&self) -> Turn {
+        self.turns.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// True if a run is over sooner than another thread has begun it.
-    pub fn is_quick(&self) -> bool {
-        self.is_shallow && self.last.load(Ordering::Relaxed) < nanoseconds(QUICK)
+    pub fn is_quick(&self, turn: Turn) -> bool {
+        self.is_over_in(QUICK, turn)
     }
 
-    /// True before the second run of a program whose runs are not quick: who is run twice is run often, and whoever looks what a run
-    /// takes runs it once before. It is up to the caller to call [`Engines::compile`] then.
-    pub fn pays_at_once(&self) -> bool {
-        self.may_be_slow
-            && self.spent.load(Ordering::Relaxed) > 0
-            && self.last.load(Ordering::Relaxed) >= nanoseconds(QUICK)
-            && !self.is_asked.load(Ordering::Relaxed)
-            && !self.is_asked.swap(true, Ordering::Relaxed)
+    /// True if a run that another thread has not begun may be done by whoever begins to wait for it.
+    pub fn is_short(&self, turn: Turn) -> bool {
+        self.is_over_in(SHORT, turn)
     }
 
-    /// Notes what a run took. True the first time that compilation pays: it is up to the caller then to call
-    /// [`Engines::compile`] where nobody waits for it.
-    pub fn note(&self, time: Duration) -> bool {
-        self.last.store(nanoseconds(time), Ordering::Relaxed);
-        if self.is_asked.load(Ordering::Relaxed) {
-            return false;
+    fn is_over_in(&self, time: Duration, turn: Turn) -> bool {
+        self.is_shallow
+            && self.last.load(Ordering::Relaxed) < nanoseconds(time)
+            && (turn < self.compiled_from || self.better.get().is_some())
+    }
+
+    /// True for the run at which [`Engines::compiled`] is to be called, where nobody waits for it.
+    pub fn pays(&self, turn: Turn) -> bool {
+        turn == self.compiled_at
+    }
+
+    /// What makes a run, and is compiled before it if need be.
+    pub fn of(&self, turn: Turn, program: &Program) -> &Executable {
+        match turn < self.compiled_from {
+            true => &self.first,
+            false => self.compiled(program).unwrap_or(&self.first),
         }
-        let spent = self.spent.fetch_add(nanoseconds(time), Ordering::Relaxed);
-        spent.saturating_add(nanoseconds(time)) >= nanoseconds(self.price)
-            && !self.is_asked.swap(true, Ordering::Relaxed)
     }
 
     /// Compiles the program for the runs that come after. What can't be compiled stays interpreted.
-    pub fn compile(&self, platform: &Platform, module: &Module, options: &CompileOptions) {
-        let options = CompileOptions { engine: Some(Engine::Compiled), ..options.clone() };
-        let compiled = platform.client.compile(module, &options).ok();
-        // Nobody else sets it: it is asked for once.
-        let _ = self.better.set(compiled);
+    pub fn compiled(&self, program: &Program) -> Option<&Executable> {
+        let compile = || {
+            let options = CompileOptions { engine: Some(Engine::Compiled), ..program.options.clone() };
+            program.platform.client.compile(&program.module, &options).ok()
+        };
+        self.better.get_or_init(compile).as_ref()
     }
+
+    /// Notes what a run took.
+    pub fn note(&self, time: Duration) {
+        self.last.store(nanoseconds(time), Ordering::Relaxed);
+    }
+}
+
+/// Of a program that is never compiled after its first run.
+const NEVER: (Turn, Turn) = (Turn::MAX, Turn::MAX);
+
+/// The run at which compilation is begun beside the runs, and the one from which on compiled code runs.
+fn turns(price: Duration, expected: Duration) -> (Turn, Turn) {
+    if expected >= QUICK {
+        // Who runs it twice runs it often, and whoever looks what a run takes runs it once before.
+        return (Turn::MAX, 1);
+    }
+    // A call takes some microseconds at the least.
+    let runs = nanoseconds(price) / nanoseconds(expected).max(5_000);
+    // Compilation is over, as is to be expected, when the runs beside it have taken as long.
+    let begin = (runs / PART).max(1);
+    (begin, begin + runs)
 }
 
 /// True if the caller has functions that partition calls of a module.
@@ -148,18 +176,6 @@ pub fn is_partitioned_by_caller(module: &Module, options: &CompileOptions) -> bo
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// About what one run takes in the interpreter. Loops whose iterations are not known are taken for long ones.
-fn interpreted_time(module: &Module, instructions: usize) -> Duration {
-    let cost = ModuleCost::of(module);
-    let total = cost.total(module);
-    let loops = if cost.unknown_loops.is_empty() { 1.0 } else { 100.0 };
-    let elements = total.flops as f64 + 10.0 * total.transcendentals as f64 + 0.5 * total.bytes as f64;
-    let calls: u64 =
-        cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64)).sum();
-    let seconds = (elements * 2e-9 + calls.max(instructions as u64) as f64 * 5e-7) * loops;
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 /// How deep computations call each other.
@@ -206,12 +222,12 @@ impl Calls {
     }
 }
 
-/// What compiles a program beside its runs.
-pub fn compile_later(program: &Arc<crate::program::Program>) {
+/// Compiles a program beside its runs.
+pub fn compile_later(program: &Arc<Program>) {
     let later = Arc::downgrade(program);
     program.platform.pool.push(move || {
         if let Some(program) = later.upgrade() {
-            program.engines.compile(&program.platform, &program.module, &program.options);
+            program.engines.compiled(&program);
         }
     });
 }

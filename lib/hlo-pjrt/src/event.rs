@@ -36,6 +36,13 @@ impl Event {
         }
     }
 
+    /// The caller is about to wait for it: what nobody has begun is done on the caller's thread.
+    pub fn hurry(&self) {
+        if let Self::Later(later) = self {
+            later.hurry();
+        }
+    }
+
     /// Does something with how it went once it is over: at once, or on the thread that ends it.
     pub fn then(&self, waiter: impl FnOnce(Result) + Send + 'static) {
         match self {

@@ -1,15 +1,16 @@
 //! Runs of programs.
 
 use crate::buffer::{Buffer, Value, settled};
-use crate::engines::{Calls, compile_later};
+use crate::engines::{Calls, Turn, compile_later};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
 use crate::pool::Unfinished;
 use crate::program::{Leaf, Program};
 use crate::promise::{Outcome, Promise};
+use crate::task::{Maker, Task};
 use hlo_client::run_data::{self, RunData};
-use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, RunOptions};
+use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, Executable, RunOptions};
 use hlo_ir::Shape;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -67,13 +68,19 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
             Value::Later(promise) => Some(promise.clone() as Arc<dyn Outcome>),
         })
         .collect();
-    if waits.is_empty() && program.engines.is_quick() && !calls_back && devices.len() == 1 {
-        let outcome = perform(program, given, context);
+    let turn = program.engines.turn();
+    if program.engines.pays(turn) {
+        compile_later(program);
+    }
+    if waits.is_empty() && program.engines.is_quick(turn) && !calls_back && devices.len() == 1 {
+        let outcome = perform(program, turn, given, context);
         return Ok(finished(program, &devices, outcome));
     }
     let ticket = (!calls_back).then(|| program.platform.pool.admit());
+    let maker = Maker::default();
+    let promise = || Arc::new(Promise::by(maker.clone()));
     let promises: Vec<Vec<Arc<Promise<Array>>>> =
-        devices.iter().map(|_| program.results.iter().map(|_| Arc::default()).collect()).collect();
+        devices.iter().map(|_| program.results.iter().map(|_| promise()).collect()).collect();
     let over: Arc<Promise<()>> = Arc::default();
     let started = devices.iter().zip(&promises).map(|(&device, promises)| {
         let values = promises.iter().map(|p| Value::Later(p.clone()));
@@ -87,7 +94,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         platform.effects.begin(over.clone());
     }
     let job = move || {
-        let outcome = perform(&here, given, context);
+        let outcome = perform(&here, turn, given, context);
         let platform = here.platform.clone();
         drop((here, ticket));
         let outcome = keep(promises, outcome);
@@ -98,9 +105,16 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         }
         drop((platform, unfinished));
     };
-    when_all(waits, move || match calls_back {
-        true => platform.pool.push_apart(job),
-        false => platform.pool.push(job),
+    let is_short = devices.len() == 1 && program.engines.is_short(turn);
+    when_all(waits, move || {
+        if calls_back {
+            return platform.pool.push_apart(job);
+        }
+        let task = Task::new(job);
+        if is_short {
+            maker.offer(&task);
+        }
+        platform.pool.push_task(task);
     });
     Ok(started)
 }
@@ -232,25 +246,22 @@ fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<
 
 /// Makes a run whose arguments are there.
 fn perform(
-    program: &Arc<Program>,
+    program: &Program,
+    turn: Turn,
     given: Vec<Vec<Given>>,
     context: Option<Arc<crate::ffi::UserData>>,
 ) -> Result<Vec<Vec<Array>>> {
     catch(|| {
-        if program.engines.pays_at_once() {
-            program.engines.compile(&program.platform, &program.module, &program.options);
-        }
+        let executable = program.engines.of(turn, program);
         let start = Instant::now();
-        let results = run_data::with(context.map(|data| data as RunData), || run(program, given))?;
-        if program.engines.note(start.elapsed()) {
-            compile_later(program);
-        }
+        let context = context.map(|data| data as RunData);
+        let results = run_data::with(context, || run(program, executable, given))?;
+        program.engines.note(start.elapsed());
         Ok(results)
     })
 }
 
-fn run(program: &Program, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
-    let executable = program.engines.best();
+fn run(program: &Program, executable: &Executable, given: Vec<Vec<Given>>) -> Result<Vec<Vec<Array>>> {
     let mut arguments: Vec<Vec<Owned>> = Vec::with_capacity(given.len());
     let mut kept = HashSet::new();
     for (list, device) in given.into_iter().zip(executable.devices()) {

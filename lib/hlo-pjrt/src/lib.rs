@@ -13,6 +13,7 @@ mod compile;
 pub mod device;
 mod element;
 pub mod engines;
+mod estimate;
 pub mod event;
 pub mod executable;
 mod execute;
@@ -33,6 +34,7 @@ mod slots;
 pub mod source;
 mod strided;
 pub mod sys;
+mod task;
 pub mod topology;
 
 /// The table of the API's functions.

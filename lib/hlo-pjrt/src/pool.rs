@@ -4,15 +4,13 @@
 //! but what follows from their arguments. Runs that call functions of the caller are the exception: such a function may start
 //! runs and wait for them. Each of these has a thread of its own.
 
-use crate::fault::catch;
+use crate::task::Task;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-type Job = Box<dyn FnOnce() + Send>;
 
 /// The interpreter recurses over called computations.
 const STACK: usize = 16 << 20;
@@ -43,7 +41,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Arc<Task>>,
     /// All threads, and those of them that wait for a job.
     threads: usize,
     idle: usize,
@@ -148,9 +146,14 @@ impl Pool {
 
     /// Has a job done that waits for nobody.
     pub fn push(&self, job: impl FnOnce() + Send + 'static) {
+        self.push_task(Task::new(job));
+    }
+
+    /// Has a task done that waits for nobody, unless somebody else begins it before.
+    pub fn push_task(&self, task: Arc<Task>) {
         let shared = &self.0;
         let mut state = shared.state();
-        state.jobs.push_back(Box::new(job));
+        state.jobs.push_back(task);
         if state.idle >= state.jobs.len() || state.threads >= shared.most_threads {
             drop(state);
             shared.work.notify_one();
@@ -166,19 +169,11 @@ impl Pool {
 
     /// Has a job done that may wait for others.
     pub fn push_apart(&self, job: impl FnOnce() + Send + 'static) {
-        let job = Arc::new(Mutex::new(Some(job)));
-        let take = |job: &Mutex<Option<_>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let there = job.clone();
-        let started = self.spawn(move || {
-            if let Some(job) = take(&there) {
-                running(job);
-            }
-        });
+        let task = Task::new(job);
+        let there = task.clone();
         // Without a thread the caller does it.
-        if started.is_err()
-            && let Some(job) = take(&job)
-        {
-            job();
+        if self.spawn(move || there.run()).is_err() {
+            task.run();
         }
     }
 
@@ -206,11 +201,7 @@ impl Shared {
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                // Whoever waits for it hears of it by what it drops.
-                let _ = catch(|| {
-                    running(job);
-                    Ok(())
-                });
+                job.run();
                 state = self.state();
                 continue;
             }
@@ -233,7 +224,7 @@ impl Shared {
         while state.threads == 0 {
             let Some(job) = state.jobs.pop_front() else { return };
             drop(state);
-            job();
+            job.run();
             state = self.state();
         }
     }

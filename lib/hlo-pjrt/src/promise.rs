@@ -1,6 +1,7 @@
 //! What is there later.
 
 use crate::fault::{Fault, Result};
+use crate::task::Maker;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 type Waiter = Box<dyn FnOnce() + Send>;
@@ -10,15 +11,22 @@ pub struct Promise<T> {
     value: OnceLock<Result<T>>,
     /// What is done once the value is there; nothing from then on.
     waiters: Mutex<Option<Vec<Waiter>>>,
+    /// Who makes it.
+    maker: Maker,
 }
 
 impl<T> Default for Promise<T> {
     fn default() -> Self {
-        Self { value: OnceLock::new(), waiters: Mutex::new(Some(Vec::new())) }
+        Self::by(Maker::default())
     }
 }
 
 impl<T> Promise<T> {
+    /// A promise of what a task makes.
+    pub fn by(maker: Maker) -> Self {
+        Self { value: OnceLock::new(), waiters: Mutex::new(Some(Vec::new())), maker }
+    }
+
     /// The value is there, or will never be. Only the first time counts; gives whether it was.
     pub fn keep(&self, value: Result<T>) -> bool {
         let first = self.value.set(value).is_ok();
@@ -34,8 +42,9 @@ impl<T> Promise<T> {
         self.value.get()
     }
 
-    /// Waits for the value.
+    /// Waits for the value, and makes it if nobody has begun to.
     pub fn wait(&self) -> &Result<T> {
+        self.maker.hurry();
         self.value.wait()
     }
 
@@ -59,6 +68,9 @@ pub trait Outcome: Send + Sync {
     /// How it went.
     fn wait(&self) -> Result;
 
+    /// Somebody is about to wait for it: makes it, if nobody has begun to.
+    fn hurry(&self);
+
     /// Does something once it is over: at once, or on the thread that ends it.
     fn then(&self, waiter: Box<dyn FnOnce() + Send>);
 }
@@ -69,7 +81,13 @@ impl<T: Send + Sync> Outcome for Promise<T> {
     }
 
     fn wait(&self) -> Result {
-        self.value.wait().as_ref().map(drop).map_err(Clone::clone)
+        Promise::wait(self).as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    fn hurry(&self) {
+        if self.value.get().is_none() {
+            self.maker.hurry();
+        }
     }
 
     fn then(&self, waiter: Waiter) {

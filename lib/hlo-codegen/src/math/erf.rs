@@ -5,7 +5,7 @@
 //! bits), with q centred at 1.
 
 use super::F;
-use super::exp::exp;
+use super::exp::normal_exp;
 
 const NEAR_F32: [f64; 6] =
     [1.28379166e-1, -3.76125336e-1, 1.12819925e-1, -2.67681349e-2, 4.99119423e-3, -5.96761703e-4];
@@ -67,7 +67,7 @@ pub fn erf<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
         let series = limited.poly(&c);
         series.fma(limited, -limited)
     };
-    let far = (x.lit(1.0) - exp(exponent)).copysign(x);
+    let far = (x.lit(1.0) - normal_exp(exponent)).copysign(x);
     let near_poly = square.poly(x.pick(&NEAR_F32[..], &NEAR_F64[..]));
     let near = near_poly.fma(x, x);
     a.gt(near_limit).select(far, near)

@@ -21,9 +21,12 @@ const EXP_F64: [f64; 11] = [
     2.0924518267455847e-09,
 ];
 
+/// The numbers whose addition rounds to an integer.
+const ROUNDER: (f64, f64) = (12582912.0, 6755399441055744.0);
+
 /// The number whose addition rounds to an integer.
 pub(super) fn rounder<'a, 'c>(like: F<'a, 'c>) -> F<'a, 'c> {
-    like.lit(like.pick(12582912.0, 6755399441055744.0))
+    like.lit(like.pick(ROUNDER.0, ROUNDER.1))
 }
 
 /// `x` rounded to an integer, as a float and as an integer; for `|x|` below 2^22 (2^51).
@@ -38,10 +41,43 @@ pub(super) fn power_of_two<'a, 'c>(n: I<'a, 'c>, like: F<'a, 'c>) -> F<'a, 'c> {
     ((n + like.bias()) << i64::from(like.mantissa_bits())).as_float(like.ty())
 }
 
-/// `y * 2^n` with overflow and one rounding to subnormals, for `|n|` up to twice the bias.
-pub(super) fn scale<'a, 'c>(y: F<'a, 'c>, n: I<'a, 'c>) -> F<'a, 'c> {
-    let half = n.sar(1);
-    y * power_of_two(half, y) * power_of_two(n - half, y)
+/// 2^n for `|n|` up to twice the bias: an integer whose low bits are `n` and twice the bias, as rounding by addition leaves it. With
+/// the bias in it, the exponents of the factors of 2^n come out by shifts.
+#[derive(Clone, Copy)]
+struct Power<'a, 'c> {
+    bits: I<'a, 'c>,
+}
+
+impl<'a, 'c> Power<'a, 'c> {
+    /// `x` times a factor, rounded to an integer, as a float and as the power of two.
+    fn nearest(x: F<'a, 'c>, factor: f64) -> (F<'a, 'c>, Self) {
+        let magic = Self::magic(x);
+        let shifted = x.fma(x.lit(factor), magic);
+        (shifted - magic, Self { bits: shifted.bits() })
+    }
+
+    /// The number whose addition rounds to an integer. As twice the bias is even, ties go where they would go without.
+    fn magic(like: F<'a, 'c>) -> F<'a, 'c> {
+        like.lit(like.pick(ROUNDER.0, ROUNDER.1) + 2.0 * like.bias() as f64)
+    }
+
+    /// `n`.
+    fn exponent(self, like: F<'a, 'c>) -> I<'a, 'c> {
+        self.bits - Self::magic(like).bits()
+    }
+
+    /// 2^(n-1).
+    fn halved(self) -> Self {
+        Self { bits: self.bits - 1 }
+    }
+
+    /// `y * 2^n` with overflow and one rounding to subnormals: by two factors, as 2^n may be no number.
+    fn scale(self, y: F<'a, 'c>) -> F<'a, 'c> {
+        let mantissa = i64::from(y.mantissa_bits());
+        let half = (self.bits << (mantissa - 1)) & self.bits.lit(-1 << mantissa);
+        let rest = (self.bits << mantissa) - half;
+        y * half.as_float(y.ty()) * rest.as_float(y.ty())
+    }
 }
 
 /// Limits beyond which e^x is 0 or infinite.
@@ -55,9 +91,9 @@ fn limited<'a, 'c>(x: F<'a, 'c>, more: f64) -> F<'a, 'c> {
     x.lt(low).select(x.lit(low), x)
 }
 
-/// e^(x + tail) as `(p, n)`: 2^n (1 + p). `x` is limited, `tail` tiny.
-fn reduced<'a, 'c>(x: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> (F<'a, 'c>, I<'a, 'c>) {
-    let (n, n_bits) = nearest(x, std::f64::consts::LOG2_E);
+/// e^(x + tail) as `(p, 2^n)`: 2^n (1 + p). `x` is limited, `tail` tiny.
+fn reduced<'a, 'c>(x: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> (F<'a, 'c>, Power<'a, 'c>) {
+    let (n, power) = Power::nearest(x, std::f64::consts::LOG2_E);
     let (high, low) = x.pick(
         (0.693_147_182_464_599_6, -1.904_654_323_148_236e-9),
         (std::f64::consts::LN_2, 2.319_046_813_846_3e-17),
@@ -65,33 +101,39 @@ fn reduced<'a, 'c>(x: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> (F<'a, 'c>, I<'a, '
     let r = n.fma(x.lit(-low), n.fma(x.lit(-high), x));
     let r = tail.map_or(r, |t| r + t);
     let q = r.poly(x.pick(&EXP_F32[..], &EXP_F64[..]));
-    ((r * r).fma(q, r), n_bits)
+    ((r * r).fma(q, r), power)
 }
 
 /// e^x.
 pub fn exp<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
-    let (p, n) = reduced(limited(x, 0.0), None);
-    scale(p + 1.0, n)
+    let (p, power) = reduced(limited(x, 0.0), None);
+    power.scale(p + 1.0)
+}
+
+/// e^x where that is a normal number, or NaN.
+pub(super) fn normal_exp<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
+    let (p, power) = reduced(x, None);
+    (p + 1.0) * power_of_two(power.exponent(x), x)
 }
 
 /// e^(x + tail).
 pub(super) fn exp_with_tail<'a, 'c>(x: F<'a, 'c>, tail: F<'a, 'c>) -> F<'a, 'c> {
-    let (p, n) = reduced(limited(x, 0.0), Some(tail));
-    scale(p + 1.0, n)
+    let (p, power) = reduced(limited(x, 0.0), Some(tail));
+    power.scale(p + 1.0)
 }
 
 /// e^x / 2, finite for the last e^x that overflow.
 fn half_exp<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
-    let (p, n) = reduced(limited(x, 1.0), None);
-    scale(p + 1.0, n - 1)
+    let (p, power) = reduced(limited(x, 1.0), None);
+    power.halved().scale(p + 1.0)
 }
 
 /// e^x - 1, without cancellation near 0.
 pub fn exp_m1<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
-    let (p, n) = reduced(limited(x, 0.0), None);
+    let (p, power) = reduced(limited(x, 0.0), None);
     // 2^(n-1) (1 + p) - 1/2, then doubled: 2^n alone may overflow where the result does not. The lower limit
     // keeps 2^(n-1) normal: the result is -1 there.
-    let n = n - 1;
+    let n = power.exponent(x) - 1;
     let lowest = -x.pick(60, 120);
     let n = n.cmp(crate::builder::IntPredicate::Slt, n.lit(lowest)).select_int(n.lit(lowest), n);
     let s = power_of_two(n, x);

@@ -40,8 +40,11 @@ impl Argument {
 pub fn on_ready(a: &mut EventOnReady) -> Result {
     let callback = a.callback.ok_or_else(|| Fault::invalid("the callback is a null pointer"))?;
     let argument = Argument(a.user_arg);
+    let event = a.event.get()?;
+    // JAX asks for this when it begins to wait for an array.
+    event.hurry();
     // SAFETY: the caller's promise: it is such a function, and takes this argument and an error of its own.
-    a.event.get()?.then(move |result| unsafe { callback(outcome(result), argument.get()) });
+    event.then(move |result| unsafe { callback(outcome(result), argument.get()) });
     Ok(())
 }
 

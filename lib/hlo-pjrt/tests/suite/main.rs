@@ -2,6 +2,7 @@
 
 mod arrays;
 mod callbacks;
+mod engines;
 mod plugin;
 mod programs;
 mod several;

@@ -100,8 +100,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let sums = Scratch::new::<K::Sum>(kept)?;
         let mut start = [K::Sum::ZERO; NR];
         if self.biased {
-            // SAFETY: the panel holds four bytes in each word.
-            unsafe { undo_bias(block.right.pointer, words, &mut start) };
+            // SAFETY: the right operand is one packed panel.
+            unsafe { self.undo_bias(block.right, words, &mut start) };
         }
         let start = if self.biased { start.as_ptr() } else { std::ptr::null() };
         for first in (0..m).step_by(SUM_ROWS) {
@@ -120,6 +120,36 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
             }
         }
         Ok(())
+    }
+
+    /// `start[j]` = −128 times the sum of column `j`'s bytes: the product of a row of biases, by the kernel itself.
+    ///
+    /// # Safety
+    /// `right` must be a packed panel of `words` words.
+    unsafe fn undo_bias(&self, right: Right, words: usize, start: &mut [K::Sum; NR]) {
+        let (biases, minus_one) = (u32::from_le_bytes([128; 4]), -1i32);
+        // SAFETY: the caller's promise; the left operand is the same word again and again.
+        unsafe {
+            self.kernel.tile(&Tile {
+                words,
+                a: &raw const biases,
+                a_row: 1,
+                a_word: 0,
+                b: right.pointer,
+                b_word: right.word,
+                rows: 1,
+                columns: NR,
+                init: std::ptr::null(),
+                init_stride: 0,
+                out: start.as_mut_ptr(),
+                out_stride: NR,
+            });
+        }
+        // SAFETY: it is an `i32`.
+        let minus_one = unsafe { K::Sum::load(ElementCode::S32, (&raw const minus_one).cast()) };
+        for sum in start {
+            *sum = K::Sum::ZERO.mul_add(*sum, minus_one);
+        }
     }
 
     /// Multiplies some words of some rows.
@@ -184,27 +214,5 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let stride = usize::try_from(self.sink.row_stride()?).ok()?;
         let dense = self.sink.column_stride(j, n) == Some(1);
         (same && dense && self.sink.row(0).cast::<u32>().is_aligned()).then_some(stride)
-    }
-}
-
-/// `start[j]` = −128 times the sum of column `j`'s signed bytes.
-///
-/// # Safety
-/// The panel must hold `words * NR` words.
-unsafe fn undo_bias<T: Number>(b: *const u32, words: usize, start: &mut [T; NR]) {
-    let mut sums = [0i32; NR];
-    for w in 0..words {
-        for (j, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let bytes = unsafe { b.add(w * NR + j).read() }.to_le_bytes();
-            for byte in bytes {
-                *sum = sum.wrapping_add(i32::from(byte as i8));
-            }
-        }
-    }
-    for (start, sum) in start.iter_mut().zip(sums) {
-        let value = sum.wrapping_mul(-128);
-        // SAFETY: `value` is an i32.
-        *start = unsafe { T::load(ElementCode::S32, (&raw const value).cast()) };
     }
 }
