@@ -46,6 +46,9 @@ const PART: u64 = 8;
 /// A run that takes less is done on the caller's thread: handing it to another one takes a tenth of that.
 const QUICK: Duration = Duration::from_micros(200);
 
+/// A program of so many instructions is a function, not an operation that is done by itself.
+const FUNCTION: usize = 64;
+
 /// How long a caller is kept who says that it begins to wait, though it might do something else instead.
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -78,11 +81,13 @@ impl Engines {
     pub fn new(platform: &Platform, module: &Module, options: &CompileOptions) -> Result<Self> {
         let (expected, price) = (estimate::interpreted_run(module), estimate::compilation(module));
         let can_compile = ENGINES.contains(&Engine::Compiled);
+        // Whoever calls a function of some size knows that its first call takes long, and measures the second one.
+        let least = if estimate::instructions(module) >= FUNCTION { QUICK } else { price };
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
             // Functions of the caller's that partition are called once.
             Policy::Tiered if can_compile && is_partitioned_by_caller(module, options) => Engine::Compiled,
-            Policy::Tiered if !can_compile || expected < price => Engine::Interpreted,
+            Policy::Tiered if !can_compile || expected < least => Engine::Interpreted,
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
         };
         let is_final = !can_compile || first == Engine::Compiled || platform.engines == Policy::Interpreted;

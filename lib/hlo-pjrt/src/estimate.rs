@@ -65,7 +65,8 @@ fn applied(module: &Module, cost: &ModuleCost) -> f64 {
     seconds
 }
 
-fn instructions(module: &Module) -> usize {
+/// How many instructions a program has.
+pub fn instructions(module: &Module) -> usize {
     module.computations().map(|c| module[c].instructions().len()).sum()
 }
 
