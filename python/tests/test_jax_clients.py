@@ -98,6 +98,22 @@ class Clients(unittest.TestCase):
         """)
         self.assertEqual(said, ["True"])
 
+    def test_ordered_calls_go_on_after_one_that_raised(self):
+        said = output("""
+            import jax
+            from jax.experimental import io_callback
+            def fails(x):
+                raise RuntimeError("said-by-the-callback")
+            def run(call, x):
+                try:
+                    jax.jit(lambda x: io_callback(call, None, x, ordered=True))(x)
+                    jax.effects_barrier()
+                except jax.errors.JaxRuntimeError:
+                    print("failed")
+            run(fails, 1), run(print, 2), run(print, 3)
+        """)
+        self.assertEqual(said, ["failed", "2", "3"])
+
     def test_several_devices_share_a_program(self):
         said = output("""
             import jax, jax.numpy as jnp, numpy as np

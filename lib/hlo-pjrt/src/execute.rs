@@ -96,8 +96,9 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     let job = move || {
         let outcome = perform(&here, turn, given, context);
         let platform = here.platform.clone();
-        drop((here, ticket));
-        let outcome = keep(promises, outcome);
+        drop(ticket);
+        let outcome = keep(&here, promises, outcome);
+        drop(here);
         if calls_back {
             platform.effects.end(&over, outcome);
         } else {
@@ -119,8 +120,13 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     Ok(started)
 }
 
-/// Says what came of the results of a run.
-fn keep(promises: Vec<Vec<Arc<Promise<Array>>>>, outcome: Result<Vec<Vec<Array>>>) -> Result {
+/// Says what came of the results of a run. A token is there even if the run failed: it says what comes after what, and whoever has
+/// it next must be able to go on.
+fn keep(
+    program: &Program,
+    promises: Vec<Vec<Arc<Promise<Array>>>>,
+    outcome: Result<Vec<Vec<Array>>>,
+) -> Result {
     match outcome {
         Ok(results) => {
             for (promise, array) in promises.into_iter().flatten().zip(results.into_iter().flatten()) {
@@ -129,9 +135,9 @@ fn keep(promises: Vec<Vec<Arc<Promise<Array>>>>, outcome: Result<Vec<Vec<Array>>
             Ok(())
         }
         Err(fault) => {
-            promises.into_iter().flatten().for_each(|promise| {
-                promise.keep(Err(fault.clone()));
-            });
+            for (promise, leaf) in promises.iter().flat_map(|list| list.iter().zip(&program.results)) {
+                promise.keep(if leaf.is_token() { leaf.token() } else { Err(fault.clone()) });
+            }
             Err(fault)
         }
     }
@@ -147,12 +153,11 @@ fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<A
             .collect(),
         Err(fault) => (devices.iter())
             .map(|&device| {
-                let failed = program.results.iter().map(|_| {
-                    let promise: Arc<Promise<Array>> = Arc::default();
-                    promise.keep(Err(fault.clone()));
-                    Value::Later(promise)
-                });
-                (buffers(program, device, failed), Event::Over(Err(fault.clone())))
+                let promises: Vec<Arc<Promise<Array>>> =
+                    program.results.iter().map(|_| Arc::default()).collect();
+                let outcome = keep(program, vec![promises.clone()], Err(fault.clone()));
+                let failed = promises.into_iter().map(Value::Later);
+                (buffers(program, device, failed), Event::Over(outcome))
             })
             .collect(),
     }
@@ -317,7 +322,7 @@ fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>)
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {
         if leaf.is_token() {
-            results.push(Array::zeros(&Shape::array(leaf.element_type, leaf.dims.iter().copied()))?);
+            results.push(leaf.token()?);
             continue;
         }
         let array = leaf.placed(array)?;

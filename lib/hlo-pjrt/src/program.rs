@@ -99,6 +99,14 @@ impl Leaf {
         matches!(self.shape, Shape::Token)
     }
 
+    /// What the caller has of a token.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn token(&self) -> Result<Array> {
+        Ok(Array::zeros(&Shape::array(self.element_type, self.dims.iter().copied()))?)
+    }
+
     /// The number of the type that the caller sees.
     pub fn type_number(&self) -> i32 {
         element::number(self.element_type)
