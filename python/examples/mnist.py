@@ -110,10 +110,11 @@ def main():
             chosen = order[at : at + options.batch]
             p, moments, value = step(p, moments, images[chosen], digits[chosen])
             total += value
+        # Waits for the steps, which go on while Python has started the next ones.
+        mean = float(total) / len(batches)
         seconds = time.perf_counter() - start
         good = sum(int(right(p, test_images[at : at + 1000], test_digits[at : at + 1000]))
                    for at in range(0, len(test_images), 1000))
-        mean = float(total) / len(batches)
         print(f"epoch {epoch + 1}: loss {mean:.4f}, {good / len(test_images):.2%} right, {seconds:.1f} s")
 
 
