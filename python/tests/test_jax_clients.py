@@ -114,6 +114,33 @@ class Clients(unittest.TestCase):
         """)
         self.assertEqual(said, ["failed", "2", "3"])
 
+    def test_results_that_devices_cannot_share_evenly_are_whole(self):
+        said = output("""
+            import jax, jax.numpy as jnp, numpy as np
+            from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((4,), ("a",), axis_types=(AxisType.Auto,))
+            a = np.arange(32.0, dtype=np.float32).reshape(16, 2)
+            x = jax.device_put(a, NamedSharding(mesh, P("a")))
+            difference = jax.jit(lambda x: x[1:] - x[:-1])(x)
+            np.testing.assert_array_equal(difference, a[1:] - a[:-1])
+            # What JAX says of them must fit when they are arguments.
+            print(jax.jit(jnp.sum)(difference), jax.jit(lambda x: x + 1)(x).sharding.spec)
+        """, HLO_NUM_DEVICES="4")
+        self.assertEqual(said, ["60.0", "P('a',)"])
+
+    def test_manual_parts_have_elements_of_all_types(self):
+        said = output("""
+            import jax, jax.numpy as jnp, numpy as np
+            from jax.sharding import AxisType, PartitionSpec as P
+            mesh = jax.make_mesh((2,), ("a",), axis_types=(AxisType.Auto,))
+            for name in ("float8_e5m2 float8_e4m3 float8_e4m3fn float8_e5m2fnuz float8_e4m3fnuz float8_e4m3b11fnuz float8_e3m4 "
+                         "float8_e8m0fnu float4_e2m1fn bfloat16 int4 uint2").split():
+                x = jnp.ones(4, name)
+                f = jax.shard_map(lambda x: x, mesh=mesh, in_specs=P("a"), out_specs=P("a"))
+                print((np.asarray(jax.jit(f)(x)) == np.asarray(x)).all())
+        """, HLO_NUM_DEVICES="2")
+        self.assertEqual(said, ["True"] * 12)
+
     def test_several_devices_share_a_program(self):
         said = output("""
             import jax, jax.numpy as jnp, numpy as np

@@ -40,8 +40,9 @@ impl Policy {
 }
 
 /// Runs of together such a part of what compilation takes are interpreted before it is begun: the sooner it is over the more
-/// runs gain by it.
-const PART: u64 = 8;
+/// runs gain by it. Compiled code runs after so many times as many.
+const PART: u64 = 16;
+const PARTS: u64 = 4;
 
 /// A run that takes less is done on the caller's thread: handing it to another one takes a tenth of that.
 const QUICK: Duration = Duration::from_micros(200);
@@ -167,11 +168,8 @@ fn turns(price: Duration, expected: Duration) -> (Turn, Turn) {
         // Who runs it twice runs it often, and whoever looks what a run takes runs it once before.
         return (Turn::MAX, 1);
     }
-    // A call takes some microseconds at the least.
-    let runs = nanoseconds(price) / nanoseconds(expected).max(5_000);
-    // Compilation is over, as is to be expected, when the runs beside it have taken as long.
-    let begin = (runs / PART).max(1);
-    (begin, begin + runs)
+    let begin = (nanoseconds(price) / PART / nanoseconds(expected).max(1)).max(1);
+    (begin, PARTS * begin)
 }
 
 /// True if the caller has functions that partition calls of a module.

@@ -11,7 +11,7 @@
 //! several call are copied.
 //!
 //! Parameters and the result of the program get a sharding where `allow_spmd_sharding_propagation_to_parameters` and
-//! `…_to_output` say so; else they are whole on each device.
+//! `…_to_output` say so, along dimensions that it cuts evenly; else they are whole on each device.
 
 mod links;
 mod state;

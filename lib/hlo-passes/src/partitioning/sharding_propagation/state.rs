@@ -6,7 +6,7 @@ use crate::partitioning::reshapes::reshaped;
 use crate::partitioning::tilings::tilings;
 use hlo_ir::attr::{PropagationAllowed, Sharding, ShardingKind, SingleSharding, TileAssignment};
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ComputationId, Dims, InstrId, Module, Op, Shape};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -34,6 +34,9 @@ pub(super) struct State {
     fixed: HashSet<Leaf>,
     /// Of leaves that may be cut more along some dimensions: for each dimension whether that is so.
     open: HashMap<Leaf, Vec<bool>>,
+    /// The sizes of the program's parameters and results that may get a cut: tiles of one size only, as whoever has them outside of
+    /// the program knows no others.
+    ends: HashMap<Leaf, Dims>,
     links: Vec<(Order, Link)>,
 }
 
@@ -44,6 +47,7 @@ impl State {
             known: HashMap::new(),
             fixed: HashSet::new(),
             open: HashMap::new(),
+            ends: HashMap::new(),
             links: Vec::new(),
         };
         let order = reached(module);
@@ -69,7 +73,7 @@ impl State {
         Ok(state)
     }
 
-    /// What is at the ends of the program stays whole, unless it has a sharding or may get one.
+    /// What is at the ends of the program stays whole, unless it has a sharding or may get one, which must be even.
     fn fix_ends(&mut self, module: &Module) {
         let entry = module.entry();
         let may = |allowed: &PropagationAllowed, n: usize| match &allowed.0[..] {
@@ -78,19 +82,24 @@ impl State {
         };
         let root = module[entry].root();
         let header = &module.header;
+        let mut end = |leaf: Leaf, may_be_cut: bool| match module[leaf.0].shape.leaves().get(leaf.1) {
+            Some(Shape::Array(array)) if may_be_cut => {
+                self.ends.insert(leaf, array.dims.clone());
+            }
+            _ => {
+                self.fixed.insert(leaf);
+            }
+        };
         let mut leaf = 0;
         for p in module.parameters(entry) {
             for n in 0..leaf_count(&module[p].shape) {
-                if !may(&header.allow_spmd_sharding_propagation_to_parameters, leaf) {
-                    self.fixed.insert((p, n));
-                }
+                end((p, n), may(&header.allow_spmd_sharding_propagation_to_parameters, leaf));
                 leaf += 1;
             }
         }
-        let is_parameter = matches!(module[root].op, Op::Parameter(_));
-        for n in 0..leaf_count(&module[root].shape) {
-            if !is_parameter && !may(&header.allow_spmd_sharding_propagation_to_output, n) {
-                self.fixed.insert((root, n));
+        if !matches!(module[root].op, Op::Parameter(_)) {
+            for n in 0..leaf_count(&module[root].shape) {
+                end((root, n), may(&header.allow_spmd_sharding_propagation_to_output, n));
             }
         }
     }
@@ -194,7 +203,14 @@ impl State {
             None if tiling.is_replicated() => return false,
             None => tiling.clone(),
         };
-        let finer = self.known.get(&leaf).is_none_or(|known| new.replicas() < known.replicas());
+        let new = match self.ends.get(&leaf) {
+            Some(dims) => even(&new, dims),
+            None => new,
+        };
+        let finer = match self.known.get(&leaf) {
+            Some(known) => new.replicas() < known.replicas(),
+            None => !new.is_replicated(),
+        };
         if finer {
             self.known.insert(leaf, new);
         }
@@ -241,6 +257,12 @@ impl State {
         }
         changed
     }
+}
+
+/// The cuts that make tiles of one size.
+fn even(tiling: &TileAssignment, dims: &[i64]) -> TileAssignment {
+    let is_even = |(d, (&tiles, &size)): (usize, (&i64, &i64))| (size % tiles.max(1) == 0).then_some(d);
+    tiling.select(&tiling.tiles().iter().zip(dims).enumerate().map(is_even).collect::<Vec<_>>())
 }
 
 /// For each dimension of a call that says how a value lies whether it says nothing of it: of others, `None`. XLA writes the

@@ -184,6 +184,18 @@ pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
         18 => TypeKind::UnrankedTensor(decoder.ty()?).into(),
         16 | 17 => return Err(decoder.fault("a buffer of no rank, which StableHLO has not")),
         19 | 20 => return Err(decoder.fault("a vector, which StableHLO has not")),
+        21 => FloatType::TF32.into(),
+        22 => FloatType::F8E5M2.into(),
+        23 => FloatType::F8E4M3.into(),
+        24 => FloatType::F8E4M3FN.into(),
+        25 => FloatType::F8E5M2FNUZ.into(),
+        26 => FloatType::F8E4M3FNUZ.into(),
+        27 => FloatType::F8E4M3B11FNUZ.into(),
+        28 => FloatType::F8E3M4.into(),
+        29 => FloatType::F4E2M1FN.into(),
+        30 => FloatType::F6E2M3FN.into(),
+        31 => FloatType::F6E3M2FN.into(),
+        32 => FloatType::F8E8M0FNU.into(),
         code => return Err(decoder.unknown("builtin", "type", code)),
     })
 }
