@@ -27,7 +27,7 @@
 //! assert_eq!((status, &message[..length]), (1, &b"oh no"[..]));
 //! ```
 
-use hlo_runtime::{Context, Error, Transfers};
+use hlo_runtime::{Context, Error, StandardFloats, Transfers};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -89,6 +89,8 @@ pub unsafe extern "C" fn hlo_rt_run(
     arena: *mut u8,
     constants: *const *const u8,
 ) -> i32 {
+    // A program computes the same whatever mode for floats its caller's thread has.
+    let _standard = StandardFloats::set();
     let run = || {
         // SAFETY: the caller's promise.
         let context = unsafe { context.as_ref() }.unwrap_or_else(|| serial());
@@ -209,5 +211,38 @@ mod tests {
             hlo_context_destroy(context);
             hlo_context_destroy(null_mut());
         }
+    }
+
+    /// Writes the bits of the product of a subnormal number and 1.5 to the first result.
+    #[cfg(target_arch = "x86_64")]
+    unsafe extern "C" fn product(
+        _: *const Context,
+        _: *const *const u8,
+        results: *const *mut u8,
+        _: *mut u8,
+        _: *const *const u8,
+    ) -> i32 {
+        use std::hint::black_box;
+        let product = black_box(black_box(1e-40f32) * black_box(1.5));
+        // SAFETY: the test gives a list of one result of four bytes.
+        unsafe { (*results).cast::<u32>().write(product.to_bits()) };
+        0
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_program_computes_in_the_standard_mode_for_floats() {
+        let set_mode = |mode: u32| {
+            // SAFETY: it reads the four bytes, a mode in which no exception is trapped.
+            unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) }
+        };
+        let mut bits = 0u32;
+        let results = [(&raw mut bits).cast::<u8>()];
+        // Subnormal numbers are taken as zero, operands and results.
+        set_mode(0x9fc0);
+        // SAFETY: the program takes one result of four bytes.
+        let status = unsafe { hlo_rt_run(null(), product, null(), results.as_ptr(), null_mut(), null()) };
+        set_mode(0x1f80);
+        assert_eq!((status, bits), (0, (1e-40f32 * 1.5).to_bits()));
     }
 }

@@ -6,7 +6,7 @@ use crate::executable::Executable;
 use crate::local::{CodeCache, LocalProgram};
 use crate::options::engine;
 use crate::partition::{Partition, partition_with};
-use crate::{Buffer, CompileOptions, Device, Error, prepare};
+use crate::{Buffer, CompileOptions, Device, Error, StandardFloats, prepare};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
@@ -233,6 +233,7 @@ impl Client {
     /// # Errors
     /// The text does not parse or verify, or one of those of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
+        let _standard = StandardFloats::set();
         match &*self.0 {
             Place::Here(here) => here.compile_text(text, options),
             #[cfg(feature = "remote")]
@@ -240,11 +241,13 @@ impl Client {
         }
     }
 
-    /// Compiles a verified module, unless it was compiled with these options before.
+    /// Compiles a verified module, unless it was compiled with these options before. Constants are computed in the standard mode for
+    /// floats, whatever that of the caller's thread is, as runs are.
     ///
     /// # Errors
     /// The client's devices can't run the module; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+        let _standard = StandardFloats::set();
         match &*self.0 {
             Place::Here(here) => here.compile(module, options),
             #[cfg(feature = "remote")]
@@ -264,6 +267,7 @@ impl Client {
         prepared: Module,
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
+        let _standard = StandardFloats::set();
         match &*self.0 {
             Place::Here(here) => here.load(given, prepared, options),
             #[cfg(feature = "remote")]

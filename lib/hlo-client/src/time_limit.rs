@@ -1,11 +1,12 @@
-//! Runs that may not take longer than a time.
+//! What all runs of this process have in common: a time that they may take, and the mode for floats.
 
-use crate::{Error, RunOptions};
+use crate::{Error, RunOptions, StandardFloats};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-/// Makes a run of this process, which is told to stop when its time is over, if it has a limit.
+/// Makes a run of this process, which is told to stop when its time is over, if it has a limit. It computes in the standard mode for
+/// floats, whatever the caller's is.
 ///
 /// # Errors
 /// Those of the run; that its time was over; or that there is no thread to look at the clock.
@@ -13,6 +14,7 @@ pub(crate) fn limited<T>(
     mut options: RunOptions<'_>,
     run: impl FnOnce(RunOptions<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
+    let _standard = StandardFloats::set();
     let Some(limit) = options.time_limit else { return run(options) };
     let watch = options.watch.get_or_insert_default().clone();
     let overdue = AtomicBool::new(false);

@@ -285,3 +285,51 @@ ENTRY e { p = pred[] parameter(1) x = f32[] parameter(0)
         assert!(refused.contains("unknown custom call target `somebody`"), "{engine:?}: {refused}");
     }
 }
+
+/// Does something on a thread of its own that takes subnormal numbers as zero, as those of other libraries may.
+#[cfg(target_arch = "x86_64")]
+fn flushing<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    use std::arch::asm;
+    let flush = || {
+        let mut mode = 0u32;
+        // SAFETY: it writes the four bytes.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack)) };
+        mode |= 0x8040;
+        // SAFETY: it reads the four bytes; the thread ends in this mode.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) };
+    };
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            flush();
+            let value = body();
+            let product = std::hint::black_box(1e-40f32) * std::hint::black_box(1.5);
+            assert_eq!(std::hint::black_box(product).to_bits(), 0, "the thread has its own mode back");
+            value
+        });
+        thread.join().expect("no panic")
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn results_do_not_depend_on_the_mode_for_floats_of_the_callers_thread() {
+    let text = "HloModule m
+ENTRY e {
+  x = f32[300000] parameter(0)
+  a = f32[] constant(1e-40)
+  b = f32[] constant(1.5)
+  c = f32[] multiply(a, b)
+  each = f32[300000] broadcast(b), dimensions={}
+  y = f32[300000] multiply(x, each)
+  ROOT t = (f32[300000], f32[]) tuple(y, c)
+}";
+    let expected = (1e-40f32 * std::hint::black_box(1.5)).to_bits();
+    let x = vector(&vec![1e-40; 300_000]);
+    for options in engines() {
+        let result = flushing(|| compile(text, &options).run(std::slice::from_ref(&x)).expect("results"));
+        for leaf in result.leaves() {
+            let others = leaf.elements::<f32>().iter().filter(|y| y.to_bits() != expected).count();
+            assert_eq!(others, 0, "{:?}: {}", options.engine, leaf.shape());
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! About what it takes to interpret a program once, and to compile it: by what is in it, so that it is the same each time.
 
-use hlo_ir::{Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Op};
 use hlo_passes::analysis::ModuleCost;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -39,45 +39,43 @@ pub fn interpreted_run(module: &Module) -> Duration {
     let runs = cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64));
     let instructions = runs.fold(instructions(module) as u64, u64::max) as f64 * INSTRUCTION;
     let loops = if cost.unknown_loops.is_empty() { 1.0 } else { ITERATIONS };
-    let seconds = RUN + (elements + instructions + applied(module, &cost) + copied(module, &cost)) * loops;
+    let seconds = RUN + (elements + instructions + beyond_cost(module, &cost)) * loops;
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// Seconds for the computations of sorts, scatters and windows, which are applied to a few elements at a time.
-fn applied(module: &Module, cost: &ModuleCost) -> f64 {
+/// Seconds for what the interpreter does beyond a program's cost: it applies the computations of sorts, scatters and windows to a few
+/// elements at a time, and makes new arrays of those that updates and scatters change in part.
+fn beyond_cost(module: &Module, cost: &ModuleCost) -> f64 {
+    let sizes = sizes(module);
+    let seconds = |i: InstrId| {
+        let op = &module[i].op;
+        let size: f64 = op.called_computations().into_iter().filter_map(|c| sizes.get(&c)).sum();
+        let applications = cost.instruction(i).flops as f64 * (APPLICATION + APPLIED * size);
+        let copy = module[i].shape.byte_size() as f64 * BYTE;
+        match op {
+            Op::Sort(_) | Op::ReduceWindow(_) | Op::SelectAndScatter(_) => applications,
+            Op::Scatter(_) => applications + copy,
+            Op::DynamicUpdateSlice => copy,
+            _ => 0.0,
+        }
+    };
+    let each = |&(c, times): &(ComputationId, u64)| {
+        times as f64 * module[c].instructions().iter().map(|&i| seconds(i)).sum::<f64>()
+    };
+    cost.runs.iter().map(each).sum()
+}
+
+/// How many instructions each computation has, with those that it calls.
+fn sizes(module: &Module) -> HashMap<ComputationId, f64> {
     let mut sizes = HashMap::new();
     // Those that are called come first.
     for computation in module.computations_post_order() {
-        let called =
-            module[computation].instructions().iter().flat_map(|&i| module[i].op.called_computations());
+        let instructions = module[computation].instructions();
+        let called = instructions.iter().flat_map(|&i| module[i].op.called_computations());
         let called: f64 = called.filter_map(|c| sizes.get(&c)).sum();
-        sizes.insert(computation, called + module[computation].instructions().len() as f64);
+        sizes.insert(computation, called + instructions.len() as f64);
     }
-    let mut seconds = 0.0;
-    for &(computation, times) in &cost.runs {
-        for &i in module[computation].instructions() {
-            let op = &module[i].op;
-            if matches!(op, Op::Sort(_) | Op::Scatter(_) | Op::ReduceWindow(_) | Op::SelectAndScatter(_)) {
-                let size: f64 = op.called_computations().into_iter().filter_map(|c| sizes.get(&c)).sum();
-                let applications = times as f64 * cost.instruction(i).flops as f64;
-                seconds += applications * (APPLICATION + APPLIED * size);
-            }
-        }
-    }
-    seconds
-}
-
-/// Seconds for the arrays of which updates and scatters change a part: the interpreter makes new ones, of which their cost says nothing.
-fn copied(module: &Module, cost: &ModuleCost) -> f64 {
-    let mut bytes = 0.0;
-    for &(computation, times) in &cost.runs {
-        for &i in module[computation].instructions() {
-            if matches!(module[i].op, Op::DynamicUpdateSlice | Op::Scatter(_)) {
-                bytes += times as f64 * module[i].shape.byte_size() as f64;
-            }
-        }
-    }
-    bytes * BYTE
+    sizes
 }
 
 /// How many instructions a program has.

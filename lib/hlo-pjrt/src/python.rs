@@ -169,6 +169,8 @@ fn client() -> &'static Client {
 }
 
 fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
+    // Python's thread may take subnormal numbers as zero: some libraries set it so.
+    let _standard = hlo_client::StandardFloats::set();
     let options: Value = serde_json::from_slice(options.to_bytes())
         .map_err(|e| said(&[Diag::error(format!("the options are no JSON: {e}"))], &nowhere()))?;
     let source = Source {

@@ -27,6 +27,7 @@ mod custom_call;
 mod descriptors;
 mod element;
 mod feed;
+mod float_mode;
 mod pool;
 mod scratch;
 
@@ -42,4 +43,5 @@ pub use descriptors::{
 };
 pub use element::{Accumulator, ElementCode, Number, Truth, accumulator, has_product};
 pub use feed::{Transfers, hlo_rt_receive, hlo_rt_transmit, hlo_rt_zero};
+pub use float_mode::StandardFloats;
 pub use scratch::{Filled, Scratch};

@@ -20,6 +20,7 @@ use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use crate::account::Account;
+use crate::float_mode::StandardFloats;
 
 /// Set in `Stand::state` while workers may join the current job.
 const OPEN: u64 = 1 << 31;
@@ -291,6 +292,8 @@ impl Drop for Reset {
 impl Shared {
     /// Worker number `number`: looks for loops, first at the stand of its number.
     fn work_until_stopped(&self, number: usize) {
+        // Not the mode of whoever happened to make the pool.
+        let _standard = StandardFloats::set();
         let mut seen = [0; STANDS];
         let mut spins = 0;
         while !self.stop.load(Ordering::Acquire) {

@@ -451,6 +451,8 @@ pub unsafe fn call<A: Args>(
     args: *mut A,
     function: impl FnOnce(&mut A) -> Result,
 ) -> Handle<crate::fault::Error> {
+    // JAX calls on threads of its own, some of which take subnormal numbers as zero: programs are read, and threads started, here.
+    let _standard = hlo_client::StandardFloats::set();
     let run = || {
         if args.is_null() {
             return Err(Fault::invalid("expected arguments, found a null pointer"));

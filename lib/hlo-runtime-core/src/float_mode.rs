@@ -1,0 +1,151 @@
+//! The processor's mode for floats, which each thread has for itself and hands on to those that it starts. A library that a program
+//! uses may have set its threads to take subnormal numbers as zero; what is computed here does not depend on that.
+
+use std::marker::PhantomData;
+
+/// As long as it is there, its thread computes in the standard mode: rounded to the nearest number, subnormal numbers kept, no
+/// exception trapped. The thread then has its own mode back.
+pub struct StandardFloats {
+    before: Register,
+    /// The mode is the thread's.
+    is_of_its_thread: PhantomData<*const ()>,
+}
+
+impl StandardFloats {
+    /// Sets the thread's mode.
+    #[must_use = "the mode is given back when this is dropped"]
+    pub fn set() -> Self {
+        let before = read();
+        if before & MODE != STANDARD {
+            write(before & !MODE | STANDARD);
+        }
+        Self { before, is_of_its_thread: PhantomData }
+    }
+}
+
+impl Drop for StandardFloats {
+    fn drop(&mut self) {
+        if self.before & MODE != STANDARD {
+            write(self.before);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use x86_64::{MODE, Register, STANDARD, read, write};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::asm;
+
+    /// MXCSR.
+    pub(super) type Register = u32;
+    /// All but the flags of what happened, its low six bits.
+    pub(super) const MODE: u32 = 0xffc0;
+    /// All exceptions masked.
+    pub(super) const STANDARD: u32 = 0x1f80;
+
+    pub(super) fn read() -> u32 {
+        let mut register = 0;
+        // SAFETY: it writes the four bytes.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack, preserves_flags)) };
+        register
+    }
+
+    pub(super) fn write(register: u32) {
+        // SAFETY: it reads the four bytes, of which those that are no mode were read from the register.
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, preserves_flags, readonly))
+        };
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::{MODE, Register, STANDARD, read, write};
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use std::arch::asm;
+
+    /// FPCR.
+    pub(super) type Register = u64;
+    /// Flushing (FIZ, AH, FZ16, FZ), rounding (RMode), NaNs (NEP, DN, AHP) and traps.
+    pub(super) const MODE: u64 = 0x07c8_9f07;
+    pub(super) const STANDARD: u64 = 0;
+
+    pub(super) fn read() -> u64 {
+        let register;
+        // SAFETY: it reads a register.
+        unsafe { asm!("mrs {}, fpcr", out(reg) register, options(nomem, nostack, preserves_flags)) };
+        register
+    }
+
+    pub(super) fn write(register: u64) {
+        // SAFETY: a mode of the register's.
+        unsafe { asm!("msr fpcr, {}", in(reg) register, options(nostack, preserves_flags)) };
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use other::{MODE, Register, STANDARD, read, write};
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod other {
+    /// Nothing is known of the mode.
+    pub(super) type Register = u32;
+    pub(super) const MODE: u32 = 0;
+    pub(super) const STANDARD: u32 = 0;
+
+    pub(super) fn read() -> u32 {
+        0
+    }
+
+    pub(super) fn write(_: u32) {}
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+
+    /// DAZ and FTZ.
+    const FLUSH: u32 = 0x8040;
+
+    #[test]
+    fn subnormal_numbers_are_kept_as_long_as_it_is_there() {
+        // The product stays where it is, and its bits are looked at: comparisons take it as zero, too.
+        let is_kept = || black_box(black_box(1e-40f32) * black_box(1.5)).to_bits() != 0;
+        let own = read();
+        write(own | FLUSH);
+        let before = is_kept();
+        let standard = StandardFloats::set();
+        let within = is_kept();
+        drop(standard);
+        let after = is_kept();
+        write(own);
+        assert_eq!([before, within, after], [false, true, false]);
+    }
+
+    #[test]
+    fn workers_do_not_inherit_the_mode_of_whoever_starts_them() {
+        let own = read();
+        write(own | FLUSH);
+        let pool = crate::pool::Pool::new(1);
+        write(own);
+        let caller = std::thread::current().id();
+        let worker = std::sync::Mutex::new(None);
+        // Some loop is long enough for the worker to take part in it.
+        for _ in 0..1000 {
+            pool.run(64, &|_| {
+                if std::thread::current().id() != caller {
+                    *worker.lock().expect("a lock") = Some(read() & MODE);
+                }
+                std::thread::sleep(std::time::Duration::from_micros(20));
+            });
+            if worker.lock().expect("a lock").is_some() {
+                break;
+            }
+        }
+        assert_eq!(worker.into_inner().expect("a lock"), Some(STANDARD));
+    }
+}
