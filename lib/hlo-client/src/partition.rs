@@ -117,7 +117,8 @@ pub fn partition_with(
             .map(|(shape, (tiling, summands))| Cut::of(shape, tiling, summands))
             .collect()
     });
-    Pipeline::parse("spmd-partitioning,all-reduce-combiner")?.run(module, &mut ())?;
+    // The remover's are those within applied computations, which are cut by nothing.
+    Pipeline::parse("spmd-partitioning,sharding-remover,all-reduce-combiner")?.run(module, &mut ())?;
     Ok(Partition { partitions, parameters, result, result_shape, inspected })
 }
 

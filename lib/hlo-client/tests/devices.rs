@@ -413,3 +413,32 @@ fn summands_of_which_the_largest_is_meant_are_refused() {
     let why = message(client(4).compile_text(&text, &options));
     assert!(why.contains("only sums (`sum`) can be"), "{why}");
 }
+
+/// As JAX writes a sum over one axis of two by which the program says what each device has: of what is added it says, too, how it lies.
+const PARTLY_MANUAL: &str = "HloModule m, num_partitions=4
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+add.placed { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b)
+  ROOT d = f32[] custom-call(c), custom_call_target=\"Sharding\", sharding={devices=[2,2]<=[4] last_tile_dims={manual, replicated}} }
+ENTRY e {
+  x = f32[8,4] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}
+  p = f32[4,4] custom-call(x), custom_call_target=\"SPMDFullToShardShape\", sharding={devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}
+  z = f32[] constant(0)
+  r = f32[4] reduce(p, z), dimensions={1}, to_apply=add.placed
+  s = f32[4] all-reduce(r), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add.placed
+  ROOT y = f32[4] custom-call(s), custom_call_target=\"SPMDShardToFullShape\", sharding={replicated}
+}";
+
+#[test]
+fn what_is_said_of_values_in_applied_computations_is_passed_over() {
+    let x = Literal::from_fn(&[8, 4], |at| (at[0] * 4 + at[1]) as f32).expect("a literal");
+    for options in options() {
+        let options = CompileOptions { spmd_partitioning: true, ..options };
+        let program = compiled(&client(4), PARTLY_MANUAL, &options);
+        let sums = program.run_partitioned(std::slice::from_ref(&x)).expect("a run");
+        assert_eq!(sums.elements::<f32>(), [76.0, 108.0, 140.0, 172.0], "{:?}", options.engine);
+        let module = program.module().expect("a module");
+        let every = module.computations().flat_map(|c| module[c].instructions());
+        let calls = every.filter(|&&i| matches!(module[i].op, hlo_ir::Op::CustomCall(_))).count();
+        assert_eq!(calls, 0, "{:?}", options.engine);
+    }
+}

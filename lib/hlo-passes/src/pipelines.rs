@@ -73,6 +73,8 @@ pub static PIPELINES: &[PipelineInfo] = &[
         summary: "what code generation can't do without, whatever else was run",
         text: "collective_permute_expander,
                rng_expander,
+               # Programs are cut by now: what is left says nothing, and is in the way of all that looks at operands.
+               sharding-remover,
                # It knows which arrays are smaller than they are declared, which no shape says after it: so the
                # expanders come later, and it calls them for what they expand.
                dynamic_padder,
