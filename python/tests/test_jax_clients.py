@@ -84,6 +84,16 @@ class Clients(unittest.TestCase):
         np.testing.assert_array_equal(jax.jit(shared)(x), x.at[0].set(-x[1]))
         self.assertEqual(float(x[0, 1]), 1.0)
 
+    def test_results_are_in_the_memory_that_was_asked_for(self):
+        x = jnp.arange(3.0)
+        for kind in ["device", "pinned_host", "unpinned_host"]:
+            there = jax.sharding.SingleDeviceSharding(jax.devices()[0], memory_kind=kind)
+            result = jax.jit(lambda x: (x + 1, x), out_shardings=there)(jax.device_put(x, there))
+            self.assertEqual([r.sharding.memory_kind for r in result], [kind, kind])
+            np.testing.assert_array_equal(result[0], [1, 2, 3])
+        moved = jax.jit(lambda x: jax.device_put(x * 2, jax.memory.Space.Host))(x)
+        self.assertEqual(moved.sharding.memory_kind, "pinned_host")
+
     def test_what_a_callback_raises_is_the_error_of_its_results(self):
         # In a process of its own: JAX says the error again when it ends.
         said = output("""

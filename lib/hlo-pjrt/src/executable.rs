@@ -61,7 +61,9 @@ impl Executable {
     /// What the caller asks about a program.
     pub fn new(program: Arc<Program>) -> Self {
         let results = &program.results;
-        let kinds = |leaves: &[Leaf]| Texts::new(leaves.iter().map(|_| MEMORY_KINDS[0].into()).collect());
+        let kinds = |leaves: &[Leaf]| {
+            Texts::new(leaves.iter().map(|leaf| MEMORY_KINDS[leaf.memory_kind].into()).collect())
+        };
         Self {
             output_types: results.iter().map(Leaf::type_number).collect(),
             output_dims: results.iter().flat_map(|leaf| leaf.dims.iter().copied()).collect(),

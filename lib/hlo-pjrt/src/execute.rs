@@ -167,7 +167,7 @@ fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<A
 fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = Value>) -> Vec<Buffer> {
     let platform = &program.platform;
     let buffer = |(leaf, value): (&Leaf, Value)| {
-        let memory = platform.default_memory(device);
+        let memory = platform.memory_of_kind(device, leaf.memory_kind);
         // What has sizes that are known at run time only has its bounds as long as it is not there.
         let dims = match &value {
             Value::Here(array) => array.shape().as_array().map(|a| a.dims.clone()),

@@ -22,6 +22,7 @@ pub mod ffi;
 mod in_order;
 mod inspect;
 pub mod layouts;
+mod memories;
 mod options;
 pub mod partitioners;
 pub mod platform;

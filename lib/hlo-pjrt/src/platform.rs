@@ -174,12 +174,17 @@ impl Platform {
     pub fn place(&self, memory: Handle<Memory>, device: Handle<Device>) -> Result<usize> {
         match memory.is_null() {
             false => self.memory(memory),
-            true => Ok(self.device(device)? * MEMORY_KINDS.len()),
+            true => Ok(self.default_memory(self.device(device)?)),
         }
     }
 
     /// The memory that arrays are in unless somebody says otherwise.
     pub fn default_memory(&self, device: usize) -> usize {
-        device * MEMORY_KINDS.len()
+        self.memory_of_kind(device, 0)
+    }
+
+    /// The memory of a device that is of this kind of [`MEMORY_KINDS`].
+    pub fn memory_of_kind(&self, device: usize, kind: usize) -> usize {
+        device * MEMORY_KINDS.len() + kind
     }
 }

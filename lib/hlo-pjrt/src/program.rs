@@ -5,6 +5,7 @@ use crate::element;
 use crate::engines::{Calls, Engines, is_partitioned_by_caller};
 use crate::fault::{Fault, Result};
 use crate::layouts::Order;
+use crate::memories;
 use crate::platform::Platform;
 use crate::source::Source;
 use hlo_client::{Buffer as Array, CompileOptions};
@@ -56,12 +57,14 @@ pub struct Leaf {
     pub dims: Dims,
     /// The order of its dimensions in memory.
     pub order: Order,
+    /// The number of its memory's kind in [`crate::device::MEMORY_KINDS`].
+    pub memory_kind: usize,
     /// The shape of an array of these sizes as the caller has it: each element in a byte at least.
     plain: Shape,
 }
 
 impl Leaf {
-    fn new(shape: &Shape) -> Result<Self> {
+    fn new((shape, memory_kind): (&Shape, usize)) -> Result<Self> {
         let (element_type, dims, order) = match shape {
             Shape::Array(array) => {
                 let order: Dims = array.minor_to_major().iter().map(|&d| d as i64).collect();
@@ -75,7 +78,7 @@ impl Leaf {
             }
         };
         let plain = order.shape(element_type, &dims);
-        Ok(Self { shape: shape.clone(), element_type, dims, order, plain })
+        Ok(Self { shape: shape.clone(), element_type, dims, order, memory_kind, plain })
     }
 
     /// An array as the caller has it, with the sizes that it has at run time.
@@ -127,8 +130,10 @@ impl Program {
     ) -> Result<Arc<Self>> {
         let engines = Engines::new(platform, &module, &options)?;
         let executable = engines.best();
-        let parameters = executable.parameters().iter().map(Leaf::new).collect::<Result<Vec<_>>>()?;
-        let results = executable.result().leaves().into_iter().map(Leaf::new).collect::<Result<Vec<_>>>()?;
+        let parameters = executable.parameters().iter().zip(memories::of_parameters(&module));
+        let results = executable.result().leaves().into_iter().zip(memories::of_results(&module));
+        let parameters = parameters.map(Leaf::new).collect::<Result<Vec<_>>>()?;
+        let results = results.map(Leaf::new).collect::<Result<Vec<_>>>()?;
         let devices = executable.devices().iter().map(hlo_client::Device::id).collect();
         let count = |n: i64| usize::try_from(n).unwrap_or(1);
         Ok(Arc::new(Self {

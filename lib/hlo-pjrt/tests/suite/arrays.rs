@@ -232,6 +232,23 @@ fn layouts_that_are_left_open_are_chosen() {
 }
 
 #[test]
+fn results_are_in_the_kinds_of_memories_that_a_program_says() {
+    let client = devices(1);
+    let text = "func.func @main(%x: tensor<2xf32> {mhlo.memory_kind = \"pinned_host\"}) -> (tensor<2xf32> {mhlo.memory_kind = \"pinned_host\"}, tensor<2xf32>, tensor<2xf32> {mhlo.memory_kind = \"unpinned_host\"}) {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1 = stablehlo.custom_call @annotate_device_placement(%0) {has_side_effect = true, mhlo.frontend_attributes = {_xla_buffer_placement = \"unpinned_host\"}} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0, %0, %1 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}";
+    let program = compile_as(client, "mlir", text.as_bytes(), &[]).expect("a program");
+    let results = run(program, &[floats(client, 0, &[2], &[1., 2.])]).expect("results");
+    let kinds = results.iter().map(|&buffer| {
+        let memory = call(api().BufferMemory, BufferMemory { buffer, ..none() }).expect("a memory").memory;
+        call(api().MemoryKind, MemoryKind { memory, ..none() }).expect("a kind").kind.text().expect("a text")
+    });
+    assert_eq!(kinds.collect::<Vec<_>>(), ["pinned_host", "device", "unpinned_host"]);
+}
+
+#[test]
 fn sizes_and_types_that_make_no_sense_are_refused() {
     let client = devices(1);
     let data = [0u8; 16];

@@ -119,9 +119,7 @@ fn lay_out(main: &Operation, (list, index): (&str, usize), shape: &mut Shape) ->
             *array = array.clone().with_layout(Layout::new(order));
         }
     }
-    if let Some(kind) = attributes.get("mhlo.memory_kind").and_then(bytes)
-        && (kind == "pinned_host" || kind == "unpinned_host")
-    {
+    if attributes.get("mhlo.memory_kind").and_then(bytes).is_some_and(|kind| kind == "pinned_host") {
         *array = in_host_memory(array);
     }
     Ok(())
