@@ -21,7 +21,7 @@ pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Lit
             padded.push(input.clone());
             continue;
         }
-        let no_memory = || Error::new(format!("there is no memory for an input of shape {shape}"));
+        let no_memory = || Error::memory(format!("there is no memory for an input of shape {shape}"));
         padded.push(input.resized(&bounds.dims).ok_or_else(no_memory)?);
         for (_, d) in shape.dynamic_dimensions() {
             let size = i32::try_from(real.dims[d]);
@@ -94,7 +94,7 @@ pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buff
     for (buffer, dims) in buffers.iter_mut().zip(leaves) {
         let (Some(dims), Some(array)) = (dims, buffer.shape().as_array()) else { continue };
         let shape = Shape::Array(array.with_sizes(&dims));
-        let no_memory = || Error::new(format!("there is no memory for a result of shape {shape}"));
+        let no_memory = || Error::memory(format!("there is no memory for a result of shape {shape}"));
         let literal = buffer.to_literal()?.resized(&dims).ok_or_else(no_memory)?;
         let whole = Buffer::from_literal(&literal, &shape)?;
         *buffer = match buffer.device() {

@@ -344,7 +344,7 @@ impl Buffer {
 }
 
 fn no_memory(shape: &Shape) -> Error {
-    Error::new(format!("there is no memory for an array of shape {shape}"))
+    Error::memory(format!("there is no memory for an array of shape {shape}"))
 }
 
 /// The array of a shape whose sizes are known.

@@ -261,6 +261,7 @@ impl LocalProgram {
                 let label = format!("while running `{}`", module[instruction].name);
                 Diag::error(message).at(module.span(instruction), label).into()
             }
+            RunError::OutOfMemory(_) => Error::memory(error.to_string()),
             other => Error::new(other.to_string()),
         }
     }

@@ -1,6 +1,7 @@
 //! The error of an evaluation.
 
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module};
 
 /// Why a module, or one instruction of it, has no value.
@@ -11,6 +12,8 @@ pub struct EvalError {
     pub instruction: Option<InstrId>,
     /// What happened, one line.
     pub message: String,
+    /// The stable code of the rule that is broken, one of [`hlo_ir::rules::code`].
+    pub code: Option<&'static str>,
     /// True if the evaluation ended because whoever watches it said so.
     pub is_stopped: bool,
 }
@@ -18,7 +21,12 @@ pub struct EvalError {
 impl EvalError {
     /// An error that is not yet at any instruction.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { instruction: None, message: message.into(), is_stopped: false }
+        Self { instruction: None, message: message.into(), code: None, is_stopped: false }
+    }
+
+    /// There is too little memory.
+    pub(crate) fn memory(message: impl Into<String>) -> Self {
+        Self { code: Some(code::MEMORY), ..Self::new(message) }
     }
 
     /// The evaluation was told to end.
@@ -39,7 +47,7 @@ impl EvalError {
 
     /// The diagnostic that shows the instruction in the module's source.
     pub fn to_diag(&self, module: &Module) -> Diag {
-        let diag = Diag::error(&self.message);
+        let diag = Diag { code: self.code, ..Diag::error(&self.message) };
         match self.instruction {
             Some(id) if module.span(id).is_empty() => {
                 diag.note(format!("at instruction `{}`, which no source text stands for", module[id].name))

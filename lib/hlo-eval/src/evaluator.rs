@@ -111,7 +111,7 @@ impl<'m> Evaluator<'m> {
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), EvalError> {
         let total = self.live_bytes.saturating_add(bytes);
         if total > self.options.max_bytes {
-            return Err(EvalError::new(format!(
+            return Err(EvalError::memory(format!(
                 "there is no memory for a value of {}: {} of the {} that the evaluation may use are taken",
                 human_bytes(bytes as u64),
                 human_bytes(self.live_bytes as u64),
@@ -126,7 +126,7 @@ impl<'m> Evaluator<'m> {
     pub(crate) fn allocate(&mut self, shape: &ArrayShape) -> Result<Literal, EvalError> {
         let fits =
             shape.checked_element_count().and_then(|n| n.checked_mul(shape.element_type.byte_size() as i64));
-        let no_memory = || EvalError::new(format!("there is no memory for a value of shape {shape}"));
+        let no_memory = || EvalError::memory(format!("there is no memory for a value of shape {shape}"));
         let bytes = fits.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(no_memory)?;
         self.charge(shape.element_count())?;
         self.reserve(bytes)?;

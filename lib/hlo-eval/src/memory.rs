@@ -135,7 +135,7 @@ fn is_applied(op: &Op) -> bool {
 }
 
 fn too_much(module: &Module, id: InstrId, needed: usize, limit: usize) -> EvalError {
-    EvalError::new(format!(
+    EvalError::memory(format!(
         "there is no memory for a value of {}: {} are needed with it, {} are available",
         human_bytes(module[id].shape.byte_size() as u64),
         human_bytes(needed as u64),

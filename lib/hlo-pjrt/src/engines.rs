@@ -6,7 +6,7 @@
 //! docs/numerics.md promises that; so which one has a run depends on nothing else than the program and how often it ran.
 
 use crate::estimate;
-use crate::fault::Result;
+use crate::fault::{Fault, Result};
 use crate::platform::Platform;
 use crate::program::Program;
 use hlo_client::{CompileOptions, ENGINES, Engine, Executable};
@@ -69,6 +69,7 @@ pub struct Engines {
     /// What the last run took, in nanoseconds.
     last: AtomicU64,
     is_shallow: bool,
+    too_large: Option<Fault>,
 }
 
 /// The number of a run of a program, in the order in which they were begun, from 0 on.
@@ -94,14 +95,23 @@ impl Engines {
         let is_final = !can_compile || first == Engine::Compiled || platform.engines == Policy::Interpreted;
         let (compiled_at, compiled_from) = if is_final { NEVER } else { turns(price, expected) };
         let options = CompileOptions { engine: Some(first), ..options.clone() };
+        let (first, too_large) = match platform.client.compile(module, &options) {
+            // What it would take can be asked all the same.
+            Err(error) if error.is_memory() => {
+                let unlimited = CompileOptions { memory_limit: Some(u64::MAX), ..options };
+                (platform.client.compile(module, &unlimited)?, Some(Fault::from(error)))
+            }
+            compiled => (compiled?, None),
+        };
         Ok(Self {
-            first: platform.client.compile(module, &options)?,
+            first,
             better: OnceLock::new(),
             turns: AtomicU64::new(0),
             compiled_at,
             compiled_from,
             last: AtomicU64::new(nanoseconds(expected)),
             is_shallow: depth(module) <= SHALLOW,
+            too_large,
         })
     }
 
@@ -111,8 +121,14 @@ impl Engines {
     }
 
     /// Begins a run.
-    pub fn turn(&self) -> Turn {
-        self.turns.fetch_add(1, Ordering::Relaxed)
+    ///
+    /// # Errors
+    /// The program takes more memory than there is.
+    pub fn turn(&self) -> Result<Turn> {
+        match &self.too_large {
+            None => Ok(self.turns.fetch_add(1, Ordering::Relaxed)),
+            Some(fault) => Err(fault.clone()),
+        }
     }
 
     /// True if a run is over sooner than another thread has begun it.

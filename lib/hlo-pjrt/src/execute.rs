@@ -68,7 +68,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
             Value::Later(promise) => Some(promise.clone() as Arc<dyn Outcome>),
         })
         .collect();
-    let turn = program.engines.turn();
+    let turn = program.engines.turn()?;
     if program.engines.pays(turn) {
         compile_later(program);
     }

@@ -118,11 +118,13 @@ impl fmt::Display for Fault {
 
 impl From<hlo_client::Error> for Fault {
     fn from(error: hlo_client::Error) -> Self {
-        use hlo_client::Error;
+        use hlo_client::{Error, Refusal};
         let code = match &error {
             Error::Stopped { .. } => Code::Cancelled,
             Error::TimedOut { .. } => Code::DeadlineExceeded,
             Error::Disconnected { .. } => Code::Unavailable,
+            Error::Refused { kind: Refusal::Limit, .. } => Code::ResourceExhausted,
+            error if error.is_memory() => Code::ResourceExhausted,
             Error::Diags(_) | Error::Sizes | Error::Refused { .. } => Code::Internal,
         };
         Self::new(code, said(&error.to_diags()))

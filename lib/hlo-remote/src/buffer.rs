@@ -121,7 +121,8 @@ impl Arriving {
     fn new(shape: &str) -> Result<Self, Error> {
         let shape = read_shape(shape).map_err(Error::new)?;
         let bytes = AlignedBytes::try_zeroed(shape.stored_size());
-        let bytes = bytes.ok_or_else(|| Error::new(format!("there is no memory for an array of {shape}")))?;
+        let bytes =
+            bytes.ok_or_else(|| Error::memory(format!("there is no memory for an array of {shape}")))?;
         Ok(Self { shape, bytes, filled: 0 })
     }
 

@@ -64,7 +64,7 @@ impl Combiner {
     pub(super) fn combine(&self, ev: &mut Evaluator<'_>, members: &[&[u8]], result: &mut [u8]) -> Result<()> {
         let elements = result.len() / self.from.byte_size();
         ev.charge(elements)?;
-        let no_memory = || EvalError::new("there is no memory for what devices combine");
+        let no_memory = || EvalError::memory("there is no memory for what devices combine");
         let bytes = elements * self.held.byte_size();
         let mut buffers = Vec::new();
         for _ in 0..3 {

@@ -23,7 +23,7 @@ use hlo_ir::{ArrayShape, ElementType, FloatFormat, Literal, Shape};
 pub fn convert(value: &Literal, to: ElementType) -> Result<Literal> {
     let from = array(value)?;
     let shape = Shape::Array(ArrayShape::new(to, from.dims.iter().copied()));
-    let no_memory = || EvalError::new(format!("there is no memory for a value of shape {shape}"));
+    let no_memory = || EvalError::memory(format!("there is no memory for a value of shape {shape}"));
     let mut converted = Literal::try_zeros(&shape).ok_or_else(no_memory)?;
     kernel(from.element_type, to)(&[value.bytes()], converted.bytes_mut())?;
     Ok(converted)

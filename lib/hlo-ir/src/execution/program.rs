@@ -3,6 +3,7 @@
 
 use crate::diag::{Diag, Source};
 use crate::host::Host;
+use crate::rules::code;
 use crate::watch::Watch;
 use crate::{InstrId, Module};
 use std::fmt;
@@ -155,6 +156,16 @@ impl Error {
     /// An error that is about no place in a module.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Diags(vec![Diag::error(message)])
+    }
+
+    /// There is too little memory.
+    pub fn memory(message: impl Into<String>) -> Self {
+        Self::Diags(vec![Diag::error(message).with_code(code::MEMORY)])
+    }
+
+    /// True if there is too little memory, or less than the program may take.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, Self::Diags(diags) if diags.first().is_some_and(|d| d.code == Some(code::MEMORY)))
     }
 
     /// A run was given another number of arguments than it takes.

@@ -20,6 +20,7 @@
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
 //! | `E20xx` | pipelines and command lines |
+//! | `E40xx` | the machine that a program runs on |
 //! | `E30xx`, `W30xx` | Tile, another language: its files' errors and warnings |
 //! | `W00xx` | the text: what is accepted though likely not meant |
 //! | `W20xx` | pipelines: passes that have nothing to go by |
@@ -91,6 +92,7 @@ mod elementwise;
 mod header;
 mod indexing;
 mod linear_algebra;
+mod machine;
 mod module;
 mod reduction;
 mod syntax;
@@ -103,8 +105,8 @@ mod warnings;
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, module::*, reduction::*, syntax::*, tile::*, tools::*,
-        warnings::*,
+        header::*, indexing::*, linear_algebra::*, machine::*, module::*, reduction::*, syntax::*, tile::*,
+        tools::*, warnings::*,
     };
 }
 
@@ -125,6 +127,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Shardings, aliasing, header", header::TABLE),
     ("Pipelines and command lines", tools::TABLE),
     ("Tile", tile::TABLE),
+    ("The machine", machine::TABLE),
     ("Warnings", warnings::TABLE),
 ];
 

@@ -233,6 +233,27 @@ fn options_of_xla_are_checked_as_xla_does() {
     assert_eq!(said("xla_nope", Bool(true)).as_deref(), Some("No such compile option: 'xla_nope'"));
 }
 
+#[test]
+fn a_program_that_is_too_large_can_be_asked_what_it_takes_and_not_run() {
+    let client = devices(1);
+    let text = "HloModule m ENTRY e { x = f32[] parameter(0)
+  y = f32[1048576,1048576] broadcast(x), dimensions={}
+  ROOT z = (f32[1048576,1048576], f32[]) tuple(y, x) }";
+    let program = compile(client, text, &[]).expect("a program");
+    let executable = LoadedExecutableGetExecutable { loaded: program, ..none() };
+    let executable = call(api().LoadedExecutableGetExecutable, executable).expect("an executable").executable;
+    let sizes = ExecutableGetCompiledMemoryStats { executable, ..none() };
+    let sizes = call(api().ExecutableGetCompiledMemoryStats, sizes).expect("sizes");
+    assert_eq!((sizes.argument, sizes.output), (4, (4 << 40) + 4));
+    let failed = run(program, &[floats(client, 0, &[], &[1.])]).err().expect("an error");
+    assert_eq!(failed.code, hlo_pjrt::fault::Code::ResourceExhausted as i32, "{}", failed.message);
+    assert!(
+        failed.message.contains("the limit is") || failed.message.contains("are available"),
+        "{}",
+        failed.message
+    );
+}
+
 /// Damaged programs in each format: an error, whatever they are.
 #[test]
 fn damaged_programs_are_errors() {

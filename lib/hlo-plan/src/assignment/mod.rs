@@ -12,6 +12,7 @@ mod pack;
 use crate::expand::{Body, Expanded};
 use crate::{BufId, BufferRef, Constant, Pin, Plan, RuntimeCall, Step, copy};
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module, human_bytes};
 
 pub use coalesce::Classes;
@@ -146,8 +147,8 @@ fn too_large(module: &Module, buffers: &crate::Buffers, total: Option<u64>, limi
     let mut largest: Vec<_> = buffers.iter().filter_map(|b| b.instruction.map(|i| (b.bytes, i))).collect();
     largest.sort_by_key(|&(bytes, i)| (std::cmp::Reverse(bytes), i));
     largest.dedup_by_key(|(_, i)| *i);
-    let mut diag =
-        Diag::error(format!("the program needs {needed} of memory, the limit is {}", human_bytes(limit)));
+    let message = format!("the program needs {needed} of memory, the limit is {}", human_bytes(limit));
+    let mut diag = Diag::error(message).with_code(code::MEMORY);
     for (n, &(bytes, i)) in largest.iter().take(NAMED_BUFFERS).enumerate() {
         let size = human_bytes(bytes);
         diag = match n {

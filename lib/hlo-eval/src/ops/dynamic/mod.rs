@@ -152,7 +152,7 @@ pub(crate) fn declared(value: Literal, shape: &Shape) -> Result<Literal> {
             }
             let sizes: Dims =
                 (0..d.rank()).map(|i| if d.is_dynamic_dim(i) { v.dims[i] } else { d.dims[i] }).collect();
-            let no_memory = || EvalError::new(format!("there is no memory for a result of shape {shape}"));
+            let no_memory = || EvalError::memory(format!("there is no memory for a result of shape {shape}"));
             value.resized(&sizes).ok_or_else(no_memory)
         }
         (Shape::Tuple(d), Shape::Tuple(_)) if !same_sizes(shape, value.shape()) => {
