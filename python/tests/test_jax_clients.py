@@ -94,6 +94,19 @@ class Clients(unittest.TestCase):
         moved = jax.jit(lambda x: jax.device_put(x * 2, jax.memory.Space.Host))(x)
         self.assertEqual(moved.sharding.memory_kind, "pinned_host")
 
+    def test_what_a_callback_raises_that_gives_nothing_is_the_error_of_the_call(self):
+        said = output("""
+            import jax
+            from jax.experimental import io_callback
+            def fails(x):
+                raise RuntimeError("said-by-the-callback")
+            try:
+                jax.jit(lambda x: io_callback(fails, None, x))(1.0)
+            except jax.errors.JaxRuntimeError as error:
+                print("said-by-the-callback" in str(error))
+        """)
+        self.assertEqual(said, ["True"])
+
     def test_what_a_callback_raises_is_the_error_of_its_results(self):
         # In a process of its own: JAX says the error again when it ends.
         said = output("""

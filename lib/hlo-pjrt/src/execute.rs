@@ -88,6 +88,8 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         (buffers(program, device, values), event)
     });
     let started = started.collect();
+    // Where nothing comes back, nobody would hear of what a function of the caller's raises.
+    let awaited = (calls_back && program.results.is_empty()).then(|| over.clone());
     let (here, platform) = (program.clone(), program.platform.clone());
     let unfinished = Unfinished::new(calls_back);
     if calls_back {
@@ -117,6 +119,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         }
         platform.pool.push_task(task);
     });
+    awaited.map_or(Ok(()), |over| over.wait().clone())?;
     Ok(started)
 }
 

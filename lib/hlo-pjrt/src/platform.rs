@@ -7,6 +7,7 @@ use crate::pool::Pool;
 use crate::sys::{Handle, NamedValue, Value};
 use hlo_client::ClientOptions;
 use hlo_custom_call::Registry;
+use hlo_ir::suggest::nearest;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,11 +58,14 @@ impl Default for Options {
     }
 }
 
+/// The names of the options: the first is a number, the others are texts.
+const NAMES: [&str; 5] = ["num_devices", "platform_name", "device_kind", "cache_dir", "engine"];
+
 impl Options {
-    /// Reads the caller's options. Those that are not known are left to others.
+    /// Reads the caller's options.
     ///
     /// # Errors
-    /// One is of another kind than it should be, or out of its range.
+    /// One is not known, of another kind than it should be, or out of its range.
     pub fn read(values: &[NamedValue]) -> Result<Self> {
         let mut options = Self::default();
         for named in values {
@@ -86,10 +90,18 @@ impl Options {
                         ))
                     })?;
                 }
-                ("num_devices" | "platform_name" | "device_kind" | "cache_dir" | "engine", found) => {
-                    return Err(Fault::invalid(format!("{name}: found {found:?}, which is of another kind")));
+                (known, found) if NAMES.contains(&known) => {
+                    let expected = if known == NAMES[0] { "a number" } else { "a text" };
+                    return Err(Fault::invalid(format!("{name}: expected {expected}, found {found}")));
                 }
-                _ => {}
+                (unknown, _) => {
+                    let meant = nearest(unknown, NAMES);
+                    let hint = meant.map_or_else(
+                        || format!("known: {}", NAMES.join(", ")),
+                        |name| format!("did you mean `{name}`?"),
+                    );
+                    return Err(Fault::invalid(format!("there is no option `{unknown}` of clients; {hint}")));
+                }
             }
         }
         Ok(options)

@@ -242,6 +242,18 @@ pub enum Value<'a> {
     Bool(bool),
 }
 
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "the text `{}`", String::from_utf8_lossy(text)),
+            Self::Integer(n) => write!(f, "the number {n}"),
+            Self::Integers(list) => write!(f, "{} numbers", list.len()),
+            Self::Float(x) => write!(f, "the number {x:?}"),
+            Self::Bool(b) => write!(f, "the truth value {b}"),
+        }
+    }
+}
+
 impl NamedValue {
     /// A value whose name and contents the library keeps.
     pub fn new(name: &str, value: Value<'_>) -> Self {
