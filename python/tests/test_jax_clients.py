@@ -91,6 +91,8 @@ class Clients(unittest.TestCase):
             result = jax.jit(lambda x: (x + 1, x), out_shardings=there)(jax.device_put(x, there))
             self.assertEqual([r.sharding.memory_kind for r in result], [kind, kind])
             np.testing.assert_array_equal(result[0], [1, 2, 3])
+            alone = jax.jit(lambda x: x + 1, out_shardings=there)(x)
+            self.assertEqual(alone.sharding.memory_kind, kind)
         moved = jax.jit(lambda x: jax.device_put(x * 2, jax.memory.Space.Host))(x)
         self.assertEqual(moved.sharding.memory_kind, "pinned_host")
 

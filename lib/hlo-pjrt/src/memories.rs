@@ -39,17 +39,18 @@ fn of_layout(leaf: &Shape) -> usize {
     if is_host { number(PINNED_HOST) } else { 0 }
 }
 
-/// In which kind of memory a call says that a value is. Calls that say something else of it may come after.
+/// In which kind of memory a call says that a value is. What says something else of it may come after: calls, and a tuple of it alone.
 fn placement(module: &Module, mut id: InstrId) -> Option<&str> {
     loop {
-        let Op::CustomCall(call) = &module[id].op else { return None };
         let &[operand] = &module[id].operands[..] else { return None };
-        if call.custom_call_target == PLACEMENT.0 {
-            return module[id].common.as_deref()?.frontend_attributes.get(PLACEMENT.1)?.as_str();
+        match &module[id].op {
+            Op::CustomCall(call) if call.custom_call_target == PLACEMENT.0 => {
+                return module[id].common.as_deref()?.frontend_attributes.get(PLACEMENT.1)?.as_str();
+            }
+            Op::CustomCall(call) if call.forwards_operands() => id = operand,
+            Op::GetTupleElement(_) if matches!(module[operand].op, Op::Tuple) => id = operand,
+            Op::Tuple => id = operand,
+            _ => return None,
         }
-        if !call.forwards_operands() {
-            return None;
-        }
-        id = operand;
     }
 }

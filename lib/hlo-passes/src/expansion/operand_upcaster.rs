@@ -1,4 +1,4 @@
-//! `operand_upcaster`: convolutions, Cholesky factors and triangular systems on element types that the runtime has.
+//! `operand_upcaster`: products, convolutions, Cholesky factors and triangular systems on element types that the runtime has.
 //!
 //! ```text
 //! x = f8e5m2[1,8,4] parameter(0)                   a = f32[1,8,4] convert(x)
@@ -57,6 +57,12 @@ static PATTERNS: &[Pattern] = &[
         "convolution(x, k) of narrow types → convert(convolution(convert(x), convert(k)))",
         &[Opcode::Convolution],
         upcast,
+    ),
+    Pattern::new(
+        "upcast-narrow-product",
+        "dot(x, y) of floats of fewer than 16 bits → dot(convert(x), convert(y)), and convert(dot(x, y)) for such a result",
+        &[Opcode::Dot],
+        upcast_narrow_product,
     ),
     Pattern::new(
         "upcast-linear-algebra",
@@ -121,6 +127,44 @@ fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let op = cx.module[id].op.clone();
     let sum = cx.add(result.with_element_type(wide), op, &converted);
     Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// Operands of floats of fewer than 16 bits in the other operand's type, or `bf16`, which hold them exactly: packing reads half of
+/// what it would in `f32`. The sum is one in `f32`.
+fn upcast_narrow_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let result = cx.module[id].shape.as_array()?.clone();
+    let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
+    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?];
+    let is_narrow = |t: ElementType| t.bit_width() < 16;
+    let all = [types[0], types[1], result.element_type];
+    if !all.iter().all(|t| t.is_float()) || !all.iter().any(|&t| is_narrow(t)) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for (operand, [own, other]) in operands.into_iter().zip([types, [types[1], types[0]]]) {
+        let shape = cx.module[operand].shape.as_array()?.clone();
+        converted.push(match is_narrow(own) {
+            true => cx.add(shape.with_element_type(wider(own, other)), Op::Convert, &[operand]),
+            false => operand,
+        });
+    }
+    let op = cx.module[id].op.clone();
+    if !is_narrow(result.element_type) {
+        return Some(cx.instead(op, &converted));
+    }
+    let sum_type = if all.contains(&ElementType::F64) { ElementType::F64 } else { ElementType::F32 };
+    let sum = cx.add(result.with_element_type(sum_type), op, &converted);
+    Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// The type for an operand of a narrow type whose other one is of `other`.
+fn wider(narrow: ElementType, other: ElementType) -> ElementType {
+    match (narrow, other) {
+        // Its least numbers are subnormal in bf16, which products of such take as zero.
+        (ElementType::F8E8M0Fnu, _) => ElementType::F32,
+        (_, other) if other.bit_width() >= 16 && holds(other, narrow) => other,
+        _ => ElementType::Bf16,
+    }
 }
 
 /// Floats of fewer than 16 bits are computed in f32.
