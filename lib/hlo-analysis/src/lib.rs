@@ -5,7 +5,8 @@
 //! - [`in_place`]: what may be written where an operand is read; [`donations`]: which results may have a parameter's memory;
 //! - [`Buffers`]: which values of a computation have memory of their own, in an order of its instructions;
 //! - [`Liveness`]: when they are live in that order, and the peak;
-//! - [`schedule`]: the order that needs least.
+//! - [`schedule`]: the order that needs least;
+//! - [`cumulative`]: windows that make a `reduce-window` a cumulative reduction.
 //!
 //! These look at instructions, before anything is known of how code is generated. What memory the compiled program takes is
 //! in its plan.
@@ -34,6 +35,7 @@
 
 mod alias;
 mod buffers;
+mod cumulative;
 mod donation;
 pub mod in_place;
 mod invariant;
@@ -45,6 +47,7 @@ mod sharing;
 
 pub use alias::{Alias, alias, is_alias, keeps_bytes};
 pub use buffers::{Buffer, BufferKind, Buffers};
+pub use cumulative::{Cumulative, cumulative};
 pub use donation::{Donation, donations, lie_alike};
 pub use invariant::Invariants;
 pub use leaves::{Elements, first_leaf_at};

@@ -49,7 +49,7 @@ pub static PIPELINES: &[PipelineInfo] = &[
                map-inline, dce,
                lowering,
                zero_sized_hlo_elimination, conditional-to-select,
-               batch-dot-simplification, dot-strength-reduction, reduce-window-rewriter,
+               batch-dot-simplification, dot-strength-reduction, reduce-window-rewriter{few-lines=true},
                call-inliner, flatten-call-graph{max-growth=4,applied=false}",
     },
     PipelineInfo {

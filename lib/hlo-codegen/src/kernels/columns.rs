@@ -58,9 +58,14 @@ pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
     let outer: Vec<usize> = order.into_iter().rev().filter(|&d| d != minor).collect();
     let columns = result.dims[minor];
     let others: i64 = outer.iter().map(|&d| result.dims[d]).product();
-    let wanted = columns / (TILES / others.max(1)).max(1);
-    let tile = (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns);
+    let tile = tile_size(columns, others);
     Some(ColumnPlan { outer, minor, tile, tiles: (columns + tile - 1) / tile })
+}
+
+/// The columns of a tile, of so many, where there are so many others to be shared out.
+pub fn tile_size(columns: i64, others: i64) -> i64 {
+    let wanted = columns / (TILES / others.max(1)).max(1);
+    (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns)
 }
 
 /// Emits tiles `begin..end` of a column reduction.

@@ -8,6 +8,7 @@
 //! - *scatter*: likewise;
 //! - *select-and-scatter*: windows that each update one element of the result (`select_scatter`);
 //! - *contraction*: the loop nest of a `contraction` (`contraction`);
+//! - *cumulative*: windows that reach to the first or the last element of a dimension (`cumulative`);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other (`rows`);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile (`columns`);
 //! - *loops*: anything else, a loop nest over the result's elements, each computed by `element`;
@@ -21,6 +22,7 @@ mod columns;
 pub(crate) mod combiner;
 pub(crate) mod comparator;
 mod contraction;
+mod cumulative;
 mod dot;
 mod element;
 mod gather;
@@ -65,6 +67,7 @@ enum Strategy<'a> {
     Scatter(InstrId),
     SelectAndScatter(select_scatter::Plan<'a>),
     Contraction(contraction::Plan<'a>),
+    Cumulative(cumulative::Plan),
     Rows(rows::RowPlan),
     Columns(InstrId, columns::ColumnPlan),
     Loops(loops::LoopPlan),
@@ -98,6 +101,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
         Strategy::Scatter(_) => (1, false),
         Strategy::SelectAndScatter(plan) => (plan.iterations, true),
         Strategy::Contraction(plan) => (plan.iterations, true),
+        Strategy::Cumulative(plan) => (plan.iterations, true),
         Strategy::Rows(plan) => (plan.rows, true),
         Strategy::Columns(root, plan) => {
             let result = array(module, *root)?;
@@ -110,7 +114,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
     // Such a kernel may stand inside of a loop, where there is no place for arrays on the stack.
     let on_stack = match &strategy {
         Strategy::Rows(plan) => plan.keeps_rows(),
-        Strategy::Columns(..) | Strategy::Contraction(_) => true,
+        Strategy::Columns(..) | Strategy::Contraction(_) | Strategy::Cumulative(_) => true,
         Strategy::Update(_) | Strategy::Scatter(_) | Strategy::SelectAndScatter(_) => false,
         Strategy::Loops(_) | Strategy::Separate(_) => false,
     };
@@ -159,6 +163,7 @@ fn emit_iterations<'c>(
         Strategy::Scatter(root) => gather::scatter(&cx, *root, &spec.result_slots),
         Strategy::SelectAndScatter(plan) => select_scatter::emit(&cx, plan, &body.roots[0], begin, end),
         Strategy::Contraction(plan) => contraction::emit(&cx, plan, spec, begin, end),
+        Strategy::Cumulative(plan) => cumulative::emit(&cx, plan, begin, end),
         Strategy::Rows(plan) => rows::emit(&cx, plan, begin, end),
         Strategy::Columns(root, plan) => columns::emit(&cx, *root, spec.result_slots[0], plan, begin, end),
         Strategy::Loops(plan) => loops::emit(&cx, plan, begin, end),
@@ -181,6 +186,11 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, Refusa
         Op::Contraction(_) => return Ok(Strategy::Contraction(contraction::Plan::new(module, root)?)),
         Op::SelectAndScatter(_) => {
             return Ok(Strategy::SelectAndScatter(select_scatter::Plan::new(module, root)?));
+        }
+        Op::ReduceWindow(_) if cumulative::is_whole(body, root) => {
+            if let Some(plan) = cumulative::plan(module, root) {
+                return Ok(Strategy::Cumulative(plan));
+            }
         }
         _ => {}
     }
@@ -253,7 +263,8 @@ fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
                 most = most.max(select_scatter::Plan::new(module, id)?.work());
             }
             Op::ReduceWindow(a) => {
-                let window = product(a.window.dims.iter().map(|w| w.size));
+                let is_cumulative = cumulative::is_whole(body, id) && cumulative::plan(module, id).is_some();
+                let window = if is_cumulative { 1 } else { product(a.window.dims.iter().map(|w| w.size)) };
                 let leaves = module[id].shape.leaves();
                 let result = leaves[0].as_array().map_or(0, |a| a.element_count() as i64);
                 most = most.max(result.saturating_mul(window));

@@ -16,11 +16,14 @@
 //! The sums of the blocks are such an array themselves and shrink in the same way: work of `16 n` for `n` elements, not
 //! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
 //! from the shape. Sums of narrow floats are rounded once, at the end.
+//!
+//! Compiled code carries totals from element to element, which is linear work, too, for whatever computation (`kernels/cumulative.rs`).
+//! So the CPU pipeline makes blocks only where there are few lines along the dimension, which threads could not share (`few-lines`).
 
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
-use crate::support::rewrite::{Cx, Pattern};
-use crate::{Keeps, PassInfo};
+use crate::support::rewrite::{Cx, Pattern, pattern_pass};
+use crate::{Keeps, OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};
@@ -29,6 +32,11 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, 
 pub static INFO: PassInfo = PassInfo {
     name: "reduce-window-rewriter",
     summary: "cumulative sums, products and extrema by blocks: linear work instead of quadratic",
+    options: &[OptionInfo {
+        name: "few-lines",
+        summary: "only reductions along fewer than 8 lines: what compiled code makes of others is linear work as it is",
+        default: OptionValue::Switch(false),
+    }],
     keeps: Keeps::Values,
     example: "\
 HloModule reduce_window_rewriter
@@ -45,16 +53,30 @@ ENTRY e {
   ROOT r = f32[64] reduce-window(x, zero), window={size=64 pad=63_0}, to_apply=add
 }
 ",
-    patterns: &[PATTERNS],
+    patterns: ALL,
+    build: |_, options| match options.switch("few-lines") {
+        true => pattern_pass(FEW_LINES),
+        false => pattern_pass(ALL),
+    },
     ..PassInfo::PLAIN
 };
 
-static PATTERNS: &[Pattern] = &[Pattern::new(
+static ALL: &[&[Pattern]] = &[&[Pattern::new(
     "rewrite-cumulative",
     "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
     &[Opcode::ReduceWindow],
     rewrite,
-)];
+)]];
+
+static FEW_LINES: &[&[Pattern]] = &[&[Pattern::new(
+    "rewrite-cumulative",
+    "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
+    &[Opcode::ReduceWindow],
+    |cx, id| if has_few_lines(cx, id) { rewrite(cx, id) } else { None },
+)]];
+
+/// As many lines are shared by threads.
+const LINES: i64 = 8;
 
 /// The length of a block, and of the longest window that stays: XLA's.
 const BLOCK: i64 = 16;
@@ -108,6 +130,12 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let window = Cumulative { to_apply, ..cumulative }.window(shape.rank(), at, size);
     let sum = cx.add(wide, window, &[x, init]);
     Some(cx.instead(Op::Convert, &[sum]))
+}
+
+/// True if threads could not share the lines along the dimension of a cumulative reduction.
+fn has_few_lines(cx: &Cx<'_>, id: InstrId) -> bool {
+    let (Some(cumulative), Some(shape)) = (recognize(cx, id), cx.array(id)) else { return false };
+    shape.element_count() as i64 / shape.dims[cumulative.dimension].max(1) < LINES
 }
 
 /// The reduction of `x` by blocks.
@@ -164,18 +192,9 @@ fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
     let Op::ReduceWindow(attrs) = &cx.module[id].op else { return None };
     let [x, init] = cx.module[id].operands[..] else { return None };
     let shape = cx.array(x)?;
-    let window = &attrs.window.dims;
-    let mut long = (0..window.len()).filter(|&d| window[d] != WindowDim::default());
-    let (dimension, None) = (long.next()?, long.next()) else { return None };
-    let w = &window[dimension];
-    let size = *shape.dims.get(dimension)?;
-    let backwards = match (w.pad_low, w.pad_high) {
-        (low, 0) if low == size - 1 => false,
-        (0, high) if high == size - 1 => true,
-        _ => return None,
-    };
-    let plain = WindowDim { size, pad_low: w.pad_low, pad_high: w.pad_high, ..WindowDim::default() };
-    if *w != plain || size <= BLOCK {
+    let hlo_analysis::Cumulative { dimension, length, backwards } =
+        hlo_analysis::cumulative(&attrs.window, &shape.dims)?;
+    if length <= BLOCK {
         return None;
     }
     let combiner = binary_combiner(cx.module, attrs.to_apply)?;

@@ -245,7 +245,7 @@ fn a_program_that_is_too_large_can_be_asked_what_it_takes_and_not_run() {
     let sizes = ExecutableGetCompiledMemoryStats { executable, ..none() };
     let sizes = call(api().ExecutableGetCompiledMemoryStats, sizes).expect("sizes");
     assert_eq!((sizes.argument, sizes.output), (4, (4 << 40) + 4));
-    let failed = run(program, &[floats(client, 0, &[], &[1.])]).err().expect("an error");
+    let failed = run(program, &[floats(client, 0, &[], &[1.])]).expect_err("an error");
     assert_eq!(failed.code, hlo_pjrt::fault::Code::ResourceExhausted as i32, "{}", failed.message);
     assert!(
         failed.message.contains("the limit is") || failed.message.contains("are available"),

@@ -1,0 +1,309 @@
+//! Cumulative reductions: windows that reach from each element to the first one of a dimension, or to the last one, as totals
+//! that are carried from element to element. That applies the computation once for each element, where its window alone takes
+//! as many as it has elements.
+//!
+//! From the first element on, elements are combined exactly as in their windows. Totals from the last element on take it that
+//! the computation is associative and the initial value changes nothing, as the operation semantics ("Reduce") ask for. Sums of
+//! floats are made in blocks, to each of which comes the sum of those before it, so that their error grows with the root of the
+//! number of elements at most.
+
+use super::body::{Body, array};
+use super::carried::round_all;
+use super::columns;
+use super::element::ElementCx;
+use super::index::{self, Idx};
+use super::scalar;
+use super::sums;
+use crate::builder::{Binary, V};
+use crate::elem::{self, Elem, flatten, regroup};
+use hlo_analysis::{Cumulative, cumulative};
+use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Module, Op};
+use hlo_plan::Refusal;
+
+/// Windows along fewer elements are unrolled.
+const LEAST: i64 = 8;
+
+/// Arrays that are reduced together: each has a tile of totals on the stack.
+const MOST_OPERANDS: usize = 8;
+
+/// The lines that are gone along together, so that one total need not be there before another one is begun.
+const TOGETHER: i64 = 4;
+
+/// How a cumulative reduction is cut into iterations.
+pub struct Plan {
+    /// The dimension that it runs along.
+    dimension: usize,
+    /// True if it begins at the last element.
+    backwards: bool,
+    /// The dimensions of which each index has an iteration of its own, slowest first.
+    outer: Vec<usize>,
+    /// The dimension that varies fastest, if that is another one: it is cut into tiles, of which each has one iteration.
+    minor: Option<Tiles>,
+    /// The number of iterations.
+    pub iterations: i64,
+}
+
+#[derive(Clone, Copy)]
+struct Tiles {
+    dimension: usize,
+    /// The elements of a tile, and the number of tiles.
+    size: i64,
+    count: i64,
+}
+
+/// The plan for an instruction that is a long cumulative reduction; `None` for any other.
+pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
+    let Op::ReduceWindow(attrs) = &module[id].op else { return None };
+    let operand = array(module, *module[id].operands.first()?).ok()?;
+    let Cumulative { dimension, length, backwards } = cumulative(&attrs.window, &operand.dims)?;
+    if length < LEAST || module[id].operands.len() > 2 * MOST_OPERANDS {
+        return None;
+    }
+    let order = operand.minor_to_major();
+    let fastest = order.iter().copied().find(|&d| operand.dims[d] != 1).filter(|&d| d != dimension);
+    let outer: Vec<usize> =
+        order.into_iter().rev().filter(|&d| d != dimension && Some(d) != fastest).collect();
+    let others: i64 = outer.iter().map(|&d| operand.dims[d]).product();
+    let minor = fastest.map(|dimension| {
+        let all = operand.dims[dimension];
+        let size = columns::tile_size(all, others);
+        Tiles { dimension, size, count: (all + size - 1) / size }
+    });
+    let iterations = others * minor.map_or(1, |tiles| tiles.count);
+    Some(Plan { dimension, backwards, outer, minor, iterations })
+}
+
+/// True if a kernel has no other results than those of `root`.
+pub fn is_whole(body: &Body<'_>, root: InstrId) -> bool {
+    body.roots.iter().all(|r| r.id == root)
+}
+
+/// The elements of a block of a sum of so many.
+fn block(length: i64) -> i64 {
+    let mut block = LEAST;
+    while block.saturating_mul(block) < length {
+        block *= 2;
+    }
+    block
+}
+
+/// Emits iterations `begin..end`.
+pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
+    let (b, module) = (cx.b, cx.body.module);
+    let root = cx.body.roots[0].id;
+    let Op::ReduceWindow(attrs) = &module[root].op else { return Err("not a reduce-window".into()) };
+    let (operands, inits) = module[root].operands.split_at(module[root].operands.len() / 2);
+    let types: Vec<ElementType> =
+        operands.iter().map(|&o| Ok(array(module, o)?.element_type)).collect::<Result<_, Refusal>>()?;
+    let dims = &array(module, operands[0])?.dims;
+    let is_sum = operands.len() == 1 && sums::summed_type(module, attrs.to_apply).is_some();
+    let block = is_sum.then(|| block(dims[plan.dimension]));
+    let run = Run { cx, plan, operands, inits, types, dims, apply: attrs.to_apply, block };
+    match plan.minor {
+        Some(tiles) => run.tiles(tiles, begin, end),
+        None => {
+            let together = b.index(TOGETHER);
+            let groups = b.binary(Binary::Divsi, b.index_sub(end, begin), together);
+            let next = b.index_add(begin, b.index_mul(groups, together));
+            b.for_loop(begin, next, TOGETHER, |first| cx.scoped(|| run.lines(first, TOGETHER)))?;
+            b.for_loop(next, end, 1, |first| cx.scoped(|| run.lines(first, 1)))
+        }
+    }
+}
+
+/// A cumulative reduction that is being emitted.
+struct Run<'s, 'a, 'c> {
+    cx: &'s ElementCx<'a, 'c>,
+    plan: &'s Plan,
+    operands: &'s [InstrId],
+    inits: &'s [InstrId],
+    types: Vec<ElementType>,
+    dims: &'s Dims,
+    apply: ComputationId,
+    /// The elements of a block, of a sum of floats.
+    block: Option<i64>,
+}
+
+impl<'c> Run<'_, '_, 'c> {
+    fn inits(&self) -> Result<Vec<Elem<'c>>, Refusal> {
+        self.inits.iter().map(|&i| self.cx.value(i, &[])).collect()
+    }
+
+    /// The type of a sum, and what its blocks begin with.
+    fn nothing(&self) -> (ElementType, Elem<'c>) {
+        let ty = scalar::accumulator_type(self.types[0]);
+        (ty, sums::nothing(self.cx, ty))
+    }
+
+    /// The index of iteration `at` in the outer dimensions; zero in the others.
+    fn index(&self, at: Idx<'c>) -> Vec<Idx<'c>> {
+        let sizes: Vec<i64> = self.plan.outer.iter().map(|&d| self.dims[d]).collect();
+        let order: Vec<usize> = (0..sizes.len()).rev().collect();
+        let mut index = vec![Idx::constant(0); self.dims.len()];
+        for (k, part) in index::delinearize(self.cx.b, at, &sizes, &order).into_iter().enumerate() {
+            index[self.plan.outer[k]] = part;
+        }
+        index
+    }
+
+    /// Where step `step` is in the dimension that the reduction runs along.
+    fn place(&self, step: V<'c>) -> Idx<'c> {
+        let last = self.dims[self.plan.dimension] - 1;
+        match self.plan.backwards {
+            false => Idx::value(step, 0, last),
+            true => Idx::value(self.cx.b.index_sub(self.cx.b.index(last), step), 0, last),
+        }
+    }
+
+    /// The totals at an index, from those before. They are stored, or their sum with that of the blocks `before`.
+    fn next(
+        &self,
+        totals: &[Elem<'c>],
+        before: Option<Elem<'c>>,
+        index: &[Idx<'c>],
+    ) -> Result<Vec<Elem<'c>>, Refusal> {
+        let cx = self.cx;
+        let here = self.operands.iter().map(|&o| cx.value(o, index)).collect::<Result<Vec<_>, _>>()?;
+        let arguments = if self.plan.backwards { [&here, totals].concat() } else { [totals, &here].concat() };
+        let next = scalar::apply(cx.b, cx.body.module, self.apply, &arguments, true)?;
+        let whole = match before {
+            Some(before) => vec![sums::plus(cx, self.nothing().0, before, next[0])?],
+            None => next.clone(),
+        };
+        let rounded = round_all(cx, &self.types, whole);
+        for root in &cx.body.roots {
+            cx.store(root, index, rounded[root.leaf])?;
+        }
+        Ok(next)
+    }
+
+    /// Steps along the dimension: in blocks of a sum, else all at once. `body` gets the first step and the one after the last.
+    fn blocks(
+        &self,
+        carried: &[V<'c>],
+        mut body: impl FnMut([V<'c>; 2], &[V<'c>]) -> Result<Vec<V<'c>>, Refusal>,
+    ) -> Result<(), Refusal> {
+        let b = self.cx.b;
+        let [zero, steps] = [0, self.dims[self.plan.dimension]].map(|n| b.index(n));
+        match self.block {
+            None => body([zero, steps], carried).map(drop),
+            Some(block) => b
+                .for_carry(zero, steps, block, carried, |first, carried| {
+                    let end = b.binary(Binary::Smin, b.index_add(first, b.index(block)), steps);
+                    self.cx.scoped(|| body([first, end], carried))
+                })
+                .map(drop),
+        }
+    }
+
+    /// Some lines along the dimension that varies fastest, or alone has elements.
+    fn lines(&self, first: V<'c>, count: i64) -> Result<(), Refusal> {
+        let b = self.cx.b;
+        let number = |n: i64| Idx::value(b.index_add(first, b.index(n)), 0, self.plan.iterations - 1);
+        let lines: Vec<Vec<Idx<'c>>> = (0..count).map(|n| self.index(number(n))).collect();
+        let inits = flatten(&self.inits()?);
+        let values = inits.len().max(1);
+        self.blocks(&inits.repeat(lines.len()), |[first, end], outer| {
+            let (ty, nothing) = self.nothing();
+            let start =
+                if self.block.is_some() { flatten(&[nothing]).repeat(lines.len()) } else { outer.to_vec() };
+            let totals = b.for_carry(first, end, 1, &start, |step, carried| -> Result<_, Refusal> {
+                let mut all = Vec::with_capacity(carried.len());
+                for ((line, totals), before) in
+                    lines.iter().zip(carried.chunks(values)).zip(outer.chunks(values))
+                {
+                    let mut index = line.clone();
+                    index[self.plan.dimension] = self.place(step);
+                    let before = self.block.map(|_| Elem::from_values(ty, before));
+                    let totals = regroup(&self.types, totals);
+                    all.extend(flatten(&self.cx.scoped(|| self.next(&totals, before, &index))?));
+                }
+                Ok(all)
+            })?;
+            if self.block.is_none() {
+                return Ok(totals);
+            }
+            let sums = outer.chunks(values).zip(totals.chunks(values)).map(|(before, block)| {
+                let [before, block] = [before, block].map(|values| Elem::from_values(ty, values));
+                sums::plus(self.cx, ty, before, block)
+            });
+            Ok(flatten(&sums.collect::<Result<Vec<_>, _>>()?))
+        })
+    }
+
+    /// Tiles of the dimension that varies fastest: step by step along the other one, the totals of a tile on the stack.
+    fn tiles(&self, tiles: Tiles, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
+        let (cx, b) = (self.cx, self.cx.b);
+        let wide: Vec<ElementType> = self.types.iter().map(|&t| scalar::accumulator_type(t)).collect();
+        let arrays = || wide.iter().map(|&ty| cx.stack_array(ty, tiles.size)).collect::<Vec<V<'c>>>();
+        let (totals, before) = (arrays(), self.block.map(|_| arrays()));
+        let all = self.dims[tiles.dimension];
+        b.for_loop(begin, end, 1, |at| {
+            let (outer, tile) = Idx::value(at, 0, self.plan.iterations - 1).divide(b, tiles.count);
+            let index = self.index(outer);
+            let first = b.index_mul(tile.emit(b), b.index(tiles.size));
+            let count = match all % tiles.size {
+                0 => b.index(tiles.size),
+                _ => b.binary(Binary::Smin, b.index(tiles.size), b.index_sub(b.index(all), first)),
+            };
+            let tile = Tile { cx, wide: &wide, count };
+            tile.fill(before.as_ref().unwrap_or(&totals), &self.inits()?)?;
+            self.blocks(&[], |[lower, upper], _| {
+                if before.is_some() {
+                    tile.fill(&totals, &[self.nothing().1])?;
+                }
+                b.for_loop(lower, upper, 1, |step| {
+                    let mut index = index.clone();
+                    index[self.plan.dimension] = self.place(step);
+                    tile.each(|column| {
+                        index[tiles.dimension] = Idx::value(b.index_add(first, column), 0, all - 1);
+                        let sum = before.as_ref().map(|before| tile.load(before, column)[0]);
+                        let next = self.next(&tile.load(&totals, column), sum, &index)?;
+                        tile.store(&totals, column, &next);
+                        Ok(())
+                    })
+                })?;
+                if let Some(before) = &before {
+                    tile.each(|column| {
+                        let [sum, block] = [before, &totals].map(|arrays| tile.load(arrays, column)[0]);
+                        tile.store(before, column, &[sums::plus(cx, wide[0], sum, block)?]);
+                        Ok(())
+                    })?;
+                }
+                Ok(Vec::new())
+            })
+        })
+    }
+}
+
+/// Arrays on the stack, with an element for each column of a tile.
+struct Tile<'s, 'a, 'c> {
+    cx: &'s ElementCx<'a, 'c>,
+    /// The types of their elements.
+    wide: &'s [ElementType],
+    count: V<'c>,
+}
+
+impl<'c> Tile<'_, '_, 'c> {
+    fn each(&self, body: impl FnOnce(V<'c>) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let b = self.cx.b;
+        b.for_loop(b.index(0), self.count, 1, |column| self.cx.scoped(|| body(column)))
+    }
+
+    fn load(&self, arrays: &[V<'c>], column: V<'c>) -> Vec<Elem<'c>> {
+        self.wide.iter().zip(arrays).map(|(&ty, &array)| elem::load(self.cx.b, ty, array, column)).collect()
+    }
+
+    fn store(&self, arrays: &[V<'c>], column: V<'c>, values: &[Elem<'c>]) {
+        for ((&ty, &array), &value) in self.wide.iter().zip(arrays).zip(values) {
+            elem::store(self.cx.b, ty, array, column, value);
+        }
+    }
+
+    fn fill(&self, arrays: &[V<'c>], values: &[Elem<'c>]) -> Result<(), Refusal> {
+        self.each(|column| {
+            self.store(arrays, column, values);
+            Ok(())
+        })
+    }
+}
