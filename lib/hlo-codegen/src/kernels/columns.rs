@@ -3,7 +3,7 @@
 //! Sums of many rows are made in blocks, as in [`sums`]: each level of blocks has an array of accumulators.
 
 use super::body::{Root, array};
-use super::carried::{Span, carried_spans, round_all};
+use super::carried::{Span, carried_spans};
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::reduce::{Parts, combine, full_index, parts};
@@ -86,7 +86,7 @@ pub fn emit<'c>(
         .rev()
         .filter(|&d| parts.attrs.dimensions.contains(&(d as i64)))
         .collect();
-    let ty = scalar::accumulator_type(result.element_type);
+    let ty = scalar::accumulator_type(parts.carried()[0]);
     let is_sum = sums::summed_type(cx.body.module, parts.attrs.to_apply) == Some(ty);
     let rows: Vec<i64> = reduced.iter().map(|&d| operand.dims[d]).collect();
     let levels = if is_sum { 1 + depth(&rows) } else { 1 };
@@ -161,14 +161,13 @@ impl<'c> Columns<'_, '_, 'c> {
             _ => b.binary(Binary::Smin, tile, b.index_sub(b.index(of), first)),
         };
         let tile = Tile { index, first, count, of };
-        let init = self.cx.value(self.parts.inits[0], &[])?;
-        self.fill(0, &tile, init)?;
+        let start = self.parts.start(self.cx)?;
+        self.fill(0, &tile, start[0])?;
         let spans: Vec<Span<'c>> = rows.iter().map(|&size| Span::whole(size)).collect();
         self.rows(0, &tile, &spans, &mut Vec::new())?;
         self.each(&tile, |column, here| {
             let sum = elem::load(b, self.ty, self.accumulators[0], column);
-            let ty = self.parts.types[0];
-            self.cx.store(root, here, round_all(self.cx, &[ty], vec![sum])[0])
+            self.cx.store(root, here, self.parts.finish(self.cx, vec![sum])[0])
         })
     }
 

@@ -25,6 +25,7 @@ mod contraction;
 mod cumulative;
 mod dot;
 mod element;
+mod extremum;
 mod gather;
 mod index;
 mod key;

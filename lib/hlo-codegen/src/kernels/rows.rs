@@ -2,7 +2,7 @@
 //! normalisation), one row after the other, so that each row is read from memory once and stays in cache.
 
 use super::body::{Body, array};
-use super::carried::{carried_loops, round_all};
+use super::carried::carried_loops;
 use super::element::{ElementCx, Held};
 use super::index::{self, Idx};
 use super::reduce::{combine, parts, reducing_loops};
@@ -221,9 +221,8 @@ fn reduce_row<'c>(
     let split = plan.leading.len();
     let strides = shape.row_major_strides();
     let keep = buffers.iter().find(|(kept, _)| *kept == operand).copied();
-    let init = vec![cx.value(p.inits[0], &[])?];
     let mut index = at.to_vec();
-    let out = reducing_loops(cx, &p, &plan.trailing, init, &mut index, &mut |index, acc| {
+    let out = reducing_loops(cx, &p, &plan.trailing, &mut index, &mut |index, acc| {
         let next = combine(cx, &p, acc, index)?;
         if let Some((_, base)) = keep {
             let value = cx.value(operand, index)?;
@@ -235,5 +234,5 @@ fn reduce_row<'c>(
     if let Some((_, base)) = keep {
         cx.hold(operand, Held::Row { base, dims: plan.trailing.len() });
     }
-    Ok(round_all(cx, &p.types, out)[0])
+    Ok(p.finish(cx, out)[0])
 }
