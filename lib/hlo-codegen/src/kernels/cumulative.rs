@@ -56,7 +56,8 @@ pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
     let Op::ReduceWindow(attrs) = &module[id].op else { return None };
     let operand = array(module, *module[id].operands.first()?).ok()?;
     let Cumulative { dimension, length, backwards } = cumulative(&attrs.window, &operand.dims)?;
-    if length < LEAST || module[id].operands.len() > 2 * MOST_OPERANDS {
+    let has_elements = operand.element_count() > 0;
+    if length < LEAST || !has_elements || module[id].operands.len() > 2 * MOST_OPERANDS {
         return None;
     }
     let order = operand.minor_to_major();
