@@ -274,7 +274,8 @@ impl<'t> ModuleParser<'t> {
         }
         // What starts a line is taken for an instruction that lacks something.
         let starts_line = text[end..next].contains(['\n', '\r']);
-        if next >= close || starts_line || starts_instruction(&text[next..]) {
+        // On the same line, `name= value` rather lacks the comma of an attribute than the blank of an instruction.
+        if next >= close || starts_line || defines_instruction(&text[next..]) {
             return next;
         }
         let resume = self.next_instruction(next, close);
@@ -437,17 +438,25 @@ pub fn starts_entry(rest: &str) -> bool {
     name.is_some_and(|n| !n.starts_with('='))
 }
 
-/// True if `rest` starts like an instruction: `ROOT`, or a name and ` =`.
+/// True if `rest` starts like an instruction: a name and ` =`, or `= ` by mistake.
 pub fn starts_instruction(rest: &str) -> bool {
+    after_name(rest).is_some_and(|after| after.starts_with("= ")) || defines_instruction(rest)
+}
+
+/// Whether `rest` starts with a name and an `=` that is not an attribute's, which follows its name at once.
+fn defines_instruction(rest: &str) -> bool {
+    let Some(after) = after_name(rest) else { return false };
+    let with_percent = rest[..rest.len() - after.len()].contains('%');
+    (with_percent && after.starts_with('='))
+        || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
+}
+
+/// What follows the name, with `ROOT` before it or not, that `rest` starts with.
+fn after_name(rest: &str) -> Option<&str> {
     let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
     let rest = root.unwrap_or(rest).trim_blanks_start();
     let (rest, with_percent) = rest.strip_prefix('%').map_or((rest, false), |rest| (rest, true));
     let name = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')));
-    let Some(end) = name.filter(|&e| e > 0) else { return false };
-    let after = &rest[end..];
-    // An attribute's name is followed by `=` and its value at once.
-    let after = after.strip_prefix(':').filter(|_| !with_percent).unwrap_or(after);
-    after.starts_with("= ")
-        || (with_percent && after.starts_with('='))
-        || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
+    let after = &rest[name.filter(|&e| e > 0)?..];
+    Some(after.strip_prefix(':').filter(|_| !with_percent).unwrap_or(after))
 }

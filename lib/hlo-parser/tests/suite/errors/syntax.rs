@@ -183,6 +183,7 @@ ENTRY e {
   d = f32[4] add(a b)
   e = f32[4] negate(a) metadata={op_name="x"}
   f= f32[4] negate(a)
+  h = s32[4] iota()result_accuracy= iota_dimension=0
   ROOT g = f32[4] add(b, c)
 }
 "#,
@@ -218,6 +219,12 @@ error[E0110]: expected an instruction `name = …`, found `f`
   │   ^ expected an instruction `name = …`
   │
   = a blank goes before the `=` of an instruction; `name=value` is an attribute
+
+error[E0110]: expected `,` and an attribute `name=value`, or the next instruction, found `result_accuracy`
+   ┌─ m.hlo:10:20
+   │
+10 │   h = s32[4] iota()result_accuracy= iota_dimension=0
+   │                    ^^^^^^^^^^^^^^^
 "#,
     );
 }
