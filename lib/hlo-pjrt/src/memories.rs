@@ -1,11 +1,9 @@
 //! In which kind of memory a program has its arguments and results: what the caller is told. All are the same memory.
 
 use crate::device::MEMORY_KINDS;
-use hlo_ir::{InstrId, Module, Op, Shape};
+use hlo_ir::{InstrId, LayoutItems, Module, Op, Shape};
 
-/// The host's memory among memory spaces.
-const HOST: i32 = 5;
-/// The kind of memory that this is.
+/// The kind of memory that the host's memory space is.
 const PINNED_HOST: &str = "pinned_host";
 /// The target of a call that says in which kind of memory its operand is, and the frontend attribute that names the kind.
 const PLACEMENT: (&str, &str) = ("annotate_device_placement", "_xla_buffer_placement");
@@ -35,7 +33,7 @@ pub fn of_results(module: &Module) -> Vec<usize> {
 }
 
 fn of_layout(leaf: &Shape) -> usize {
-    let is_host = leaf.as_array().is_some_and(|array| array.memory_space() == HOST);
+    let is_host = leaf.as_array().is_some_and(|array| array.memory_space() == LayoutItems::HOST_MEMORY);
     if is_host { number(PINNED_HOST) } else { 0 }
 }
 

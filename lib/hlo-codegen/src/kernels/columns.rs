@@ -9,7 +9,7 @@ use super::index::{self, Idx};
 use super::reduce::{Parts, combine, full_index, parts};
 use super::scalar;
 use super::sums::{self, elements, step_size};
-use crate::builder::{Binary, V};
+use crate::builder::{Binary, Builder, V};
 use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
@@ -68,6 +68,17 @@ pub fn tile_size(columns: i64, others: i64) -> i64 {
     (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns)
 }
 
+/// The first column of a tile, and how many columns it has: of the last one fewer, maybe.
+pub fn tile_bounds<'c>(b: &Builder<'c>, number: V<'c>, tile: i64, columns: i64) -> [V<'c>; 2] {
+    let size = b.index(tile);
+    let first = b.index_mul(number, size);
+    let count = match columns % tile {
+        0 => size,
+        _ => b.binary(Binary::Smin, size, b.index_sub(b.index(columns), first)),
+    };
+    [first, count]
+}
+
 /// Emits tiles `begin..end` of a column reduction.
 pub fn emit<'c>(
     cx: &ElementCx<'_, 'c>,
@@ -99,12 +110,8 @@ pub fn emit<'c>(
     b.for_loop(begin, end, 1, |i| {
         let at = Idx::value(i, 0, outer * plan.tiles - 1);
         let (rest, tile) = at.divide(b, plan.tiles);
-        let sizes: Vec<i64> = plan.outer.iter().map(|&d| result.dims[d]).collect();
-        let order: Vec<usize> = (0..sizes.len()).rev().collect();
         let mut index = vec![Idx::constant(0); result.rank()];
-        for (k, part) in index::delinearize(b, rest, &sizes, &order).into_iter().enumerate() {
-            index[plan.outer[k]] = part;
-        }
+        index::set_along(b, rest, &result.dims, &plan.outer, &mut index);
         let root = Root { id: root, leaf: 0, slot };
         cx.scoped(|| columns.tile(&root, &index, tile.emit(b), &rows))
     })
@@ -154,12 +161,7 @@ impl<'c> Columns<'_, '_, 'c> {
     fn tile(&self, root: &Root, index: &[Idx<'c>], number: V<'c>, rows: &[i64]) -> Result<(), Refusal> {
         let b = self.cx.b;
         let of = array(self.cx.body.module, root.id)?.dims[self.minor];
-        let tile = b.index(self.tile);
-        let first = b.index_mul(number, tile);
-        let count = match of % self.tile {
-            0 => tile,
-            _ => b.binary(Binary::Smin, tile, b.index_sub(b.index(of), first)),
-        };
+        let [first, count] = tile_bounds(b, number, self.tile, of);
         let tile = Tile { index, first, count, of };
         let start = self.parts.start(self.cx)?;
         self.fill(0, &tile, start[0])?;

@@ -138,12 +138,8 @@ impl<'c> Run<'_, '_, 'c> {
 
     /// The index of iteration `at` in the outer dimensions; zero in the others.
     fn index(&self, at: Idx<'c>) -> Vec<Idx<'c>> {
-        let sizes: Vec<i64> = self.plan.outer.iter().map(|&d| self.dims[d]).collect();
-        let order: Vec<usize> = (0..sizes.len()).rev().collect();
         let mut index = vec![Idx::constant(0); self.dims.len()];
-        for (k, part) in index::delinearize(self.cx.b, at, &sizes, &order).into_iter().enumerate() {
-            index[self.plan.outer[k]] = part;
-        }
+        index::set_along(self.cx.b, at, self.dims, &self.plan.outer, &mut index);
         index
     }
 
@@ -242,11 +238,7 @@ impl<'c> Run<'_, '_, 'c> {
         b.for_loop(begin, end, 1, |at| {
             let (outer, tile) = Idx::value(at, 0, self.plan.iterations - 1).divide(b, tiles.count);
             let index = self.index(outer);
-            let first = b.index_mul(tile.emit(b), b.index(tiles.size));
-            let count = match all % tiles.size {
-                0 => b.index(tiles.size),
-                _ => b.binary(Binary::Smin, b.index(tiles.size), b.index_sub(b.index(all), first)),
-            };
+            let [first, count] = columns::tile_bounds(b, tile.emit(b), tiles.size, all);
             let tile = Tile { cx, wide: &wide, count };
             tile.fill(before.as_ref().unwrap_or(&totals), &self.inits()?)?;
             self.blocks(&[], |[lower, upper], _| {

@@ -159,6 +159,22 @@ pub fn delinearize<'c>(
     index
 }
 
+/// Sets an index along some dimensions, slowest first, to that of the element at a linear position among them; `dims` are the sizes of
+/// all dimensions.
+pub fn set_along<'c>(
+    b: &Builder<'c>,
+    position: Idx<'c>,
+    dims: &[i64],
+    along: &[usize],
+    index: &mut [Idx<'c>],
+) {
+    let sizes: Vec<i64> = along.iter().map(|&d| dims[d]).collect();
+    let minor_to_major: Vec<usize> = (0..sizes.len()).rev().collect();
+    for (&d, part) in along.iter().zip(delinearize(b, position, &sizes, &minor_to_major)) {
+        index[d] = part;
+    }
+}
+
 /// The operand index of `reshape` between row-major dimension lists of the same element count. Dimensions are
 /// matched in groups of equal size, so that only dimensions that are really split or merged cost a division.
 pub fn reshape<'c>(b: &Builder<'c>, index: &[Idx<'c>], from: &[i64], to: &[i64]) -> Vec<Idx<'c>> {
@@ -190,11 +206,7 @@ pub fn reshape<'c>(b: &Builder<'c>, index: &[Idx<'c>], from: &[i64], to: &[i64])
         for &e in &real_to {
             position = position.times(b, to[e]).add(b, index[e]);
         }
-        let sizes: Vec<i64> = real_from.iter().map(|&d| from[d]).collect();
-        let order: Vec<usize> = (0..sizes.len()).rev().collect();
-        for (k, part) in delinearize(b, position, &sizes, &order).into_iter().enumerate() {
-            out[real_from[k]] = part;
-        }
+        set_along(b, position, from, &real_from, &mut out);
     }
     out
 }

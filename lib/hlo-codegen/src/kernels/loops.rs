@@ -120,11 +120,7 @@ impl LoopPlan {
         b.for_loop(begin, end, 1, |i| {
             let mut index = vec![Idx::constant(0); self.dims.len()];
             let position = Idx::value(i, 0, self.iterations.max(1) - 1);
-            let sizes: Vec<i64> = self.order[..self.split].iter().map(|&d| self.dims[d]).collect();
-            let minor: Vec<usize> = (0..sizes.len()).rev().collect();
-            for (k, part) in index::delinearize(b, position, &sizes, &minor).into_iter().enumerate() {
-                index[self.order[k]] = part;
-            }
+            index::set_along(b, position, &self.dims, &self.order[..self.split], &mut index);
             cx.scoped(|| self.inner(cx, self.split, None, &mut index, body))
         })
     }
@@ -240,12 +236,8 @@ fn row_of_tiles<'c>(
     let b = cx.b;
     let tiles = (plan.dims[e] + TILE - 1) / TILE;
     let (others, tile) = position.divide(b, tiles);
-    let sizes: Vec<i64> = plan.order[..plan.split].iter().map(|&k| plan.dims[k]).collect();
-    let minor: Vec<usize> = (0..sizes.len()).rev().collect();
     let mut outer = vec![Idx::constant(0); plan.dims.len()];
-    for (k, part) in index::delinearize(b, others, &sizes, &minor).into_iter().enumerate() {
-        outer[plan.order[k]] = part;
-    }
+    index::set_along(b, others, &plan.dims, &plan.order[..plan.split], &mut outer);
     let end_of = |start: V<'c>, size: i64| {
         let (tile, size) = (b.index(TILE), b.index(size));
         b.binary(Binary::Smin, b.index_add(start, tile), size)

@@ -75,12 +75,8 @@ pub fn emit<'c>(
     let initial = cx.value(plan.initial, &[])?;
     b.for_loop(begin, end, 1, |i| {
         let position = Idx::value(i, 0, plan.iterations.max(1) - 1);
-        let sizes = plan.sizes(plan.shape, &plan.independent);
-        let minor: Vec<usize> = (0..sizes.len()).rev().collect();
         let mut outer = vec![Idx::constant(0); plan.shape.rank()];
-        for (k, part) in index::delinearize(b, position, &sizes, &minor).into_iter().enumerate() {
-            outer[plan.independent[k]] = part;
-        }
+        index::set_along(b, position, &plan.shape.dims, &plan.independent, &mut outer);
         let at_all = |at: &[Idx<'c>]| {
             let mut index = outer.clone();
             plan.shared.iter().zip(at).for_each(|(&d, &i)| index[d] = i);

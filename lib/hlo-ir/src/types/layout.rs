@@ -31,12 +31,17 @@ pub struct LayoutItems {
     pub pointer_type: Option<ElementType>,
     /// `E(n)`: the bits that an element takes in memory; 0 means what its type takes.
     pub element_size_bits: i64,
-    /// `S(n)`: the memory space; 0 is the default one, 5 the host's.
+    /// `S(n)`: the memory space; 0 is the default one, [`LayoutItems::HOST_MEMORY`] the host's.
     pub memory_space: i32,
     /// `SC(0:10,20)(1:5)`: where dimensions are split.
     pub split_configs: Vec<SplitConfig>,
     /// `M(n)`: the bytes before the elements that hold the sizes of dynamic dimensions.
     pub metadata_prefix_bytes: i64,
+}
+
+impl LayoutItems {
+    /// The number of the host's memory among memory spaces: XLA's.
+    pub const HOST_MEMORY: i32 = 5;
 }
 
 /// A tile: its sizes, the last one for the fastest varying dimension.

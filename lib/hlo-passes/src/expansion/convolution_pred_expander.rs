@@ -8,7 +8,7 @@
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
-use hlo_ir::{ElementType, InstrId, Op, Opcode};
+use hlo_ir::{ElementType, InstrId, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -34,18 +34,10 @@ ENTRY e {
 
 fn of_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let operands = cx.module[id].operands.to_vec();
-    let result = cx.module[id].shape.as_array()?.clone();
     let [x, k] = operands[..] else { return None };
-    let types = [cx.element_type(x)?, cx.element_type(k)?, result.element_type];
+    let types = [cx.element_type(x)?, cx.element_type(k)?, cx.element_type(id)?];
     if !types.iter().all(|t| t.is_pred()) {
         return None;
     }
-    let mut converted = Vec::new();
-    for operand in operands {
-        let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
-        converted.push(cx.add(shape, Op::Convert, &[operand]));
-    }
-    let op = cx.module[id].op.clone();
-    let sums = cx.add(result.with_element_type(ElementType::F32), op, &converted);
-    Some(cx.instead(Op::Convert, &[sums]))
+    cx.computed_in(ElementType::F32)
 }

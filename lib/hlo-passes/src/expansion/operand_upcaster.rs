@@ -97,11 +97,7 @@ fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if types.contains(&result) || !types.iter().all(|&t| holds(result, t)) {
         return None;
     }
-    let mut converted = Vec::new();
-    for operand in operands {
-        let shape = cx.module[operand].shape.as_array()?.with_element_type(result);
-        converted.push(cx.add(shape, Op::Convert, &[operand]));
-    }
+    let converted = operands.into_iter().map(|o| cx.convert(o, result)).collect::<Option<Vec<_>>>()?;
     let op = cx.module[id].op.clone();
     Some(cx.instead(op, &converted))
 }
@@ -111,22 +107,14 @@ fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(attrs) = &cx.module[id].op else { return None };
     let wanted = attrs.algorithm == DotAlgorithm::F64F64F64;
-    let result = cx.module[id].shape.as_array()?.clone();
-    let wide = if result.element_type.is_complex() { ElementType::C128 } else { ElementType::F64 };
-    let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
-    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, result.element_type];
+    let result = cx.element_type(id)?;
+    let wide = if result.is_complex() { ElementType::C128 } else { ElementType::F64 };
+    let types = [cx.element_type(cx.operand(id, 0)?)?, cx.element_type(cx.operand(id, 1)?)?, result];
     let inexact = types.iter().all(|t| t.is_float() || t.is_complex());
     if !wanted || !inexact || types.contains(&wide) {
         return None;
     }
-    let mut converted = Vec::new();
-    for operand in operands {
-        let shape = cx.module[operand].shape.as_array()?.with_element_type(wide);
-        converted.push(cx.add(shape, Op::Convert, &[operand]));
-    }
-    let op = cx.module[id].op.clone();
-    let sum = cx.add(result.with_element_type(wide), op, &converted);
-    Some(cx.instead(Op::Convert, &[sum]))
+    cx.computed_in(wide)
 }
 
 /// Operands of floats of fewer than 16 bits in the other operand's type, or `bf16`, which hold them exactly: packing reads half of
@@ -142,11 +130,7 @@ fn upcast_narrow_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let mut converted = Vec::new();
     for (operand, [own, other]) in operands.into_iter().zip([types, [types[1], types[0]]]) {
-        let shape = cx.module[operand].shape.as_array()?.clone();
-        converted.push(match is_narrow(own) {
-            true => cx.add(shape.with_element_type(wider(own, other)), Op::Convert, &[operand]),
-            false => operand,
-        });
+        converted.push(if is_narrow(own) { cx.convert(operand, wider(own, other))? } else { operand });
     }
     let op = cx.module[id].op.clone();
     if !is_narrow(result.element_type) {
@@ -169,41 +153,21 @@ fn wider(narrow: ElementType, other: ElementType) -> ElementType {
 
 /// Floats of fewer than 16 bits are computed in f32.
 fn upcast_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
-    let result = cx.module[id].shape.as_array()?.clone();
-    if !result.element_type.is_float() || result.element_type.bit_width() >= 16 {
+    let result = cx.element_type(id)?;
+    if !result.is_float() || result.bit_width() >= 16 {
         return None;
     }
-    let mut converted = Vec::new();
-    let operands = cx.module[id].operands.clone();
-    for operand in operands {
-        let shape = cx.module[operand].shape.as_array()?.with_element_type(ElementType::F32);
-        converted.push(cx.add(shape, Op::Convert, &[operand]));
-    }
-    let op = cx.module[id].op.clone();
-    let wide = cx.add(result.with_element_type(ElementType::F32), op, &converted);
-    Some(cx.instead(Op::Convert, &[wide]))
+    cx.computed_in(ElementType::F32)
 }
 
 fn upcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Convolution(_) = &cx.module[id].op else { return None };
     let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
-    let result = cx.module[id].shape.as_array()?.clone();
-    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, result.element_type];
+    let types = [cx.element_type(operands[0])?, cx.element_type(operands[1])?, cx.element_type(id)?];
     if is_direct(types) {
         return None;
     }
-    let wide = wide_type(types);
-    let mut converted = Vec::new();
-    for operand in operands {
-        let shape = cx.module[operand].shape.as_array()?.clone();
-        converted.push(match shape.element_type == wide {
-            true => operand,
-            false => cx.add(shape.with_element_type(wide), Op::Convert, &[operand]),
-        });
-    }
-    let op = cx.module[id].op.clone();
-    let sum = cx.add(result.with_element_type(wide), op, &converted);
-    Some(cx.instead(Op::Convert, &[sum]))
+    cx.computed_in(wide_type(types))
 }
 
 /// True if the runtime has a convolution of the first two types that gives the third.

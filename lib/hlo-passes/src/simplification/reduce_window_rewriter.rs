@@ -61,21 +61,19 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-static ALL: &[&[Pattern]] = &[&[Pattern::new(
-    "rewrite-cumulative",
-    "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
-    &[Opcode::ReduceWindow],
-    rewrite,
-)]];
+static ALL: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, i64::MAX))]];
+static FEW_LINES: &[&[Pattern]] = &[&[pattern(|cx, id| rewrite(cx, id, LINES))]];
 
-static FEW_LINES: &[&[Pattern]] = &[&[Pattern::new(
-    "rewrite-cumulative",
-    "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
-    &[Opcode::ReduceWindow],
-    |cx, id| if has_few_lines(cx, id) { rewrite(cx, id) } else { None },
-)]];
+const fn pattern(apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>) -> Pattern {
+    Pattern::new(
+        "rewrite-cumulative",
+        "reduce-window(x, init) of all elements before → blocks of 16, and the same of their sums",
+        &[Opcode::ReduceWindow],
+        apply,
+    )
+}
 
-/// As many lines are shared by threads.
+/// As many lines threads can share.
 const LINES: i64 = 8;
 
 /// The length of a block, and of the longest window that stays: XLA's.
@@ -114,9 +112,13 @@ impl Cumulative {
     }
 }
 
-fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+/// Rewrites a reduction along fewer lines than `lines`.
+fn rewrite(cx: &mut Cx<'_>, id: InstrId, lines: i64) -> Option<InstrId> {
     let cumulative = recognize(cx, id)?;
     let (x, shape) = (cx.operand(id, 0)?, cx.array(id)?);
+    if shape.element_count() as i64 / shape.dims[cumulative.dimension] >= lines {
+        return None;
+    }
     if !rounds_in_between(cumulative.op.opcode(), shape.element_type) {
         return blocks(cx, x, &cumulative);
     }
@@ -125,17 +127,11 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let init = cx.splat_integer(&scalar, i64::from(cumulative.op == Op::Multiply))?;
     let to_apply = cx.combiner(&cumulative.op, ElementType::F32);
     let wide = shape.with_element_type(ElementType::F32);
-    let x = cx.add(cx.array(x)?.with_element_type(ElementType::F32), Op::Convert, &[x]);
+    let x = cx.convert(x, ElementType::F32)?;
     let (at, size) = (cumulative.dimension, shape.dims[cumulative.dimension]);
     let window = Cumulative { to_apply, ..cumulative }.window(shape.rank(), at, size);
     let sum = cx.add(wide, window, &[x, init]);
     Some(cx.instead(Op::Convert, &[sum]))
-}
-
-/// True if threads could not share the lines along the dimension of a cumulative reduction.
-fn has_few_lines(cx: &Cx<'_>, id: InstrId) -> bool {
-    let (Some(cumulative), Some(shape)) = (recognize(cx, id), cx.array(id)) else { return false };
-    shape.element_count() as i64 / shape.dims[cumulative.dimension].max(1) < LINES
 }
 
 /// The reduction of `x` by blocks.

@@ -82,8 +82,8 @@ impl Transposed {
     /// The operand as it is without the transpose.
     fn as_is(&self, cx: &mut Cx<'_>) -> Option<InstrId> {
         let Some(conversion) = self.conversion else { return Some(self.source) };
-        let shape = cx.array(self.source)?.with_element_type(cx.element_type(conversion)?);
-        Some(cx.add(shape, Op::Convert, &[self.source]))
+        let ty = cx.element_type(conversion)?;
+        cx.convert(self.source, ty)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Values on their way through tuples, calls and loops, the memory that they lie in, and the calls that move them
 //! between the memory of the host and that of the device.
 
-use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, Module, Op, Shape};
+use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use std::collections::HashMap;
 
 /// The number of the host's memory space.
-pub(crate) const HOST: i32 = 5;
+pub(crate) const HOST: i32 = LayoutItems::HOST_MEMORY;
 
 /// The number of the device's memory space.
 pub(crate) const DEVICE: i32 = 0;

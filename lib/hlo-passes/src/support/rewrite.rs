@@ -126,6 +126,24 @@ impl Cx<'_> {
         self.add(shape, op, operands)
     }
 
+    /// `value` with elements of another type; itself if it has them.
+    pub(crate) fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
+        let shape = self.array(value)?;
+        if shape.element_type == ty {
+            return Some(value);
+        }
+        Some(self.add(shape.with_element_type(ty), Op::Convert, &[value]))
+    }
+
+    /// The instruction looked at, an operation on arrays, computed on operands of another type, its result converted.
+    pub(crate) fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
+        let (operands, op) = (self.module[self.at].operands.to_vec(), self.module[self.at].op.clone());
+        let converted = operands.into_iter().map(|o| self.convert(o, ty)).collect::<Option<Vec<_>>>()?;
+        let shape = self.array(self.at)?.with_element_type(ty);
+        let result = self.add(shape, op, &converted);
+        Some(self.instead(Op::Convert, &[result]))
+    }
+
     /// The elements of `id` in these ranges, which lie inside; `id` itself if they are all.
     pub(crate) fn slice(&mut self, id: InstrId, ranges: Vec<SliceDim>) -> Option<InstrId> {
         let a = self.array(id)?;

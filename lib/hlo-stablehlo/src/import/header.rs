@@ -8,9 +8,6 @@ use crate::tree::{Attribute, Operation};
 use hlo_ir::attr::{BufferDonor, Count, EntryLayout, InputOutputAlias, LayoutModes};
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, LayoutItems, Shape};
 
-/// Where the host's memory is among memory spaces.
-const HOST_MEMORY: i32 = 5;
-
 impl Importer<'_> {
     /// Makes `entry` the entry, and says in the header what attributes of the module and of `main` say.
     pub fn header(&mut self, entry: ComputationId) {
@@ -128,7 +125,9 @@ fn lay_out(main: &Operation, (list, index): (&str, usize), shape: &mut Shape) ->
 fn in_host_memory(array: &ArrayShape) -> ArrayShape {
     let layout = array.layout.clone().unwrap_or_else(|| Layout::row_major(array.rank()));
     let items = layout.items().cloned().unwrap_or_default();
-    array.clone().with_layout(layout.with_items(LayoutItems { memory_space: HOST_MEMORY, ..items }))
+    array
+        .clone()
+        .with_layout(layout.with_items(LayoutItems { memory_space: LayoutItems::HOST_MEMORY, ..items }))
 }
 
 /// The order of the dimensions in `{0,1:T(8,128)}`; tiles and what else follows say nothing here.

@@ -221,10 +221,7 @@ fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let line = cx.reshaped(kernel, &[features])?;
     let mut factors = [(x, map), (line, [labels.output_feature].into_iter().collect())];
     for (side, _) in &mut factors {
-        let from = cx.array(*side)?;
-        if from.element_type != shape.element_type {
-            *side = cx.add(from.with_element_type(shape.element_type), Op::Convert, &[*side]);
-        }
+        *side = cx.convert(*side, shape.element_type)?;
     }
     sum_of_product(cx, &factors, &shape)
 }
