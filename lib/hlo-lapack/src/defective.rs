@@ -4,7 +4,7 @@
 use num_traits::Float;
 
 use super::householder::length;
-use super::schur::{exact, largest_size, pairs, rotation, schur, turn};
+use super::schur::{exact, largest_size, pairs, quotient, rotation, schur, turn};
 use super::times;
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
@@ -113,7 +113,7 @@ fn right_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     x[k] = W::one_impl();
     for i in (0..k).rev() {
         let sum = (i + 1..=k).fold(W::ZERO, |sum, j| sum + t.get(i, j) * x[j]);
-        x[i] = -sum / difference(t, i, k, least);
+        x[i] = quotient(-sum, difference(t, i, k, least));
         shrink(&mut x, i);
     }
     x
@@ -125,7 +125,7 @@ fn left_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     x[k] = W::one_impl();
     for i in k + 1..t.rows() {
         let sum = (k..i).fold(W::ZERO, |sum, j| sum + t.get(j, i).conj() * x[j]);
-        x[i] = -sum / difference(t, i, k, least).conj();
+        x[i] = quotient(-sum, difference(t, i, k, least).conj());
         shrink(&mut x, i);
     }
     x

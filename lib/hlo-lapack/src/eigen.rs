@@ -90,6 +90,10 @@ pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Resu
     Ok(results)
 }
 
+/// Matrices of so many rows have their eigenvalues in LAPACK's order, which follows from how its algorithm finds them; for larger ones it
+/// takes another algorithm, and here faer's is faster.
+const IN_ORDER: usize = 75;
+
 /// Eigenvalues, and left and right eigenvectors.
 type Eigen<T> = (Vec<<T as Scalar>::Wide>, [Matrix<<T as Scalar>::Wide>; 2]);
 
@@ -97,6 +101,9 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     let n = a.rows();
     if n == 0 {
         return Ok(Some((Vec::new(), [Matrix::zeros(0, 0)?, Matrix::zeros(0, 0)?])));
+    }
+    if n <= IN_ORDER {
+        return by_substitution(a, [left, right]);
     }
     let computed = match T::COMPLEX {
         true => {
@@ -121,7 +128,7 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     by_substitution(a, [left, right])
 }
 
-/// The same by a Schur form, whatever the eigenvalues.
+/// The same by a Schur form, whatever the eigenvalues, and in the order in which LAPACK's algorithm for small matrices finds them.
 fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option<Eigen<T>>, Error> {
     let n = a.rows();
     let mut copy = Matrix::zeros(n, n)?;

@@ -1,10 +1,13 @@
-//! `gees`: Schur forms, by the QR algorithm on the Hessenberg form.
+//! `gees`: Schur forms, by the QR algorithm on the Hessenberg form. Shifts, and what is negligible, are those of LAPACK's `lahqr`, so that
+//! eigenvalues come in the same order, which is that of every matrix of up to 75 rows there.
 
-use num_complex::Complex;
+mod double_shift;
+mod single_shift;
+
 use num_traits::Float;
 
 use super::driver::{Data, vector};
-use super::householder::{gehrd, orgqr, reflector};
+use super::householder::{gehrd, orgqr};
 use super::{not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
@@ -49,10 +52,10 @@ pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<
         a.column_mut(j)[(j + 2).min(n)..].fill(T::ZERO);
     }
     let info = match T::COMPLEX {
-        true => complex_schur(&mut a, &mut q),
+        true => single_shift::triangularize(&mut a, &mut q),
         false => {
             let (mut h, mut z) = (real_parts(&a)?, real_parts(&q)?);
-            let info = real_schur(&mut h, &mut z);
+            let info = double_shift::triangularize(&mut h, &mut z);
             for (to, from) in [(&mut a, &h), (&mut q, &z)] {
                 to.values_mut().iter_mut().zip(from.values()).for_each(|(to, &re)| *to = T::real(re));
             }
@@ -108,6 +111,11 @@ fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
 
 /// How often the algorithm turns for one eigenvalue at most, for each row.
 const TURNS: usize = 30;
+/// At every so many turns for one eigenvalue other shifts break a cycle: at the odd ones those of the block's start, at the even ones those of
+/// its end.
+const EXCEPTIONAL: usize = 10;
+/// What these are: that much of the elements below the diagonal beyond the diagonal element.
+const BEYOND: f64 = 0.75;
 /// After so many turns what rounding may have made of 0 in the whole matrix is taken for 0: blocks of multiple eigenvalues can
 /// consist of rounding noise only.
 const PATIENCE: usize = 20;
@@ -115,78 +123,56 @@ const PATIENCE: usize = 20;
 /// Where the last block of a Hessenberg matrix's first `end` rows begins that has no negligible element below its
 /// diagonal, after so many turns; the one before it is set to 0.
 fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: usize) -> usize {
-    let epsilon = <T::Part as Float>::epsilon();
-    let tiny = <T::Part as Float>::min_positive_value() / epsilon;
-    for i in (1..end).rev() {
-        let beside = h.get(i - 1, i - 1).size() + h.get(i, i).size();
-        let scale = match turns > PATIENCE {
-            true => norm * exact::<T::Part>(h.rows().max(10) as f64),
-            false if beside == <T::Part as Number>::ZERO => norm,
-            false => beside,
-        };
-        if h.get(i, i - 1).size() <= Float::max(epsilon * scale, tiny) {
-            h.set(i, i - 1, T::ZERO);
-            return i;
+    let rounding = <T::Part as Float>::epsilon() * norm * exact::<T::Part>(h.rows().max(10) as f64);
+    for k in (1..end).rev() {
+        let is_noise = turns > PATIENCE && h.get(k, k - 1).size() <= rounding;
+        if is_noise || is_negligible(h, k) {
+            h.set(k, k - 1, T::ZERO);
+            return k;
         }
     }
     0
+}
+
+/// Whether the element below the diagonal in row `k` is, by the criterion of Ahues and Tisseur (LAPACK Working Note 122): the
+/// eigenvalues change by no more than rounding does.
+fn is_negligible<T: Scalar>(h: &Matrix<T>, k: usize) -> bool {
+    let (zero, ulp) = (<T::Part as Number>::ZERO, <T::Part as Float>::epsilon());
+    let n = h.rows();
+    let small = <T::Part as Float>::min_positive_value() * (exact::<T::Part>(n as f64) / ulp);
+    let (below, beside) = (h.get(k, k - 1).size(), h.get(k - 1, k).size());
+    if below <= small {
+        return true;
+    }
+    let (upper, lower) = (h.get(k - 1, k - 1), h.get(k, k));
+    let mut sum = upper.size() + lower.size();
+    if sum == zero {
+        let before = if k > 1 { h.get(k - 1, k - 2).size() } else { zero };
+        sum = before + if k + 1 < n { h.get(k + 1, k).size() } else { zero };
+    }
+    if below > ulp * sum {
+        return false;
+    }
+    let (lower, apart) = (lower.size(), (upper - lower).size());
+    let (most, least) = (Float::max(below, beside), Float::min(below, beside));
+    let (far, near) = (Float::max(lower, apart), Float::min(lower, apart));
+    let sum = far + most;
+    least * (most / sum) <= Float::max(small, ulp * (near * (far / sum)))
 }
 
 pub(crate) fn largest_size<T: Scalar>(h: &Matrix<T>) -> T::Part {
     h.values().iter().fold(<T::Part as Number>::ZERO, |most, z| Float::max(most, z.size()))
 }
 
-/// The triangular form of a Hessenberg matrix, with single shifts; 0, or the number of eigenvalues that are not found.
-fn complex_schur<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
-    let norm = largest_size(h);
-    let (mut end, mut turns) = (h.rows(), 0);
-    while end > 1 {
-        let start = block_start(h, end, norm, turns);
-        if start + 1 == end {
-            (end, turns) = (end - 1, 0);
-            continue;
-        }
-        turns += 1;
-        if turns > TURNS * h.rows().max(10) {
-            return end as i32;
-        }
-        let shift = match turns % 10 {
-            // One that breaks a cycle.
-            0 => h.get(end - 1, end - 1) + T::real(h.get(end - 1, end - 2).size()),
-            _ => close_eigenvalue(h, end),
-        };
-        let (mut x, mut y) = (h.get(start, start) - shift, h.get(start + 1, start));
-        for k in start..end - 1 {
-            if k > start {
-                (x, y) = (h.get(k, k - 1), h.get(k + 1, k - 1));
-            }
-            turn(h, q, (k, end), if k > start { k - 1 } else { k }, rotation(x, y));
-            if k > start {
-                h.set(k + 1, k - 1, T::ZERO);
-            }
-        }
-    }
-    0
+/// The number by a real one.
+pub(crate) fn divided<T: Scalar>(z: T, by: T::Part) -> T {
+    T::new(z.re() / by, z.im() / by)
 }
 
-/// The eigenvalue of the last two rows and columns that is closer to the last diagonal element.
-fn close_eigenvalue<T: Scalar>(h: &Matrix<T>, end: usize) -> T {
-    let (i, j) = (end - 2, end - 1);
-    let block = [h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)];
-    let scale = block.iter().fold(<T::Part as Number>::ZERO, |sum, z| sum + z.size());
-    if scale == <T::Part as Number>::ZERO {
-        return T::ZERO;
-    }
-    // Numbers around 1, whose products do not get lost.
-    let [a, b, c, d] = block.map(|z| T::new(z.re() / scale, z.im() / scale));
-    let half = T::one_impl() / (T::one_impl() + T::one_impl());
-    let (p, product) = ((a - d) * half, b * c);
-    let square = p * p + product;
-    let root = Complex::new(square.re(), square.im()).sqrt();
-    let root = T::new(root.re, root.im);
-    let divisor = if (p + root).size() >= (p - root).size() { p + root } else { p - root };
-    let near = if divisor == T::ZERO { d } else { d - product / divisor };
-    T::new(near.re() * scale, near.im() * scale)
+/// A quotient whose numbers may be so small that their squares are 0; the divisor is not 0.
+pub(crate) fn quotient<T: Scalar>(z: T, by: T) -> T {
+    let size = by.size();
+    divided(z, size) / divided(by, size)
 }
 
 /// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
@@ -231,164 +217,4 @@ pub(crate) fn turn<T: Scalar>(
 /// A number that is exact in every precision.
 pub(crate) fn exact<P: Float>(value: f64) -> P {
     <P as num_traits::NumCast>::from(value).unwrap_or_else(P::nan)
-}
-
-/// The quasi-triangular form of a real Hessenberg matrix, with double shifts; 0, or the number of eigenvalues that are
-/// not found.
-fn real_schur<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>) -> i32 {
-    let norm = largest_size(h);
-    let (mut end, mut turns) = (h.rows(), 0);
-    while end > 0 {
-        let start = block_start(h, end, norm, turns);
-        if start + 1 == end {
-            (end, turns) = (start, 0);
-            continue;
-        }
-        if start + 2 == end {
-            standardize(h, q, start);
-            (end, turns) = (start, 0);
-            continue;
-        }
-        turns += 1;
-        if turns > TURNS * h.rows().max(10) {
-            return end as i32;
-        }
-        let mut x = first_column(h, (start, end), turns);
-        for k in start..end - 1 {
-            let rows = (end - k).min(3);
-            if k > start {
-                (0..rows).for_each(|i| x[i] = h.get(k + i, k - 1));
-            }
-            let (first, rest) = x[..rows].split_at_mut(1);
-            let (beta, tau) = reflector(first[0], rest);
-            let v = [exact(1.0), x[1], if rows == 3 { x[2] } else { P::ZERO }];
-            reflect(h, q, (k, end), &v[..rows], tau);
-            if k > start {
-                h.set(k, k - 1, beta);
-                (1..rows).for_each(|i| h.set(k + i, k - 1, P::ZERO));
-            }
-        }
-    }
-    0
-}
-
-/// The first column of `(h - s₁)·(h - s₂)`, up to a factor, for the eigenvalues `s` of the last two rows and columns of
-/// a block; other numbers break a cycle.
-fn first_column<P: Scalar<Part = P> + Float>(
-    h: &Matrix<P>,
-    (start, end): (usize, usize),
-    turns: usize,
-) -> [P; 3] {
-    let (i, j) = (end - 2, end - 1);
-    let (a, b, c, d) = match turns % 10 {
-        0 => {
-            let s = Float::abs(h.get(j, i)) + Float::abs(h.get(i, i - 1));
-            let a = exact::<P>(0.75) * s + h.get(j, j);
-            (a, exact::<P>(-0.4375) * s, s, a)
-        }
-        _ => (h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)),
-    };
-    let corner = |i: usize, j: usize| h.get(start + i, start + j);
-    let all = [a, b, c, d, corner(0, 0), corner(0, 1), corner(1, 0), corner(1, 1), corner(2, 1)];
-    let scale = all.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
-    if scale == P::ZERO {
-        return [P::ZERO; 3];
-    }
-    // Numbers around 1, whose products do not get lost.
-    let [a, b, c, d, h00, h01, h10, h11, h21] = all.map(|z| z / scale);
-    let half: P = (a + d) / exact::<P>(2.0);
-    let square: P = (a - half) * (d - half) - b * c;
-    let (mut sum, mut product) = (half + half, a * d - b * c);
-    if square <= P::ZERO {
-        // Of two real ones, the closer one twice.
-        let root = Float::sqrt(-square);
-        let (low, high) = (half - root, half + root);
-        let shift = if Float::abs(low - d) < Float::abs(high - d) { low } else { high };
-        (sum, product) = (shift + shift, shift * shift);
-    }
-    let x = [h00 * h00 + h01 * h10 - sum * h00 + product, h10 * (h00 + h11 - sum), h10 * h21];
-    let size = x.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
-    if size > P::ZERO && Float::is_finite(size) { x.map(|z| z / size) } else { x }
-}
-
-/// Applies the reflector `1 - tau·v·vᵀ` to the rows and columns from `k` on.
-fn reflect<P: Scalar<Part = P> + Float>(
-    h: &mut Matrix<P>,
-    q: &mut Matrix<P>,
-    (k, end): (usize, usize),
-    v: &[P],
-    tau: P,
-) {
-    for j in k..h.columns() {
-        let column = &mut h.column_mut(j)[k..][..v.len()];
-        let sum = v.iter().zip(column.iter()).fold(P::ZERO, |sum, (&v, &z)| sum + v * z) * tau;
-        column.iter_mut().zip(v).for_each(|(z, &v)| *z -= v * sum);
-    }
-    for (matrix, rows) in [(&mut *h, (k + 4).min(end)), (&mut *q, usize::MAX)] {
-        for i in 0..rows.min(matrix.rows()) {
-            let mut sum = P::ZERO;
-            for (m, &v) in v.iter().enumerate() {
-                sum += matrix.get(i, k + m) * v;
-            }
-            sum *= tau;
-            for (m, &v) in v.iter().enumerate() {
-                let z = matrix.get(i, k + m) - sum * v;
-                matrix.set(i, k + m, z);
-            }
-        }
-    }
-}
-
-/// Turns two rows and columns so that the block at `k` is triangular or has equal diagonal elements and others of opposite
-/// signs.
-fn standardize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>, k: usize) {
-    let block = [h.get(k, k), h.get(k, k + 1), h.get(k + 1, k), h.get(k + 1, k + 1)];
-    let ([a, b, c, d], (cos, sin)) = standard_form(block);
-    turn(h, q, (k, k + 2), k, (cos, sin));
-    for (i, j, value) in [(0, 0, a), (0, 1, b), (1, 0, c), (1, 1, d)] {
-        h.set(k + i, k + j, value);
-    }
-}
-
-/// The standard form of a block `[a b; c d]`, and the rotation to it.
-fn standard_form<P: Scalar<Part = P> + Float>([a, b, c, d]: [P; 4]) -> ([P; 4], (P, P)) {
-    let (zero, one, two) = (P::ZERO, exact::<P>(1.0), exact::<P>(2.0));
-    let opposite = (b < zero) != (c < zero);
-    if c == zero || (a == d && opposite && b != zero) {
-        return ([a, b, c, d], (one, zero));
-    }
-    if b == zero {
-        return ([d, -c, zero, a], (zero, one));
-    }
-    let p = (a - d) / two;
-    let (high, low) = (Float::max(Float::abs(b), Float::abs(c)), Float::min(Float::abs(b), Float::abs(c)));
-    let low = if opposite { -low } else { low };
-    let scale = Float::max(Float::abs(p), high);
-    let square = p / scale * p + high / scale * low;
-    if square >= exact::<P>(4.0) * <P as Float>::epsilon() {
-        // Two real eigenvalues.
-        let root = Float::sqrt(scale) * Float::sqrt(square);
-        let z = p + if p < zero { -root } else { root };
-        let r = Float::hypot(c, z);
-        return ([d + z, b - c, zero, d - high / z * low], (z / r, c / r));
-    }
-    // Complex ones, or real ones that are close: first make the diagonal elements equal.
-    let sigma = b + c;
-    let r = Float::hypot(sigma, a - d);
-    let cos = Float::sqrt((one + Float::abs(sigma) / r) / two);
-    let sin = -(p / (r * cos)) * if sigma < zero { -one } else { one };
-    let (aa, bb, cc, dd) = (a * cos + b * sin, b * cos - a * sin, c * cos + d * sin, d * cos - c * sin);
-    let (b, c) = (bb * cos + dd * sin, cc * cos - aa * sin);
-    let middle = ((aa * cos + cc * sin) + (dd * cos - bb * sin)) / two;
-    if c == zero || (b != zero && (b < zero) != (c < zero)) {
-        return ([middle, b, c, middle], (cos, sin));
-    }
-    if b == zero {
-        return ([middle, -c, zero, middle], (-sin, cos));
-    }
-    let (left, right) = (Float::sqrt(Float::abs(b)), Float::sqrt(Float::abs(c)));
-    let p = if c < zero { -(left * right) } else { left * right };
-    let r = Float::sqrt(Float::abs(b + c));
-    let (c1, s1) = (left / r, right / r);
-    ([middle + p, b - c, zero, middle - p], (cos * c1 - sin * s1, cos * s1 + sin * c1))
 }

@@ -18,7 +18,7 @@ fn call(
     name: &str,
     attributes: &str,
     operands: &[&Matrix],
-    results: &[(&str, &[usize])],
+    results: &[(&'static str, &[usize])],
     way: Way<'_>,
 ) -> Vec<Matrix> {
     let element = if way.complex { "c128" } else { "f64" };
@@ -27,8 +27,9 @@ fn call(
         Array { element, inner, batch: vec![(*m).clone()] }
     };
     let operands: Vec<Array> = operands.iter().map(array).collect();
-    let shape =
-        |(kind, dims): &(&str, &[usize])| (if *kind == "s32" { "s32" } else { element }, dims.to_vec());
+    let shape = |&(kind, dims): &(&'static str, &[usize])| {
+        (if kind.is_empty() { element } else { kind }, dims.to_vec())
+    };
     let shapes: Vec<support::Shape> = results.iter().map(shape).collect();
     let got = support::call(way.registry, (name, attributes), &operands, &shapes, (&[], way.layout));
     got.into_iter().map(|mut array| array.batch.remove(0)).collect()
@@ -96,6 +97,43 @@ fn schur_forms() {
             }
         }
     });
+}
+
+/// A matrix of small whole numbers, and the real parts of its eigenvalues to two places in the order in which SciPy's LAPACK gives
+/// them, by `geev` and on the diagonal of its Schur form.
+#[test]
+fn eigenvalues_come_in_lapacks_order() {
+    let a = |n: usize, complex: bool| {
+        Matrix::new(n, n, |i, j| {
+            let re = ((i * 7 + j * 5 + i * j * 3) % 11) as f64 - 5.0;
+            C::new(re, if complex { ((i * 3 + j * j * 2) % 7) as f64 - 3.0 } else { 0.0 })
+        })
+    };
+    let expected: [(bool, &[f64]); 6] = [
+        (false, &[-1.0, -5.0]),
+        (false, &[6.23, 1.03, 1.03, -5.15, -5.15]),
+        (false, &[-10.44, -0.06, -0.06, 5.18, 5.18, -4.90, -4.90, 0.0]),
+        (true, &[-4.74, -1.26]),
+        (true, &[-8.95, 2.24, 6.26, -1.60, 0.05]),
+        (true, &[0.34, -9.45, -8.49, 5.53, 5.31, 0.29, -3.71, 0.19]),
+    ];
+    let [(_, registry), ..] = &support::registries();
+    for (complex, expected) in expected {
+        let (n, way) = (expected.len(), Way { complex, layout: LAYOUTS[0], registry });
+        let (square, line, one): (&[usize], &[usize], &[usize]) = (&[n, n], &[n], &[]);
+        let values = [vec![("", line)], if complex { vec![] } else { vec![("", line)] }].concat();
+        let schur = [vec![("", square), ("", square)], values.clone(), vec![("s32", one); 2]].concat();
+        let config = "{mode = 86 : ui8, sort = 78 : ui8}";
+        let of_schur = call(&name("gees", complex), config, &[&a(n, complex)], &schur, way).swap_remove(2);
+        let vectors = if complex { vec![("", square); 2] } else { vec![("c128", square); 2] };
+        let eigen = [values, vectors, vec![("s32", one)]].concat();
+        let config = "{compute_left = 78 : ui8, compute_right = 78 : ui8}";
+        let of_eigen = call(&name("geev", complex), config, &[&a(n, complex)], &eigen, way).swap_remove(0);
+        for found in [of_schur, of_eigen] {
+            let near = |(z, &e): (&C, &f64)| (z.re - e).abs() < 0.01;
+            assert!(found.values.iter().zip(expected).all(near), "{expected:?}, {:?}", found.values);
+        }
+    }
 }
 
 #[test]

@@ -122,11 +122,15 @@ pub unsafe extern "C" fn hlo_pjrt_register_handler(
     i32::from(registered.is_err())
 }
 
-/// The targets of custom calls that callers registered.
+/// The targets of custom calls that callers registered, but for LAPACK's routines: jaxlib registers those of the library that SciPy has,
+/// whose bits depend on the number of threads.
 pub struct Handlers;
 
 impl Targets for Handlers {
     fn find(&self, site: &CallSite) -> Option<std::result::Result<Target, hlo_custom_call::Error>> {
+        if hlo_custom_call::lapack::is_of_jax(&site.target) {
+            return None;
+        }
         let address = *HANDLERS.read().unwrap_or_else(PoisonError::into_inner).get(&site.target)?;
         // SAFETY: who registered it promised that it is a handler.
         Some(unsafe { hlo_ffi::typed_target(std::ptr::with_exposed_provenance(address), site) })

@@ -93,6 +93,12 @@ fn target(
     Some(Target::new(move |site, attributes| compute(Plan::new(routine, element, site, attributes)?)))
 }
 
+/// True of the names that JAX calls its library's routines by, and nobody else has a use for.
+pub fn is_of_jax(name: &str) -> bool {
+    let is_other = |(_, other): &(Routine, &str)| other.ends_with("_ffi") && *other == name;
+    OTHERS.iter().any(is_other) || routine(name).is_some()
+}
+
 /// The routine of LAPACK that has a name, and the type of its numbers.
 fn routine(name: &str) -> Option<(Routine, ElementType)> {
     let name = name.strip_prefix(PREFIX)?.strip_suffix("_ffi")?;

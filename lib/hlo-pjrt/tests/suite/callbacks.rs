@@ -3,7 +3,7 @@
 use crate::plugin::*;
 use hlo_pjrt::callbacks::{PythonArray, hlo_pjrt_set_python_callback};
 use hlo_pjrt::ffi::args::{RegisterHandler, TypeRegister, UserDataAdd};
-use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
+use hlo_pjrt::sys::{ExecuteOptions, NamedValue, Text, Value, args::*};
 use std::ffi::c_void;
 
 /// The number of the extension for custom calls, which has three functions.
@@ -91,15 +91,37 @@ unsafe extern "C" fn handler(frame: *mut usize) -> *mut c_void {
     std::ptr::null_mut()
 }
 
+/// The address of the handler.
+fn address() -> *const c_void {
+    handler as unsafe extern "C" fn(*mut usize) -> *mut c_void as *const c_void
+}
+
+/// Registers a handler for a target on a platform.
+fn register(name: &str, platform: &str, handler: *const c_void) -> Result<(), Failed> {
+    let [_, _, register] = extension(FFI);
+    let args = RegisterHandler { target: Text::of(name), handler, platform: Text::of(platform), ..none() };
+    call(register, args).map(drop)
+}
+
+#[test]
+fn the_library_that_jaxlib_registers_is_not_called() {
+    register("lapack_spotrf_ffi", "Host", address()).expect("a handler");
+    let text = "HloModule m ENTRY e { x = f32[2,2] parameter(0)
+c = (f32[2,2], s32[]) custom-call(x), custom_call_target=\"lapack_spotrf_ffi\", operand_layout_constraints={f32[2,2]{0,1}},
+  api_version=API_VERSION_TYPED_FFI, backend_config=\"{uplo = 76 : ui8}\"
+ROOT l = f32[2,2] get-tuple-element(c), index=0 }";
+    for engine in ["tiered", "compiled", "interpreted"] {
+        let client = client(&[NamedValue::new("engine", Value::Text(engine.as_bytes()))]);
+        let program = compile(client, text, &[]).expect("a program");
+        let x = floats(client, 0, &[2, 2], &[4., 2., 2., 5.]);
+        let factor = numbers(run(program, &[x]).expect("results")[0]).expect("numbers");
+        assert_eq!(factor, [2., 2., 1., 2.], "{engine}");
+    }
+}
+
 #[test]
 fn a_handler_is_registered_for_processors_only() {
-    let [_, _, register] = extension(FFI);
-    let call_of = |name: &str, platform: &str, handler: *const c_void| {
-        let args =
-            RegisterHandler { target: Text::of(name), handler, platform: Text::of(platform), ..none() };
-        call(register, args).map(drop)
-    };
-    let address = handler as unsafe extern "C" fn(*mut usize) -> *mut c_void as *const c_void;
+    let (call_of, address) = (register, address());
     assert!(call_of("test.handler", "CUDA", address).expect_err("an error").message.contains("CUDA"));
     assert!(call_of("test.handler", "Host", std::ptr::null()).is_err());
     call_of("test.handler", "Host", address).expect("a handler");

@@ -1,0 +1,195 @@
+//! The QR algorithm with double shifts: real matrices.
+
+use num_traits::Float;
+
+use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, exact, largest_size, turn};
+use crate::householder::reflector;
+use hlo_runtime::linalg::{Matrix, Scalar};
+
+/// The quasi-triangular form of a real Hessenberg matrix; 0, or the number of eigenvalues that are not found.
+pub(super) fn triangularize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>) -> i32 {
+    let norm = largest_size(h);
+    let (mut end, mut turns) = (h.rows(), 0);
+    while end > 0 {
+        let start = block_start(h, end, norm, turns);
+        if start + 2 >= end {
+            if start + 2 == end {
+                standardize(h, q, start);
+            }
+            (end, turns) = (start, 0);
+            continue;
+        }
+        turns += 1;
+        if turns > TURNS * h.rows().max(10) {
+            return end as i32;
+        }
+        let (first, mut x) = first_column(h, (start, end), shifts(h, (start, end), turns));
+        for k in first..end - 1 {
+            let rows = (end - k).min(3);
+            if k > first {
+                (0..rows).for_each(|i| x[i] = h.get(k + i, k - 1));
+            }
+            let (top, rest) = x[..rows].split_at_mut(1);
+            let (beta, tau) = reflector(top[0], rest);
+            let v = [exact(1.0), x[1], if rows == 3 { x[2] } else { P::ZERO }];
+            reflect(h, q, (k, end), &v[..rows], tau);
+            if k > first {
+                h.set(k, k - 1, beta);
+                (1..rows).for_each(|i| h.set(k + i, k - 1, P::ZERO));
+            } else if k > start {
+                let below = h.get(k, k - 1) * (exact::<P>(1.0) - tau);
+                h.set(k, k - 1, below);
+            }
+        }
+    }
+    0
+}
+
+/// Two shifts: the eigenvalues of the last two rows and columns of a block, if they are complex, or the closer one twice. The real
+/// parts, and the imaginary part of the first one.
+fn shifts<P: Scalar<Part = P> + Float>(
+    h: &Matrix<P>,
+    (start, end): (usize, usize),
+    turns: usize,
+) -> ([P; 2], P) {
+    let (i, j) = (end - 2, end - 1);
+    let exceptional = |at: usize, below: [usize; 2]| {
+        let s = below.iter().fold(P::ZERO, |s, &k| s + Float::abs(h.get(k + 1, k)));
+        let a = exact::<P>(BEYOND) * s + h.get(at, at);
+        [a, exact::<P>(-0.4375) * s, s, a]
+    };
+    let block = match turns % (2 * EXCEPTIONAL) {
+        0 => exceptional(j, [j - 1, j - 2]),
+        EXCEPTIONAL => exceptional(start, [start, start + 1]),
+        _ => [h.get(i, i), h.get(i, j), h.get(j, i), h.get(j, j)],
+    };
+    let scale = block.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
+    if scale == P::ZERO {
+        return ([P::ZERO; 2], P::ZERO);
+    }
+    // Numbers around 1, whose products do not get lost.
+    let [a, b, c, d] = block.map(|z| z / scale);
+    let half = (a + d) / exact::<P>(2.0);
+    let square: P = (a - half) * (d - half) - b * c;
+    let root = Float::sqrt(Float::abs(square));
+    if square >= P::ZERO {
+        return ([half * scale; 2], root * scale);
+    }
+    let (high, low) = (half + root, half - root);
+    let closer = if Float::abs(high - d) <= Float::abs(low - d) { high } else { low };
+    ([closer * scale; 2], P::ZERO)
+}
+
+/// The first column of `(h - s₁)·(h - s₂)`, up to a factor, and the row in which it begins: the last one before which two elements below
+/// the diagonal are small enough together for the steps to begin there.
+fn first_column<P: Scalar<Part = P> + Float>(
+    h: &Matrix<P>,
+    (start, end): (usize, usize),
+    ([re, second], im): ([P; 2], P),
+) -> (usize, [P; 3]) {
+    let ulp = <P as Float>::epsilon();
+    let mut m = end - 3;
+    loop {
+        let (corner, next, below) = (h.get(m, m), h.get(m + 1, m + 1), h.get(m + 1, m));
+        let s = Float::abs(corner - second) + Float::abs(im) + Float::abs(below);
+        let scaled = below / s;
+        let x = [
+            scaled * h.get(m, m + 1) + (corner - re) * ((corner - second) / s) + im * (im / s),
+            scaled * (corner + next - re - second),
+            scaled * h.get(m + 2, m + 1),
+        ];
+        let size = x.iter().fold(P::ZERO, |sum, &z| sum + Float::abs(z));
+        let x = if size > P::ZERO && Float::is_finite(size) { x.map(|z| z / size) } else { x };
+        if m == start {
+            return (m, x);
+        }
+        let around = Float::abs(h.get(m - 1, m - 1)) + Float::abs(corner) + Float::abs(next);
+        let before = Float::abs(h.get(m, m - 1));
+        if before * (Float::abs(x[1]) + Float::abs(x[2])) <= ulp * Float::abs(x[0]) * around {
+            return (m, x);
+        }
+        m -= 1;
+    }
+}
+
+/// Applies the reflector `1 - tau·v·vᵀ` to the rows and columns from `k` on.
+fn reflect<P: Scalar<Part = P> + Float>(
+    h: &mut Matrix<P>,
+    q: &mut Matrix<P>,
+    (k, end): (usize, usize),
+    v: &[P],
+    tau: P,
+) {
+    for j in k..h.columns() {
+        let column = &mut h.column_mut(j)[k..][..v.len()];
+        let sum = v.iter().zip(column.iter()).fold(P::ZERO, |sum, (&v, &z)| sum + v * z) * tau;
+        column.iter_mut().zip(v).for_each(|(z, &v)| *z -= v * sum);
+    }
+    for (matrix, rows) in [(&mut *h, (k + 4).min(end)), (&mut *q, usize::MAX)] {
+        for i in 0..rows.min(matrix.rows()) {
+            let mut sum = P::ZERO;
+            for (m, &v) in v.iter().enumerate() {
+                sum += matrix.get(i, k + m) * v;
+            }
+            sum *= tau;
+            for (m, &v) in v.iter().enumerate() {
+                let z = matrix.get(i, k + m) - sum * v;
+                matrix.set(i, k + m, z);
+            }
+        }
+    }
+}
+
+/// Turns two rows and columns so that the block at `k` is triangular or has equal diagonal elements and others of opposite
+/// signs.
+fn standardize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>, k: usize) {
+    let block = [h.get(k, k), h.get(k, k + 1), h.get(k + 1, k), h.get(k + 1, k + 1)];
+    let ([a, b, c, d], (cos, sin)) = standard_form(block);
+    turn(h, q, (k, k + 2), k, (cos, sin));
+    for (i, j, value) in [(0, 0, a), (0, 1, b), (1, 0, c), (1, 1, d)] {
+        h.set(k + i, k + j, value);
+    }
+}
+
+/// The standard form of a block `[a b; c d]`, and the rotation to it.
+fn standard_form<P: Scalar<Part = P> + Float>([a, b, c, d]: [P; 4]) -> ([P; 4], (P, P)) {
+    let (zero, one, two) = (P::ZERO, exact::<P>(1.0), exact::<P>(2.0));
+    let opposite = (b < zero) != (c < zero);
+    if c == zero || (a == d && opposite && b != zero) {
+        return ([a, b, c, d], (one, zero));
+    }
+    if b == zero {
+        return ([d, -c, zero, a], (zero, one));
+    }
+    let p = (a - d) / two;
+    let (high, low) = (Float::max(Float::abs(b), Float::abs(c)), Float::min(Float::abs(b), Float::abs(c)));
+    let low = if opposite { -low } else { low };
+    let scale = Float::max(Float::abs(p), high);
+    let square = p / scale * p + high / scale * low;
+    if square >= exact::<P>(4.0) * <P as Float>::epsilon() {
+        // Two real eigenvalues.
+        let root = Float::sqrt(scale) * Float::sqrt(square);
+        let z = p + if p < zero { -root } else { root };
+        let r = Float::hypot(c, z);
+        return ([d + z, b - c, zero, d - high / z * low], (z / r, c / r));
+    }
+    // Complex ones, or real ones that are close: first make the diagonal elements equal.
+    let sigma = b + c;
+    let r = Float::hypot(sigma, a - d);
+    let cos = Float::sqrt((one + Float::abs(sigma) / r) / two);
+    let sin = -(p / (r * cos)) * if sigma < zero { -one } else { one };
+    let (aa, bb, cc, dd) = (a * cos + b * sin, b * cos - a * sin, c * cos + d * sin, d * cos - c * sin);
+    let (b, c) = (bb * cos + dd * sin, cc * cos - aa * sin);
+    let middle = ((aa * cos + cc * sin) + (dd * cos - bb * sin)) / two;
+    if c == zero || (b != zero && (b < zero) != (c < zero)) {
+        return ([middle, b, c, middle], (cos, sin));
+    }
+    if b == zero {
+        return ([middle, -c, zero, middle], (-sin, cos));
+    }
+    let (left, right) = (Float::sqrt(Float::abs(b)), Float::sqrt(Float::abs(c)));
+    let p = if c < zero { -(left * right) } else { left * right };
+    let r = Float::sqrt(Float::abs(b + c));
+    let (c1, s1) = (left / r, right / r);
+    ([middle + p, b - c, zero, middle - p], (cos * c1 - sin * s1, cos * s1 + sin * c1))
+}

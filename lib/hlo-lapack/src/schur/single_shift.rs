@@ -1,0 +1,162 @@
+//! The QR algorithm with single shifts: complex matrices. Elements below the diagonal are kept real, as LAPACK's `lahqr` has them.
+
+use num_complex::Complex;
+use num_traits::Float;
+
+use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, divided, exact, largest_size, quotient};
+use crate::householder::reflector;
+use hlo_runtime::Number;
+use hlo_runtime::linalg::{Matrix, Scalar};
+
+/// The triangular form of a complex Hessenberg matrix; 0, or the number of eigenvalues that are not found.
+pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
+    for i in 1..h.rows() {
+        make_real(h, q, i);
+    }
+    let norm = largest_size(h);
+    let (mut end, mut turns) = (h.rows(), 0);
+    while end > 1 {
+        let start = block_start(h, end, norm, turns);
+        if start + 1 == end {
+            (end, turns) = (start, 0);
+            continue;
+        }
+        turns += 1;
+        if turns > TURNS * h.rows().max(10) {
+            return end as i32;
+        }
+        let (first, mut x) = first_column(h, (start, end), shift(h, (start, end), turns));
+        for k in first..end - 1 {
+            if k > first {
+                x = [h.get(k, k - 1), h.get(k + 1, k - 1)];
+            }
+            let (top, rest) = x.split_at_mut(1);
+            let (beta, tau) = reflector(top[0], rest);
+            if k > first {
+                h.set(k, k - 1, T::real(beta));
+                h.set(k + 1, k - 1, T::ZERO);
+            }
+            reflect(h, q, (k, end), x[1], tau);
+            if k == first && k > start {
+                turn_rest(h, q, (k, end), T::one_impl() - tau);
+            }
+        }
+        make_real(h, q, end - 1);
+    }
+    0
+}
+
+/// Multiplies row `i` beyond the diagonal and, by the inverse, column `i` above and below it by a number of absolute value 1.
+fn scale<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize, factor: T) {
+    for j in i + 1..h.columns() {
+        let z = h.get(i, j) * factor;
+        h.set(i, j, z);
+    }
+    let inverse = factor.conj();
+    h.column_mut(i)[..i].iter_mut().for_each(|z| *z *= inverse);
+    if q.rows() > 0 {
+        q.column_mut(i).iter_mut().for_each(|z| *z *= inverse);
+    }
+}
+
+/// Makes the element below the diagonal in row `i` a positive real one, if it is not real.
+fn make_real<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize) {
+    let below = h.get(i, i - 1);
+    if below.im() == <T::Part as Number>::ZERO {
+        return;
+    }
+    h.set(i, i - 1, T::real(below.modulus()));
+    let factor = below.unphase();
+    scale(h, q, i, factor);
+    if i + 1 < h.rows() {
+        let next = h.get(i + 1, i) * factor.conj();
+        h.set(i + 1, i, next);
+    }
+}
+
+/// After a step that began at row `k` within a block: makes the elements below the diagonal real again, which the number multiplied.
+fn turn_rest<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), number: T) {
+    let factor = number.unphase().conj();
+    let below = h.get(k + 1, k) * factor.conj();
+    h.set(k + 1, k, below);
+    if k + 2 < end {
+        let below = h.get(k + 2, k + 1) * factor;
+        h.set(k + 2, k + 1, below);
+    }
+    for i in (k..end).filter(|&i| i != k + 1) {
+        scale(h, q, i, factor);
+    }
+}
+
+fn root<T: Scalar>(z: T) -> T {
+    let root = Complex::new(z.re(), z.im()).sqrt();
+    T::new(root.re, root.im)
+}
+
+/// The shift for the last rows of a block: the eigenvalue of the last two that is closer to the last diagonal element (Wilkinson).
+fn shift<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), turns: usize) -> T {
+    let (zero, i) = (<T::Part as Number>::ZERO, end - 1);
+    let beyond = |k: usize| T::real(exact::<T::Part>(BEYOND) * Float::abs(h.get(k + 1, k).re()));
+    match turns % (2 * EXCEPTIONAL) {
+        0 => return beyond(i - 1) + h.get(i, i),
+        EXCEPTIONAL => return beyond(start) + h.get(start, start),
+        _ => {}
+    }
+    let last = h.get(i, i);
+    let u = root(h.get(i - 1, i)) * root(h.get(i, i - 1));
+    if u.size() == zero {
+        return last;
+    }
+    let x = (h.get(i - 1, i - 1) - last) * T::real(exact(0.5));
+    let size = Float::max(u.size(), x.size());
+    // Numbers around 1, whose squares do not get lost.
+    let (of_x, of_u) = (divided(x, size), divided(u, size));
+    let y = root(of_x * of_x + of_u * of_u);
+    let y = T::new(y.re() * size, y.im() * size);
+    let away = x.size() > zero && {
+        let x = divided(x, x.size());
+        x.re() * y.re() + x.im() * y.im() < zero
+    };
+    last - u * quotient(u, x + if away { -y } else { y })
+}
+
+/// The first column of `h - shift`, up to a factor, and the row in which it begins: the last one before which two elements below the
+/// diagonal are small enough together for the steps to begin there.
+fn first_column<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), shift: T) -> (usize, [T; 2]) {
+    let ulp = <T::Part as Float>::epsilon();
+    let mut m = end - 2;
+    loop {
+        let (corner, next, below) = (h.get(m, m), h.get(m + 1, m + 1), h.get(m + 1, m).re());
+        let shifted = corner - shift;
+        let size = shifted.size() + Float::abs(below);
+        let (shifted, below) = (divided(shifted, size), below / size);
+        let is_small = || {
+            let before = Float::abs(h.get(m, m - 1).re());
+            before * Float::abs(below) <= ulp * (shifted.size() * (corner.size() + next.size()))
+        };
+        if m == start || is_small() {
+            return (m, [shifted, T::real(below)]);
+        }
+        m -= 1;
+    }
+}
+
+/// Applies the reflector of `(1, v)` to the rows `k` and `k + 1`, and its inverse to these columns.
+fn reflect<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), v: T, tau: T) {
+    // The product is real, as the second element of what the reflector is made for is.
+    let second = T::real((tau * v).re());
+    for j in k..h.columns() {
+        let (x, y) = (h.get(k, j), h.get(k + 1, j));
+        let sum = tau.conj() * x + second * y;
+        h.set(k, j, x - sum);
+        h.set(k + 1, j, y - sum * v);
+    }
+    for (matrix, rows) in [(&mut *h, (k + 3).min(end)), (&mut *q, usize::MAX)] {
+        for i in 0..rows.min(matrix.rows()) {
+            let (x, y) = (matrix.get(i, k), matrix.get(i, k + 1));
+            let sum = tau * x + second * y;
+            matrix.set(i, k, x - sum);
+            matrix.set(i, k + 1, y - sum * v.conj());
+        }
+    }
+}
