@@ -1,10 +1,11 @@
-//! Eigenvectors by substitution in a Schur form: what faer gives is checked, for it divides by the difference of eigenvalues
-//! where that is 0, as in matrices that have fewer eigenvectors than rows.
+//! Eigenvectors by substitution in a Schur form: those of small matrices, and of matrices of which faer's are wrong. These are checked, for
+//! faer divides by the difference of eigenvalues where that is 0, as in matrices that have fewer eigenvectors than rows.
 
 use num_traits::Float;
 
+use super::balance::Balance;
 use super::householder::length;
-use super::schur::{exact, largest_size, pairs, quotient, rotation, schur, turn};
+use super::schur::{exact, largest_size, pairs, quotient, schur, turn};
 use super::times;
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
@@ -53,11 +54,12 @@ pub(crate) type Eigenvectors<W> = (Vec<W>, [Option<Matrix<W>>; 2]);
 
 /// Eigenvalues and eigenvectors by a Schur form (LAPACK's `trevc`); `None` if an eigenvalue is not found.
 pub(crate) fn eigenvectors<T: Scalar>(
-    a: Matrix<T>,
+    mut a: Matrix<T>,
     wanted: [bool; 2],
 ) -> Result<Option<Eigenvectors<T::Wide>>, Error> {
     let n = a.rows();
-    let Ok([t, q]) = schur(a, true)? else { return Ok(None) };
+    let balance = Balance::permute_and_scale(&mut a);
+    let Ok([t, q]) = schur(a, wanted[0] || wanted[1])? else { return Ok(None) };
     let wide = |m: &Matrix<T>| -> Result<Matrix<T::Wide>, Error> {
         let mut wide = Matrix::zeros(n, n)?;
         wide.values_mut().iter_mut().zip(m.values()).for_each(|(to, z)| *to = T::Wide::new(z.re(), z.im()));
@@ -68,6 +70,9 @@ pub(crate) fn eigenvectors<T: Scalar>(
         true => re.iter().map(|z| T::Wide::new(z.re(), z.im())).collect(),
         false => re.iter().zip(&im).map(|(re, im)| T::Wide::new(re.re(), im.re())).collect(),
     };
+    if wanted == [false; 2] {
+        return Ok(Some((values, [None, None])));
+    }
     let (mut t, mut q) = (wide(&t)?, wide(&q)?);
     triangularize(&mut t, &mut q, &values);
     // What rounding may have made of 0.
@@ -88,9 +93,25 @@ pub(crate) fn eigenvectors<T: Scalar>(
                 x.column_mut(k).iter_mut().zip(q.column(j)).for_each(|(to, &q)| *to += q * z);
             }
         }
+        balance.undo(&mut x, side == 0);
         *vectors = Some(x);
     }
     Ok(Some((values, vectors)))
+}
+
+/// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
+fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
+    let (a, b) = (x.modulus(), y.modulus());
+    let zero = <T::Part as Number>::ZERO;
+    if b == zero {
+        return (<T::Part as num_traits::One>::one(), T::ZERO);
+    }
+    if a == zero {
+        return (zero, T::new(y.re() / b, -y.im() / b));
+    }
+    let r = Float::hypot(a, b);
+    let phase = T::new(x.re() / a, x.im() / a);
+    (a / r, phase * T::new(y.re() / r, -y.im() / r))
 }
 
 /// Makes the blocks of a real Schur form triangular: an eigenvector, `(λ - d, c)` of `[a b; c d]`, becomes the first one of the

@@ -91,7 +91,7 @@ pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Resu
 }
 
 /// Matrices of so many rows have their eigenvalues in LAPACK's order, which follows from how its algorithm finds them; for larger ones it
-/// takes another algorithm, and here faer's is faster.
+/// takes another one, and faer's is faster here.
 const IN_ORDER: usize = 75;
 
 /// Eigenvalues, and left and right eigenvectors.
@@ -102,8 +102,10 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     if n == 0 {
         return Ok(Some((Vec::new(), [Matrix::zeros(0, 0)?, Matrix::zeros(0, 0)?])));
     }
-    if n <= IN_ORDER {
-        return by_substitution(a, [left, right]);
+    if n <= IN_ORDER
+        && let Some(found) = by_substitution(a, [left, right])?
+    {
+        return Ok(Some(found));
     }
     let computed = match T::COMPLEX {
         true => {

@@ -40,6 +40,7 @@
 //! assert_eq!(([l00, l10, l11], info), ([2.0, 1.0, 2.0], [0; 4]));
 //! ```
 
+mod balance;
 mod defective;
 mod direct;
 mod driver;

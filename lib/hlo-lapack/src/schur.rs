@@ -1,11 +1,12 @@
-//! `gees`: Schur forms, by the QR algorithm on the Hessenberg form. Shifts, and what is negligible, are those of LAPACK's `lahqr`, so that
-//! eigenvalues come in the same order, which is that of every matrix of up to 75 rows there.
+//! `gees`: Schur forms, by the QR algorithm on the Hessenberg form. Shifts, and what is negligible, are those of LAPACK's `lahqr`, by
+//! which it treats every matrix of up to 75 rows, so that eigenvalues come in the same order.
 
 mod double_shift;
 mod single_shift;
 
 use num_traits::Float;
 
+use super::balance::Balance;
 use super::driver::{Data, vector};
 use super::householder::{gehrd, orgqr};
 use super::{not_a_number, scale, times};
@@ -20,11 +21,15 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
     let n = a.rows();
     let divisor = scale(&mut a);
     let finite = a.values().iter().all(|z| z.is_number());
+    let balance = Balance::permute(&mut a);
     let found = if finite { schur(a, vectors)? } else { Err(1) };
     let info = found.as_ref().err().copied().unwrap_or(0);
     let of_vectors = if vectors { n } else { 0 };
     let [mut a, q] = match found {
-        Ok(found) => found,
+        Ok([t, mut q]) => {
+            balance.undo(&mut q, false);
+            [t, q]
+        }
         Err(_) => [not_a_number(n, n)?, not_a_number(of_vectors, of_vectors)?],
     };
     a.values_mut().iter_mut().for_each(|z| *z = times(*z, divisor));
@@ -165,7 +170,7 @@ pub(crate) fn largest_size<T: Scalar>(h: &Matrix<T>) -> T::Part {
 }
 
 /// The number by a real one.
-pub(crate) fn divided<T: Scalar>(z: T, by: T::Part) -> T {
+fn divided<T: Scalar>(z: T, by: T::Part) -> T {
     T::new(z.re() / by, z.im() / by)
 }
 
@@ -173,21 +178,6 @@ pub(crate) fn divided<T: Scalar>(z: T, by: T::Part) -> T {
 pub(crate) fn quotient<T: Scalar>(z: T, by: T) -> T {
     let size = by.size();
     divided(z, size) / divided(by, size)
-}
-
-/// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
-pub(crate) fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
-    let (a, b) = (x.modulus(), y.modulus());
-    let zero = <T::Part as Number>::ZERO;
-    if b == zero {
-        return (<T::Part as num_traits::One>::one(), T::ZERO);
-    }
-    if a == zero {
-        return (zero, T::new(y.re() / b, -y.im() / b));
-    }
-    let r = Float::hypot(a, b);
-    let phase = T::new(x.re() / a, x.im() / a);
-    (a / r, phase * T::new(y.re() / r, -y.im() / r))
 }
 
 /// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to these columns, of the rows

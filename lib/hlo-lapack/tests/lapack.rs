@@ -99,39 +99,57 @@ fn schur_forms() {
     });
 }
 
-/// A matrix of small whole numbers, and the real parts of its eigenvalues to two places in the order in which SciPy's LAPACK gives
-/// them, by `geev` and on the diagonal of its Schur form.
+/// Matrices and the real parts of their eigenvalues, to two places, in the order in which SciPy's LAPACK gives them: by `geev`, and on the
+/// diagonal of the Schur form.
 #[test]
 fn eigenvalues_come_in_lapacks_order() {
-    let a = |n: usize, complex: bool| {
-        Matrix::new(n, n, |i, j| {
-            let re = ((i * 7 + j * 5 + i * j * 3) % 11) as f64 - 5.0;
-            C::new(re, if complex { ((i * 3 + j * j * 2) % 7) as f64 - 3.0 } else { 0.0 })
-        })
+    let full = |i: usize, j: usize| ((i * 7 + j * 5 + i * j * 3) % 11) as f64 - 5.0;
+    let lower = |i: usize, j: usize| {
+        let diagonal = if i == j { 1.5 * i as f64 } else { 0.0 };
+        diagonal + if j <= i { ((i * 2 + j * 3) % 5) as f64 + 1.0 } else { 0.0 }
     };
-    let expected: [(bool, &[f64]); 6] = [
-        (false, &[-1.0, -5.0]),
-        (false, &[6.23, 1.03, 1.03, -5.15, -5.15]),
-        (false, &[-10.44, -0.06, -0.06, 5.18, 5.18, -4.90, -4.90, 0.0]),
-        (true, &[-4.74, -1.26]),
-        (true, &[-8.95, 2.24, 6.26, -1.60, 0.05]),
-        (true, &[0.34, -9.45, -8.49, 5.53, 5.31, 0.29, -3.71, 0.19]),
+    let sparse = |i: usize, j: usize| match (i * 5 + j * 3 + i * j) % 3 {
+        0 => ((i * 7 + j * 5) % 11) as f64 - 5.0,
+        _ => 0.0,
+    };
+    let real = |n, f: &dyn Fn(usize, usize) -> f64| (false, Matrix::new(n, n, |i, j| C::from(f(i, j))));
+    let complex = |n, re: &dyn Fn(usize, usize) -> f64, im: &dyn Fn(usize, usize) -> f64| {
+        (true, Matrix::new(n, n, |i, j| C::new(re(i, j), im(i, j))))
+    };
+    let full_im = |i: usize, j: usize| ((i * 3 + j * j * 2) % 7) as f64 - 3.0;
+    let scaled = |i: usize, j: usize| full(i, j) * 8f64.powi(i as i32 - j as i32);
+    let same: [(_, &[f64]); 9] = [
+        (real(2, &full), &[-1.0, -5.0]),
+        (real(5, &full), &[6.23, 1.03, 1.03, -5.15, -5.15]),
+        (real(8, &full), &[-10.44, -0.06, -0.06, 5.18, 5.18, -4.90, -4.90, 0.0]),
+        (complex(2, &full, &full_im), &[-4.74, -1.26]),
+        (complex(5, &full, &full_im), &[-8.95, 2.24, 6.26, -1.60, 0.05]),
+        (complex(8, &full, &full_im), &[0.34, -9.45, -8.49, 5.53, 5.31, 0.29, -3.71, 0.19]),
+        // Eigenvalues that stand alone come first, or last.
+        (real(4, &lower), &[5.5, 4.0, 2.5, 1.0]),
+        (real(4, &sparse), &[-3.5, -3.5, 0.0, -4.0]),
+        (complex(6, &sparse, &lower), &[-8.01, -3.44, 1.36, 3.19, -2.88, -2.22]),
     ];
+    let same = same.map(|(matrix, values)| (matrix, values, values));
+    // Only `geev` scales.
+    let ways: [&[f64]; 2] =
+        [&[-6.22, -6.22, -0.40, -0.40, 5.92, 3.32], &[5.92, 3.32, -0.40, -0.40, -6.22, -6.22]];
     let [(_, registry), ..] = &support::registries();
-    for (complex, expected) in expected {
-        let (n, way) = (expected.len(), Way { complex, layout: LAYOUTS[0], registry });
+    for ((complex, a), eigen, schur) in same.into_iter().chain([(real(6, &scaled), ways[0], ways[1])]) {
+        let (n, way) = (eigen.len(), Way { complex, layout: LAYOUTS[0], registry });
         let (square, line, one): (&[usize], &[usize], &[usize]) = (&[n, n], &[n], &[]);
         let values = [vec![("", line)], if complex { vec![] } else { vec![("", line)] }].concat();
-        let schur = [vec![("", square), ("", square)], values.clone(), vec![("s32", one); 2]].concat();
+        let results = [vec![("", square); 2], values.clone(), vec![("s32", one); 2]].concat();
         let config = "{mode = 86 : ui8, sort = 78 : ui8}";
-        let of_schur = call(&name("gees", complex), config, &[&a(n, complex)], &schur, way).swap_remove(2);
-        let vectors = if complex { vec![("", square); 2] } else { vec![("c128", square); 2] };
-        let eigen = [values, vectors, vec![("s32", one)]].concat();
-        let config = "{compute_left = 78 : ui8, compute_right = 78 : ui8}";
-        let of_eigen = call(&name("geev", complex), config, &[&a(n, complex)], &eigen, way).swap_remove(0);
-        for found in [of_schur, of_eigen] {
-            let near = |(z, &e): (&C, &f64)| (z.re - e).abs() < 0.01;
-            assert!(found.values.iter().zip(expected).all(near), "{expected:?}, {:?}", found.values);
+        let of_schur = call(&name("gees", complex), config, &[&a], &results, way).swap_remove(2);
+        let results = [values, vec![("c128", square); 2], vec![("s32", one)]].concat();
+        for (left, right) in [(78, 78), (86, 86)] {
+            let config = format!("{{compute_left = {left} : ui8, compute_right = {right} : ui8}}");
+            let of_eigen = call(&name("geev", complex), &config, &[&a], &results, way).swap_remove(0);
+            for (found, expected) in [(&of_schur, schur), (&of_eigen, eigen)] {
+                let near = |(z, &e): (&C, &f64)| (z.re - e).abs() < 0.01;
+                assert!(found.values.iter().zip(expected).all(near), "{expected:?}, {:?}", found.values);
+            }
         }
     }
 }

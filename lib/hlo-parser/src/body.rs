@@ -443,12 +443,21 @@ pub fn starts_instruction(rest: &str) -> bool {
     after_name(rest).is_some_and(|after| after.starts_with("= ")) || defines_instruction(rest)
 }
 
-/// Whether `rest` starts with a name and an `=` that is not an attribute's, which follows its name at once.
+/// Whether `rest` starts with a name and an `=` that is not an attribute's, which follows its name at once; or with one that does, but
+/// after `ROOT` or before a shape.
 fn defines_instruction(rest: &str) -> bool {
     let Some(after) = after_name(rest) else { return false };
-    let with_percent = rest[..rest.len() - after.len()].contains('%');
-    (with_percent && after.starts_with('='))
+    let name = &rest[..rest.len() - after.len()];
+    let is_meant = |value: &str| name.contains([' ', '\t']) || starts_shape(value.trim_blanks_start());
+    (name.contains('%') && after.starts_with('='))
+        || after.strip_prefix("= ").is_some_and(is_meant)
         || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
+}
+
+/// Whether a value looks like a shape: `f32[…` or `(…`.
+fn starts_shape(value: &str) -> bool {
+    let word = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
+    value.starts_with('(') || (word > 0 && value[word..].starts_with('['))
 }
 
 /// What follows the name, with `ROOT` before it or not, that `rest` starts with.

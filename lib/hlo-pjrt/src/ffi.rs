@@ -79,7 +79,7 @@ pub fn register_type(name: String, wanted: i64) -> Result<i64> {
 /// The handlers that callers registered, by the names of their targets.
 static HANDLERS: RwLock<BTreeMap<String, usize>> = RwLock::new(BTreeMap::new());
 
-/// Makes a handler the target of typed custom calls of a name.
+/// Makes a handler the target of typed custom calls of a name, unless it is a routine of LAPACK's ([`Handlers`]).
 ///
 /// # Errors
 /// There is another handler of that name.

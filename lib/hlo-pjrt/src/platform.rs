@@ -119,12 +119,12 @@ impl Platform {
     /// The folder for compiled code can't be made, or others may write to it.
     pub fn new(options: &Options) -> Result<Arc<Self>> {
         let mut custom_calls = Registry::new();
-        // A program has the same routines in both engines, and a run of it the same bits.
+        custom_calls.add(crate::ffi::Handlers);
+        // Whichever engine has a run, the routines are the same, and so are its bits.
         #[cfg(feature = "codegen")]
         if options.engines != crate::engines::Policy::Interpreted {
             custom_calls.add(hlo_lapack::LAPACK);
         }
-        custom_calls.add(crate::ffi::Handlers);
         custom_calls.add(crate::callbacks::Callbacks);
         let client = hlo_client::Client::new(&ClientOptions {
             devices: options.devices,

@@ -6,6 +6,9 @@ use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, exact, largest_size, turn};
 use crate::householder::reflector;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
+/// The element above the diagonal of the block whose eigenvalues are taken for shifts that break a cycle, as a part of the one below it.
+const BESIDE: f64 = -0.4375;
+
 /// The quasi-triangular form of a real Hessenberg matrix; 0, or the number of eigenvalues that are not found.
 pub(super) fn triangularize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>) -> i32 {
     let norm = largest_size(h);
@@ -56,7 +59,7 @@ fn shifts<P: Scalar<Part = P> + Float>(
     let exceptional = |at: usize, below: [usize; 2]| {
         let s = below.iter().fold(P::ZERO, |s, &k| s + Float::abs(h.get(k + 1, k)));
         let a = exact::<P>(BEYOND) * s + h.get(at, at);
-        [a, exact::<P>(-0.4375) * s, s, a]
+        [a, exact::<P>(BESIDE) * s, s, a]
     };
     let block = match turns % (2 * EXCEPTIONAL) {
         0 => exceptional(j, [j - 1, j - 2]),

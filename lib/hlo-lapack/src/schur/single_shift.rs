@@ -8,11 +8,8 @@ use crate::householder::reflector;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// The triangular form of a complex Hessenberg matrix; 0, or the number of eigenvalues that are not found.
+/// The triangular form of a complex Hessenberg matrix with real elements below its diagonal; 0, or the number of eigenvalues that are not found.
 pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
-    for i in 1..h.rows() {
-        make_real(h, q, i);
-    }
     let norm = largest_size(h);
     let (mut end, mut turns) = (h.rows(), 0);
     while end > 1 {
@@ -38,7 +35,7 @@ pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> 
             }
             reflect(h, q, (k, end), x[1], tau);
             if k == first && k > start {
-                turn_rest(h, q, (k, end), T::one_impl() - tau);
+                rephase_rest(h, q, (k, end), T::one_impl() - tau);
             }
         }
         make_real(h, q, end - 1);
@@ -46,36 +43,30 @@ pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> 
     0
 }
 
-/// Multiplies row `i` beyond the diagonal and, by the inverse, column `i` above and below it by a number of absolute value 1.
-fn scale<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize, factor: T) {
+/// Multiplies row `i` beyond the diagonal and, by the inverse, column `i` above it by a number of absolute value 1.
+fn rephase<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize, factor: T) {
     for j in i + 1..h.columns() {
         let z = h.get(i, j) * factor;
         h.set(i, j, z);
     }
     let inverse = factor.conj();
     h.column_mut(i)[..i].iter_mut().for_each(|z| *z *= inverse);
-    if q.rows() > 0 {
-        q.column_mut(i).iter_mut().for_each(|z| *z *= inverse);
-    }
+    q.column_mut(i).iter_mut().for_each(|z| *z *= inverse);
 }
 
-/// Makes the element below the diagonal in row `i` a positive real one, if it is not real.
+/// Makes the element below the diagonal in row `i`, the last one of a block, a positive real one, if it is not real.
 fn make_real<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize) {
     let below = h.get(i, i - 1);
     if below.im() == <T::Part as Number>::ZERO {
         return;
     }
     h.set(i, i - 1, T::real(below.modulus()));
-    let factor = below.unphase();
-    scale(h, q, i, factor);
-    if i + 1 < h.rows() {
-        let next = h.get(i + 1, i) * factor.conj();
-        h.set(i + 1, i, next);
-    }
+    // A number around 1, whose parts have all their digits.
+    rephase(h, q, i, divided(below, below.size()).unphase());
 }
 
 /// After a step that began at row `k` within a block: makes the elements below the diagonal real again, which the number multiplied.
-fn turn_rest<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), number: T) {
+fn rephase_rest<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), number: T) {
     let factor = number.unphase().conj();
     let below = h.get(k + 1, k) * factor.conj();
     h.set(k + 1, k, below);
@@ -84,7 +75,7 @@ fn turn_rest<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, 
         h.set(k + 2, k + 1, below);
     }
     for i in (k..end).filter(|&i| i != k + 1) {
-        scale(h, q, i, factor);
+        rephase(h, q, i, factor);
     }
 }
 

@@ -230,6 +230,18 @@ error[E0110]: expected `,` and an attribute `name=value`, or the next instructio
 }
 
 #[test]
+fn blanks_that_were_forgotten_on_a_line_of_several_instructions() {
+    for line in ["b= f32[] negate(a)", "b= (f32[]) tuple(a)", "ROOT b= negate(a)"] {
+        let text = format!(
+            "HloModule m\n\nENTRY e {{\n  a = f32[] parameter(0) {line}\n  c = f32[] negate(a)\n}}\n"
+        );
+        let errors = hlo_parser::parse_module(&text).unwrap_err();
+        let words: Vec<&str> = errors.iter().map(|e| &*e.message).collect();
+        assert_eq!(words, ["expected an instruction `name = …`, found `b`"], "{line}");
+    }
+}
+
+#[test]
 fn a_mistake_has_the_same_words_whatever_else_is_wrong() {
     let alone = |line: &str| {
         let text = format!("ENTRY e {{\n  a = f32[] parameter(0)\n{line}\n}}\n");
