@@ -43,6 +43,7 @@
 mod balance;
 mod defective;
 mod direct;
+mod doubles;
 mod driver;
 mod eigen;
 mod factor;
@@ -56,6 +57,7 @@ use std::sync::Arc;
 
 use num_complex::Complex;
 
+use doubles::Rounded;
 use driver::{Data, elements, vector};
 
 use hlo_custom_call::Function;
@@ -77,7 +79,7 @@ fn function(plan: Plan) -> Result<Arc<Function>, Error> {
     }
 }
 
-fn function_of<T: Scalar>(plan: Plan) -> Result<Arc<Function>, Error> {
+fn function_of<T: Rounded>(plan: Plan) -> Result<Arc<Function>, Error> {
     let direct = direct::function::<T>(&plan)?;
     Ok(Arc::new(move |call| match &direct {
         Some(direct) if direct::is_aligned::<T>(call) => direct(call),
@@ -86,7 +88,7 @@ fn function_of<T: Scalar>(plan: Plan) -> Result<Arc<Function>, Error> {
 }
 
 /// Computes one matrix of the batch.
-fn compute<T: Scalar>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> {
+fn compute<T: Rounded>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T>>, Error> {
     let attributes = &plan.attributes;
     let mut operands = operands.into_iter();
     let mut next = || operands.next().ok_or_else(|| Error("an operand is missing".into()));
@@ -159,10 +161,14 @@ fn compute<T: Scalar>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T>
             let diagonals = [a, d, upper, b].map(Data::Elements);
             diagonals.into_iter().chain([Data::Integers(vec![info])]).collect()
         }
-        Routine::Gesdd => svd::gesdd(a, attributes.letter("mode", "ASN")?)?,
+        Routine::Gesdd => {
+            let mode = attributes.letter("mode", "ASN")?;
+            doubles::in_doubles(&a, |a| svd::gesdd(a, mode))?
+        }
         Routine::Syevd | Routine::Eigh => {
             let vectors = attributes.letter("mode", "NV")? == 'V';
-            let mut results = eigen::syevd(a, attributes.letter("uplo", "LU")? == 'L', vectors)?;
+            let lower = attributes.letter("uplo", "LU")? == 'L';
+            let mut results = doubles::in_doubles(&a, |a| eigen::syevd(a, lower, vectors))?;
             if plan.routine == Routine::Eigh {
                 results.pop();
             }

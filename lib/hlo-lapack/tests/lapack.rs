@@ -154,6 +154,41 @@ fn eigenvalues_come_in_lapacks_order() {
     }
 }
 
+/// Of eigenvectors and singular vectors in single precision, nothing but the rounding of the results is wrong.
+#[test]
+fn vectors_in_single_precision_are_right_to_the_last_place() {
+    let [(_, registry), ..] = &support::registries();
+    let mut numbers = Numbers(5);
+    let n = 300;
+    let norm = |m: &Matrix| m.values.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+    for _ in 0..6 {
+        let any = numbers.matrix(n, n, false);
+        let a = Matrix::new(n, n, |i, j| C::from((any.get(i, j) + any.get(j, i)).re as f32 as f64));
+        let operand = [Array { element: "f32", inner: 2, batch: vec![a.clone()] }];
+        let call = |name, config, results: &[support::Shape]| {
+            let got = support::call(registry, (name, config), &operand, results, (&[], LAYOUTS[1]));
+            got.into_iter().map(|mut array| array.batch.remove(0)).collect::<Vec<_>>()
+        };
+        let scaled = |m: &Matrix, by: &Matrix| Matrix::new(n, n, |i, j| m.get(i, j) * by.values[j]);
+        let near = |x: &Matrix, y: &Matrix| {
+            let apart = norm(&Matrix::new(n, n, |i, j| x.get(i, j) - y.get(i, j)));
+            let bound = 2.0 * f64::from(f32::EPSILON) * norm(&a);
+            assert!(apart < bound, "{apart:e} {bound:e}");
+        };
+        let (square, line) = (("f32", vec![n, n]), ("f32", vec![n]));
+        let info = ("s32", vec![]);
+        let eigen = call(
+            "lapack_ssyevd_ffi",
+            "{mode = 86 : ui8, uplo = 76 : ui8}",
+            &[square.clone(), line.clone(), info.clone()],
+        );
+        near(&a.times(&eigen[0]), &scaled(&eigen[0], &eigen[1]));
+        let shapes = [square.clone(), line, square.clone(), square, info];
+        let svd = call("lapack_sgesdd_ffi", "{mode = 83 : ui8}", &shapes);
+        near(&scaled(&svd[2], &svd[1]).times(&svd[3]), &a);
+    }
+}
+
 #[test]
 fn factors_and_systems() {
     let mut numbers = Numbers(2);
