@@ -1,5 +1,7 @@
 //! What all routines share: the loop over the batch, and matrices in and out of working memory.
 
+use num_traits::{Float, NumCast};
+
 use hlo_custom_call::Call;
 use hlo_custom_call::lapack::{Array, Kind, Plan};
 use hlo_runtime::linalg::{Matrix, Scalar, Strides};
@@ -30,6 +32,16 @@ pub(crate) fn vector<T: Scalar>(values: &[T]) -> Result<Matrix<T>, Error> {
     let mut column = Matrix::zeros(values.len(), 1)?;
     column.values_mut().copy_from_slice(values);
     Ok(column)
+}
+
+/// A matrix with elements of another type: of another precision, complex ones of real ones, or real parts.
+pub(crate) fn converted<T: Scalar, U: Scalar>(matrix: &Matrix<T>) -> Result<Matrix<U>, Error> {
+    let mut to = Matrix::zeros(matrix.rows(), matrix.columns())?;
+    let part = |part: T::Part| <U::Part as NumCast>::from(part).unwrap_or_else(Float::nan);
+    for (to, &z) in to.values_mut().iter_mut().zip(matrix.values()) {
+        *to = U::new(part(z.re()), part(z.im()));
+    }
+    Ok(to)
 }
 
 fn strides(array: &Array) -> Strides {

@@ -7,8 +7,8 @@ use faer::linalg::evd::{
 use faer::{Par, diag::DiagMut};
 use num_complex::Complex;
 
-use super::defective;
 use super::driver::{Data, vector};
+use super::eigenvectors;
 use super::householder::length;
 use super::{largest, not_a_number, scale, times};
 use hlo_runtime::Error;
@@ -123,7 +123,7 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
         }
         (0..n).for_each(|j| normalize(to.column_mut(j)));
     }
-    let hold = |side: usize| defective::are_eigenvectors(a, &values, &result[side], side == 0);
+    let hold = |side: usize| eigenvectors::are_eigenvectors(a, &values, &result[side], side == 0);
     if (!left || hold(0)) && (!right || hold(1)) {
         return Ok(Some((values, result)));
     }
@@ -135,7 +135,7 @@ fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option
     let n = a.rows();
     let mut copy = Matrix::zeros(n, n)?;
     copy.values_mut().copy_from_slice(a.values());
-    let Some((values, vectors)) = defective::eigenvectors(copy, wanted)? else { return Ok(None) };
+    let Some((values, vectors)) = eigenvectors::of_schur_form(copy, wanted)? else { return Ok(None) };
     let mut result = [Matrix::zeros(n, n)?, Matrix::zeros(n, n)?];
     for (to, from) in result.iter_mut().zip(vectors) {
         let Some(mut x) = from else { continue };

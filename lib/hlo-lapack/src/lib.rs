@@ -41,11 +41,11 @@
 //! ```
 
 mod balance;
-mod defective;
 mod direct;
 mod doubles;
 mod driver;
 mod eigen;
+mod eigenvectors;
 mod factor;
 mod householder;
 mod reflectors;

@@ -7,7 +7,7 @@ mod single_shift;
 use num_traits::Float;
 
 use super::balance::Balance;
-use super::driver::{Data, vector};
+use super::driver::{Data, converted, vector};
 use super::householder::{gehrd, orgqr};
 use super::{not_a_number, scale, times};
 use hlo_runtime::Error;
@@ -59,11 +59,9 @@ pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<
     let info = match T::COMPLEX {
         true => single_shift::triangularize(&mut a, &mut q),
         false => {
-            let (mut h, mut z) = (real_parts(&a)?, real_parts(&q)?);
+            let (mut h, mut z): (Matrix<T::Part>, _) = (converted(&a)?, converted(&q)?);
             let info = double_shift::triangularize(&mut h, &mut z);
-            for (to, from) in [(&mut a, &h), (&mut q, &z)] {
-                to.values_mut().iter_mut().zip(from.values()).for_each(|(to, &re)| *to = T::real(re));
-            }
+            [a, q] = [converted(&h)?, converted(&z)?];
             info
         }
     };
@@ -87,12 +85,6 @@ pub(crate) fn pairs<T: Scalar>(t: &Matrix<T>) -> [Vec<T>; 2] {
         }
     }
     [eigenvalues(t), im]
-}
-
-fn real_parts<T: Scalar>(a: &Matrix<T>) -> Result<Matrix<T::Part>, Error> {
-    let mut parts = Matrix::zeros(a.rows(), a.columns())?;
-    parts.values_mut().iter_mut().zip(a.values()).for_each(|(to, from)| *to = from.re());
-    Ok(parts)
 }
 
 /// `q` of the reflectors below the first subdiagonal.

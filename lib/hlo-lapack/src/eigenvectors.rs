@@ -4,6 +4,7 @@
 use num_traits::Float;
 
 use super::balance::Balance;
+use super::driver::converted;
 use super::householder::length;
 use super::schur::{exact, largest_size, pairs, quotient, schur, turn};
 use super::times;
@@ -53,18 +54,13 @@ pub(crate) fn are_eigenvectors<T: Scalar>(
 pub(crate) type Eigenvectors<W> = (Vec<W>, [Option<Matrix<W>>; 2]);
 
 /// Eigenvalues and eigenvectors by a Schur form (LAPACK's `trevc`); `None` if an eigenvalue is not found.
-pub(crate) fn eigenvectors<T: Scalar>(
+pub(crate) fn of_schur_form<T: Scalar>(
     mut a: Matrix<T>,
     wanted: [bool; 2],
 ) -> Result<Option<Eigenvectors<T::Wide>>, Error> {
     let n = a.rows();
     let balance = Balance::permute_and_scale(&mut a);
     let Ok([t, q]) = schur(a, wanted[0] || wanted[1])? else { return Ok(None) };
-    let wide = |m: &Matrix<T>| -> Result<Matrix<T::Wide>, Error> {
-        let mut wide = Matrix::zeros(n, n)?;
-        wide.values_mut().iter_mut().zip(m.values()).for_each(|(to, z)| *to = T::Wide::new(z.re(), z.im()));
-        Ok(wide)
-    };
     let [re, im] = pairs(&t);
     let values: Vec<T::Wide> = match T::COMPLEX {
         true => re.iter().map(|z| T::Wide::new(z.re(), z.im())).collect(),
@@ -73,7 +69,7 @@ pub(crate) fn eigenvectors<T: Scalar>(
     if wanted == [false; 2] {
         return Ok(Some((values, [None, None])));
     }
-    let (mut t, mut q) = (wide(&t)?, wide(&q)?);
+    let (mut t, mut q): (Matrix<T::Wide>, _) = (converted(&t)?, converted(&q)?);
     triangularize(&mut t, &mut q, &values);
     // What rounding may have made of 0.
     let epsilon = <T::Part as Float>::epsilon();
