@@ -13,7 +13,7 @@ use super::householder::length;
 use super::{largest, not_a_number, scale, times};
 use hlo_runtime::Error;
 use hlo_runtime::Number;
-use hlo_runtime::linalg::{Matrix, Scalar};
+use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
 /// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its
 /// eigenvectors in its place. What is not finite gives NaN and an `info` of 1.
@@ -33,14 +33,16 @@ pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
         let compute = if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
         let stack = self_adjoint_evd_scratch::<T>(n, compute, Par::Seq, Default::default());
         let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
-        let done = self_adjoint_evd(
-            l.as_ref(),
-            DiagMut::from_slice_mut(&mut values),
-            vectors.then(|| u.as_mut()),
-            Par::Seq,
-            MemStack::new(&mut stack),
-            Default::default(),
-        );
+        let done = by_faer(|| {
+            self_adjoint_evd(
+                l.as_ref(),
+                DiagMut::from_slice_mut(&mut values),
+                vectors.then(|| u.as_mut()),
+                Par::Seq,
+                MemStack::new(&mut stack),
+                Default::default(),
+            )
+        });
         info = i32::from(done.is_err());
     }
     if info != 0 {
@@ -177,16 +179,18 @@ fn real_eigen<T: Scalar>(
     let stack = evd_scratch::<T::Part>(n, compute[0], compute[1], Par::Seq, Default::default());
     let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
     let [left, right] = &mut vectors;
-    let done = evd_real(
-        matrix.as_ref(),
-        DiagMut::from_slice_mut(&mut re),
-        DiagMut::from_slice_mut(&mut im),
-        wanted[0].then(|| left.as_mut()),
-        wanted[1].then(|| right.as_mut()),
-        Par::Seq,
-        MemStack::new(&mut stack),
-        Default::default(),
-    );
+    let done = by_faer(|| {
+        evd_real(
+            matrix.as_ref(),
+            DiagMut::from_slice_mut(&mut re),
+            DiagMut::from_slice_mut(&mut im),
+            wanted[0].then(|| left.as_mut()),
+            wanted[1].then(|| right.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut stack),
+            Default::default(),
+        )
+    });
     if done.is_err() {
         return Ok(None);
     }
@@ -227,14 +231,16 @@ fn complex_eigen<T: Scalar>(
     let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
     let [left, right] = &mut vectors;
     let view = |values| faer::MatMut::from_column_major_slice_mut(values, n, n);
-    let done = evd_cplx(
-        faer::MatRef::from_column_major_slice(&matrix, n, n),
-        DiagMut::from_slice_mut(&mut values),
-        wanted[0].then(|| view(left)),
-        wanted[1].then(|| view(right)),
-        Par::Seq,
-        MemStack::new(&mut stack),
-        Default::default(),
-    );
+    let done = by_faer(|| {
+        evd_cplx(
+            faer::MatRef::from_column_major_slice(&matrix, n, n),
+            DiagMut::from_slice_mut(&mut values),
+            wanted[0].then(|| view(left)),
+            wanted[1].then(|| view(right)),
+            Par::Seq,
+            MemStack::new(&mut stack),
+            Default::default(),
+        )
+    });
     Ok(done.is_ok().then_some((values, vectors)))
 }

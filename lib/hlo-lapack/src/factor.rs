@@ -6,7 +6,7 @@ use faer::{Accum, MatMut, Par};
 
 use hlo_custom_call::Attributes;
 use hlo_runtime::Error;
-use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, factor};
+use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, by_faer, factor};
 
 /// Columns that are eliminated one by one before the rest of the matrix is updated with all of them.
 const PANEL: usize = 32;
@@ -50,10 +50,11 @@ pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut
             let panel = panel.as_ref().get(first.., first..end);
             let (_, rest) = rest.split_at_row_mut(first);
             let (mut top, below) = rest.split_at_row_mut(end - first);
-            solve_unit_lower_triangular_in_place(panel.get(..end - first, ..), top.as_mut(), Par::Seq);
+            let square = panel.get(..end - first, ..);
+            by_faer(|| solve_unit_lower_triangular_in_place(square, top.as_mut(), Par::Seq));
             if m > end {
                 let left = panel.get(end - first.., ..);
-                matmul(below, Accum::Add, left, top.as_ref(), -T::one_impl(), Par::Seq);
+                by_faer(|| matmul(below, Accum::Add, left, top.as_ref(), -T::one_impl(), Par::Seq));
             }
         }
     }

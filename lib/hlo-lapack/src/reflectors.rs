@@ -11,7 +11,7 @@ use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, Par};
 
 use hlo_runtime::Error;
-use hlo_runtime::linalg::{Matrix, Scalar};
+use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
 /// Reflectors that are one panel.
 const PANEL: usize = 32;
@@ -40,7 +40,9 @@ impl<T: Scalar> Reflectors<T> {
         }
         let mut products = Matrix::zeros(count, count)?;
         let one = T::one_impl();
-        matmul(products.as_mut(), Accum::Replace, v.as_ref().adjoint(), v.as_ref(), one, Par::Seq);
+        by_faer(|| {
+            matmul(products.as_mut(), Accum::Replace, v.as_ref().adjoint(), v.as_ref(), one, Par::Seq);
+        });
         // Column j of t: -tau·t·(vᴴ·v) of the columns before, and tau.
         let mut t = Matrix::zeros(count, count)?;
         for (j, &tau) in tau[panel].iter().enumerate() {
@@ -65,12 +67,16 @@ impl<T: Scalar> Reflectors<T> {
         let mut factors = Matrix::zeros(count, columns.len())?;
         let (v, t) = (self.v.as_ref(), self.t.as_ref());
         let mut block = to.as_mut().submatrix_mut(self.first, columns.start, self.v.rows(), columns.len());
-        matmul(products.as_mut(), Accum::Replace, v.adjoint(), block.rb(), one, Par::Seq);
-        match inverse {
-            true => matmul(factors.as_mut(), Accum::Replace, t.adjoint(), products.as_ref(), one, Par::Seq),
-            false => matmul(factors.as_mut(), Accum::Replace, t, products.as_ref(), one, Par::Seq),
-        }
-        matmul(block.rb_mut(), Accum::Add, v, factors.as_ref(), -one, Par::Seq);
+        by_faer(|| {
+            matmul(products.as_mut(), Accum::Replace, v.adjoint(), block.rb(), one, Par::Seq);
+            match inverse {
+                true => {
+                    matmul(factors.as_mut(), Accum::Replace, t.adjoint(), products.as_ref(), one, Par::Seq)
+                }
+                false => matmul(factors.as_mut(), Accum::Replace, t, products.as_ref(), one, Par::Seq),
+            }
+            matmul(block.rb_mut(), Accum::Add, v, factors.as_ref(), -one, Par::Seq);
+        });
         Ok(())
     }
 }

@@ -172,6 +172,16 @@ pub(crate) fn quotient<T: Scalar>(z: T, by: T) -> T {
     divided(z, size) / divided(by, size)
 }
 
+/// Three columns from `k` on: those beyond the last one, and all of a matrix without elements, are empty.
+fn columns<T: Scalar>(matrix: &mut Matrix<T>, k: usize) -> [&mut [T]; 3] {
+    let height = matrix.rows();
+    let rest = matrix.values_mut().get_mut(k * height..).unwrap_or_default();
+    let (x, rest) = rest.split_at_mut(height.min(rest.len()));
+    let (y, rest) = rest.split_at_mut(height.min(rest.len()));
+    let third = height.min(rest.len());
+    [x, y, &mut rest[..third]]
+}
+
 /// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to these columns, of the rows
 /// that the block up to `end` needs.
 pub(crate) fn turn<T: Scalar>(
@@ -188,10 +198,9 @@ pub(crate) fn turn<T: Scalar>(
         h.set(k + 1, j, c * y - s.conj() * x);
     }
     for (matrix, rows) in [(&mut *h, (k + 3).min(end)), (&mut *q, usize::MAX)] {
-        for i in 0..rows.min(matrix.rows()) {
-            let (x, y) = (matrix.get(i, k), matrix.get(i, k + 1));
-            matrix.set(i, k, c * x + s.conj() * y);
-            matrix.set(i, k + 1, c * y - s * x);
+        let (rows, [x, y, _]) = (rows.min(matrix.rows()), columns(matrix, k));
+        for (x, y) in x[..rows].iter_mut().zip(&mut y[..rows]) {
+            (*x, *y) = (c * *x + s.conj() * *y, c * *y - s * *x);
         }
     }
 }

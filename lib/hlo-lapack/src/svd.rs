@@ -7,7 +7,7 @@ use faer::{Par, diag::DiagMut};
 use super::driver::{Data, vector};
 use super::{largest, not_a_number, scale};
 use hlo_runtime::Error;
-use hlo_runtime::linalg::{Matrix, Scalar};
+use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
 /// Singular values, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`). The `info` of a matrix
 /// that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.
@@ -35,15 +35,17 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     } else if finite {
         let stack = svd_scratch::<T>(m, n, compute, compute, Par::Seq, Default::default());
         let mut stack = MemBuffer::try_new(stack).map_err(|_| Error("out of memory".into()))?;
-        let done = svd(
-            near.as_ref(),
-            DiagMut::from_slice_mut(&mut values),
-            (!none).then(|| u.as_mut()),
-            (!none).then(|| v.as_mut()),
-            Par::Seq,
-            MemStack::new(&mut stack),
-            Default::default(),
-        );
+        let done = by_faer(|| {
+            svd(
+                near.as_ref(),
+                DiagMut::from_slice_mut(&mut values),
+                (!none).then(|| u.as_mut()),
+                (!none).then(|| v.as_mut()),
+                Par::Seq,
+                MemStack::new(&mut stack),
+                Default::default(),
+            )
+        });
         info = i32::from(done.is_err());
     }
     if info != 0 {

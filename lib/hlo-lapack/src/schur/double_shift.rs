@@ -2,7 +2,7 @@
 
 use num_traits::Float;
 
-use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, exact, largest_size, turn};
+use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, columns, exact, largest_size, turn};
 use crate::householder::reflector;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
@@ -129,16 +129,18 @@ fn reflect<P: Scalar<Part = P> + Float>(
         column.iter_mut().zip(v).for_each(|(z, &v)| *z -= v * sum);
     }
     for (matrix, rows) in [(&mut *h, (k + 4).min(end)), (&mut *q, usize::MAX)] {
-        for i in 0..rows.min(matrix.rows()) {
-            let mut sum = P::ZERO;
-            for (m, &v) in v.iter().enumerate() {
-                sum += matrix.get(i, k + m) * v;
-            }
-            sum *= tau;
-            for (m, &v) in v.iter().enumerate() {
-                let z = matrix.get(i, k + m) - sum * v;
-                matrix.set(i, k + m, z);
-            }
+        let (rows, [x, y, z]) = (rows.min(matrix.rows()), columns(matrix, k));
+        let xy = x[..rows].iter_mut().zip(&mut y[..rows]);
+        match *v {
+            [a, b, c] => xy.zip(&mut z[..rows]).for_each(|((x, y), z)| {
+                let sum = (*x * a + *y * b + *z * c) * tau;
+                (*x, *y, *z) = (*x - sum * a, *y - sum * b, *z - sum * c);
+            }),
+            [a, b] => xy.for_each(|(x, y)| {
+                let sum = (*x * a + *y * b) * tau;
+                (*x, *y) = (*x - sum * a, *y - sum * b);
+            }),
+            _ => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use num_complex::Complex;
 use num_traits::Float;
 
-use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, divided, exact, largest_size, quotient};
+use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, columns, divided, exact, largest_size, quotient};
 use crate::householder::reflector;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
@@ -143,11 +143,10 @@ fn reflect<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, us
         h.set(k + 1, j, y - sum * v);
     }
     for (matrix, rows) in [(&mut *h, (k + 3).min(end)), (&mut *q, usize::MAX)] {
-        for i in 0..rows.min(matrix.rows()) {
-            let (x, y) = (matrix.get(i, k), matrix.get(i, k + 1));
-            let sum = tau * x + second * y;
-            matrix.set(i, k, x - sum);
-            matrix.set(i, k + 1, y - sum * v.conj());
+        let (rows, [x, y, _]) = (rows.min(matrix.rows()), columns(matrix, k));
+        for (x, y) in x[..rows].iter_mut().zip(&mut y[..rows]) {
+            let sum = tau * *x + second * *y;
+            (*x, *y) = (*x - sum, *y - sum * v.conj());
         }
     }
 }

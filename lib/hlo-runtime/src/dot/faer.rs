@@ -9,6 +9,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use hlo_runtime_core::{Context, DotDesc, Error, Shared};
 
 use super::Sizes;
+use crate::linalg::by_faer;
 
 /// The largest number of multiply-adds that is one task even though it could be split.
 const TASK: usize = 1 << 20;
@@ -57,7 +58,7 @@ pub(super) unsafe fn dot<T: ComplexField>(
                 desc.out_m_stride as isize,
                 desc.out_n_stride as isize,
             );
-            matmul(out, Accum::Replace, lhs, rhs, T::one_impl(), Par::Seq);
+            by_faer(|| matmul(out, Accum::Replace, lhs, rhs, T::one_impl(), Par::Seq));
         }
     };
     // SAFETY: tasks write disjoint parts of `out`.

@@ -7,7 +7,7 @@ use hlo_runtime_core::{CholeskyDesc, Context, ElementCode, Error, Number, Scratc
 use num_traits::Float;
 
 use super::small::{SMALL, cholesky};
-use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
+use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 use std::mem::MaybeUninit;
 
 /// Factors matrices; the other triangle of a factor is 0, and one of a matrix that is not positive definite is
@@ -120,7 +120,8 @@ pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
     // SAFETY: the buffer has as many bytes, whatever they are.
     let memory = unsafe { std::slice::from_raw_parts_mut(memory.pointer::<MaybeUninit<u8>>(), bytes) };
     let stack = MemStack::new(memory);
-    let done = cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, Default::default());
+    let done =
+        by_faer(|| cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, Default::default()));
     if let Err(LltError::NonPositivePivot { index }) = done {
         return Ok(Some(index));
     }

@@ -3,11 +3,13 @@
 //! Each matrix is read into working memory, column by column and in the precision that is computed in, and is
 //! worked on by one thread; batches are split among threads. So the bits depend on shapes alone.
 
+mod by_faer;
 mod cholesky;
 mod matrix;
 pub mod small;
 mod triangular;
 
+pub use by_faer::by_faer;
 pub use cholesky::{factor, hlo_rt_cholesky};
 use hlo_runtime_core::{ElementCode, Error};
 pub use matrix::{Matrix, Scalar, Strides};

@@ -8,7 +8,7 @@ use faer::{MatMut, MatRef, Par};
 use hlo_runtime_core::{Context, ElementCode, Error, Shared, SolveDesc};
 
 use super::small::{SMALL, View, solve};
-use super::{Generic, Matrix, Scalar, Strides, dispatch, size};
+use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 
 /// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
 ///
@@ -94,12 +94,12 @@ impl Triangle {
 
     /// Solves a system with a matrix that [`Triangle::read`] has read.
     pub fn solve<T: Scalar>(self, a: MatRef<'_, T>, b: MatMut<'_, T>) {
-        match (self.is_lower(), self.unit) {
+        by_faer(|| match (self.is_lower(), self.unit) {
             (true, false) => solve_lower_triangular_in_place(a, b, Par::Seq),
             (true, true) => solve_unit_lower_triangular_in_place(a, b, Par::Seq),
             (false, false) => solve_upper_triangular_in_place(a, b, Par::Seq),
             (false, true) => solve_unit_upper_triangular_in_place(a, b, Par::Seq),
-        }
+        })
     }
 }
 
