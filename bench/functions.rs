@@ -55,7 +55,9 @@ fn nanoseconds(function: &str, ty: &str) -> Result<f64, String> {
     );
     let module = hlo_parser::parse_module(&text).map_err(|d| format!("{d:?}"))?;
     let options = hlo_codegen::CompileOptions { threads: 1, ..Default::default() };
-    let executable = hlo_codegen::compile(&module, &options).map_err(|d| format!("{d:?}"))?;
+    let executable = hlo_ir::verify::Verified::new(&module)
+        .and_then(|module| hlo_codegen::compile(module, &options))
+        .map_err(|d| format!("{d:?}"))?;
     let numbers = (0..COUNT).map(|i| 0.001 + i as f64 * 0.0005);
     let bytes: Vec<u8> = match ty {
         "f64" => numbers.flat_map(f64::to_le_bytes).collect(),

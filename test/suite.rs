@@ -12,6 +12,7 @@ mod devices;
 mod dynamic;
 mod examples;
 mod fuzz;
+mod invalid_modules;
 mod opcodes;
 mod picture;
 mod random;

@@ -4,6 +4,7 @@ use crate::args::{Cli, MemoryFormat};
 use crate::cost::cut;
 use hlo_graph::{MemoryPlot, Piece, memory_svg, memory_text, spans};
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_ir::{Module, human_bytes};
 use hlo_passes::{CPU_PIPELINE, LOWERING, Pipeline};
 use hlo_plan::BufferRef;
@@ -21,7 +22,7 @@ pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String
     let mut module = module.clone();
     let pipeline = if cli.passes.is_empty() { CPU_PIPELINE } else { LOWERING };
     Pipeline::parse(pipeline).map_err(|d| vec![d])?.run(&mut module, &mut ())?;
-    let memory = hlo_plan::memory::memory(&module)?;
+    let memory = hlo_plan::memory::memory(Verified::new(&module)?)?;
     Ok(match format {
         MemoryFormat::Plot => text(&module, &memory),
         MemoryFormat::Svg => memory_svg(&plot(&module, &memory.main)),

@@ -105,6 +105,10 @@ pub fn run_passes(module: &mut Module, passes: &str) {
         fn verify_each(&self) -> bool {
             false
         }
+
+        fn verify_first(&self) -> bool {
+            false
+        }
     }
     if let Ok(pipeline) = Pipeline::parse(passes) {
         let _ = pipeline.run(module, &mut Quiet);

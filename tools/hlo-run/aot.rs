@@ -110,6 +110,7 @@ pub fn run(
     use crate::engine::at_opcodes;
     use hlo_codegen::SourceFile;
     use hlo_codegen::aot::{Options, Target, binding, compile, header};
+    use hlo_ir::verify::Verified;
     let target = match target(args)? {
         Some(target) => target,
         None => Target::host().map_err(|e| Failure::Message(e.to_string()))?,
@@ -118,7 +119,8 @@ pub fn run(
         args.debug_info.then(|| std::sync::Arc::new(SourceFile::new(&source.name, &source.text)));
     let options =
         Options { name: name.to_string(), target, parallel: args.threads != 1, optimize: true, debug_info };
-    let program = compile(given, prepared, &options)
+    let program = Verified::new(given)
+        .and_then(|given| compile(given, Verified::new(prepared)?, &options))
         .map_err(|diags| Failure::diags(source, at_opcodes(diags, prepared, source)))?;
     let interface = &program.interface;
     let runtime = runtime::library(args, interface)?;

@@ -26,7 +26,10 @@ pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Resul
     };
     let file = SourceFile::new(&source.name, &source.text);
     let target = crate::aot::target(args)?;
-    hlo_codegen::emit_for(module, stage, Some(&file), args.debug_info, target.as_ref())
+    hlo_ir::verify::Verified::new(module)
+        .and_then(|module| {
+            hlo_codegen::emit_for(module, stage, Some(&file), args.debug_info, target.as_ref())
+        })
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }
 

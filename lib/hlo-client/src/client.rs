@@ -6,9 +6,11 @@ use crate::executable::Executable;
 use crate::local::{CodeCache, LocalProgram};
 use crate::options::engine;
 use crate::partition::{Partition, partition_with};
-use crate::{Buffer, CompileOptions, Device, Error, StandardFloats, prepare};
+use crate::passes::prepare_verified;
+use crate::{Buffer, CompileOptions, Device, Error, StandardFloats};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
+use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
 use hlo_passes::{CustomPartitioner, has_custom_partitions};
 use std::path::PathBuf;
@@ -241,15 +243,15 @@ impl Client {
         }
     }
 
-    /// Compiles a verified module, unless it was compiled with these options before. Constants are computed in the standard mode for
+    /// Verifies a module and compiles it, unless it was compiled with these options before. Constants are computed in the standard mode for
     /// floats, whatever that of the caller's thread is, as runs are.
     ///
     /// # Errors
-    /// The client's devices can't run the module; a pass refuses it; or one of those of [`Client::load`].
+    /// The rules that the module breaks; the client's devices can't run it; a pass refuses it; or one of those of [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => here.compile(module, options),
+            Place::Here(here) => here.compile(Verified::new(module)?, options),
             #[cfg(feature = "remote")]
             Place::Server(server) => server.compile(module, options),
         }
@@ -259,7 +261,7 @@ impl Client {
     /// options' passes and partitioning do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
     ///
     /// # Errors
-    /// What the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
+    /// The rules that one of the modules breaks; what the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
     /// than the options allow; more devices than the client has.
     pub fn load(
         &self,
@@ -269,7 +271,9 @@ impl Client {
     ) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
-            Place::Here(here) => here.load(given, prepared, options),
+            Place::Here(here) => {
+                here.load_partitioned(Verified::new(given)?, Verified::new(prepared)?, None, options)
+            }
             #[cfg(feature = "remote")]
             Place::Server(server) => {
                 let passes = crate::Passes::Lowering;
@@ -290,28 +294,22 @@ impl Client {
 
 impl Here {
     fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
-        let read = || {
-            let module = hlo_parser::parse_module(text)?;
-            match hlo_ir::verify::verify(&module) {
-                violations if !violations.is_empty() => Err(Error::Diags(violations)),
-                _ => Ok(module),
-            }
-        };
+        let read = || Ok::<_, Error>(Verified::new(hlo_parser::parse_module(text)?)?);
         if self.custom_partitioner.is_some() {
-            return self.compile(&read()?, options);
+            return self.compile(read()?.as_ref(), options);
         }
-        let compile = || self.compile_anew(&read()?, options);
+        let compile = || self.compile_anew(read()?.as_ref(), options);
         self.kept(options, || ProgramKey::of_text(text, options), compile)
     }
 
-    fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
+    fn compile(&self, module: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Error> {
         let compile = || self.compile_anew(module, options);
         // What a partitioner makes of the same calls may be another program each time.
         let partitioner = self.custom_partitioner.as_deref();
-        if options.spmd_partitioning && partitioner.is_some_and(|p| has_custom_partitions(module, p)) {
+        if options.spmd_partitioning && partitioner.is_some_and(|p| has_custom_partitions(&module, p)) {
             return compile();
         }
-        self.kept(options, || ProgramKey::of_module(module, options), compile)
+        self.kept(options, || ProgramKey::of_module(&module, options), compile)
     }
 
     /// The program of a key, if it is there or worth keeping: debuggers want to hear of each.
@@ -327,35 +325,35 @@ impl Here {
         }
     }
 
-    fn compile_anew(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
-        let mut module = module.clone();
-        module.make_explicit();
+    fn compile_anew(&self, given: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Error> {
+        let mut module = given.get().clone();
+        let mut changed = module.make_explicit();
         let refused = hlo_ir::verify::verify_execution(&module);
         if !refused.is_empty() {
             return Err(Error::Diags(refused));
         }
         let partition = match options.spmd_partitioning {
-            true => Some(partition_with(&mut module, self.custom_partitioner.as_deref())?),
+            true => {
+                changed = true;
+                Some(partition_with(&mut module, self.custom_partitioner.as_deref())?)
+            }
             false => None,
         };
-        let prepared = prepare(&module, engine(options), &options.passes)?.module;
-        self.load_partitioned(&module, prepared, partition, options)
-    }
-
-    fn load(&self, given: &Module, prepared: Module, options: &CompileOptions) -> Result<Executable, Error> {
-        self.load_partitioned(given, prepared, None, options)
+        let module = if changed { Verified::new(&module)? } else { given };
+        let prepared = prepare_verified(module, engine(options), &options.passes)?.module;
+        self.load_partitioned(module, Verified::new(prepared)?, partition, options)
     }
 
     fn load_partitioned(
         &self,
-        given: &Module,
-        prepared: Module,
+        given: Verified<&Module>,
+        prepared: Verified<Module>,
         partition: Option<Partition>,
         options: &CompileOptions,
     ) -> Result<Executable, Error> {
-        let devices = self.assigned(DeviceCounts::of(given).map_or(1, DeviceCounts::devices), options)?;
+        let devices = self.assigned(DeviceCounts::of(&given).map_or(1, DeviceCounts::devices), options)?;
         let custom_calls = (&self.custom_calls, self.code_cache.as_ref());
-        let program = LocalProgram::new(given, prepared, options, custom_calls)?.with_partition(partition);
+        let program = LocalProgram::new(&given, prepared, options, custom_calls)?.with_partition(partition);
         Ok(Executable::local(program, devices))
     }
 

@@ -231,8 +231,12 @@ impl LocalProgram {
                     world: Some(place.world),
                     known: interpreted.known.as_ref(),
                 };
-                let computed =
-                    hlo_eval::evaluate_runs(&self.module, runs.collect(), &interpreted.options, &options);
+                let computed = hlo_eval::evaluate_runs(
+                    self.module.as_ref(),
+                    runs.collect(),
+                    &interpreted.options,
+                    &options,
+                );
                 let computed = computed.map_err(|e| self.evaluation_failure(e))?;
                 let mut kept = Vec::with_capacity(devices);
                 for (value, result) in computed.iter().zip(results) {

@@ -122,7 +122,7 @@ impl Executable {
 
     /// The module that runs, what passes made of the one that was given; `None` of a program on a server.
     pub fn module(&self) -> Option<&Module> {
-        self.here().map(|program| &program.module)
+        self.here().map(|program| &*program.module)
     }
 
     /// The module that runs, what passes made of the one that was given; a server is asked for it.
@@ -131,7 +131,7 @@ impl Executable {
     /// There is no connection to the server.
     pub fn lowered(&self) -> Result<Module, Error> {
         match &self.0.place {
-            Place::Here(program) => Ok(program.module.clone()),
+            Place::Here(program) => Ok(program.module.as_ref().get().clone()),
             #[cfg(feature = "remote")]
             Place::Server(program) => program.lowered(),
         }

@@ -4,6 +4,7 @@ use crate::custom_calls::CustomCalls;
 use crate::options::{engine, memory_limit};
 use crate::{Buffer, CompileOptions, Engine, Error, Partition, RunOptions, boundary};
 use hlo_ir::host::{Host, NoHost};
+use hlo_ir::verify::Verified;
 use hlo_ir::watch::Watch;
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(crate) type CodeCache = std::convert::Infallible;
 #[derive(Debug)]
 pub(crate) struct LocalProgram {
     /// What runs.
-    pub(crate) module: Module,
+    pub(crate) module: Verified<Module>,
     /// The leaves of the parameters and the result, as the module has them that was given.
     pub(crate) parameters: Vec<Shape>,
     pub(crate) result: Shape,
@@ -52,7 +53,7 @@ fn parameter_leaves(module: &Module) -> Vec<Shape> {
 impl LocalProgram {
     pub(crate) fn new(
         given: &Module,
-        prepared: Module,
+        prepared: Verified<Module>,
         options: &CompileOptions,
         (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
     ) -> Result<Self, Error> {
@@ -66,11 +67,12 @@ impl LocalProgram {
                     ..hlo_eval::Options::default()
                 };
                 hlo_eval::check_memory(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
-                let known = hlo_eval::Known::new(&prepared, &evaluation).map_err(|e| e.to_diag(&prepared))?;
+                let known =
+                    hlo_eval::Known::new(prepared.as_ref(), &evaluation).map_err(|e| e.to_diag(&prepared))?;
                 let known = (!prepared.leaves_unsaid()).then_some(known);
                 Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
-            Engine::Compiled => compiled(given, &prepared, options, (custom_calls, code_cache))?,
+            Engine::Compiled => compiled(given, prepared.as_ref(), options, (custom_calls, code_cache))?,
         };
         let placed = parameter_leaves(&prepared);
         Ok(Self { module: prepared, parameters, result, placed, partition: None, code })
@@ -213,7 +215,8 @@ impl LocalProgram {
             known: interpreted.known.as_ref(),
             ..hlo_eval::DeviceOptions::default()
         };
-        let results = hlo_eval::evaluate_runs(&self.module, vec![run], &interpreted.options, &devices);
+        let results =
+            hlo_eval::evaluate_runs(self.module.as_ref(), vec![run], &interpreted.options, &devices);
         let results = results.map_err(|e| self.evaluation_failure(e))?;
         let result = results.first().ok_or_else(|| Error::new("internal error: a run without a result"))?;
         self.result_buffers(result)
@@ -276,7 +279,7 @@ pub(crate) fn written(results: &mut [Buffer]) -> Vec<&mut [u8]> {
 #[cfg(feature = "codegen")]
 fn compiled(
     given: &Module,
-    module: &Module,
+    module: Verified<&Module>,
     options: &CompileOptions,
     (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
 ) -> Result<Code, Error> {
@@ -288,7 +291,7 @@ fn compiled(
         seed: options.seed,
         debug_info: file.map(Arc::new),
         // Parameters that are padded first are others than those that are given away.
-        donation: options.donation && parameter_leaves(given).len() == parameter_leaves(module).len(),
+        donation: options.donation && parameter_leaves(given).len() == parameter_leaves(&module).len(),
         optimize: options.optimize,
         code_cache: code_cache.cloned(),
     };
@@ -298,7 +301,7 @@ fn compiled(
 #[cfg(not(feature = "codegen"))]
 fn compiled(
     _: &Module,
-    _: &Module,
+    _: Verified<&Module>,
     _: &CompileOptions,
     _: (&CustomCalls, Option<&CodeCache>),
 ) -> Result<Code, Error> {

@@ -3,6 +3,7 @@
 use crate::Error;
 use hlo_ir::attr::{Sharding, ShardingKind, Summands, TileAssignment};
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
+use hlo_ir::verify::Verified;
 use hlo_ir::{ArrayShape, Dims, InstrId, Instruction, Literal, Module, Op, Shape};
 use hlo_passes::{CustomPartitioner, Pipeline, expand_custom_partitions};
 
@@ -75,11 +76,11 @@ fn inspect(module: &mut Module) -> Vec<Inspected> {
     found
 }
 
-/// Cuts a verified module that is for all of its partitions together by its shardings: afterwards it is what each of them does.
-/// With one partition there is nothing to cut.
+/// Verifies a module that describes what all of its partitions do together, and cuts it by its shardings. Afterwards the module
+/// describes what each partition does. A module of one partition stays as it is.
 ///
 /// # Errors
-/// There are more devices than a program may have, or a sharding can't be followed, each at its instruction.
+/// The rules that the module breaks; there are more devices than a program may have, or a sharding can't be followed, each at its instruction.
 pub fn partition(module: &mut Module) -> Result<Partition, Error> {
     partition_with(module, None)
 }
@@ -87,11 +88,12 @@ pub fn partition(module: &mut Module) -> Result<Partition, Error> {
 /// As [`partition`]; custom calls that `partitioner` partitions become what it says.
 ///
 /// # Errors
-/// As [`partition`], or such a call can't be partitioned.
+/// As [`partition`], or such a call can't be partitioned, or the partitioner's computations break a rule.
 pub fn partition_with(
     module: &mut Module,
     partitioner: Option<&dyn CustomPartitioner>,
 ) -> Result<Partition, Error> {
+    Verified::new(&*module)?;
     let counts = DeviceCounts::of(module).ok_or_else(|| {
         let (replicas, partitions) = (module.header.replica_count.0, module.header.num_partitions.0);
         Error::new(format!(

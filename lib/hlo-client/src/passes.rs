@@ -3,6 +3,7 @@
 use crate::{Engine, Error, Passes};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_passes::{CPU_PIPELINE, LOWERING, Observer, PassInfo, Pipeline};
 
 /// A module after the passes.
@@ -14,12 +15,21 @@ pub struct Prepared {
     pub warnings: Vec<Diag>,
 }
 
-/// Runs the passes that an engine is to have on a copy of a verified module.
+/// Verifies a module and runs the passes of an engine on a copy of it.
 ///
 /// # Errors
-/// The text is no pipeline; what a pass refuses, such as a module that it was told to verify and that breaks a rule.
+/// The rules that the module breaks; the text is no pipeline; what a pass refuses, such as a module that it was told to verify and that breaks a rule.
 pub fn prepare(module: &Module, engine: Engine, passes: &Passes) -> Result<Prepared, Error> {
-    let mut prepared = Prepared { module: module.clone(), warnings: Vec::new() };
+    prepare_verified(Verified::new(module)?, engine, passes)
+}
+
+/// Does the work of [`prepare`] for a module that was verified before.
+pub(crate) fn prepare_verified(
+    module: Verified<&Module>,
+    engine: Engine,
+    passes: &Passes,
+) -> Result<Prepared, Error> {
+    let mut prepared = Prepared { module: module.get().clone(), warnings: Vec::new() };
     match (passes, engine) {
         (Passes::Default, Engine::Compiled) => prepared.run(&named(CPU_PIPELINE)?)?,
         (Passes::Lowering, Engine::Compiled) => lower(&mut prepared.module)?,
@@ -34,10 +44,10 @@ pub fn prepare(module: &Module, engine: Engine, passes: &Passes) -> Result<Prepa
     Ok(prepared)
 }
 
-/// Runs the passes that code generation needs, whatever else was run.
+/// Verifies a module and runs the passes that code generation needs, whatever else was run.
 ///
 /// # Errors
-/// What a pass refuses.
+/// The rules that the module breaks, and what a pass refuses.
 pub fn lower(module: &mut Module) -> Result<(), Error> {
     Ok(named(LOWERING)?.run(module, &mut ()).map(drop)?)
 }
@@ -66,6 +76,10 @@ impl Prepared {
 struct Listener<'a>(&'a mut Vec<Diag>);
 
 impl Observer for Listener<'_> {
+    fn verify_first(&self) -> bool {
+        false
+    }
+
     fn passed_over(&mut self, _: &'static PassInfo, why: Diag) {
         if !self.0.contains(&why) {
             self.0.push(why);

@@ -20,8 +20,12 @@ impl fmt::Display for CodeKey {
     }
 }
 
-/// Who keeps compiled code. It is asked from several threads at once.
-pub trait CodeCache: fmt::Debug + Send + Sync {
+/// A store of compiled code. Several threads may call it at the same time.
+///
+/// # Safety
+/// The program runs the object files that [`CodeCache::load`] returns. An implementation must return only bytes that
+/// [`CodeCache::store`] was called with for the same key, unchanged, in this process or an earlier one.
+pub unsafe trait CodeCache: fmt::Debug + Send + Sync {
     /// The object files that were kept under a key, whole and as they were.
     fn load(&self, key: CodeKey) -> Option<Vec<Vec<u8>>>;
 

@@ -15,6 +15,7 @@ use hlo_custom_call::{PlannedCalls, Registry};
 use hlo_ir::Module;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_plan::Plan;
 use hlo_runtime::Context;
 use melior::ir::Location;
@@ -90,18 +91,19 @@ pub enum Stage {
     Obj,
 }
 
-/// Compiles a verified module.
+/// Compiles a module.
 ///
 /// # Errors
 /// Every instruction that code generation does not have (for its element types), every custom call without a target or that its
 /// target refuses, memory beyond the limit, each at its instruction; and what LLVM refuses, as an internal error.
-pub fn compile(module: &Module, options: &CompileOptions) -> Result<Executable, Vec<Diag>> {
+pub fn compile(module: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Vec<Diag>> {
     let threads = match options.threads {
         0 => hlo_runtime::default_threads(),
         n => n,
     };
     let start = Instant::now();
     let (plan, kernels) = plan_module(module, options.memory_limit, options.donation)?;
+    let module = module.get();
     let custom_calls = plan_custom_calls(module, &plan, &options.custom_calls)?;
     let planned = start.elapsed();
     let parts = partition(&plan, &kernels, threads);
@@ -162,13 +164,13 @@ fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Resul
     if errors.is_empty() { Ok(PlannedCalls(calls)) } else { Err(errors) }
 }
 
-/// Compiles a verified module up to a stage, everything in one MLIR module. Operations of MLIR have the names of their
+/// Compiles a module up to a stage, everything in one MLIR module. Operations of MLIR have the names of their
 /// instructions, and their places in `source`; with `debug_info`, LLVM's have these places, too.
 ///
 /// # Errors
 /// Those of [`compile`], but for custom calls and the limit of memory, which nothing asks for here.
 pub fn emit(
-    module: &Module,
+    module: Verified<&Module>,
     stage: Stage,
     source: Option<&SourceFile>,
     debug_info: bool,
@@ -181,7 +183,7 @@ pub fn emit(
 /// # Errors
 /// As [`emit`].
 pub fn emit_for(
-    module: &Module,
+    module: Verified<&Module>,
     stage: Stage,
     source: Option<&SourceFile>,
     debug_info: bool,
@@ -197,13 +199,14 @@ pub fn emit_for(
 }
 
 fn emit_here(
-    module: &Module,
+    module: Verified<&Module>,
     stage: Stage,
     source: Option<&SourceFile>,
     debug_info: bool,
     target: Option<&Target>,
 ) -> Result<Vec<u8>, Vec<Diag>> {
     let (plan, kernels) = plan_module(module, u64::MAX, false)?;
+    let module = module.get();
     let all =
         Part { kernels: (0..kernels.kernels().len()).collect(), host: Some(Host::WithKernels), size: 0 };
     let context = jit::context();
@@ -237,7 +240,7 @@ pub(crate) fn internal(message: String) -> Vec<Diag> {
 
 /// The plan and its kernels.
 pub(crate) fn plan_module(
-    module: &Module,
+    module: Verified<&Module>,
     memory_limit: u64,
     donation: bool,
 ) -> Result<(Plan, KernelTable), Vec<Diag>> {
@@ -245,7 +248,7 @@ pub(crate) fn plan_module(
         true => hlo_plan::plan_with_donations(module, memory_limit)?,
         false => hlo_plan::plan(module, memory_limit)?,
     };
-    let kernels = KernelTable::new(module, &plan)?;
+    let kernels = KernelTable::new(&module, &plan)?;
     Ok((plan, kernels))
 }
 

@@ -2,14 +2,17 @@
 
 use crate::{CompileOptions, Executable, RunError, Stage, compile, emit};
 use crate::{SourceFile, jit};
+use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Shape};
 
-fn module(text: &str) -> Module {
-    hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"))
+fn module(text: &str) -> Verified<Module> {
+    let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
+    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
-fn compiled(m: &Module, threads: usize) -> Executable {
-    compile(m, &CompileOptions { threads, ..CompileOptions::default() }).unwrap_or_else(|e| panic!("{e:?}"))
+fn compiled(m: &Verified<Module>, threads: usize) -> Executable {
+    compile(m.as_ref(), &CompileOptions { threads, ..CompileOptions::default() })
+        .unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 /// A deterministic array of small numbers.
@@ -233,7 +236,7 @@ fn wrong_inputs_and_instructions_without_code_are_errors() {
         "HloModule m\nENTRY e {\n a = f32[4] parameter(0)\n x = f32[4] custom-call(a), custom_call_target=\"f\"\n \
          y = f32[4] custom-call(x), custom_call_target=\"g\"\n ROOT n = f32[4] negate(y)\n}\n",
     );
-    let errors = compile(&m, &CompileOptions::default()).unwrap_err();
+    let errors = compile(m.as_ref(), &CompileOptions::default()).unwrap_err();
     assert_eq!(errors.len(), 2, "{errors:?}");
     assert!(errors.iter().all(|e| !e.labels.is_empty()));
 }
@@ -252,7 +255,7 @@ fn an_instruction_without_code_inside_of_loops_is_the_one_that_is_shown() {
              ENTRY e {{\n a = f32[{size}] parameter(0)\n z = f32[] constant(0)\n ROOT n = {result} {loops}\n}}\n"
         );
         let m = module(&text);
-        let errors = compile(&m, &CompileOptions::default()).unwrap_err();
+        let errors = compile(m.as_ref(), &CompileOptions::default()).unwrap_err();
         let error = errors[0].focused(&text);
         let marked: Vec<&str> = error.labels.iter().map(|l| &text[l.span.range()]).collect();
         let head = loops.split(", dim").next().unwrap_or(loops).split(", to_apply").next().unwrap_or(loops);
@@ -265,7 +268,7 @@ fn an_instruction_without_code_inside_of_loops_is_the_one_that_is_shown() {
 #[test]
 fn every_stage_can_be_looked_at() {
     let m = module("HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n");
-    let text = |stage| String::from_utf8(emit(&m, stage, None, false).unwrap()).unwrap();
+    let text = |stage| String::from_utf8(emit(m.as_ref(), stage, None, false).unwrap()).unwrap();
     assert!(text(Stage::Mlir).contains("scf.for"));
     assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
     let (translated, optimized) = (text(Stage::Llvm), text(Stage::OptimizedLlvm));
@@ -273,7 +276,7 @@ fn every_stage_can_be_looked_at() {
     // Vectors are LLVM's work.
     assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
-    assert_eq!(emit(&m, Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");
+    assert_eq!(emit(m.as_ref(), Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");
 }
 
 /// MLIR's own tools read the text of both stages; operations name their instructions and the places of these, in files
@@ -283,7 +286,7 @@ fn the_text_of_mlir_reads_back_with_places() {
     let hlo = "HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n";
     let file = SourceFile::new("a \"b\"\n\\c.hlo", hlo);
     for stage in [Stage::Mlir, Stage::LlvmDialect] {
-        let text = String::from_utf8(emit(&module(hlo), stage, Some(&file), true).unwrap()).unwrap();
+        let text = String::from_utf8(emit(module(hlo).as_ref(), stage, Some(&file), true).unwrap()).unwrap();
         let context = jit::context();
         let read = melior::ir::Module::parse(&context, &text).expect("what MLIR printed");
         assert!(melior::ir::operation::OperationLike::verify(&read.as_operation()));
@@ -296,7 +299,7 @@ fn the_text_of_mlir_reads_back_with_places() {
 fn inputs_may_lie_in_outputs() {
     use crate::{Input, RunError};
     use hlo_ir::host::NoHost;
-    let module = hlo_parser::parse_module(
+    let module = module(
         "HloModule m, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) },
   entry_computation_layout={(f32[3]{0}, s4[4]{0:E(4)})->(f32[3]{0}, s4[4]{0:E(4)})}
 ENTRY e {
@@ -306,10 +309,9 @@ ENTRY e {
   d = s4[4] negate(b)
   ROOT r = (f32[3], s4[4]) tuple(c, d)
 }",
-    )
-    .unwrap();
+    );
     let options = CompileOptions { donation: true, threads: 1, ..CompileOptions::default() };
-    let program = compile(&module, &options).unwrap();
+    let program = compile(module.as_ref(), &options).unwrap();
     let floats: Vec<u8> = [1f32, 2., 3.].into_iter().flat_map(f32::to_le_bytes).collect();
     for offset in [0, 4] {
         let mut memory = AlignedBytes::zeroed(32);

@@ -4,6 +4,7 @@
 use hlo_codegen::{CompileOptions, Executable, compile};
 use hlo_ir::AlignedBytes;
 use hlo_ir::host::NoHost;
+use hlo_ir::verify::Verified;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -157,10 +158,11 @@ fn nothing_is_allocated_from_the_second_run_on() {
     for (name, computations, entry) in MODULES {
         let text = format!("HloModule m\n{computations}\nENTRY main {{ {entry} }}");
         let module = hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
-        assert_eq!(hlo_ir::verify::verify(&module), vec![], "{name}");
+        let module = Verified::new(module).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
         // On one thread: which of several takes part in a loop, and needs working memory for the first time, is open.
         let options = CompileOptions { threads: 1, optimize: false, ..CompileOptions::default() };
-        let executable = compile(&module, &options).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
+        let executable =
+            compile(module.as_ref(), &options).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
         let counts = allocations(&executable, 4);
         if counts[1..].iter().any(|&n| n > 0) {
             failures.push(format!("{name}: {counts:?} allocations"));

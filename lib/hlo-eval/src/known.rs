@@ -8,6 +8,7 @@ use crate::program::Program;
 use hlo_communicator::Table;
 use hlo_custom_call::PlannedCall;
 use hlo_ir::effects::Effects;
+use hlo_ir::verify::Verified;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -41,13 +42,13 @@ pub(crate) struct Plans {
 }
 
 impl Known {
-    /// What is found before a verified module is evaluated: the targets of its custom calls, which are looked up and their types
+    /// What is found before a module is evaluated: the targets of its custom calls, which are looked up and their types
     /// checked now, not when they are made.
     ///
     /// # Errors
     /// A custom call whose target is unknown or can't be called like that. One with values of unknown sizes is looked at when it is
     /// made.
-    pub fn new(module: &Module, options: &Options) -> Result<Self, EvalError> {
+    pub fn new(module: Verified<&Module>, options: &Options) -> Result<Self, EvalError> {
         let mut plans = Plans::default();
         let (mut reached, mut next) = (HashSet::from([module.entry()]), vec![module.entry()]);
         while let Some(computation) = next.pop() {
@@ -56,7 +57,7 @@ impl Known {
         let every = module.computations().filter(|c| reached.contains(c));
         for id in every.flat_map(|c| module[c].instructions().iter().copied()) {
             let Op::CustomCall(_) = module[id].op else { continue };
-            let Ok(site) = hlo_custom_call::site(module, id) else { continue };
+            let Ok(site) = hlo_custom_call::site(&module, id) else { continue };
             let planned = options.custom_calls.plan(site).map_err(|e| EvalError::new(e.0).at(id))?;
             plans.custom_calls.insert(id, Arc::new(planned));
         }

@@ -72,6 +72,7 @@ use hlo_communicator::{InProcess, World};
 use hlo_custom_call::Registry;
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::host::{Host, NoHost};
+use hlo_ir::verify::Verified;
 use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Literal, Module};
 use std::sync::Arc;
@@ -127,7 +128,7 @@ impl Default for Options {
     }
 }
 
-/// Runs the entry computation of a verified module that transfers nothing from or to the host; see
+/// Runs the entry computation of a module that transfers nothing from or to the host; see
 /// [`evaluate_with_host`].
 ///
 /// # Errors
@@ -136,7 +137,7 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
     evaluate_with_host(module, inputs, options, &mut NoHost)
 }
 
-/// Runs the entry computation of a verified module, with what its infeeds and outfeeds read from and write to.
+/// Verifies a module and runs its entry computation, with what its infeeds and outfeeds read from and write to.
 ///
 /// `inputs` holds one literal for each parameter of the entry, in order; their shapes must be compatible with
 /// the parameters' (layouts may differ), a bounded dynamic dimension taking any size up to its bound. The result is
@@ -144,7 +145,7 @@ pub fn evaluate(module: &Module, inputs: &[Literal], options: &Options) -> Resul
 /// static dimension that is part of what was dynamic is continued with zeros.
 ///
 /// # Errors
-/// Inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
+/// The first rule that the module breaks, inputs that do not fit the parameters, an operation that the interpreter does not cover, a budget of
 /// `options` that is used up, a module that runs on several devices, or that these can't run, an infeed without an item that fits, a receive that
 /// waits for ever. An `EvalError` names the instruction where there is one.
 ///
@@ -171,11 +172,11 @@ pub fn evaluate_with_host(
     host: &mut dyn Host,
 ) -> Result<Literal, EvalError> {
     let run = DeviceRun { inputs: inputs.to_vec(), host, watch: None };
-    let mut results = evaluate_runs(module, vec![run], options, &DeviceOptions::default())?;
+    let mut results = evaluate_runs(verified(module)?, vec![run], options, &DeviceOptions::default())?;
     results.pop().ok_or_else(|| EvalError::internal("a run without a result"))
 }
 
-/// Runs the entry computation of a verified module on all devices that its header counts, `replica_count` times
+/// Verifies a module and runs its entry computation on all devices that its header counts, `replica_count` times
 /// `num_partitions`: device `replica × num_partitions + partition`, each on a thread of its own. `inputs` has the values of
 /// each device's parameters; the result is each device's.
 ///
@@ -204,22 +205,23 @@ pub fn evaluate_on_devices(
     let mut hosts = vec![NoHost; inputs.len()];
     let runs = inputs.iter().zip(&mut hosts);
     let runs = runs.map(|(inputs, host)| DeviceRun { inputs: inputs.clone(), host, watch: None });
-    evaluate_runs(module, runs.collect(), options, &DeviceOptions::default())
+    evaluate_runs(verified(module)?, runs.collect(), options, &DeviceOptions::default())
 }
 
-/// As [`evaluate_on_devices`], with what each device has besides its inputs, and how they wait for each other.
+/// As [`evaluate_on_devices`], with what each device has besides its inputs, and how they wait for each other. The module
+/// was verified before, once for all evaluations of it.
 ///
 /// # Errors
 /// As [`evaluate_with_host`], with the number of the device where there are several; there are not as many runs as devices;
 /// devices that diverge, so that one would wait for ever for another.
 pub fn evaluate_runs(
-    module: &Module,
+    module: Verified<&Module>,
     runs: Vec<DeviceRun<'_>>,
     options: &Options,
     devices: &DeviceOptions<'_>,
 ) -> Result<Vec<Literal>, EvalError> {
     let is_known = devices.known.is_some_and(|known| known.sites().is_some());
-    let mut explicit = std::borrow::Cow::Borrowed(module);
+    let mut explicit = std::borrow::Cow::Borrowed(module.get());
     if !is_known && module.leaves_unsaid() {
         explicit.to_mut().make_explicit();
     }
@@ -250,6 +252,13 @@ pub fn evaluate_runs(
             evaluator.run_computation(entry, inputs.into_iter().map(ops::dynamic::sized).collect())?;
         evaluator.finish()?;
         ops::dynamic::declared(result, &module[module[entry].root()].shape)
+    })
+}
+
+/// Verifies a module.
+fn verified(module: &Module) -> Result<Verified<&Module>, EvalError> {
+    Verified::new(module).map_err(|violations| {
+        EvalError::new(violations.into_iter().next().map_or_else(String::new, |first| first.message))
     })
 }
 

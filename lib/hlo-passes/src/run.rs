@@ -17,6 +17,12 @@ pub trait Observer {
         cfg!(debug_assertions)
     }
 
+    /// Whether the runner verifies the module before the first pass. An observer that verified it itself, or that has
+    /// reasons to run passes on an invalid module, returns false.
+    fn verify_first(&self) -> bool {
+        true
+    }
+
     /// Called before each pass: how much of it is run.
     fn before_pass(&mut self, _pass: &'static PassInfo, _module: &Module) -> Extent {
         Extent::Whole
@@ -61,18 +67,24 @@ pub struct PassRun {
 impl Observer for () {}
 
 impl Pipeline {
-    /// Runs the passes in order on a valid module and says whether any of them changed it. Stops at the first
+    /// Verifies the module, runs the passes in order and returns whether any of them changed it. Stops at the first
     /// pass that fails or, where the observer asks for it, leaves an invalid module.
     ///
     /// Passes see modules that say all that they do: [`Module::make_explicit`] comes first.
     ///
     /// # Errors
-    /// A `bitcast` to another size in memory, what a pass finds wrong with the module, why it can't go on,
+    /// The rules that the module breaks, a `bitcast` to another size in memory, what a pass finds wrong with the module, why it can't go on,
     /// or, where the observer asks for it, what is invalid after a pass. What was changed until then stays
     /// changed.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
         if self.steps.is_empty() {
             return Ok(false);
+        }
+        if observer.verify_first() {
+            let violations = hlo_ir::verify::verify(module);
+            if !violations.is_empty() {
+                return Err(violations);
+            }
         }
         let resized = hlo_ir::verify::verify_bitcasts(module);
         if !resized.is_empty() {

@@ -7,6 +7,7 @@
 //!
 //! # Example
 //! ```
+//! use hlo_ir::verify::Verified;
 //! use hlo_plan::{BufferRef, Step};
 //!
 //! let module = hlo_parser::parse_module("HloModule m
@@ -15,14 +16,15 @@
 //!   e = f32[4] exponential(x)
 //!   ROOT y = f32[2,2] reshape(e)
 //! }").expect("a module");
-//! let plan = hlo_plan::plan(&module, 1 << 20).expect("a plan");
+//! let module = Verified::new(module).expect("a valid module");
+//! let plan = hlo_plan::plan(module.as_ref(), 1 << 20).expect("a plan");
 //! assert_eq!((&plan.param_bytes[..], &plan.output_bytes[..], plan.arena_bytes), (&[16][..], &[16][..], 0));
 //! // One kernel, which writes the result where the caller wants it; the reshape costs nothing.
 //! let [Step::Kernel(kernel)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
 //! assert_eq!(kernel.operands, [Some(BufferRef::Param(0))]);
 //! assert_eq!(kernel.results, [BufferRef::Output(0)]);
 //! // The program needs 32 bytes.
-//! assert!(hlo_plan::plan(&module, 31).is_err());
+//! assert!(hlo_plan::plan(module.as_ref(), 31).is_err());
 //! ```
 
 pub mod applied;
@@ -55,15 +57,16 @@ pub use steps::{
 
 use hlo_analysis::Donation;
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::{Verified, verify_bitcasts, verify_execution};
 use hlo_ir::{ArrayShape, InstrId, Module};
 
-/// The plan of a verified module, on which the passes of `LOWERING` have run.
+/// Plans a module on which the passes of `LOWERING` have run.
 ///
 /// # Errors
 /// Why the module can't run here, each instruction that can't be compiled, or that parameters,
 /// results, constants and the arena together take more than `memory_limit` bytes.
-pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
-    assignment::assign(module, expanded(module, Vec::new())?, memory_limit).map_err(|e| vec![e])
+pub fn plan(module: Verified<&Module>, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
+    assignment::assign(&module, expanded(module, Vec::new())?, memory_limit).map_err(|e| vec![e])
 }
 
 /// As [`plan`], of a program whose caller may give parameters away: each of [`hlo_analysis::donations`] may lie in the memory
@@ -71,17 +74,25 @@ pub fn plan(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
 ///
 /// # Errors
 /// Those of [`plan`].
-pub fn plan_with_donations(module: &Module, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
-    let donations = hlo_analysis::donations(module);
-    assignment::assign(module, expanded(module, donations)?, memory_limit).map_err(|e| vec![e])
+pub fn plan_with_donations(module: Verified<&Module>, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
+    let donations = hlo_analysis::donations(&module);
+    assignment::assign(&module, expanded(module, donations)?, memory_limit).map_err(|e| vec![e])
 }
 
-/// The steps of a module that can run here, before their buffers have places.
-fn expanded(module: &Module, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
-    match hlo_ir::verify::verify_execution(module) {
-        refused if refused.is_empty() => expand::expand(module, donations),
-        refused => Err(refused),
+/// Returns the steps of a module that can run here, before their buffers have places.
+fn expanded(module: Verified<&Module>, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
+    let module = module.get();
+    for refused in [verify_execution(module), verify_bitcasts(module)] {
+        if !refused.is_empty() {
+            return Err(refused);
+        }
     }
+    if module.leaves_unsaid() {
+        let message = "expected a module that `Module::make_explicit` has changed: this one mixes floating-point types in an \
+                       operation, or binds operands of an asynchronous operation late";
+        return Err(vec![Diag::error(message)]);
+    }
+    expand::expand(module, donations)
 }
 
 /// The whole program with buffers assigned.

@@ -4,6 +4,7 @@ use crate::assignment::{Assigned, Interval, assigned};
 use crate::expand::Body;
 use crate::{BufId, BufferRef, Step};
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module};
 use std::collections::{BTreeMap, HashSet};
 
@@ -113,13 +114,13 @@ impl BodyMemory {
     }
 }
 
-/// Finds the memory of a verified module on which the passes of `LOWERING` have run.
+/// Finds the memory of a module on which the passes of `LOWERING` have run.
 ///
 /// # Errors
 /// As [`crate::plan`] with the largest limit that there is.
-pub fn memory(module: &Module) -> Result<Memory, Vec<Diag>> {
+pub fn memory(module: Verified<&Module>) -> Result<Memory, Vec<Diag>> {
     let mut expanded = crate::expanded(module, Vec::new())?;
-    let (functions, main) = assigned(module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;
+    let (functions, main) = assigned(&module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;
     let bodies = expanded.functions.iter().zip(&functions);
     Ok(Memory {
         main: BodyMemory::new(&expanded.main, &main),

@@ -3,6 +3,7 @@
 //! - [`agree`]: how closely two executions of an instruction must agree;
 //! - [`check`]: what must hold for any text;
 //! - [`collectives`]: every exchange between devices, and what each has afterwards;
+//! - [`mod@damage`]: damaged modules;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
 //! - [`generate`]: random modules of every opcode;
@@ -28,6 +29,7 @@
 pub mod agree;
 pub mod check;
 pub mod collectives;
+pub mod damage;
 pub mod dictionary;
 pub mod dynamic;
 pub mod generate;

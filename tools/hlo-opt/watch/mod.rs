@@ -111,6 +111,11 @@ impl Observer for Watcher {
         self.verify_each
     }
 
+    /// The module was verified when it was read, unless `--no-verify` was given.
+    fn verify_first(&self) -> bool {
+        false
+    }
+
     fn before_pass(&mut self, pass: &'static PassInfo, module: &Module) -> Extent {
         if self.print_before.pass(pass.name) {
             self.print("before", pass.name, "", module);

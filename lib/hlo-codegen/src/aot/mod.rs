@@ -28,6 +28,7 @@ use crate::jit::{self, Effort, TargetMachine};
 use crate::kernel_table::{KernelTable, emit_functions};
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
+use hlo_ir::verify::Verified;
 use hlo_ir::{InstrId, Module};
 use hlo_plan::Plan;
 use hlo_runtime::{Accumulator, ElementCode, accumulator};
@@ -66,12 +67,16 @@ pub struct Program {
     pub interface: Interface,
 }
 
-/// Compiles `prepared`, what the compiler's passes made of the verified module `given`.
+/// Compiles `prepared`, which the compiler's passes made of the module `given`.
 ///
 /// # Errors
 /// Every instruction that code generation does not have, or that needs what an ahead-of-time program has not (transfers,
 /// custom calls), each at its instruction; what LLVM refuses, as an internal error.
-pub fn compile(given: &Module, prepared: &Module, options: &Options) -> Result<Program, Vec<Diag>> {
+pub fn compile(
+    given: Verified<&Module>,
+    prepared: Verified<&Module>,
+    options: &Options,
+) -> Result<Program, Vec<Diag>> {
     let no_thread = || internal("there is no thread to compile on".into());
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(COMPILER_STACK);
@@ -80,11 +85,16 @@ pub fn compile(given: &Module, prepared: &Module, options: &Options) -> Result<P
     })
 }
 
-fn compile_here(given: &Module, prepared: &Module, options: &Options) -> Result<Program, Vec<Diag>> {
+fn compile_here(
+    given: Verified<&Module>,
+    prepared: Verified<&Module>,
+    options: &Options,
+) -> Result<Program, Vec<Diag>> {
     check_program_name(&options.name).map_err(|message| vec![Diag::error(message)])?;
     let (plan, kernels) = plan_module(prepared, u64::MAX, false)?;
+    let prepared = prepared.get();
     refuse_outside(prepared, &plan)?;
-    let mut interface = Interface::new(&options.name, given, prepared, &plan, &options.target)?;
+    let mut interface = Interface::new(&options.name, &given, prepared, &plan, &options.target)?;
     let machine = TargetMachine::of(&options.target, effort(options, Effort::Full)).map_err(internal)?;
     let mut linker = Linker::new();
     linker.target(&machine).map_err(internal)?;

@@ -4,17 +4,17 @@
 use hlo_codegen::{CompileOptions, Executable, RunError, compile};
 use hlo_ir::host::Queues;
 use hlo_ir::print::print_literal;
+use hlo_ir::verify::Verified;
 use hlo_ir::{Literal, Module};
 
-fn module(text: &str) -> Module {
+fn module(text: &str) -> Verified<Module> {
     let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    assert_eq!(hlo_ir::verify::verify(&m), vec![], "{text}");
-    m
+    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
 fn compiled(text: &str, threads: usize) -> Executable {
     let options = CompileOptions { threads, ..CompileOptions::default() };
-    compile(&module(text), &options).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+    compile(module(text).as_ref(), &options).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
 fn literal(text: &str) -> Literal {
@@ -297,7 +297,7 @@ fn devices_are_counted_by_the_header() {
     let error = program.run(&[]).expect_err("buffers of one device");
     assert_eq!(error.to_string(), "the program runs on 4 devices, but was given buffers for 1");
     let text = text.replace("=4", "=4096");
-    let refused = compile(&module(&text), &CompileOptions::default()).unwrap_err();
+    let refused = compile(module(&text).as_ref(), &CompileOptions::default()).unwrap_err();
     assert_eq!(refused[0].message, "4096 replicas with 1 partitions each are not 1 to 1024 devices");
     assert_eq!(refused[0].code, Some("E1162"));
 }

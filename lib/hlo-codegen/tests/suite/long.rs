@@ -10,7 +10,7 @@ const MAX_LINES: usize = 8_000;
 
 /// Compares compiled code with the interpreter, and measures the functions.
 fn check_long(text: &str) {
-    let ir = String::from_utf8(emit(&module(text), Stage::Llvm, None, false).unwrap()).unwrap();
+    let ir = String::from_utf8(emit(module(text).as_ref(), Stage::Llvm, None, false).unwrap()).unwrap();
     for function in ir.split("\ndefine ").skip(1) {
         let lines = function.lines().take_while(|&l| l != "}").count();
         assert!(lines <= MAX_LINES, "{lines} lines: {}", function.lines().next().unwrap_or_default());
@@ -174,7 +174,7 @@ fn long_kernels_of_few_elements_are_one_function() {
         lines(n, |i| format!("v{} = f32[8] fusion(v{i}), kind=kLoop, calls=fused{i}", i + 1)),
     );
     let text = entry(&text).replace("ENTRY", &format!("{}\nENTRY", each(n, "", fused)));
-    let ir = String::from_utf8(emit(&module(&text), Stage::Llvm, None, false).unwrap()).unwrap();
+    let ir = String::from_utf8(emit(module(&text).as_ref(), Stage::Llvm, None, false).unwrap()).unwrap();
     assert!(ir.lines().count() < MAX_LINES, "{} lines", ir.lines().count());
     check(&text);
 }

@@ -2,13 +2,13 @@
 //! deeply nested computations): they give the interpreter's results, or a diagnostic.
 
 use hlo_codegen::{CompileOptions, compile};
+use hlo_ir::verify::Verified;
 use hlo_ir::{ElementType, Literal, Module, Shape};
 use std::fmt::Write;
 
-pub(super) fn module(text: &str) -> Module {
+pub(super) fn module(text: &str) -> Verified<Module> {
     let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}"));
-    assert_eq!(hlo_ir::verify::verify(&m), vec![]);
-    m
+    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
 /// A deterministic array of small numbers.
@@ -53,7 +53,7 @@ fn laid_out(literal: &Literal, shape: &Shape) -> Vec<u8> {
 /// Compares compiled code with the interpreter, bit for bit.
 pub(super) fn check(text: &str) {
     let m = module(text);
-    let executable = compile(&m, &CompileOptions { threads: 2, ..CompileOptions::default() })
+    let executable = compile(m.as_ref(), &CompileOptions { threads: 2, ..CompileOptions::default() })
         .unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let mut inputs = Vec::new();
     for p in m.parameters(m.entry()) {
@@ -75,7 +75,7 @@ pub(super) fn check(text: &str) {
 /// The first message for a program that can't be compiled.
 fn refused(text: &str) -> String {
     let options = CompileOptions { threads: 1, ..CompileOptions::default() };
-    let errors = compile(&module(text), &options).err().unwrap_or_else(|| panic!("compiled"));
+    let errors = compile(module(text).as_ref(), &options).err().unwrap_or_else(|| panic!("compiled"));
     errors[0].message.clone()
 }
 
@@ -86,7 +86,7 @@ fn the_entry_layout_says_how_parameters_and_results_lie() {
                 b = f32[3,2] transpose(a), dimensions={1,0}\n c = s32[3,4]{1,0} get-tuple-element(t), index=0\n \
                 n = s32[3,4] negate(c)\n ROOT r = (f32[3,2], s32[3,4]) tuple(b, n)\n}\n";
     check(text);
-    let executable = compile(&module(text), &CompileOptions::default()).unwrap();
+    let executable = compile(module(text).as_ref(), &CompileOptions::default()).unwrap();
     assert_eq!(format!("{:#}", executable.parameters()[0]), "f32[2,3]{0,1}");
     assert_eq!(format!("{:#}", executable.result()), "(f32[3,2]{0,1}, s32[3,4]{0,1})");
 }
@@ -360,7 +360,7 @@ fn windows_without_elements_give_zeros() {
          ROOT r = f32[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
          slice_sizes={0}\n}\n",
     );
-    let executable = compile(&m, &CompileOptions::default()).unwrap();
+    let executable = compile(m.as_ref(), &CompileOptions::default()).unwrap();
     let a: Vec<u8> = [1f32, 2.0, 3.0, 4.0, 5.0].iter().flat_map(|v| v.to_le_bytes()).collect();
     let i: Vec<u8> = [-7i32, 5, i32::MAX].iter().flat_map(|v| v.to_le_bytes()).collect();
     let got = executable.run(&[&a, &i]).unwrap();
@@ -376,7 +376,7 @@ fn enormous_values_inside_a_fusion_take_no_memory() {
          ROOT s = f32[1,2,2] slice(d), slice={[1048575:1048576], [7:9], [1048574:1048576]}\n}\n\
          ENTRY e {\n a = f32[] parameter(0)\n ROOT r = f32[1,2,2] fusion(a), kind=kLoop, calls=f\n}\n",
     );
-    let executable = compile(&m, &CompileOptions::default()).unwrap();
+    let executable = compile(m.as_ref(), &CompileOptions::default()).unwrap();
     let got = executable.run(&[&0.5f32.to_le_bytes()]).unwrap();
     let want = [1_048_574.5f32, 1_048_575.5, 1_048_574.5, 1_048_575.5];
     assert_eq!(got[0][..], want.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>()[..]);

@@ -3,14 +3,14 @@
 //! Sizes vary with the type; values are small integers, so that results are exact and compared bit for bit.
 
 use hlo_codegen::{CompileOptions, compile};
+use hlo_ir::verify::Verified;
 use hlo_ir::{ElementType, Literal, Module, Shape};
 use hlo_testing::Numbers;
 use std::fmt::Write;
 
-fn module(text: &str) -> Module {
+fn module(text: &str) -> Verified<Module> {
     let m = hlo_parser::parse_module(text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    assert_eq!(hlo_ir::verify::verify(&m), vec![], "{text}");
-    m
+    Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
 fn evaluate(m: &Module, inputs: &[Literal]) -> Literal {
@@ -150,7 +150,7 @@ fn check(ty: ElementType) {
     let want = evaluate(&m, &inputs);
     let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
     for threads in [1, 2] {
-        let executable = compile(&m, &CompileOptions { threads, ..CompileOptions::default() })
+        let executable = compile(m.as_ref(), &CompileOptions { threads, ..CompileOptions::default() })
             .unwrap_or_else(|e| panic!("{ty}: {e:?}"));
         let got = executable.run(&buffers).unwrap();
         for (n, (got, want)) in got.iter().zip(want.leaves()).enumerate() {
@@ -230,15 +230,13 @@ fn products_of_one_type_with_results_of_another() {
                  ROOT r = ({to}[12,14], {to}[2,2]) tuple(x, y)\n}}\n"
             );
             let m = hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-            if !hlo_ir::verify::verify(&m).is_empty() {
-                continue;
-            }
+            let Ok(m) = Verified::new(m) else { continue };
             let mut numbers = Numbers::new(7);
             let inputs: Vec<Literal> =
                 m.parameters(m.entry()).into_iter().map(|p| input(&m[p].shape, &mut numbers)).collect();
             let want = evaluate(&m, &inputs);
             let buffers: Vec<&[u8]> = inputs.iter().map(Literal::bytes).collect();
-            let executable = compile(&m, &CompileOptions { threads: 1, ..CompileOptions::default() })
+            let executable = compile(m.as_ref(), &CompileOptions { threads: 1, ..CompileOptions::default() })
                 .unwrap_or_else(|e| panic!("{text}{e:?}"));
             let got = executable.run(&buffers).unwrap();
             for (got, want) in got.iter().zip(want.leaves()) {

@@ -166,7 +166,7 @@ impl Verifier<'_> {
         if let Some((n, what)) = devices.filter(|_| !beyond.is_empty()) {
             let message = format!(
                 "`replica_groups` names devices 0 to {}, as the module has {n} {what}, found {}",
-                n - 1,
+                n.saturating_sub(1),
                 numbers(&beyond)
             );
             self.report_attribute(code::DEVICE_RANGE, i, "replica_groups", message);
@@ -178,7 +178,7 @@ impl Verifier<'_> {
         if let Some(missing) = (0..n).find(|id| !seen.contains(id)) {
             let message = format!(
                 "`replica_groups` needs to name every device from 0 to {}, found no {missing}",
-                n - 1
+                n.saturating_sub(1)
             );
             self.report_attribute(code::DEVICES_COVERED, i, "replica_groups", message);
         }
@@ -202,7 +202,7 @@ impl Verifier<'_> {
                     Some((n, what)) => {
                         let message = format!(
                             "`source_target_pairs` names devices 0 to {}, as the module has {n} {what}, found {id} as {role}",
-                            n - 1
+                            n.saturating_sub(1)
                         );
                         (code::PAIR_RANGE, message)
                     }

@@ -22,6 +22,7 @@ mod graph;
 mod header;
 mod pairs;
 mod shardings;
+mod verified;
 mod warnings;
 
 use crate::diag::{Diag, Label, Part, Suggestion};
@@ -32,6 +33,7 @@ use graph::{cycles, path};
 use std::collections::HashMap;
 
 pub use execution::verify_execution;
+pub use verified::{HoldsModule, Verified};
 pub use warnings::{verify_bitcasts, warnings};
 
 /// The most violations that are reported of a module: after so many there is one more report that says so.

@@ -1,0 +1,91 @@
+//! [`Verified`]: the proof, by type, that a module obeys the rules.
+
+use super::verify;
+use crate::Module;
+use crate::diag::Diag;
+use std::ops::Deref;
+
+/// A module, or a reference to one, in which [`verify`] found no violation.
+///
+/// Engines compile or run modules without checking them again: compiled code would read and write beyond its arrays if an
+/// instruction broke a rule. So they take this type, and [`Verified::new`] is the only way to get one. It gives no mutable
+/// access. To change the module, take it out with [`Verified::into_module`] and verify the result.
+///
+/// # Example
+/// ```
+/// use hlo_ir::verify::Verified;
+///
+/// let module = hlo_parser::parse_module("HloModule m
+/// ENTRY main { x = f32[4] parameter(0) ROOT y = f32[8] negate(x) }").expect("a module");
+/// let violations = Verified::new(&module).expect_err("the shapes differ");
+/// assert!(violations[0].message.contains("f32[8]"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Verified<M>(M);
+
+/// A module or a reference to one. Sealed, because [`Verified`] relies on it returning the same module every time.
+pub trait HoldsModule: sealed::Sealed {
+    /// Returns the module.
+    fn module(&self) -> &Module;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::Module {}
+    impl Sealed for &crate::Module {}
+}
+
+impl HoldsModule for Module {
+    fn module(&self) -> &Module {
+        self
+    }
+}
+
+impl HoldsModule for &Module {
+    fn module(&self) -> &Module {
+        self
+    }
+}
+
+impl<M: HoldsModule> Verified<M> {
+    /// Verifies a module. Time and memory are near linear in the module.
+    ///
+    /// # Errors
+    /// Returns the violations, at most [`super::MAX_REPORTS`].
+    pub fn new(module: M) -> Result<Self, Vec<Diag>> {
+        let violations = verify(module.module());
+        if violations.is_empty() { Ok(Self(module)) } else { Err(violations) }
+    }
+
+    /// Returns a verified reference to the module.
+    pub fn as_ref(&self) -> Verified<&Module> {
+        Verified(self.0.module())
+    }
+}
+
+impl Verified<Module> {
+    /// Returns the module itself, which may then be changed.
+    pub fn into_module(self) -> Module {
+        self.0
+    }
+}
+
+impl<'a> Verified<&'a Module> {
+    /// Returns the reference itself.
+    pub fn get(self) -> &'a Module {
+        self.0
+    }
+
+    /// Returns a copy of the module.
+    pub fn to_owned(self) -> Verified<Module> {
+        Verified(self.0.clone())
+    }
+}
+
+impl<M: HoldsModule> Deref for Verified<M> {
+    type Target = Module;
+
+    fn deref(&self) -> &Module {
+        self.0.module()
+    }
+}
