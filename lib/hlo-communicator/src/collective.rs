@@ -104,25 +104,36 @@ pub fn all_to_all_tuple(
     })
 }
 
-/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the member at `root`.
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): each value of the member that its root names. There is a
+/// root for each value, or one for all.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; there is no member at `root`.
+/// As [`Communicator::exchange`]; a value without a root, or a root that is no member.
 pub fn broadcast(
     comm: &dyn Communicator,
     site: usize,
-    root: i64,
+    roots: &[i64],
     operands: &[&[u8]],
     results: &mut [&mut [u8]],
 ) -> Result<(), Failure> {
     let Some((members, own)) = place(comm, site) else { return Ok(()) };
     let name = comm.table().name(site);
-    let root = usize::try_from(root).ok().filter(|&r| r < members).ok_or_else(|| {
-        Failure::Here(format!("{name}: member {root} is to send, but its group has {members}"))
-    })?;
-    let outgoing = |_: usize, part: usize| if own == root { operands[part] } else { &[] };
+    let sender = |part: usize| {
+        let root = if let [root] = roots { root } else { roots.get(part)? };
+        Some(usize::try_from(*root).ok().filter(|&r| r < members).ok_or(root))
+    };
+    let senders = (0..operands.len()).map(|part| match sender(part) {
+        Some(Ok(member)) => Ok(member),
+        Some(Err(root)) => {
+            Err(Failure::Here(format!("{name}: member {root} is to send, but its group has {members}")))
+        }
+        None => Err(Failure::Here(format!("{name}: there is no root for value {part}"))),
+    });
+    let senders = senders.collect::<Result<Vec<usize>, Failure>>()?;
+    let outgoing = |_: usize, part: usize| if own == senders[part] { operands[part] } else { &[] };
     comm.exchange(site, operands.len(), &outgoing, &mut |incoming| {
-        results.iter_mut().enumerate().try_for_each(|(part, to)| fill(name, incoming.part(root, part), to))
+        let mut values = senders.iter().zip(results.iter_mut()).enumerate();
+        values.try_for_each(|(part, (&sender, to))| fill(name, incoming.part(sender, part), to))
     })
 }
 

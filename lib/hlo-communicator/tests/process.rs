@@ -102,8 +102,10 @@ fn pieces_go_where_they_belong() {
         let mut tuple = [[0u8; 1]; 3];
         let mut parts: Vec<&mut [u8]> = tuple.iter_mut().map(|t| &mut t[..]).collect();
         collective::all_to_all_tuple(device, 1, &[&[d], &[50 + d], &[90 + d]], &mut parts)?;
-        let mut sent = [0u8; 1];
-        collective::broadcast(device, 1, 1, &[&[70 + d]], &mut [&mut sent])?;
+        let mut sent = [[0u8; 1]; 3];
+        let [one, first, second] = &mut sent;
+        collective::broadcast(device, 1, &[1], &[&[70 + d]], &mut [one])?;
+        collective::broadcast(device, 1, &[2, 0], &[&[80 + d], &[90 + d]], &mut [first, second])?;
         let mut moved = [99u8; 1];
         let pair = match d {
             0 => (Some(2), None),
@@ -115,15 +117,15 @@ fn pieces_go_where_they_belong() {
         let operand: Vec<u8> = (0..3).flat_map(|k| u64::from(d + 10 * k).to_le_bytes()).collect();
         collective::reduce_scatter(device, 0, &[&operand], &mut [&mut scattered], &mut fold)?;
         let scattered = u64::from_le_bytes(scattered);
-        Ok((gathered, exchanged, tuple.concat(), sent[0], (came, moved[0]), scattered))
+        Ok((gathered, exchanged, tuple.concat(), sent.concat(), (came, moved[0]), scattered))
     });
     let gathered = [2, 12, 0, 10, 1, 11];
     // Place 0 is device 2: it gets the first piece of devices 2, 0 and 1.
     let folded = |k: u64| ((2 + 10 * k) * 3 + 10 * k) * 3 + 1 + 10 * k;
     let expected = vec![
-        (gathered, [21, 1, 11], vec![52, 50, 51], 70, (false, 99), folded(1)),
-        (gathered, [22, 2, 12], vec![92, 90, 91], 70, (false, 99), folded(2)),
-        (gathered, [20, 0, 10], vec![2, 0, 1], 70, (true, 30), folded(0)),
+        (gathered, [21, 1, 11], vec![52, 50, 51], vec![70, 81, 92], (false, 99), folded(1)),
+        (gathered, [22, 2, 12], vec![92, 90, 91], vec![70, 81, 92], (false, 99), folded(2)),
+        (gathered, [20, 0, 10], vec![2, 0, 1], vec![70, 81, 92], (true, 30), folded(0)),
     ];
     assert_eq!(results, Ok(expected));
 }

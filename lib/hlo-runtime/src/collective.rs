@@ -87,8 +87,9 @@ pub unsafe extern "C" fn hlo_rt_device_id(
 }
 
 /// Exchanges arrays by the [`Exchange`] in the first word of the descriptor. Then come the numbers of operands and
-/// results, -1 or, where the last operand is the place of the member that sends, whether that number is signed, and the
-/// bytes of each operand and result. Returns 0, or 1 with the failure in the context.
+/// results, the bytes of a root, and the bytes of each operand and result. The roots are the last operand of a broadcast:
+/// the places of the members that send. Their bytes are negative if they are signed, and 0 if there are none. Returns 0, or
+/// 1 with the failure in the context.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`], `desc` to such a descriptor; the lists have the addresses of arrays of these
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn hlo_rt_exchange(
     results: *const *mut u8,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    let (ctx, [kind, operand_count, result_count, root]) = unsafe { (&*ctx, *desc.cast::<[i64; 4]>()) };
+    let (ctx, [kind, operand_count, result_count, root_bytes]) = unsafe { (&*ctx, *desc.cast::<[i64; 4]>()) };
     // SAFETY: the caller's promise.
     let mut arrays = unsafe { Arrays::new((operand_count, result_count), desc.add(4), operands, results) };
     let site = site as usize;
@@ -121,11 +122,11 @@ pub unsafe extern "C" fn hlo_rt_exchange(
             }
             Some(Exchange::AllToAllTuple) => collective::all_to_all_tuple(comm, site, operands, results),
             Some(Exchange::Broadcast) => {
-                let root = match (root, operands.split_last()) {
-                    (0 | 1, Some((last, _))) => integer(last, root != 0),
-                    _ => 0,
+                let roots: Vec<i64> = match (root_bytes.unsigned_abs() as usize, operands.split_last()) {
+                    (size @ 1.., Some((roots, _))) => integers(roots, size, root_bytes < 0),
+                    _ => vec![0],
                 };
-                collective::broadcast(comm, site, root, &operands[..results.len()], results)
+                collective::broadcast(comm, site, &roots, &operands[..results.len()], results)
             }
             Some(Exchange::Permute) => {
                 let ends = comm.table().ends(site, comm.device());
@@ -137,6 +138,11 @@ pub unsafe extern "C" fn hlo_rt_exchange(
             None => Err(missing()),
         }
     })
+}
+
+/// Integers of `size` bytes each.
+fn integers(bytes: &[u8], size: usize, is_signed: bool) -> Vec<i64> {
+    bytes.chunks_exact(size).map(|number| integer(number, is_signed)).collect()
 }
 
 /// An integer of up to eight bytes; one that is too large is negative.
@@ -257,8 +263,7 @@ pub unsafe extern "C" fn hlo_rt_exchange_rows(
         let size = d.index_bytes.clamp(1, 8) as usize;
         let numbers = |n: usize| -> Vec<i64> {
             // SAFETY: the caller's promise.
-            let list = unsafe { bytes(operands[n], (pieces * size) as i64) };
-            list.chunks_exact(size).map(|number| integer(number, d.signed != 0)).collect()
+            integers(unsafe { bytes(operands[n], (pieces * size) as i64) }, size, d.signed != 0)
         };
         let [from, sizes, offsets, received] = [1, 2, 3, 4].map(numbers);
         // SAFETY: the caller's promise.

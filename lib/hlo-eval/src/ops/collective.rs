@@ -322,8 +322,8 @@ fn started(
     effects::state(ev, instr, parts)
 }
 
-/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group, or of the one
-/// whose place there is the last operand.
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): the values of the first member of the group, or of those
+/// whose places there are the last operand: one for each value, or one for all.
 pub(super) fn broadcast(
     ev: &mut Evaluator<'_>,
     id: InstrId,
@@ -332,13 +332,17 @@ pub(super) fn broadcast(
     attrs: &CollectiveBroadcastAttrs,
 ) -> Result<Literal> {
     let site = Site::of(ev, id)?;
-    let root = attrs.has_dynamic_root.then(|| operands.pop()).flatten();
-    let root = root.map_or(Some(0), |r| r.integer_at(0)).and_then(|r| i64::try_from(r).ok()).unwrap_or(-1);
+    let dynamic = attrs.has_dynamic_root.then(|| operands.pop()).flatten();
+    let place = |root: i128| i64::try_from(root).unwrap_or(-1);
+    let roots: Vec<i64> = match &dynamic {
+        Some(roots) => (0..).map_while(|n| roots.integer_at(n)).map(place).collect(),
+        None => vec![0],
+    };
     let mut results = alike(ev, &operands)?;
     let outcome = collective::broadcast(
         site.communicator(),
         site.number,
-        root,
+        &roots,
         &slices(&operands),
         &mut slices_mut(&mut results),
     );

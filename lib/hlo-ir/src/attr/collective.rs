@@ -66,7 +66,7 @@ attrs! {
         channel_id: Option<i64> = Optional,
         /// Which devices exchange data: the first of each group sends.
         replica_groups: ReplicaGroups = Always,
-        /// True if the sender's place in its group is an operand.
+        /// True if the last operand has the places of the senders in their group: one for each value, or a scalar for all.
         has_dynamic_root: bool = Optional,
     }
     /// `ragged-all-to-all`.

@@ -311,7 +311,8 @@ pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) ->
     Ok(None)
 }
 
-/// `collective-broadcast`: the operands' shapes; a root that is not the group's first is the last operand.
+/// `collective-broadcast`: the operands' shapes. Roots that are not the group's first are the last operand: one for each
+/// value, or a scalar for all.
 pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> Rule {
     check_described(cx, &attrs.replica_groups);
     let values = match cx.operands.len().checked_sub(usize::from(attrs.has_dynamic_root)) {
@@ -319,7 +320,15 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> R
         _ => return Err(cx.error(code::ARITY, "takes the root's number after a value, found 1 operand")),
     };
     if attrs.has_dynamic_root {
-        cx.also(cx.array_of(values, Types::INTEGER));
+        cx.also(cx.array_of(values, Types::INTEGER).and_then(|roots| {
+            let one_each = roots.rank() == 1 && dims(roots).all(|d| d.agrees(Dim::fixed(values as i64)));
+            if one_each || roots.rank() == 0 {
+                return Ok(());
+            }
+            let message =
+                format!("takes a root for each of its {values} values, or a scalar for all, found {roots}");
+            Err(cx.operand_error(code::OPERAND_SHAPES, values, message))
+        }));
     }
     Ok(Some(one_or_tuple(cx.operands[..values].iter().map(|&s| s.clone()).collect())))
 }

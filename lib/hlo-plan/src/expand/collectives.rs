@@ -160,17 +160,18 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) {
         let site = self.collective_number(id);
-        // The place of the member that sends is the last operand, if it is not the first.
-        let root = match &self.module[id].op {
+        // The places of the members that send are the last operand, if they are not the first.
+        let roots = match &self.module[id].op {
             Op::CollectiveBroadcast(a) if a.has_dynamic_root => {
-                let root = self.module[id].operands.last().map(|&o| self.module[o].shape.clone());
-                root.as_ref()
-                    .and_then(Shape::as_array)
-                    .map_or(0, |a| i64::from(a.element_type.is_signed_integer()))
+                let roots = self.module[id].operands.last().and_then(|&o| self.module[o].shape.as_array());
+                roots.map_or(0, |a| {
+                    let bytes = a.element_type.byte_size() as i64;
+                    if a.element_type.is_signed_integer() { -bytes } else { bytes }
+                })
             }
-            _ => -1,
+            _ => 0,
         };
-        let mut descriptor = vec![kind as i64, operands.len() as i64, results.len() as i64, root];
+        let mut descriptor = vec![kind as i64, operands.len() as i64, results.len() as i64, roots];
         descriptor.extend(self.sizes(&operands));
         descriptor.extend(self.sizes(&results));
         steps.push(Step::Runtime(RuntimeCall {

@@ -25,6 +25,8 @@ fn results() {
         ("collective-permute-done((f32[2], f32[2], u32[], u32[]))", "f32[2]"),
         ("collective-broadcast(f32[2]), replica_groups={{1,0}}", "f32[2]"),
         ("collective-broadcast(f32[2], s32[]), replica_groups={{1,0}}, has_dynamic_root=true", "f32[2]"),
+        ("collective-broadcast(f32[2], s8[], s32[]), has_dynamic_root=true", "(f32[2], s8[])"),
+        ("collective-broadcast(f32[2], s8[], s32[2]), has_dynamic_root=true", "(f32[2], s8[])"),
         (
             "ragged-all-to-all(f32[8,3], f32[16,3], s32[2], s32[2], s32[2], s32[2]), replica_groups={{0,1}}",
             "f32[16,3]",
@@ -104,6 +106,16 @@ fn results() {
             "found 2 operands",
         ),
         ("collective-broadcast(f32[2]), has_dynamic_root=true", code::ARITY, "after a value"),
+        (
+            "collective-broadcast(f32[2], s8[], s32[3]), has_dynamic_root=true",
+            code::OPERAND_SHAPES,
+            "a root for each of its 2 values, or a scalar for all, found s32[3]",
+        ),
+        (
+            "collective-broadcast(f32[2], s32[1,1]), has_dynamic_root=true",
+            code::OPERAND_SHAPES,
+            "a root for each of its 1 values",
+        ),
         (
             "ragged-all-to-all(f32[8,3], f32[8,4], s32[2], s32[2], s32[2], s32[2])",
             code::RAGGED_ROWS,
