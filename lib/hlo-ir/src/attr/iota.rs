@@ -266,8 +266,11 @@ pub(super) fn product(sizes: &[i64]) -> Option<i64> {
     sizes.iter().try_fold(1i64, |n, &s| if s < 0 { None } else { n.checked_mul(s) })
 }
 
+/// The largest number of devices of a sharding or a mesh, all of which may be listed.
+pub const MAX_SHARDED_DEVICES: usize = 1 << 20;
+
 /// A count as a number of elements that may be made.
-pub(super) fn checked_count(count: Option<i64>, limit: usize) -> Result<usize, String> {
+pub(crate) fn checked_count(count: Option<i64>, limit: usize) -> Result<usize, String> {
     match count.and_then(|n| usize::try_from(n).ok()) {
         Some(n) if n <= limit => Ok(n),
         Some(n) => Err(format!("{n} devices are more than the {limit} that can be listed")),

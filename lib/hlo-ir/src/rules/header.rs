@@ -121,8 +121,8 @@ ENTRY main {
         section: "HLO text, shardings",
     }
     SHARDING_ORDER = "E1210" "sharding-order" {
-        rule: "A sharding has a device for each tile, another one each time.",
-        why: "The devices of the tiles are listed row by row, or described as for replica groups.",
+        rule: "A sharding has a device for each tile, another one each time, and at most 1,048,576 devices.",
+        why: "The devices of the tiles are listed row by row, or described as for replica groups. All of them must fit in memory.",
         example: Some(r"HloModule m, num_partitions=4
 
 ENTRY main {

@@ -1,12 +1,12 @@
 //! Shardings fit the shapes that they are of.
 
 use super::Verifier;
-use crate::attr::ShardingKind;
+use crate::attr::{DeviceOrder, MAX_SHARDED_DEVICES, ShardingKind, checked_count};
 use crate::ops::counted;
 use crate::rules::code;
 use crate::{InstrId, Op, Shape};
 
-/// Says what is wrong if a sharding does not have a device for each tile, another one each time.
+/// Says what is wrong if a sharding does not have a device for each tile, another one each time, or has too many.
 fn check_order(kind: &ShardingKind) -> Result<(), String> {
     match kind {
         ShardingKind::Tiled(tiled) => {
@@ -19,12 +19,14 @@ fn check_order(kind: &ShardingKind) -> Result<(), String> {
                     number(devices)
                 ));
             }
+            checked_count(tiles, MAX_SHARDED_DEVICES)?;
             tiled.devices.check()
         }
-        ShardingKind::Named(named) => match named.mesh().and_then(|mesh| mesh.device_ids.as_ref()) {
-            Some(order) => order.check(),
-            None => Ok(()),
-        },
+        ShardingKind::Named(named) => {
+            let Some(mesh) = named.mesh() else { return Ok(()) };
+            checked_count(mesh.device_count(), MAX_SHARDED_DEVICES)?;
+            mesh.device_ids.as_ref().map_or(Ok(()), DeviceOrder::check)
+        }
         ShardingKind::Replicated
         | ShardingKind::Maximal(_)
         | ShardingKind::Manual

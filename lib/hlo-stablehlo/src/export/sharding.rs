@@ -6,14 +6,11 @@ use super::value::leaf_shapes;
 use crate::tree::{Attribute, Name, Operation};
 use hlo_ir::Shape;
 use hlo_ir::attr::{
-    AxesSharding, AxisRef, DeviceOrder, Mesh, NamedSharding, Sharding, ShardingKind, SingleSharding,
-    UnreducedKind, WholeMesh,
+    AxesSharding, AxisRef, DeviceOrder, MAX_SHARDED_DEVICES, Mesh, NamedSharding, Sharding, ShardingKind,
+    SingleSharding, UnreducedKind, WholeMesh,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The most devices of a mesh whose order is written out.
-const MAX_DEVICES: usize = 1 << 20;
 
 /// The meshes of a program, each once.
 #[derive(Debug, Default)]
@@ -159,7 +156,7 @@ impl Exporter<'_> {
             return Some(name.clone());
         }
         let devices = match &mesh.device_ids {
-            Some(order) => Some(Attribute::i64s(order.expand(MAX_DEVICES).ok()?)),
+            Some(order) => Some(Attribute::i64s(order.expand(MAX_SHARDED_DEVICES).ok()?)),
             None => None,
         };
         let of_axis = |a: &hlo_ir::attr::MeshAxis| {

@@ -4,10 +4,9 @@
 use super::importer::Importer;
 use crate::tree::{Attribute, Attributes, Name};
 use hlo_ir::Dims;
-use hlo_ir::attr::{DeviceOrder, IotaOrder, Sharding, ShardingKind, Subgroup, TiledSharding};
-
-/// The most devices of a mesh whose order is not that of their numbers.
-const MAX_DEVICES: usize = 1 << 20;
+use hlo_ir::attr::{
+    DeviceOrder, IotaOrder, MAX_SHARDED_DEVICES, Sharding, ShardingKind, Subgroup, TiledSharding,
+};
 
 /// The most axes of a mesh, with those that they are split into.
 const MAX_AXES: usize = 64;
@@ -194,7 +193,7 @@ impl<'t> Mesh<'t> {
         let iota = IotaOrder::new(&reshape, &transpose)?;
         let Some(ids) = &self.devices else { return Ok(DeviceOrder::Iota(iota)) };
         let id_at = |n: i64| usize::try_from(n).ok().and_then(|n| ids.get(n)).copied();
-        let list: Option<Vec<i64>> = iota.expand(MAX_DEVICES)?.into_iter().map(id_at).collect();
+        let list: Option<Vec<i64>> = iota.expand(MAX_SHARDED_DEVICES)?.into_iter().map(id_at).collect();
         let list = list.ok_or("the mesh lists too few devices")?;
         Ok(IotaOrder::of_list(&list).map_or(DeviceOrder::List(list), DeviceOrder::Iota))
     }
