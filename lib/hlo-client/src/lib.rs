@@ -68,7 +68,7 @@ pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOpt
 pub use hlo_passes::{CustomPartition, CustomPartitioner, Partitioned, Placed};
 #[cfg(feature = "remote")]
 pub use hlo_remote::{Address, ConnectOptions, Tls};
-pub use hlo_runtime_core::StandardFloats;
+pub use hlo_runtime_core::{MAX_THREADS, StandardFloats};
 pub use options::ENGINES;
 pub use partition::{Inspected, Partition, partition, partition_with};
 pub use passes::{Prepared, lower, prepare};

@@ -44,6 +44,7 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
     }
     hlo_passes::choose_result_layouts(&mut module).map_err(|diag| Fault::invalid(said(&[diag])))?;
     let options = CompileOptions {
+        threads: platform.threads,
         donation: true,
         device_assignment: assignment(&asked)?,
         spmd_partitioning: asked.use_spmd_partitioning && module.header.num_partitions.0 > 1,

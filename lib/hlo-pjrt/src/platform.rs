@@ -33,6 +33,8 @@ pub struct Platform {
     pub effects: InOrder,
     /// How programs are run.
     pub engines: crate::engines::Policy,
+    /// The number of threads that a program uses; 0 for one per processor.
+    pub threads: usize,
 }
 
 /// What a client is made of.
@@ -40,6 +42,8 @@ pub struct Platform {
 pub struct Options {
     /// How many devices it has.
     pub devices: usize,
+    /// The number of threads that a program uses; 0 for one per processor.
+    pub threads: usize,
     /// The name of the platform.
     pub platform: String,
     /// What kind of devices it says it has.
@@ -51,15 +55,22 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// One device of the platform `cpu`.
+    /// One device of the platform `cpu`, with a thread per processor.
     fn default() -> Self {
-        let engines = crate::engines::Policy::default();
-        Self { devices: 1, platform: "cpu".into(), device_kind: "hlo".into(), cache_dir: None, engines }
+        Self {
+            devices: 1,
+            threads: 0,
+            platform: "cpu".into(),
+            device_kind: "hlo".into(),
+            cache_dir: None,
+            engines: crate::engines::Policy::default(),
+        }
     }
 }
 
-/// The names of the options: the first is a number, the others are texts.
-const NAMES: [&str; 5] = ["num_devices", "platform_name", "device_kind", "cache_dir", "engine"];
+/// The names of the options: the first two are numbers, the others are texts.
+const NAMES: [&str; 6] =
+    ["num_devices", "num_threads", "platform_name", "device_kind", "cache_dir", "engine"];
 
 impl Options {
     /// Reads the caller's options.
@@ -73,11 +84,10 @@ impl Options {
             let value = named.value()?;
             match (name.as_str(), &value) {
                 ("num_devices", Value::Integer(n)) => {
-                    let most = hlo_ir::devices::MAX_DEVICES;
-                    let number = usize::try_from(*n).ok().filter(|n| (1..=most).contains(n));
-                    options.devices = number.ok_or_else(|| {
-                        Fault::invalid(format!("num_devices: expected a number from 1 to {most}, found {n}"))
-                    })?;
+                    options.devices = count(&name, *n, hlo_ir::devices::MAX_DEVICES)?;
+                }
+                ("num_threads", Value::Integer(n)) => {
+                    options.threads = count(&name, *n, hlo_client::MAX_THREADS)?
                 }
                 ("platform_name", Value::Text(text)) => options.platform = utf8(text),
                 ("device_kind", Value::Text(text)) => options.device_kind = utf8(text),
@@ -91,7 +101,7 @@ impl Options {
                     })?;
                 }
                 (known, found) if NAMES.contains(&known) => {
-                    let expected = if known == NAMES[0] { "a number" } else { "a text" };
+                    let expected = if NAMES[..2].contains(&known) { "a number" } else { "a text" };
                     return Err(Fault::invalid(format!("{name}: expected {expected}, found {found}")));
                 }
                 (unknown, _) => {
@@ -106,6 +116,12 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+/// Reads a number from 1 to `most`.
+fn count(name: &str, n: i64, most: usize) -> Result<usize> {
+    let number = usize::try_from(n).ok().filter(|n| (1..=most).contains(n));
+    number.ok_or_else(|| Fault::invalid(format!("{name}: expected a number from 1 to {most}, found {n}")))
 }
 
 fn utf8(text: &[u8]) -> String {
@@ -154,9 +170,10 @@ impl Platform {
             memory_handles: memories.iter().map(Handle::to).collect(),
             devices,
             memories,
-            pool: Pool::new(),
+            pool: Pool::new(options.threads),
             effects: InOrder::default(),
             engines: options.engines,
+            threads: options.threads,
         }))
     }
 

@@ -120,9 +120,11 @@ pub fn running<T>(body: impl FnOnce() -> T) -> T {
 }
 
 impl Pool {
-    /// A pool without threads.
-    pub fn new() -> Self {
-        let most_threads = thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16);
+    /// A pool without threads, which starts up to `threads` of them; with 0, one per processor, but at least 2 and at most
+    /// 16.
+    pub fn new(threads: usize) -> Self {
+        let processors = || thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16);
+        let most_threads = if threads == 0 { processors() } else { threads };
         let shared = Shared {
             state: Mutex::default(),
             work: Condvar::new(),
@@ -181,12 +183,6 @@ impl Pool {
         let number = self.0.names.fetch_add(1, Ordering::Relaxed);
         let thread = thread::Builder::new().name(format!("hlo run {number}")).stack_size(STACK);
         thread.spawn(body).map(drop)
-    }
-}
-
-impl Default for Pool {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -202,6 +202,8 @@ fn leaves_at(shape: &Shape, index: &[i64]) -> Option<(usize, usize)> {
 /// What a program is known by.
 fn fingerprint(module: &Module, options: &CompileOptions) -> String {
     let mut digest = Sha256::new();
+    // It is the same program whatever its number of threads.
+    let options = CompileOptions { threads: 0, ..options.clone() };
     for_each_identifying_part(module, PrintOptions::default(), &mut |part| digest.update(part));
     digest.update(format!("\0{}\0{options:?}", env!("CARGO_PKG_VERSION")));
     digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()

@@ -5,6 +5,7 @@ JAX finds this package by its name. Options come from the environment:
 | variable | meaning |
 |---|---|
 | HLO_NUM_DEVICES | how many devices there are (1) |
+| HLO_NUM_THREADS | how many threads a program uses (one per processor) |
 | HLO_ENGINE | `tiered` (programs are interpreted until it pays to compile them), `compiled` or `interpreted` |
 | HLO_CACHE_DIR | a folder for compiled code |
 | HLO_PLATFORM_NAME | what JAX takes the platform for: `cpu` (the lowering rules, callbacks and donation of CPUs) or `hlo` |
@@ -19,6 +20,7 @@ from . import _callback, _ffi
 
 _OPTIONS = {
     "num_devices": ("HLO_NUM_DEVICES", int),
+    "num_threads": ("HLO_NUM_THREADS", int),
     "engine": ("HLO_ENGINE", str),
     "cache_dir": ("HLO_CACHE_DIR", str),
     "platform_name": ("HLO_PLATFORM_NAME", str),

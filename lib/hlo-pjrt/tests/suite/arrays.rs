@@ -48,13 +48,15 @@ fn a_client_has_the_devices_that_it_was_asked_for() {
 fn options_that_make_no_sense_are_refused() {
     for (name, value, expected) in [
         ("num_devices", Value::Integer(0), "expected a number from 1 to 1024, found 0"),
+        ("num_threads", Value::Integer(0), "num_threads: expected a number from 1 to 1024, found 0"),
+        ("num_threads", Value::Text(b"all"), "num_threads: expected a number, found the text `all`"),
         ("num_devices", Value::Text(b"two"), "num_devices: expected a number, found the text `two`"),
         ("cache_dir", Value::Bool(true), "cache_dir: expected a text, found the truth value true"),
         ("num_device", Value::Integer(2), "no option `num_device` of clients; did you mean `num_devices`?"),
         (
             "allocator",
             Value::Text(b"bfc"),
-            "no option `allocator` of clients; known: num_devices, platform_name",
+            "no option `allocator` of clients; known: num_devices, num_threads, platform_name",
         ),
         ("engine", Value::Text(b"gpu"), "found `gpu`"),
     ] {
