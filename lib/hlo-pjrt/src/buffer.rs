@@ -4,7 +4,7 @@ use crate::element;
 use crate::fault::{Fault, Result};
 use crate::layouts::Order;
 use crate::platform::Platform;
-use crate::promise::{Outcome, Promise};
+use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use hlo_client::Buffer as Array;
 use hlo_ir::{Dims, ElementType, Shape};
@@ -29,7 +29,7 @@ pub struct Buffer {
 /// What a buffer has.
 enum Content {
     Here(Array),
-    Later(Arc<Promise<Array>>),
+    Later(Arc<Pending>),
     /// The caller deleted it, or gave it to a run.
     Gone,
 }
@@ -48,7 +48,7 @@ pub enum Value {
     /// It is there.
     Here(Array),
     /// A run computes it.
-    Later(Arc<Promise<Array>>),
+    Later(Arc<Pending>),
 }
 
 impl Buffer {
@@ -56,7 +56,7 @@ impl Buffer {
     pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Dims, value: Value) -> Self {
         let content = match value {
             Value::Here(array) => Content::Here(array),
-            Value::Later(promise) => Content::Later(promise),
+            Value::Later(pending) => Content::Later(pending),
         };
         Self {
             platform,
@@ -108,7 +108,7 @@ impl Buffer {
         settle(&mut content);
         match &*content {
             Content::Here(array) => Ok(Value::Here(array.clone())),
-            Content::Later(promise) => Ok(Value::Later(promise.clone())),
+            Content::Later(pending) => Ok(Value::Later(pending.clone())),
             Content::Gone => Err(gone()),
         }
     }
@@ -122,7 +122,7 @@ impl Buffer {
         settle(&mut content);
         match std::mem::replace(&mut *content, Content::Gone) {
             Content::Here(array) => Ok(Value::Here(array)),
-            Content::Later(promise) => Ok(Value::Later(promise)),
+            Content::Later(pending) => Ok(Value::Later(pending)),
             Content::Gone => Err(gone()),
         }
     }
@@ -134,9 +134,9 @@ impl Buffer {
     pub fn wait(&self) -> Result<Array> {
         match self.value()? {
             Value::Here(array) => Ok(array),
-            Value::Later(promise) => {
-                promise.wait().clone()?;
-                drop(promise);
+            Value::Later(pending) => {
+                pending.over().wait().clone()?;
+                drop(pending);
                 match self.value()? {
                     Value::Here(array) => Ok(array),
                     Value::Later(_) => Err(Fault::internal("internal error: the array is not there")),
@@ -204,10 +204,10 @@ impl Buffer {
     ///
     /// # Errors
     /// As [`Buffer::value`].
-    pub fn ready(&self) -> Result<Option<Arc<dyn Outcome>>> {
+    pub fn ready(&self) -> Result<Option<Arc<Promise<()>>>> {
         match self.value()? {
             Value::Here(_) => Ok(None),
-            Value::Later(promise) => Ok(Some(promise)),
+            Value::Later(pending) => Ok(Some(pending.over().clone())),
         }
     }
 
@@ -234,28 +234,14 @@ pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
 
 /// Has the array itself once it is there: its memory is as little shared as it was.
 fn settle(content: &mut Content) {
-    let Content::Later(promise) = &*content else { return };
-    if !matches!(promise.get(), Some(Ok(_))) {
+    let Content::Later(pending) = &*content else { return };
+    if !matches!(pending.over().get(), Some(Ok(()))) {
         return;
     }
-    if let Content::Later(promise) = std::mem::replace(content, Content::Gone)
-        && let Ok(array) = settled(promise)
+    if let Content::Later(pending) = std::mem::replace(content, Content::Gone)
+        && let Ok(array) = pending.into_array()
     {
         *content = Content::Here(array);
-    }
-}
-
-/// The array of a promise that was kept.
-///
-/// # Errors
-/// It could not be computed, or is not there yet.
-pub fn settled(promise: Arc<Promise<Array>>) -> Result<Array> {
-    match Arc::try_unwrap(promise) {
-        Ok(own) => own.into_value(),
-        Err(shared) => match shared.get() {
-            Some(value) => value.clone(),
-            None => Err(Fault::internal("internal error: the array is not there")),
-        },
     }
 }
 

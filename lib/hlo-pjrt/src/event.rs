@@ -1,7 +1,7 @@
 //! Events: what the caller waits for.
 
 use crate::fault::Result;
-use crate::promise::{Outcome, Promise};
+use crate::promise::Promise;
 use std::sync::Arc;
 
 /// What the caller waits for.
@@ -9,7 +9,7 @@ pub enum Event {
     /// It is over.
     Over(Result),
     /// It is going on.
-    Later(Arc<dyn Outcome>),
+    Later(Arc<Promise<()>>),
     /// The caller says when it is over.
     Own(Arc<Promise<()>>),
 }
@@ -19,8 +19,7 @@ impl Event {
     pub fn outcome(&self) -> Option<Result> {
         match self {
             Self::Over(result) => Some(result.clone()),
-            Self::Later(later) => later.outcome(),
-            Self::Own(promise) => promise.outcome(),
+            Self::Later(promise) | Self::Own(promise) => promise.get().cloned(),
         }
     }
 
@@ -31,15 +30,14 @@ impl Event {
     pub fn wait(&self) -> Result {
         match self {
             Self::Over(result) => result.clone(),
-            Self::Later(later) => later.wait(),
-            Self::Own(promise) => Outcome::wait(&**promise),
+            Self::Later(promise) | Self::Own(promise) => promise.wait().clone(),
         }
     }
 
     /// The caller is about to wait for it: what nobody has begun is done on the caller's thread.
     pub fn hurry(&self) {
-        if let Self::Later(later) = self {
-            later.hurry();
+        if let Self::Later(promise) = self {
+            promise.hurry();
         }
     }
 
@@ -47,18 +45,7 @@ impl Event {
     pub fn then(&self, waiter: impl FnOnce(Result) + Send + 'static) {
         match self {
             Self::Over(result) => waiter(result.clone()),
-            Self::Later(later) => after(later.clone(), waiter),
-            Self::Own(promise) => after(promise.clone(), waiter),
+            Self::Later(promise) | Self::Own(promise) => promise.then(|outcome| waiter(outcome.clone())),
         }
     }
-}
-
-/// Does something with how it went once it is over.
-fn after(later: Arc<dyn Outcome>, waiter: impl FnOnce(Result) + Send + 'static) {
-    // What waits must not keep what it waits for, which holds it.
-    let weak = Arc::downgrade(&later);
-    later.then(Box::new(move || {
-        let outcome = weak.upgrade().and_then(|later| later.outcome());
-        waiter(outcome.unwrap_or(Ok(())));
-    }));
 }

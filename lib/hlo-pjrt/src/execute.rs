@@ -1,13 +1,13 @@
 //! Runs of programs.
 
-use crate::buffer::{Buffer, Value, settled};
+use crate::buffer::{Buffer, Value};
 use crate::engines::{Calls, Turn, compile_later};
 use crate::event::Event;
 use crate::fault::{Fault, Result, catch};
 use crate::ffi::ExecuteContext;
 use crate::pool::Unfinished;
 use crate::program::{Leaf, Program};
-use crate::promise::{Outcome, Promise};
+use crate::promise::{Pending, Promise};
 use crate::task::{Maker, Task};
 use hlo_client::run_data::{self, RunData};
 use hlo_client::{Argument, Buffer as Array, DeviceRunOptions, Executable, RunOptions};
@@ -62,10 +62,10 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     let context = run.context.filter(|_| program.calls != Calls::Nobody).map(ExecuteContext::user_data);
     let given = run.arguments.iter().map(|list| give(program, list, &run.kept));
     let given = given.collect::<Result<Vec<Vec<Given>>>>()?;
-    let waits: Vec<Arc<dyn Outcome>> = (given.iter().flatten())
+    let waits: Vec<Arc<Promise<()>>> = (given.iter().flatten())
         .filter_map(|g| match &g.value {
             Value::Here(_) => None,
-            Value::Later(promise) => Some(promise.clone() as Arc<dyn Outcome>),
+            Value::Later(pending) => Some(pending.over().clone()),
         })
         .collect();
     let turn = program.engines.turn()?;
@@ -78,13 +78,12 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     }
     let ticket = (!calls_back).then(|| program.platform.pool.admit());
     let maker = Maker::default();
-    let promise = || Arc::new(Promise::by(maker.clone()));
-    let promises: Vec<Vec<Arc<Promise<Array>>>> =
-        devices.iter().map(|_| program.results.iter().map(|_| promise()).collect()).collect();
+    let pending = || program.results.iter().map(|_| Pending::by(maker.clone())).collect();
+    let promises: Vec<Vec<Arc<Pending>>> = devices.iter().map(|_| pending()).collect();
     let over: Arc<Promise<()>> = Arc::default();
     let started = devices.iter().zip(&promises).map(|(&device, promises)| {
         let values = promises.iter().map(|p| Value::Later(p.clone()));
-        let event = Event::Later(over.clone() as Arc<dyn Outcome>);
+        let event = Event::Later(over.clone());
         (buffers(program, device, values), event)
     });
     let started = started.collect();
@@ -125,11 +124,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
 
 /// Says what came of the results of a run. A token is there even if the run failed: it says what comes after what, and whoever has
 /// it next must be able to go on.
-fn keep(
-    program: &Program,
-    promises: Vec<Vec<Arc<Promise<Array>>>>,
-    outcome: Result<Vec<Vec<Array>>>,
-) -> Result {
+fn keep(program: &Program, promises: Vec<Vec<Arc<Pending>>>, outcome: Result<Vec<Vec<Array>>>) -> Result {
     match outcome {
         Ok(results) => {
             for (promise, array) in promises.into_iter().flatten().zip(results.into_iter().flatten()) {
@@ -138,7 +133,9 @@ fn keep(
             Ok(())
         }
         Err(fault) => {
-            for (promise, leaf) in promises.iter().flat_map(|list| list.iter().zip(&program.results)) {
+            for (promise, leaf) in
+                promises.into_iter().flat_map(|list| list.into_iter().zip(&program.results))
+            {
                 promise.keep(if leaf.is_token() { leaf.token() } else { Err(fault.clone()) });
             }
             Err(fault)
@@ -156,8 +153,8 @@ fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<A
             .collect(),
         Err(fault) => (devices.iter())
             .map(|&device| {
-                let promises: Vec<Arc<Promise<Array>>> =
-                    program.results.iter().map(|_| Arc::default()).collect();
+                let promises: Vec<Arc<Pending>> =
+                    program.results.iter().map(|_| Pending::by(Maker::default())).collect();
                 let outcome = keep(program, vec![promises.clone()], Err(fault.clone()));
                 let failed = promises.into_iter().map(Value::Later);
                 (buffers(program, device, failed), Event::Over(outcome))
@@ -183,7 +180,7 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
 }
 
 /// Does something once all of these are over, whatever came of them.
-fn when_all(waits: Vec<Arc<dyn Outcome>>, job: impl FnOnce() + Send + 'static) {
+fn when_all(waits: Vec<Arc<Promise<()>>>, job: impl FnOnce() + Send + 'static) {
     if waits.is_empty() {
         return job();
     }
@@ -191,12 +188,12 @@ fn when_all(waits: Vec<Arc<dyn Outcome>>, job: impl FnOnce() + Send + 'static) {
     let job = Arc::new(Mutex::new(Some(job)));
     for wait in waits {
         let (left, job) = (left.clone(), job.clone());
-        wait.then(Box::new(move || {
+        wait.then(move |_| {
             if left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 let job = job.lock().unwrap_or_else(PoisonError::into_inner).take();
                 job.into_iter().for_each(|job| job());
             }
-        }));
+        });
     }
 }
 
@@ -277,7 +274,7 @@ fn run(program: &Program, executable: &Executable, given: Vec<Vec<Given>>) -> Re
         for (given, leaf) in list.into_iter().zip(&program.parameters) {
             let array = match given.value {
                 Value::Here(array) => array,
-                Value::Later(promise) => settled(promise)?,
+                Value::Later(pending) => pending.into_array()?,
             };
             if leaf.is_token() {
                 own.push(Owned { array: Array::zeros(&Shape::Token)?, is_donated: false });

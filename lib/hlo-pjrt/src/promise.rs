@@ -2,15 +2,16 @@
 
 use crate::fault::{Fault, Result};
 use crate::task::Maker;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use hlo_client::Buffer as Array;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-type Waiter = Box<dyn FnOnce() + Send>;
+type Reader<T> = Box<dyn FnOnce(&Result<T>) + Send>;
 
 /// A value that somebody computes, or why it will never be there.
 pub struct Promise<T> {
     value: OnceLock<Result<T>>,
     /// What is done once the value is there; nothing from then on.
-    waiters: Mutex<Option<Vec<Waiter>>>,
+    readers: Mutex<Option<Vec<Reader<T>>>>,
     /// Who makes it.
     maker: Maker,
 }
@@ -24,15 +25,15 @@ impl<T> Default for Promise<T> {
 impl<T> Promise<T> {
     /// A promise of what a task makes.
     pub fn by(maker: Maker) -> Self {
-        Self { value: OnceLock::new(), waiters: Mutex::new(Some(Vec::new())), maker }
+        Self { value: OnceLock::new(), readers: Mutex::new(Some(Vec::new())), maker }
     }
 
     /// The value is there, or will never be. Only the first time counts; gives whether it was.
     pub fn keep(&self, value: Result<T>) -> bool {
         let first = self.value.set(value).is_ok();
-        if first {
-            let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner).take();
-            waiters.into_iter().flatten().for_each(|waiter| waiter());
+        if first && let Some(value) = self.value.get() {
+            let readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner).take();
+            readers.into_iter().flatten().for_each(|reader| reader(value));
         }
         first
     }
@@ -48,6 +49,25 @@ impl<T> Promise<T> {
         self.value.wait()
     }
 
+    /// Makes the value if nobody has begun to: somebody is about to wait for it.
+    pub fn hurry(&self) {
+        if self.value.get().is_none() {
+            self.maker.hurry();
+        }
+    }
+
+    /// Calls a function with the value once it is there: at once, or on the thread that keeps the promise.
+    pub fn then(&self, reader: impl FnOnce(&Result<T>) + Send + 'static) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *readers {
+            Some(list) => list.push(Box::new(reader)),
+            None => {
+                drop(readers);
+                reader(self.value.wait());
+            }
+        }
+    }
+
     /// The value, of a promise that nobody else has.
     ///
     /// # Errors
@@ -57,47 +77,54 @@ impl<T> Promise<T> {
     }
 }
 
-/// What can be waited for, whatever it gives.
-pub trait Outcome: Send + Sync {
-    /// How it went, if it is over.
-    fn outcome(&self) -> Option<Result>;
-
-    /// Waits for it.
-    ///
-    /// # Errors
-    /// How it went.
-    fn wait(&self) -> Result;
-
-    /// Somebody is about to wait for it: makes it, if nobody has begun to.
-    fn hurry(&self);
-
-    /// Does something once it is over: at once, or on the thread that ends it.
-    fn then(&self, waiter: Box<dyn FnOnce() + Send>);
+/// An array that a run computes. Events share its completion only: a run that the array is donated to takes its memory,
+/// whoever waited for it.
+pub struct Pending {
+    array: Promise<Array>,
+    over: Arc<Promise<()>>,
 }
 
-impl<T: Send + Sync> Outcome for Promise<T> {
-    fn outcome(&self) -> Option<Result> {
-        self.value.get().map(|value| value.as_ref().map(drop).map_err(Clone::clone))
+impl Pending {
+    /// An array that a task makes.
+    pub fn by(maker: Maker) -> Arc<Self> {
+        Arc::new(Self { array: Promise::default(), over: Arc::new(Promise::by(maker)) })
     }
 
-    fn wait(&self) -> Result {
-        Promise::wait(self).as_ref().map(drop).map_err(Clone::clone)
+    /// Stores the array, or why it will never be there. Once others hear of the completion, the caller does not have the
+    /// array any more.
+    pub fn keep(self: Arc<Self>, array: Result<Array>) {
+        let (over, outcome) = (self.over.clone(), outcome(&array));
+        self.array.keep(array);
+        drop(self);
+        over.keep(outcome);
     }
 
-    fn hurry(&self) {
-        if self.value.get().is_none() {
-            self.maker.hurry();
+    /// What says when the array is there.
+    pub fn over(&self) -> &Arc<Promise<()>> {
+        &self.over
+    }
+
+    /// Calls a function with the array once it is there, before others hear of the completion.
+    pub fn then(&self, reader: impl FnOnce(&Result<Array>) + Send + 'static) {
+        self.array.then(reader);
+    }
+
+    /// The array, which is shared as long as others have the `Pending`.
+    ///
+    /// # Errors
+    /// It could not be computed, or is not there yet.
+    pub fn into_array(self: Arc<Self>) -> Result<Array> {
+        match Arc::try_unwrap(self) {
+            Ok(own) => own.array.into_value(),
+            Err(shared) => match shared.array.get() {
+                Some(value) => value.clone(),
+                None => Err(Fault::internal("internal error: the array is not there")),
+            },
         }
     }
+}
 
-    fn then(&self, waiter: Waiter) {
-        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *waiters {
-            Some(list) => list.push(waiter),
-            None => {
-                drop(waiters);
-                waiter();
-            }
-        }
-    }
+/// How it went, without the value.
+fn outcome<T>(value: &Result<T>) -> Result {
+    value.as_ref().map(drop).map_err(Clone::clone)
 }

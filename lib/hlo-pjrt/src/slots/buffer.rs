@@ -3,8 +3,10 @@
 use crate::buffer::{Buffer, Value};
 use crate::event::Event;
 use crate::fault::{Fault, Result};
+use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use crate::sys::{Handle, List, MemoryLayout, args::*};
+use crate::task::Maker;
 use hlo_client::Buffer as Array;
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -128,23 +130,10 @@ fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
     let copied = |array: &Array| -> Result<Array> { Ok(Array::from_slice(array.bytes()?, array.shape())?) };
     let value = match buffer.value()? {
         Value::Here(array) => Value::Here(copied(&array)?),
-        Value::Later(promise) => {
-            let copy: Arc<crate::promise::Promise<Array>> = Arc::default();
+        Value::Later(pending) => {
+            let copy = Pending::by(Maker::default());
             let made = copy.clone();
-            let from = Arc::downgrade(&promise);
-            crate::promise::Outcome::then(
-                &*promise,
-                Box::new(move || {
-                    let missing = || Fault::internal("internal error: nobody computes the array");
-                    let from = from.upgrade().ok_or_else(missing);
-                    let value = from.and_then(|from| match from.get() {
-                        Some(Ok(array)) => copied(array),
-                        Some(Err(fault)) => Err(fault.clone()),
-                        None => Err(missing()),
-                    });
-                    made.keep(value);
-                }),
-            );
+            pending.then(move |array| made.keep(array.as_ref().map_err(Clone::clone).and_then(copied)));
             Value::Later(copy)
         }
     };
@@ -219,21 +208,13 @@ fn scatter(bytes: &[u8], host: &Strided, to: *mut u8) -> Result {
 fn when_there(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
     match buffer.value()? {
         Value::Here(array) => Ok(Event::Over(body(&array))),
-        Value::Later(promise) => {
-            let over: Arc<crate::promise::Promise<()>> = Arc::default();
+        Value::Later(pending) => {
+            let over: Arc<Promise<()>> = Arc::default();
             let done = over.clone();
-            let from = Arc::downgrade(&promise);
-            crate::promise::Outcome::then(
-                &*promise,
-                Box::new(move || {
-                    let outcome = match from.upgrade().as_ref().and_then(|from| from.get()) {
-                        Some(Ok(array)) => crate::fault::catch(|| body(array)),
-                        Some(Err(fault)) => Err(fault.clone()),
-                        None => Err(Fault::internal("internal error: nobody computes the array")),
-                    };
-                    done.keep(outcome);
-                }),
-            );
+            pending.then(move |array| {
+                let array = array.as_ref().map_err(Clone::clone);
+                done.keep(array.and_then(|array| crate::fault::catch(|| body(array))));
+            });
             Ok(Event::Own(over))
         }
     }

@@ -5,9 +5,10 @@ use crate::element;
 use crate::event::Event;
 use crate::fault::{Code, Fault, Result};
 use crate::layouts::Order;
-use crate::promise::Promise;
+use crate::promise::{Pending, Promise};
 use crate::strided::Strided;
 use crate::sys::{Handle, MemoryLayout, args::*};
+use crate::task::Maker;
 use hlo_client::Buffer as Array;
 use hlo_ir::{AlignedBytes, Dims, ElementType, Literal, Shape};
 use stable_deref_trait::StableDeref;
@@ -233,9 +234,9 @@ pub fn create_error_buffer(a: &mut ClientCreateErrorBuffer) -> Result {
             fault.payloads.push((named.name.get()?.to_vec(), text.to_vec()));
         }
     }
-    let promise: Arc<Promise<Array>> = Arc::default();
-    promise.keep(Err(fault));
+    let failed = Pending::by(Maker::default());
+    failed.clone().keep(Err(fault));
     let dims = a.dims.get()?.into();
-    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(promise)));
+    a.buffer = Handle::give(Buffer::new(platform.clone(), memory, ty, dims, Value::Later(failed)));
     Ok(())
 }

@@ -322,11 +322,6 @@ fn memory_of_the_caller_is_used_as_it_is_and_given_back() {
     call(api().BufferDestroy, BufferDestroy { buffer, ..none() }).expect("a buffer");
 }
 
-fn address(buffer: Handle<Buffer>) -> usize {
-    let args = BufferOpaqueDeviceMemoryDataPointer { buffer, ..none() };
-    call(api().BufferOpaqueDeviceMemoryDataPointer, args).expect("an address").pointer.addr()
-}
-
 #[test]
 fn a_copy_is_in_memory_of_its_own() {
     let client = devices(2);

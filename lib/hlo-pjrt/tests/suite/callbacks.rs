@@ -3,7 +3,7 @@
 use crate::plugin::*;
 use hlo_pjrt::callbacks::{PythonArray, hlo_pjrt_set_python_callback};
 use hlo_pjrt::ffi::args::{RegisterHandler, TypeRegister, UserDataAdd};
-use hlo_pjrt::sys::{ExecuteOptions, NamedValue, Text, Value, args::*};
+use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
 use std::ffi::c_void;
 
 /// The number of the extension for custom calls, which has three functions.
@@ -112,7 +112,7 @@ c = (f32[2,2], s32[]) custom-call(x), custom_call_target=\"lapack_spotrf_ffi\", 
 ROOT l = f32[2,2] get-tuple-element(c), index=0 }";
     let compiled = if cfg!(feature = "codegen") { &["compiled"][..] } else { &[] };
     for engine in [&["tiered", "interpreted"], compiled].concat() {
-        let client = client(&[NamedValue::new("engine", Value::Text(engine.as_bytes()))]);
+        let client = with_engine(engine.as_bytes());
         let program = compile(client, text, &[]).expect("a program");
         let x = floats(client, 0, &[2, 2], &[4., 2., 2., 5.]);
         let factor = numbers(run(program, &[x]).expect("results")[0]).expect("numbers");

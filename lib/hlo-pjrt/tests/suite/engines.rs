@@ -2,7 +2,7 @@
 
 use crate::plugin::*;
 use hlo_pjrt::client::Client;
-use hlo_pjrt::sys::{Handle, NamedValue, Value};
+use hlo_pjrt::sys::Handle;
 use std::time::Duration;
 
 /// The sum of this many numbers, which the interpreter adds up in `f64` and compiled code in `f32`.
@@ -12,10 +12,6 @@ fn sum(count: usize) -> String {
 add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}
 ENTRY main {{ x = f32[{count}] parameter(0) z = f32[] constant(0) ROOT r = f32[] reduce(x, z), dimensions={{0}}, to_apply=add }}"
     )
-}
-
-fn with_engine(engine: &[u8]) -> Handle<Client> {
-    client(&[NamedValue::new("engine", Value::Text(engine))])
 }
 
 /// What `runs` runs of the sum give, the caller being away for a while after some of them.

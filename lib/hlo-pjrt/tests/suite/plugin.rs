@@ -81,6 +81,10 @@ pub fn devices(count: i64) -> Handle<Client> {
     client(&[NamedValue::new("num_devices", Value::Integer(count))])
 }
 
+pub fn with_engine(engine: &[u8]) -> Handle<Client> {
+    client(&[NamedValue::new("engine", Value::Text(engine))])
+}
+
 /// Compiles a text.
 pub fn compile(
     client: Handle<Client>,
@@ -200,4 +204,10 @@ pub fn is_deleted(buffer: Handle<Buffer>) -> bool {
 
 pub fn delete(buffer: Handle<Buffer>) {
     call(api().BufferDelete, BufferDelete { buffer, ..none() }).expect("a buffer");
+}
+
+/// Where an array's elements are.
+pub fn address(buffer: Handle<Buffer>) -> usize {
+    let args = BufferOpaqueDeviceMemoryDataPointer { buffer, ..none() };
+    call(api().BufferOpaqueDeviceMemoryDataPointer, args).expect("an address").pointer.addr()
 }

@@ -21,10 +21,6 @@ fn a_program_runs_and_its_results_are_in_memory_of_their_own() {
         let results = run(program, &[a, x]).expect("results");
         assert_eq!(numbers(results[0]), Ok(vec![2., 4., 6.]));
         assert_eq!(numbers(results[1]), Ok(vec![2.]));
-        let address = |buffer| {
-            let args = BufferUnsafePointer { buffer, ..none() };
-            call(api().BufferUnsafePointer, args).expect("an address").pointer
-        };
         assert_ne!(address(results[1]), address(a));
     }
 }
@@ -61,6 +57,30 @@ fn what_is_given_away_is_deleted_unless_the_caller_keeps_it() {
     assert_eq!(numbers(results[0]), Ok(vec![11., 22.]));
     assert!(is_deleted(x) && !is_deleted(y));
     assert!(run(program, &[x, y]).expect_err("an error").message.contains("deleted or donated"));
+}
+
+/// The caller keeps the event that says when an array is there, as JAX does once it has waited for the array.
+#[cfg(feature = "codegen")]
+#[test]
+fn a_donated_array_gives_its_memory_to_the_result_though_it_was_waited_for() {
+    let client = with_engine(b"compiled");
+    // No run is over when the call returns.
+    let text = long(200_000).replace("HloModule long", "HloModule long, input_output_alias={ {}: (0, {}) }");
+    let program = compile(client, &text, &[]).expect("a program");
+    let mut array = run(program, &[floats(client, 0, &[64], &[1.; 64])]).expect("results")[0];
+    let mut events = Vec::new();
+    for _ in 0..4 {
+        let before = address(array);
+        let (results, over) =
+            execute(program, &[vec![array]], &ExecuteOptions::default()).expect("a run").remove(0);
+        array = results[0];
+        let ready = BufferReadyEvent { buffer: array, ..none() };
+        let ready = call(api().BufferReadyEvent, ready).expect("an event").event;
+        call(api().EventAwait, EventAwait { event: ready, ..none() }).expect("the end");
+        events.extend([over, ready]);
+        assert_eq!(address(array), before, "the array was copied");
+    }
+    events.into_iter().for_each(|event| wait(event).expect("the end"));
 }
 
 #[test]
