@@ -1,7 +1,8 @@
 //! Modules from their messages.
 //!
-//! As XLA does, computations and instructions are put in the order of their ids; a schedule puts those of its computations
-//! in its own. What a file names must be there, operands and called computations before those that name them.
+//! As XLA does, computations and instructions are put in the order of their ids. A schedule puts the instructions of the
+//! computations that it lists in its order. In a scheduled module, those of all other computations, which are the fused ones,
+//! are put in post-order. What a file names must be there, operands and called computations before those that name them.
 
 use super::attributes::read_attributes;
 use super::metadata::Payloads;
@@ -22,8 +23,8 @@ use hlo_ir::attr::{
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::{Arity, CommonAttrs, ComputationId, InstrId, Literal, Module, Op, Opcode, Shape, ShapePool};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// After so many errors no more are looked for.
 const MAX_ERRORS: usize = 20;
@@ -192,7 +193,7 @@ impl<'p> Reader<'p> {
 
     /// True if a name is missing or used twice where it may not be.
     fn has_equal_names(&self) -> bool {
-        let mut names: std::collections::HashSet<&str, RandomState> = Default::default();
+        let mut names: HashSet<&str, RandomState> = Default::default();
         let m = &self.module;
         let mut instructions = m.computations().flat_map(|c| m[c].instructions()).map(|&i| &*m[i].name);
         instructions.any(|name| name.is_empty() || !names.insert(name)) || {
@@ -205,6 +206,10 @@ impl<'p> Reader<'p> {
         let Some(schedule) = &proto.schedule else { return Ok(()) };
         self.module.header.is_scheduled = true;
         let by_id: Map<i64, &HloComputationProto> = proto.computations.iter().map(|c| (c.id, c)).collect();
+        let listed: HashSet<i64, RandomState> = schedule.sequences.iter().map(|entry| entry.key).collect();
+        for (_, &id) in ids.iter().filter(|(key, _)| !listed.contains(key)) {
+            self.module.set_order(id, self.module.dependency_order(id));
+        }
         for entry in &schedule.sequences {
             let (Some(&id), Some(computation)) = (ids.get(&entry.key), by_id.get(&entry.key)) else {
                 return Err(format!("the schedule names computation {}, which is not there", entry.key));

@@ -24,6 +24,15 @@ fn modules_of_jaxlib_are_those_of_their_texts() {
     }
 }
 
+/// The schedule of an optimised module lists no fused computations, and ids there are in no order.
+#[test]
+fn an_optimized_module_of_jaxlib_is_valid_and_that_of_its_text() {
+    let message = HloModuleProto::decode(&fixture("optimized.pb")[..]).expect("a message");
+    let module = to_module(&message).expect("a module");
+    assert_eq!(hlo_ir::verify::verify(&module), []);
+    assert_eq!(parsed(&text_fixture("optimized.hlo")).difference(&module), None);
+}
+
 #[test]
 fn messages_are_those_of_jaxlib_byte_by_byte() {
     for name in MODULES {
