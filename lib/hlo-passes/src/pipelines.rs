@@ -41,7 +41,9 @@ pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
-        text: "# Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
+        text: "# A fusion is a hint: `fusion` decides again, and products and sorts get kernels of their own.
+               defuser{custom=true}, control-dep-remover,
+               # Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
                rng_expander,
                # The operations that contractions are have expansions and kernels of their own.
                contraction-raising,

@@ -8,22 +8,32 @@
 //!           ROOT r = f32[8] fusion(x), …, calls=f }
 //! ```
 //!
-//! Custom fusions stay: what they do is not only what is in them. So do fusions with control dependencies, and those
-//! whose instructions have some.
+//! Custom fusions stay unless `custom` is set: a backend may have code of its own for them. So do fusions that an
+//! asynchronous operation wraps. The instructions wait for what the fusion waits for (`control-predecessors`). What waits for
+//! the fusion waits for its value, and for effects among the instructions. The value has the fusion's metadata and origin
+//! if it has none of its own.
 
 use crate::support::clone::inline_at;
-use crate::support::effects::{control_dependent, has_control_dependencies};
+use crate::support::control::{carry_control, control_successors};
+use crate::support::effects::Effects;
+use crate::support::expander::added_since;
+use crate::support::fusions::started_computations;
+use crate::support::growth::Growth;
 use crate::support::places::Places;
-use crate::{PassInfo, Rewrites};
+use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::FusionKind;
 use hlo_ir::build::ComputationNamer;
-use hlo_ir::diag::Diag;
-use hlo_ir::{Module, Op};
+use hlo_ir::{InstrId, Module, Op};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
     name: "defuser",
     summary: "put the instructions of fusions back in place of the fusions",
+    options: &[OptionInfo {
+        name: "custom",
+        summary: "whether custom fusions are taken apart, too",
+        default: OptionValue::Switch(false),
+    }],
     example: "\
 HloModule defuser
 
@@ -38,36 +48,50 @@ ENTRY e {
   ROOT r = f32[8] fusion(x), kind=kLoop, calls=f
 }
 ",
-    build: |_, _| Box::new(run),
+    build: |_, options| {
+        let custom = options.switch("custom");
+        Box::new(move |module: &mut Module, rewrites: &mut Rewrites| Ok(defuse(module, custom, rewrites)))
+    },
     ..PassInfo::PLAIN
 };
 
-fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    Ok(defuse(module, rewrites))
-}
+/// How many times larger control dependencies may make a module, and the size that they may always make it.
+const MAX_GROWTH: (u64, u64) = (8, 20_000);
 
-/// What the pass does, for other passes.
-pub(crate) fn defuse(module: &mut Module, rewrites: &mut Rewrites) -> bool {
-    let pinned = control_dependent(module);
+/// Runs the pass for another one. Returns whether it changed the module.
+pub(crate) fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites) -> bool {
+    let started = started_computations(module);
+    let effects = Effects::of(module);
+    let mut growth = Growth::new(module, MAX_GROWTH.0, MAX_GROWTH.1);
     let mut namer = ComputationNamer::new(module);
     let mut changed = false;
     // Callees first: what is in a fusion has no fusions any more.
     for c in module.computations_post_order() {
+        if started.contains(&c) {
+            continue;
+        }
         let (mut gone, mut bodies) = (Vec::new(), Vec::new());
         let mut places = Places::default();
+        let mut waiting = control_successors(module, c);
         for id in module.post_order(c) {
             let Op::Fusion(a) = &module[id].op else { continue };
             let body = a.calls;
-            let stays = a.kind == FusionKind::Custom
-                || pinned.contains(&id)
-                || has_control_dependencies(module, body)
-                || !rewrites.allowed();
-            let operands = module[id].operands.to_vec();
-            if stays {
+            // Each instruction waits for all that the fusion waits for.
+            let waits = module[id].control_predecessors().len() * module[body].instructions().len();
+            let stays = a.kind == FusionKind::Custom && !custom;
+            if stays || !rewrites.allowed() || !growth.allows(waits as u64) {
                 continue;
             }
+            let operands = module[id].operands.to_vec();
+            let first = module.instruction_capacity();
             let value = places.at(module, id, |module| inline_at(module, &mut namer, id, body, &operands));
             let Some(value) = value else { continue };
+            let copies = added_since(module, c, first);
+            let successors = waiting.remove(&id).unwrap_or_default();
+            carry_control(module, id, value, &copies, effects.any(body), successors);
+            if copies.contains(&value) {
+                describe(module, id, value);
+            }
             rewrites.made("defuse", &module[id].name);
             module.replace_all_uses_with(id, value);
             module.set_operands(id, []);
@@ -82,4 +106,17 @@ pub(crate) fn defuse(module: &mut Module, rewrites: &mut Rewrites) -> bool {
         changed |= !gone.is_empty();
     }
     changed
+}
+
+/// Gives a fusion's value the fusion's metadata and origin where it has none.
+fn describe(module: &mut Module, fusion: InstrId, value: InstrId) {
+    let common = |id: InstrId| module[id].common.as_deref();
+    if common(value).is_none_or(|c| c.metadata.is_empty()) {
+        module.copy_provenance(fusion, value);
+    }
+    let origin = module[fusion].common.as_deref().and_then(|c| c.origin.clone());
+    if origin.is_some() {
+        let own = &mut module.common_mut(value).origin;
+        *own = own.take().or(origin);
+    }
 }

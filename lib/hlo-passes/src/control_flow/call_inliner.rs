@@ -21,6 +21,7 @@
 
 use crate::simplification::dce;
 use crate::support::clone::{inline_at, inlined_size};
+use crate::support::control::{carry_control, control_successors};
 use crate::support::effects::Effects;
 use crate::support::expander::added_since;
 use crate::support::growth::Growth;
@@ -100,7 +101,7 @@ fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool 
             let Some(callee) = candidates.callee(module, call) else { continue };
             let size = *sizes.entry(callee).or_insert_with(|| inlined_size(module, callee));
             // Each copy waits for all that the call waits for.
-            let edges = size.saturating_mul(control_predecessors(module, call).len() as u64);
+            let edges = size.saturating_mul(module[call].control_predecessors().len() as u64);
             let size = size.saturating_add(edges);
             if !rewrites.allowed() || growth.total().saturating_add(size) > limit || !growth.allows(size) {
                 continue;
@@ -169,61 +170,4 @@ impl Candidates {
             || self.shared.contains(&callee) && !early;
         (!stays).then_some(callee)
     }
-}
-
-fn control_predecessors(module: &Module, id: InstrId) -> &[InstrId] {
-    module[id].common.as_deref().map_or(&[], |c| &c.control_predecessors)
-}
-
-/// What waits for each instruction of a computation that something waits for.
-fn control_successors(module: &Module, computation: ComputationId) -> HashMap<InstrId, Vec<InstrId>> {
-    let mut out: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
-    for &i in module[computation].instructions() {
-        for &p in control_predecessors(module, i) {
-            out.entry(p).or_default().push(i);
-        }
-    }
-    out
-}
-
-/// Makes the copies wait for what the call waits for, and what waits for the call wait for its value and, if there are
-/// any, for the effects among the copies.
-fn carry_control(
-    module: &mut Module,
-    call: InstrId,
-    value: InstrId,
-    copies: &[InstrId],
-    effects: bool,
-    successors: Vec<InstrId>,
-) {
-    let before = control_predecessors(module, call).to_vec();
-    if !before.is_empty() {
-        copies.iter().for_each(|&copy| wait_for(module, copy, &before));
-    }
-    if successors.is_empty() {
-        return;
-    }
-    let does_more = |i: &InstrId| {
-        let op = &module[*i].op;
-        op.has_side_effect() || !op.called_computations().is_empty()
-    };
-    let mut after = vec![value];
-    if effects {
-        after.extend(copies.iter().copied().filter(|&i| i != value && does_more(&i)));
-    }
-    if !copies.contains(&value) {
-        // The value was there before the call: it does not wait for what the call waits for.
-        after.extend(before);
-    }
-    for successor in successors {
-        module.common_mut(successor).control_predecessors.retain(|&p| p != call);
-        wait_for(module, successor, &after);
-    }
-}
-
-/// Adds control predecessors to those that an instruction has.
-fn wait_for(module: &mut Module, id: InstrId, before: &[InstrId]) {
-    let all = &mut module.common_mut(id).control_predecessors;
-    let mut known: HashSet<InstrId> = all.iter().copied().collect();
-    all.extend(before.iter().copied().filter(|&p| known.insert(p)));
 }

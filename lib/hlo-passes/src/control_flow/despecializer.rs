@@ -42,6 +42,6 @@ ENTRY e {
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut changed = hlo_descheduler::deschedule(module);
     changed |= control_dep_remover::remove(module, rewrites);
-    changed |= defuser::defuse(module, rewrites);
+    changed |= defuser::defuse(module, false, rewrites);
     Ok(changed)
 }

@@ -6,6 +6,7 @@ pub(crate) mod clone;
 pub(crate) mod combiner;
 pub(crate) mod conditional;
 pub(crate) mod constants;
+pub(crate) mod control;
 pub(crate) mod effects;
 pub(crate) mod expander;
 pub(crate) mod fusions;
