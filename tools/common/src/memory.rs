@@ -1,13 +1,26 @@
 //! How much memory there is, asked before large allocations: a module may name a petabyte.
 
 /// The bytes that can still be allocated without running the machine, or the control group that the process is
-/// in, out of memory; `usize::MAX` where that can't be told.
+/// in, out of memory, and within the limit of the address space (`ulimit -v`); `usize::MAX` where that can't be told.
 pub fn available_bytes() -> usize {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
-    });
-    machine.unwrap_or(usize::MAX).min(control_group_bytes().unwrap_or(usize::MAX))
+    let machine = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| field(&text, "MemAvailable:")?.parse::<usize>().ok()?.checked_mul(1024));
+    let limits = [machine, control_group_bytes(), address_space_bytes()];
+    limits.into_iter().flatten().min().unwrap_or(usize::MAX)
+}
+
+/// Returns the bytes that the limit of the address space leaves, if there is one.
+fn address_space_bytes() -> Option<usize> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let limit: usize = field(&limits, "Max address space")?.parse().ok()?;
+    let used: usize = field(&std::fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?.parse().ok()?;
+    Some(limit.saturating_sub(used.saturating_mul(1024)))
+}
+
+/// Returns the first word after `name` on the line that begins with it.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()
 }
 
 /// What the control group (version 2, or version 1 at its usual place) leaves.
@@ -32,5 +45,14 @@ mod tests {
     #[test]
     fn some_memory_is_available() {
         assert!(available_bytes() > 1 << 20);
+    }
+
+    #[test]
+    fn fields_are_found_by_their_names() {
+        let text =
+            "VmPeak:\t  100 kB\nVmSize:\t  42 kB\nMax address space         unlimited   unlimited   bytes\n";
+        assert_eq!(field(text, "VmSize:"), Some("42"));
+        assert_eq!(field(text, "Max address space").and_then(|n| n.parse::<usize>().ok()), None);
+        assert_eq!(field(text, "VmRSS:"), None);
     }
 }
