@@ -6,6 +6,7 @@ use crate::{BuildErrors, Computation, Value};
 use hlo_ir::attr::{HloString, OpMetadata, Sharding};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
+use hlo_ir::names::{is_reserved, sanitized};
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape, ops, verify};
 use std::cell::{Ref, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -521,18 +522,10 @@ pub(crate) fn foreign(of: &Builder, to: &Builder) -> Diag {
     Diag::error(format!("a value of the computation `{}` is no value of `{}`", of.name(), to.name()))
 }
 
-/// A name as HLO text may have it: of letters, digits, `_`, `-` and `.`, not beginning with a digit, `-`, `.` or `__`, and no word
-/// that the text has taken.
+/// Returns the name that an instruction or a computation called `name` gets: one that HLO text expresses without a `%`.
 fn identifier(name: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let mut out: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
-    if !out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-        out.insert(0, '_');
-    }
-    if out.starts_with("__") {
-        out.insert(0, 'x');
-    }
-    if hlo_parser::is_reserved(&out) {
+    let mut out = sanitized(name).into_owned();
+    if out.is_empty() || is_reserved(&out) {
         out.push('_');
     }
     out

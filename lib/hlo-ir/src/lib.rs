@@ -54,6 +54,7 @@ pub use module::frames::{
 };
 pub use module::ids::{ComputationId, InstrId};
 pub use module::instruction::{CommonAttrs, CommonField, Instruction};
+pub use module::names;
 pub use module::{Computation, Module};
 pub use opcode::{Arity, Class, ElementwiseOp, Family, Op, Opcode, Work};
 pub use text::{blank, cursor};

@@ -56,8 +56,6 @@ mod transfers;
 mod unbalanced;
 mod wrapped;
 
-pub use names::is_reserved;
-
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;

@@ -13,6 +13,7 @@ use hlo_ir::attr::HloString;
 use hlo_ir::blank::{TrimBlanks, is_blank};
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
+use hlo_ir::names::sanitized;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Opcode, ShapePool, Span};
 use pest::iterators::Pair;
@@ -241,7 +242,7 @@ impl<'t> ModuleParser<'t> {
             match part.as_rule() {
                 Rule::module_name => {
                     self.check_module_name(part.as_str());
-                    self.module.name = bare_name(part.as_str()).into();
+                    self.module.name = sanitized(bare_name(part.as_str())).into();
                 }
                 Rule::attribute => {
                     let a = split(self, part.as_str());
@@ -391,7 +392,7 @@ impl<'t> ModuleParser<'t> {
         let name = bare_name(written);
         let span = self.span_of(written);
         self.check_name(written);
-        let id = self.module.add_computation(&Self::computation_name(name));
+        let id = self.module.add_computation(name);
         match self.names.0.get(name).map(|d| d.span) {
             Some(first) => self.report(
                 Diag::error(format!("computation `{name}` is defined twice"))

@@ -2,51 +2,15 @@
 
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
+use hlo_ir::names::{is_keyword, is_type, sanitized};
 use hlo_ir::rules::code;
+use std::borrow::Cow;
 
-/// The words that are names only after a `%`.
-fn is_keyword(name: &str) -> bool {
-    matches!(
-        name,
-        "true"
-            | "false"
-            | "inf"
-            | "nan"
-            | "HloModule"
-            | "ENTRY"
-            | "ROOT"
-            | "FileNames"
-            | "FunctionNames"
-            | "FileLocations"
-            | "StackFrames"
-            | "maximal"
-            | "replicated"
-            | "manual"
-            | "last_tile_dim_replicate"
-            | "shard_as"
-            | "shard_like"
-            | "unknown"
-            | "unreduced"
-    )
-}
-
-/// True for the names of the types that a shape may start with.
-fn is_type(name: &str) -> bool {
-    // All are short: most names need no look at the list.
-    name.len() <= 14 && (matches!(name, "token" | "opaque") || hlo_ir::ElementType::from_name(name).is_some())
-}
-
-/// True for the words that HLO text has taken: those of the language and the names of types. Instructions can't be
-/// called so.
-pub fn is_reserved(name: &str) -> bool {
-    is_keyword(name) || is_type(name)
-}
-
-/// A legal name in place of one that an instruction may not have and that a computation is given another for.
+/// Returns a legal name in place of one that an instruction may not have and that a computation is given another for.
 fn renamed(name: &str) -> Option<String> {
-    match name.strip_prefix("__") {
-        Some(rest) if !rest.starts_with("xla_") => Some(format!("a_{rest}")),
-        _ => is_type(name).then(|| format!("{name}_")),
+    match sanitized(name) {
+        Cow::Owned(better) => Some(better),
+        Cow::Borrowed(_) => None,
     }
 }
 
@@ -89,10 +53,5 @@ impl<'t> ModuleParser<'t> {
             let diag = diag.with_code(code::RESERVED_NAME);
             self.report(diag.note(format!("call it `{written}_`")));
         }
-    }
-
-    /// The name that a computation written as `name`, without `%`, has in the module.
-    pub fn computation_name(name: &str) -> String {
-        renamed(name).unwrap_or_else(|| name.to_owned())
     }
 }

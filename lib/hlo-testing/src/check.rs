@@ -23,7 +23,7 @@ fn check_span(span: Span, text: &str, of: &str) -> Check {
 
 /// Diagnostics of `text`: at least one, no more than the parser's limit where `limited`, each pointing into the
 /// text and fit to be shown.
-fn check_diags(diags: &[Diag], text: &str, limited: bool) -> Check {
+pub(crate) fn check_diags(diags: &[Diag], text: &str, limited: bool) -> Check {
     ensure(!diags.is_empty(), || "refused without a diagnostic".into())?;
     ensure(!limited || diags.len() <= MAX_ERRORS, || format!("{} errors at once", diags.len()))?;
     let source = Source { name: "input".into(), text: text.into() };
@@ -64,6 +64,14 @@ fn reread(form: &str, printed: &str) -> Check<Module> {
 /// What was printed does not parse, is warned of, gives another module, or prints differently.
 pub fn round_trip(module: &Module) -> Check {
     fixed_points(module)?;
+    reads_back(module)
+}
+
+/// Checks that the default form of a module reads back as the same module.
+///
+/// # Errors
+/// What was printed does not parse, is warned of, or gives another module.
+pub fn reads_back(module: &Module) -> Check {
     let printed = print_module(module, &PrintOptions::default());
     match module.difference(&reread("default", &printed)?) {
         Some(difference) => Err(format!("the default form reads back with another {difference}\n{printed}")),
@@ -87,9 +95,9 @@ fn fixed_points(module: &Module) -> Check {
             let next = print_module(&reread(form, &again)?, &options);
             printed = std::mem::replace(&mut again, next);
         }
-        let (printed, again) = (sorted(&printed), sorted(&again));
-        ensure(printed == again, || {
-            format!("the {form} form is no fixed point:\n{}", first_difference(&printed, &again))
+        ensure(sorted(&printed) == sorted(&again), || {
+            let difference = first_difference(&sorted(&printed), &sorted(&again));
+            format!("the {form} form is no fixed point:\n{difference}\n{printed}\nprints as\n{again}")
         })?;
     }
     // The canonical form, XLA's for comparing modules, has parts that neither XLA nor the parser reads.

@@ -6,6 +6,7 @@
 //! - [`mod@damage`]: damaged modules;
 //! - [`dictionary`]: the words of the language, for fuzzers;
 //! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
+#![cfg_attr(feature = "forms", doc = "- [`forms`]: programs in other forms, with hostile texts in them;")]
 //! - [`generate`]: random modules of every opcode;
 //! - [`hostile`]: texts made to be expensive;
 //! - [`memory`]: an allocator that counts;
@@ -32,6 +33,8 @@ pub mod collectives;
 pub mod damage;
 pub mod dictionary;
 pub mod dynamic;
+#[cfg(feature = "forms")]
+pub mod forms;
 pub mod generate;
 pub mod hostile;
 pub mod memory;

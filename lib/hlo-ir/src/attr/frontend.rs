@@ -1,5 +1,6 @@
 //! `frontend_attributes=`: what the program's front end notes for itself, passed on unchanged.
 
+use super::string::write_key;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
 use std::fmt;
 
@@ -41,8 +42,8 @@ impl FrontendAttributes {
 impl AttrValue for FrontendAttributes {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list: Vec<(Box<str>, HloString)> = r.list("{", "}", |r| {
-            let key = r.attribute_name()?;
-            Ok((key.into(), r.string_or_dict()?))
+            let key = r.key()?;
+            Ok((key, r.string_or_dict()?))
         })?;
         // The sort keeps the order of equal keys; of these the last one stays.
         list.sort_by(|a, b| a.0.cmp(&b.0));
@@ -59,7 +60,9 @@ impl AttrValue for FrontendAttributes {
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         f.write_str("{")?;
         for (i, (key, value)) in self.0.iter().enumerate() {
-            write!(f, "{}{key}=", if i > 0 { "," } else { "" })?;
+            f.write_str(if i > 0 { "," } else { "" })?;
+            write_key(f, key)?;
+            f.write_str("=")?;
             value.write_bare_or_quoted(f)?;
         }
         f.write_str("}")

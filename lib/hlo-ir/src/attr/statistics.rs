@@ -1,5 +1,6 @@
 //! `statistics=` and `result_accuracy=`: numbers that profiles note, and how exact a result must be.
 
+use super::string::write_key;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use std::fmt;
 
@@ -47,8 +48,8 @@ impl AttrValue for Statistics {
                 index = Some(r.integer()?);
                 return Ok(None);
             }
-            let name = r.attribute_name()?;
-            Ok(Some((name.into(), read_number(r)?)))
+            let name = r.key()?;
+            Ok(Some((name, read_number(r)?)))
         })?;
         Ok(Self { visualizing_index: index.unwrap_or(0), values: values.into_iter().flatten().collect() })
     }
@@ -56,7 +57,9 @@ impl AttrValue for Statistics {
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         write!(f, "{{visualizing_index={}", self.visualizing_index)?;
         for (name, value) in &self.values {
-            write!(f, ",{name}=")?;
+            f.write_str(",")?;
+            write_key(f, name)?;
+            f.write_str("=")?;
             write_number(f, *value)?;
         }
         f.write_str("}")

@@ -5,6 +5,7 @@
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::Span;
+use crate::names::is_word;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -100,6 +101,11 @@ pub fn write_quoted(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
     f.write_str("\"")?;
     write_escaped(f, bytes)?;
     f.write_str("\"")
+}
+
+/// Prints the key of an entry, which a `=` follows: bare if it is a word, in quotes otherwise.
+pub(super) fn write_key(f: &mut dyn fmt::Write, key: &str) -> fmt::Result {
+    if is_word(key) { f.write_str(key) } else { write_quoted(f, key.as_bytes()) }
 }
 
 /// The same without the quotes.
@@ -227,6 +233,22 @@ impl AttrReader<'_> {
             let at = start + 1;
             AttrError::says(Span::new(at + bad.range.start, at + bad.range.end), bad.why.into())
         })
+    }
+
+    /// The key of an entry and the `=` after it: a word, or any text in quotes.
+    ///
+    /// # Errors
+    /// What comes next is no key, no `=` follows it at once, or a key in quotes is not UTF-8.
+    pub(super) fn key(&mut self) -> Result<Box<str>, AttrError> {
+        if self.peek() != b'"' {
+            return self.attribute_name().map(Box::from);
+        }
+        let start = self.offset_of_next();
+        let key = self.string()?;
+        if !self.eat_next("=") {
+            return Err(self.expected("`=`"));
+        }
+        key.as_str().map(Box::from).ok_or_else(|| self.error_since(start, "a key is UTF-8".into()))
     }
 
     /// A string in quotes, or a balanced `{…}` which is kept as it is written.

@@ -1,6 +1,7 @@
 //! Names for computations that are added.
 
 use crate::Module;
+use crate::names::{UNNAMED, sanitized};
 use std::collections::{HashMap, HashSet};
 
 /// Names for new computations that no computation of the module has.
@@ -17,8 +18,9 @@ impl ComputationNamer {
         Self { taken, next: HashMap::new() }
     }
 
-    /// `base` if it is free, else `base.N` with the next free number.
+    /// Returns `base`, [`sanitized`], if it is free, else `base.N` with the next free number.
     pub fn fresh(&mut self, base: &str) -> String {
+        let base = &*sanitized(if base.is_empty() { UNNAMED } else { base });
         if self.taken.insert(base.into()) {
             return base.to_owned();
         }

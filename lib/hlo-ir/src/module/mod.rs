@@ -13,7 +13,7 @@ pub(crate) mod frames;
 pub(crate) mod ids;
 pub(crate) mod instruction;
 mod late_binding;
-pub(crate) mod names;
+pub mod names;
 mod order;
 mod same;
 pub(crate) mod uses;
@@ -92,7 +92,7 @@ pub struct Module {
     computations: Vec<Computation>,
     live_computations: Vec<bool>,
     entry: Option<ComputationId>,
-    /// Larger than the number after the last `.` of every instruction's name.
+    /// Larger than the number after the last `.` of every instruction's name, if an `i64` has that number.
     next_suffix: u64,
 }
 
@@ -118,16 +118,16 @@ impl std::ops::IndexMut<ComputationId> for Module {
 
 /// Building and reading.
 impl Module {
-    /// An empty module.
+    /// Returns an empty module. Its name is [`names::sanitized`].
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), ..Self::default() }
+        Self { name: names::sanitized(name).into(), ..Self::default() }
     }
 
-    /// Adds a computation without instructions.
+    /// Adds a computation without instructions. Its name is [`names::sanitized`].
     pub fn add_computation(&mut self, name: &str) -> ComputationId {
         let id = ComputationId::new(self.computations.len());
         self.computations.push(Computation {
-            name: name.into(),
+            name: names::sanitized(name).into(),
             execution_thread: None,
             instructions: Vec::new(),
             root: None,
@@ -136,7 +136,8 @@ impl Module {
         id
     }
 
-    /// Adds an instruction to a computation. Its name is taken as it is: see [`Module::unique_name`].
+    /// Adds an instruction to a computation. Its name is [`names::sanitized`], but not made unique: see
+    /// [`Module::unique_name`].
     pub fn add(
         &mut self,
         computation: ComputationId,
@@ -156,7 +157,7 @@ impl Module {
             }
         }
         self.instructions.push(Instruction {
-            name: name.into(),
+            name: names::sanitized(name).into(),
             shape,
             op,
             operands,
@@ -341,10 +342,10 @@ impl Module {
         self.computations[computation.index()].root = Some(root);
     }
 
-    /// Renames an instruction.
+    /// Renames an instruction. The name is [`names::sanitized`].
     pub fn set_name(&mut self, id: InstrId, name: &str) {
         self.note_name(name);
-        self.instructions[id.index()].name = name.into();
+        self.instructions[id.index()].name = names::sanitized(name).into();
     }
 
     /// Changes an instruction's shape.
@@ -509,11 +510,11 @@ impl Module {
         format!("{stem}.{n}")
     }
 
-    /// Keeps `next_suffix` above the number that ends `name`.
+    /// Keeps `next_suffix` above the number that ends `name`. It never reaches the numbers that `i64` lacks.
     fn note_name(&mut self, name: &str) {
         let number = name.rsplit_once('.').and_then(|(_, n)| n.parse::<u64>().ok());
-        if let Some(n) = number {
-            self.next_suffix = self.next_suffix.max(n.saturating_add(1));
+        if let Some(n) = number.filter(|&n| n < i64::MAX as u64) {
+            self.next_suffix = self.next_suffix.max(n + 1);
         }
     }
 }

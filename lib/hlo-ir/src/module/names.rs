@@ -1,10 +1,96 @@
-//! Names that are unique in a module, as XLA makes them when it reads one.
+//! The names of modules, computations and instructions: which of them HLO text can express, and how XLA changes others.
 //!
 //! In the text a name has to be unique in its computation only. XLA, and every tool that finds an instruction by
 //! its name, has one name space for all instructions of a module, and one for computations.
 
-use crate::{ComputationId, InstrId, Module};
+use crate::{ComputationId, ElementType, InstrId, Module};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+
+/// The name of what has none, before it is made unique.
+pub(crate) const UNNAMED: &str = "name";
+
+/// Returns whether a word of HLO text is a name only after a `%`.
+pub fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "true"
+            | "false"
+            | "inf"
+            | "nan"
+            | "HloModule"
+            | "ENTRY"
+            | "ROOT"
+            | "FileNames"
+            | "FunctionNames"
+            | "FileLocations"
+            | "StackFrames"
+            | "maximal"
+            | "replicated"
+            | "manual"
+            | "last_tile_dim_replicate"
+            | "shard_as"
+            | "shard_like"
+            | "unknown"
+            | "unreduced"
+    )
+}
+
+/// Returns whether a name is that of a type, which a shape may start with.
+pub fn is_type(name: &str) -> bool {
+    // All are short: most names need no look at the list.
+    name.len() <= 14 && (matches!(name, "token" | "opaque") || ElementType::from_name(name).is_some())
+}
+
+/// Returns whether HLO text reserves a word, as a word of the language or as the name of a type. Instructions can't have
+/// such a name without a `%`.
+pub fn is_reserved(name: &str) -> bool {
+    is_keyword(name) || is_type(name)
+}
+
+/// Returns whether a text is a letter or `_`, followed by letters, digits, `_`, `.` and `-`.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.bytes().all(may_continue)
+}
+
+/// Returns whether a name may contain a byte after its first one.
+fn may_continue(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-')
+}
+
+/// Returns the name that XLA gives what a program calls `name`. Every byte that names can't contain becomes `_`, the name of a
+/// type gets a `_` at its end, and a name that starts with `__`, which is the compiler's, starts with `a_` instead. Only an
+/// empty name stays one that the text can't express.
+///
+/// # Example
+/// ```
+/// use hlo_ir::names::sanitized;
+///
+/// assert_eq!(sanitized("add.3"), "add.3");
+/// assert_eq!(sanitized("jit(f)/<lambda>"), "jit_f___lambda_");
+/// assert_eq!(sanitized("f32"), "f32_");
+/// assert_eq!(sanitized("__x"), "a_x");
+/// ```
+pub fn sanitized(name: &str) -> Cow<'_, str> {
+    let mut out = match is_word(name) {
+        true => Cow::Borrowed(name),
+        false => {
+            let byte = |(at, b): (usize, u8)| match at {
+                0 if !b.is_ascii_alphabetic() => '_',
+                _ if may_continue(b) => char::from(b),
+                _ => '_',
+            };
+            Cow::Owned(name.bytes().enumerate().map(byte).collect())
+        }
+    };
+    if is_type(&out) {
+        out.to_mut().push('_');
+    }
+    if out.starts_with("__") && !out.starts_with("__xla_") {
+        out.to_mut().replace_range(..1, "a");
+    }
+    out
+}
 
 /// Hands out names, each once: `stem` or `stem.N`.
 #[derive(Debug, Default)]
@@ -26,7 +112,7 @@ impl<'n> Uniquer<'n> {
             .and_then(|(stem, n)| Some((stem, n, n.parse::<i64>().ok()?)));
         let (stem, written, number) = match numbered {
             Some((stem, text, n)) => (stem, Some(text), n),
-            None => (if name.is_empty() { "name" } else { name }, None, 0),
+            None => (if name.is_empty() { UNNAMED } else { name }, None, 0),
         };
         let fresh = self.next.len();
         let id = *self.stems.entry(stem).or_insert(fresh);
@@ -115,6 +201,30 @@ mod tests {
             ["a.b", "a.b.1", "a.", "a..1", ".5", ".5.1"]
         );
         assert_eq!(names(&["a.99999999999999999999", "", ""]), ["a.99999999999999999999", "name", "name.1"]);
+    }
+
+    #[test]
+    fn names_that_the_text_lacks_are_changed_as_xla_does() {
+        for (name, wanted) in [
+            ("", ""),
+            ("x.1", "x.1"),
+            ("1", "_"),
+            ("-1", "_1"),
+            (".5", "_5"),
+            ("<lambda>", "_lambda_"),
+            ("a b\n\"\0%", "a_b____"),
+            ("é", "a_"),
+            ("__x", "a_x"),
+            ("//x", "a_x"),
+            ("__xla_x", "__xla_x"),
+            ("s8", "s8_"),
+            ("token", "token_"),
+            ("tuple", "tuple"),
+            ("true", "true"),
+        ] {
+            assert_eq!(sanitized(name), wanted, "{name:?}");
+            assert_eq!(sanitized(wanted), wanted);
+        }
     }
 
     #[test]

@@ -182,10 +182,9 @@ struct Names<'p, 'm> {
 
 impl ComputationNames for Names<'_, '_> {
     fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result {
-        if self.printer.options.percent {
-            f.write_str("%")?;
-        }
-        f.write_str(&self.printer.module[id].name)
+        let name = &self.printer.module[id].name;
+        f.write_str(self.printer.percent(name))?;
+        f.write_str(name)
     }
 }
 

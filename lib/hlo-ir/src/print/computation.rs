@@ -4,6 +4,7 @@ use super::literal::write_value;
 use super::module::{Place, Printer};
 use super::shape::{push_integer, push_separator, write_shape};
 use crate::attr::ConstantAttrs;
+use crate::names::is_keyword;
 use crate::{AlignedBytes, ComputationId, InstrId, Literal, Op, Shape};
 use std::fmt::{self, Write};
 
@@ -19,9 +20,7 @@ impl Printer<'_> {
             out.push_str("ENTRY ");
         }
         if self.options.names {
-            self.push_percent(out);
-            out.push_str(&c.name);
-            out.push(' ');
+            out.extend([self.percent(&c.name), &c.name, " "]);
         }
         if self.options.program_shape {
             self.signature(out, id)?;
@@ -105,21 +104,22 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn push_percent(&self, out: &mut String) {
-        if self.options.percent {
-            out.push('%');
-        }
+    /// Returns what precedes the name of a computation or an instruction. Words of the language are names only after a `%`.
+    pub(super) fn percent(&self, name: &str) -> &'static str {
+        if self.options.percent || is_keyword(name) { "%" } else { "" }
     }
 
     /// The name of an instruction.
     pub(super) fn name(&self, out: &mut String, id: InstrId) {
-        self.push_percent(out);
         match self.numbers.borrow().get(id.index()) {
             Some(&n) => {
-                out.push_str("tmp_");
+                out.extend([self.percent("tmp_"), "tmp_"]);
                 push_integer(out, n.into());
             }
-            None => out.push_str(&self.module[id].name),
+            None => {
+                let name = &*self.module[id].name;
+                out.extend([self.percent(name), name]);
+            }
         }
     }
 

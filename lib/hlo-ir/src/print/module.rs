@@ -4,6 +4,7 @@ use super::PrintOptions;
 use super::asynchronous::ShortForms;
 use super::shape::{push_integer, push_separator, write_shape};
 use crate::attr::{Attrs, ComputationNames, EntryLayout};
+use crate::names::is_keyword;
 use crate::{ArrayShape, ComputationId, InstrId, Layout, Module, Op, Shape, StackFrames};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -148,6 +149,7 @@ impl<'m> Printer<'m> {
         let header = &self.module.header;
         out.push_str("HloModule ");
         if self.options.names {
+            out.push_str(if is_keyword(&self.module.name) { "%" } else { "" });
             out.push_str(&self.module.name);
         }
         for (index, field) in header.fields().iter().enumerate() {

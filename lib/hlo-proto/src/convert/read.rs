@@ -38,7 +38,7 @@ type Map<K, V> = HashMap<K, V, RandomState>;
 /// 20.
 pub fn to_module(proto: &HloModuleProto) -> std::result::Result<Module, Vec<Diag>> {
     let mut reader = Reader {
-        module: Module::new(&proto.name),
+        module: Module::new(if proto.name.is_empty() { "module" } else { &proto.name }),
         payloads: Payloads(&proto.payloads),
         computations: Map::default(),
         instructions: Map::default(),
@@ -158,7 +158,7 @@ impl<'p> Reader<'p> {
                 return;
             }
         }
-        match self.entry(proto, &ids) {
+        match Self::entry(proto, &ids) {
             Some(entry) => self.module.set_entry(entry),
             None => {
                 return self
@@ -171,14 +171,15 @@ impl<'p> Reader<'p> {
     }
 
     /// The entry. Old files know it by its name only.
-    fn entry(&self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) -> Option<ComputationId> {
-        let named = |c: &&HloComputationProto| c.name == proto.entry_computation_name;
-        let by_id = ids.get(&proto.entry_computation_id).copied();
+    fn entry(proto: &HloModuleProto, ids: &Map<i64, ComputationId>) -> Option<ComputationId> {
         let name = &proto.entry_computation_name;
-        match by_id {
-            Some(id) if name.is_empty() || *self.module[id].name == **name => Some(id),
-            _ => proto.computations.iter().find(named).and_then(|c| ids.get(&c.id).copied()).or(by_id),
-        }
+        let mut named = proto.computations.iter().filter(|c| c.name == *name);
+        let with_id = |c: &HloComputationProto| c.id == proto.entry_computation_id;
+        let id = match named.clone().find(|c| with_id(c)).or_else(|| named.next()) {
+            Some(computation) if !name.is_empty() => computation.id,
+            _ => proto.entry_computation_id,
+        };
+        ids.get(&id).copied()
     }
 
     fn finish(&mut self, proto: &HloModuleProto, ids: &Map<i64, ComputationId>) {
@@ -186,6 +187,8 @@ impl<'p> Reader<'p> {
         if let Err(message) = schedule.and_then(|()| header::read_header(proto, &mut self.module)) {
             return self.report(message);
         }
+        // The text can't express that they say different things.
+        self.module.spread_async_attributes();
         if self.has_equal_names() {
             self.module.make_names_unique();
         }

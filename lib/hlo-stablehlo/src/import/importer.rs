@@ -92,7 +92,7 @@ impl<'t> Importer<'t> {
         let symbols = tree.operations().iter().rev();
         Self {
             tree,
-            module: Module::new(tree.module.symbol_name().unwrap_or("main")),
+            module: Module::new(tree.module.symbol_name().filter(|name| !name.is_empty()).unwrap_or("main")),
             symbols: symbols.filter_map(|op| Some((op.symbol_name()?, op))).collect(),
             computations: HashMap::new(),
             frames: Frames::default(),
@@ -117,6 +117,7 @@ impl<'t> Importer<'t> {
         }
         if self.diags.is_empty() {
             self.module.stack_frames = self.frames.into_tables();
+            self.module.spread_async_attributes();
             return Ok(self.module);
         }
         if self.diags.len() > MAX_REPORTS {

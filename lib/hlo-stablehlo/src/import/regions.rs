@@ -11,6 +11,9 @@ use std::collections::HashSet;
 /// What ends a block and says what it gives.
 const TERMINATORS: &[&str] = &["stablehlo.return", "func.return", "sdy.return"];
 
+/// Maximum number of characters of a program's name that the name of an instruction keeps.
+const MAX_STEM: usize = 100;
+
 /// The only block of a region.
 pub fn only_block<'r>(op: &Operation, region: &'r Region) -> Result<&'r Block> {
     match &region.blocks[..] {
@@ -216,13 +219,7 @@ fn enter<'t>(regions: &'t [Region], pending: &mut Vec<Step<'t>>, inside: &mut Ha
     }
 }
 
-/// What an instruction is called after a name of the program: its last part, of letters that names may have.
+/// Returns the part of a program's name that instructions are named after: the last one, cut to a length that people can read.
 fn stem_of(name: &str) -> String {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
-    let stem: String = last.chars().map(plain).take(100).collect();
-    match stem.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') || stem.is_empty() {
-        true => stem,
-        false => format!("_{stem}"),
-    }
+    name.rsplit('/').next().unwrap_or(name).chars().take(MAX_STEM).collect()
 }

@@ -13,7 +13,7 @@ fn objection(name: &str) -> Option<String> {
         let form = "a letter or `_`, then letters, digits, `_`, `.` and `-`";
         return Some(format!("`{name}` is no name: it is {form}"));
     }
-    if hlo_parser::is_reserved(name) {
+    if hlo_ir::names::is_reserved(name) {
         return Some(format!("`{name}` is a word of the language"));
     }
     if name.starts_with("__") && !name.starts_with("__xla_") {

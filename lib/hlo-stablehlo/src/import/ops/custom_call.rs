@@ -139,7 +139,8 @@ fn config_dictionary(op: &Operation) -> Result<&Arc<Attributes>> {
 
 /// The configuration as text.
 fn config(op: &Operation, version: CustomCallApiVersion) -> Result<HloString> {
-    let Some(dictionary) = dictionary(op) else {
+    // VHLO does not tell an empty dictionary from none.
+    let Some(dictionary) = dictionary(op).filter(|config| !config.is_empty()) else {
         return Ok(op.attribute("backend_config").and_then(bytes).unwrap_or_default());
     };
     if version != CustomCallApiVersion::TypedFfi {
