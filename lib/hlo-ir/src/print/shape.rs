@@ -78,6 +78,8 @@ fn write_array(out: &mut String, shape: &ArrayShape, layout: bool) -> fmt::Resul
         }
         match (shape.is_dynamic_dim(i), u64::try_from(d)) {
             (true, Err(_)) => out.push('?'),
+            // A size that is not known in a shape that does not say so is a mistake of whoever made it.
+            (false, Err(_)) if d == ArrayShape::UNBOUNDED => out.push('?'),
             (true, Ok(d)) => {
                 out.push_str("<=");
                 push_integer(out, d);

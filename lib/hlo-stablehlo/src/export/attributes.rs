@@ -101,7 +101,11 @@ pub(super) fn algorithm(
     use ElementType::{Bf16, F16, F32, F64};
     let both = |ty: ElementType| element_type(ty).map(|ty| [ty.clone(), ty]);
     let tf32 = || [Type::from(FloatType::TF32), FloatType::TF32.into()];
-    let any = || Ok::<_, String>([element_type(operands[0])?, element_type(operands[1])?]);
+    // The algorithm is for any types of eight bits. Operands of others are not rounded to one.
+    let any = || -> Result<[Type; 2], String> {
+        let [lhs, rhs] = operands.map(|ty| if ty.bit_width() == 8 { ty } else { ElementType::F8E5M2 });
+        Ok([element_type(lhs)?, element_type(rhs)?])
+    };
     // The types of the operands, that of the sums, and how many products stand for one.
     let ([lhs, rhs], sum, products) = match algorithm {
         A::Unset => return Ok(None),

@@ -1,6 +1,6 @@
 //! Communication between devices.
 
-use super::attributes::{Channel, channel, dictionary, i32, rows};
+use super::attributes::{dictionary, i32, rows};
 use super::exporter::Exporter;
 use super::failure::Outcome;
 use super::operation::Draft;
@@ -68,7 +68,7 @@ impl Exporter<'_> {
         Ok(Draft::new("stablehlo.all_gather", self.leaves(id)?)
             .with("all_gather_dim", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
             .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id))
             .with_some("use_global_device_ids", unit(attrs.use_global_device_ids)))
     }
 
@@ -112,7 +112,7 @@ impl Exporter<'_> {
         }
         let new = Draft::new("stablehlo.all_reduce", self.leaves(id)?)
             .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id))
             .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
             .region(self.region(id, attrs.to_apply, None)?);
         self.add_for(id, new)
@@ -123,7 +123,7 @@ impl Exporter<'_> {
             Ok(Draft::new("stablehlo.reduce_scatter", [operand])
                 .with("scatter_dimension", Attribute::i64(attrs.dimensions.first().copied().unwrap_or(0)))
                 .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
-                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices))
+                .with_some("channel_handle", e.channel_of_devices(attrs.channel_id))
                 .with_some("use_global_device_ids", unit(attrs.use_global_device_ids))
                 .region(e.region(id, attrs.to_apply, None)?))
         })
@@ -149,7 +149,7 @@ impl Exporter<'_> {
             .with("concat_dimension", Attribute::i64(dimension))
             .with("split_count", Attribute::i64(count))
             .with("replica_groups", self.groups(id, &attrs.replica_groups)?)
-            .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices)))
+            .with_some("channel_handle", self.channel_of_devices(attrs.channel_id)))
     }
 
     /// How many devices each group has.
@@ -204,7 +204,7 @@ impl Exporter<'_> {
         self.one_by_one(id, |e, operand| {
             Ok(Draft::new("stablehlo.collective_broadcast", [operand])
                 .with("replica_groups", e.groups(id, &attrs.replica_groups)?)
-                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices)))
+                .with_some("channel_handle", e.channel_of_devices(attrs.channel_id)))
         })
     }
 
@@ -223,7 +223,7 @@ impl Exporter<'_> {
             let ty = self.tree.type_of(operand).clone();
             let new = Draft::new("stablehlo.collective_permute", [operand])
                 .with("source_target_pairs", pairs.clone())
-                .with_some("channel_handle", channel(attrs.channel_id, Channel::Devices));
+                .with_some("channel_handle", self.channel_of_devices(attrs.channel_id));
             results.push(self.add_one(new, ty));
         }
         Ok(results)

@@ -1,6 +1,7 @@
 //! The state of an export: the tree that is made, the block that operations are added to, and what instructions have
 //! become.
 
+use super::attributes::{Channel, channel};
 use super::failure::{Failure, Outcome, refusal, refusal_with};
 use super::function::Functions;
 use super::location::Locations;
@@ -9,10 +10,11 @@ use super::sharding::Meshes;
 use super::types::type_of;
 use super::value::{NoLeaves, Value, leaf_shapes};
 use crate::Tree;
-use crate::tree::{Block, Location, Operation, Region, Type, ValueId};
+use crate::tree::{Attribute, Block, Location, Operation, Region, Type, ValueId};
 use hlo_ir::diag::Diag;
 use hlo_ir::verify::MAX_REPORTS;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Instruction, Module, Shape};
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 /// How deep regions may nest, and computations that stand where they are called; deeper ones are functions. Readers take
@@ -37,6 +39,8 @@ pub(super) struct Exporter<'m> {
     nesting: usize,
     errors: Vec<Diag>,
     reported: HashSet<InstrId>,
+    /// The largest number of a channel; found when it is needed.
+    last_channel: OnceCell<i64>,
 }
 
 impl<'m> Exporter<'m> {
@@ -53,6 +57,7 @@ impl<'m> Exporter<'m> {
             nesting: 0,
             errors: Vec::new(),
             reported: HashSet::new(),
+            last_channel: OnceCell::new(),
         }
     }
 
@@ -73,6 +78,19 @@ impl<'m> Exporter<'m> {
         {
             self.errors.push(*diag);
         }
+    }
+
+    /// Returns the channel of a collective. StableHLO has no channels but positive ones: others get a number that none has.
+    pub(super) fn channel_of_devices(&self, id: Option<i64>) -> Option<Attribute> {
+        let last = || {
+            let all = self.module.computations().flat_map(|c| self.module[c].instructions());
+            all.filter_map(|&i| self.module[i].op.effect().channel()).max().unwrap_or(0).max(0)
+        };
+        let number = |id: i64| match id {
+            1.. => id,
+            _ => self.last_channel.get_or_init(last).saturating_add(1).saturating_sub(id),
+        };
+        channel(id.map(number), Channel::Devices)
     }
 
     /// Why an instruction can't be translated.

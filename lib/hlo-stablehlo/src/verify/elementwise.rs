@@ -93,6 +93,15 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
         });
     }
     let Some(operand) = check.operand_array(0) else { return };
+    for index in 1..check.operation.operands.len() {
+        let Some(other) = check.operand_array(index) else { continue };
+        let is_quantized = |ty: &Type| matches!(&**ty, TypeKind::Quantized(_));
+        let comparable = is_quantized(&operand.element) || is_quantized(&other.element);
+        check.must(comparable || operand.element == other.element, "", || {
+            let (first, other) = (type_text(&operand.element), type_text(&other.element));
+            format!("its operands have elements of one type, found {first} and {other}")
+        });
+    }
     let wanted: &Type = match (elements, &*operand.element) {
         (Elements::Other, _) => return,
         (Elements::Real, TypeKind::Complex(part)) => part,

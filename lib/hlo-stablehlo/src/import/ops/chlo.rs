@@ -102,7 +102,7 @@ impl<'t> Importer<'t> {
     /// Operations of two or three operands of different sizes, which are broadcast to those of the result.
     fn broadcasting(&mut self, op: &Operation, name: &str) -> Result<()> {
         let operands = self.operands(op)?;
-        let result = self.result_array(op)?;
+        let result = self.known_array(op)?;
         let dimensions = op.dims_if_any("broadcast_dimensions")?;
         let mut same = Vec::with_capacity(operands.len());
         for &operand in &operands {
@@ -174,7 +174,7 @@ impl<'t> Importer<'t> {
 
     /// `constant_like`: a number in the sizes of the operand.
     fn constant_like(&mut self, op: &Operation) -> Result<()> {
-        let result = self.result_array(op)?;
+        let result = self.known_array(op)?;
         let wrong = |why: String| op.failure(format!("the attribute `value`: {why}"));
         let (ty, bytes) = match op.required("value")? {
             Attribute::Float(number) => (

@@ -139,9 +139,11 @@ fn config_dictionary(op: &Operation) -> Result<&Arc<Attributes>> {
 
 /// The configuration as text.
 fn config(op: &Operation, version: CustomCallApiVersion) -> Result<HloString> {
-    // VHLO does not tell an empty dictionary from none.
-    let Some(dictionary) = dictionary(op).filter(|config| !config.is_empty()) else {
-        return Ok(op.attribute("backend_config").and_then(bytes).unwrap_or_default());
+    let Some(dictionary) = dictionary(op) else {
+        let text = op.attribute("backend_config").and_then(bytes).unwrap_or_default();
+        // VHLO does not tell an empty dictionary from none. JAX writes the dictionary.
+        let is_empty = version == CustomCallApiVersion::TypedFfi && text.is_empty();
+        return Ok(if is_empty { "{}".into() } else { text });
     };
     if version != CustomCallApiVersion::TypedFfi {
         return op.fail("a `backend_config` that is a dictionary is for calls by the typed interface");
@@ -158,6 +160,7 @@ fn version(op: &Operation) -> Result<CustomCallApiVersion> {
     let number = match op.attribute("api_version") {
         None => 1,
         Some(attribute) => match attribute.word("stablehlo.custom_call_api_version") {
+            Some("API_VERSION_UNSPECIFIED") => 0,
             Some(word) => {
                 CustomCallApiVersion::WORDS.iter().position(|w| *w == word).map_or(-1, |at| at as i64 + 1)
             }

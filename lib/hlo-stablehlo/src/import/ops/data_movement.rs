@@ -21,6 +21,15 @@ impl Importer<'_> {
         }
     }
 
+    /// The array that the only result is, if its sizes are known.
+    pub(super) fn known_array(&self, op: &Operation) -> Result<ArrayShape> {
+        let array = self.result_array(op)?;
+        match array.dims.contains(&ArrayShape::UNBOUNDED) {
+            true => op.fail(format!("the sizes of its result, {array}, are not known")),
+            false => Ok(array),
+        }
+    }
+
     /// `broadcast`, of an early version: new dimensions before those of the operand.
     pub(super) fn broadcast_op(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;

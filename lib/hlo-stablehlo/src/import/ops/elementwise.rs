@@ -166,6 +166,11 @@ impl Importer<'_> {
             _ => ComparisonType::Default,
         };
         let ty = operands.first().and_then(|&o| self.module[o].shape.as_array()).map(|a| a.element_type);
+        // Old programs say so of floats. They have one order but the total one.
+        let is_integers = matches!(comparison_type, ComparisonType::Signed | ComparisonType::Unsigned);
+        if is_integers && ty.is_some_and(|ty| ty.is_float() || ty.is_complex()) {
+            return Ok(Op::compare(direction));
+        }
         let usual = ty.is_some_and(|ty| comparison_type.is_usual_for(ty));
         let comparison_type = if usual { ComparisonType::Default } else { comparison_type };
         Ok(Op::Compare(CompareAttrs { direction, comparison_type }))

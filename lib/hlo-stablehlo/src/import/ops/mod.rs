@@ -108,6 +108,7 @@ impl<'t> Importer<'t> {
             "chlo" => self.chlo(op, name, &op.attributes),
             "sdy" => self.sdy(op, name),
             "func" if name == "call" => self.call(op),
+            "arith" if name == "constant" => self.hold_constant(op),
             "builtin" if name == "unrealized_conversion_cast" => self.cast(op),
             _ => op.fail("it has no translation to HLO"),
         }
@@ -131,6 +132,7 @@ impl<'t> Importer<'t> {
             "broadcast" => self.broadcast_op(op),
             "broadcast_in_dim" => self.broadcast_in_dim(op),
             "concatenate" => self.concatenate(op),
+            "copy" => self.same_operands(op, hlo_ir::Op::Copy),
             "iota" => self.iota_op(op),
             "pad" => self.pad(op),
             "reshape" => self.reshape(op),

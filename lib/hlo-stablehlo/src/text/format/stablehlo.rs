@@ -10,6 +10,7 @@ pub const FORMS: &[Group] = &[
     (
         &[
             "stablehlo.abs",
+            "stablehlo.copy",
             "stablehlo.cbrt",
             "stablehlo.ceil",
             "stablehlo.convert",

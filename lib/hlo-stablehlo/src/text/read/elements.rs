@@ -176,6 +176,9 @@ fn whole(
     count: usize,
     format: Format,
 ) -> Result<(AlignedBytes, bool)> {
+    if let Some(bits) = packed_bits(bytes, count).filter(|_| matches!(format.kind, Kind::Bool)) {
+        return Ok((AlignedBytes::from_slice(&bits), false));
+    }
     let is_splat = bytes.len() == format.size && count > 0;
     if !is_splat && Some(bytes.len()) != count.checked_mul(format.size) {
         let message =
@@ -193,6 +196,16 @@ fn whole(
         };
     }
     Ok((out, is_splat))
+}
+
+/// Returns the truth values that bytes hold eight of each, the first one in the lowest bit: how MLIR wrote them before it gave
+/// each a byte. `None` if there are none, or if the bytes are something else. One byte of equal bits stands for all elements.
+fn packed_bits(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
+    let is_splat = matches!(bytes, [0 | 1 | 0xff]);
+    if count < 2 || is_splat || bytes.len() != count.div_ceil(8) {
+        return None;
+    }
+    Some((0..count).map(|at| bytes[at / 8] >> (at % 8) & 1).collect())
 }
 
 /// One element instead of many that are the same.

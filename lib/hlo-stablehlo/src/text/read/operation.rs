@@ -47,6 +47,12 @@ fn without_form(name: &str, span: Span) -> Diag {
     }
 }
 
+/// Returns the operation that one of MHLO is now: StableHLO's, or CHLO's where only that has it.
+fn successor(name: &str) -> String {
+    let [stablehlo, chlo] = [format!("stablehlo.{name}"), format!("chlo.{name}")];
+    if format::find(&stablehlo).is_none() && format::find(&chlo).is_some() { chlo } else { stablehlo }
+}
+
 impl<'a> Reader<'a> {
     /// An operation; `None` if there is something wrong with it, which is reported then.
     pub fn operation(&mut self, pair: Pair<'_, Rule>) -> Option<Operation> {
@@ -125,7 +131,7 @@ impl<'a> Reader<'a> {
             "return" => "func.return",
             "call" => "func.call",
             _ => match name.strip_prefix("mhlo.") {
-                Some(rest) => return self.name(&format!("stablehlo.{rest}")),
+                Some(rest) => return self.name(&successor(rest)),
                 None => name,
             },
         };
