@@ -10,7 +10,7 @@
 use crate::support::retype::{holds, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
 use crate::{Keeps, PassInfo};
-use hlo_ir::{InstrId, Op, Opcode};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 /// The registry's entry.
 pub static INFO: PassInfo = PassInfo {
@@ -53,7 +53,14 @@ fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let result = cx.module[id].shape.as_array()?.clone();
     let sum = sum_before_conversion([cx.element_type(x)?, cx.element_type(y)?], result.element_type)?;
     let op = cx.module[id].op.clone();
-    let mut product = cx.add(result.with_element_type(sum), op, &operands);
+    let mut widened = operands;
+    for operand in &mut widened {
+        let array = cx.module[*operand].shape.as_array()?.clone();
+        if sum == ElementType::C128 && array.element_type == ElementType::C64 {
+            *operand = cx.add(array.with_element_type(sum), Op::Convert, &[*operand]);
+        }
+    }
+    let mut product = cx.add(result.with_element_type(sum), op, &widened);
     if sum.is_complex() {
         product = cx.add(result.with_element_type(sum.real_type()), Op::Real, &[product]);
     }

@@ -130,6 +130,8 @@ pub(crate) fn is_modular(op: &Op) -> bool {
 pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
     let complex = operands.iter().find(|t| t.is_complex());
     match complex {
+        // The sum is as precise as its real part is to be.
+        Some(_) if result == ElementType::F64 => return Some(ElementType::C128),
         Some(&sum) => return (!result.is_complex()).then_some(sum),
         None if result.is_complex() => return Some(result.real_type()),
         None => {}
