@@ -197,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn all_unknown_passes_are_marked() {
+        let text = "agsimp,dce,fix{limit=2}(cse,dcee),foo";
+        let error = error(text);
+        let marked: Vec<&str> = error.labels.iter().map(|l| &text[l.span.range()]).collect();
+        assert_eq!(marked, ["agsimp", "dcee", "foo"]);
+        assert_eq!(error.labels.iter().filter(|l| l.primary).count(), 1);
+        assert!(error.notes.iter().any(|n| n.contains("`dce`")), "{:?}", error.notes);
+    }
+
+    #[test]
     fn names_that_are_spelt_alike_are_read_with_a_note() {
         let p = Pipeline::parse("constant-folding{max-elements=3},Expand_All,dce").unwrap();
         assert_eq!(p.pass_names().first(), Some(&"constant_folding"));

@@ -8,7 +8,7 @@ use crate::registry;
 use crate::{OptionInfo, OptionValue, Options, PassInfo, PipelineInfo};
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Label};
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use pest::Parser as _;
@@ -90,23 +90,50 @@ fn list<'a>(
     reading: &mut Reading<'_>,
 ) -> Result<Vec<Step>, Diag> {
     let mut steps = Vec::new();
+    let mut unknown: Option<Diag> = None;
+    let done = |steps, unknown: Option<Diag>| unknown.map_or(Ok(steps), Err);
     while let Some(pair) = pairs.next() {
         let place = span(&pair);
         match pair.as_rule() {
-            Rule::close if group.is_some() => return Ok(steps),
-            Rule::close => return Err(unreadable(place, "expected `,` or the end, found `)`")),
+            Rule::close if group.is_some() => return done(steps, unknown),
+            Rule::close => {
+                let d = unreadable(place, "expected `,` or the end, found `)`");
+                return Err(unknown.unwrap_or(d));
+            }
             Rule::EOI => {
                 return match group {
-                    None => Ok(steps),
+                    None => done(steps, unknown),
                     Some(open) => Err(unreadable(place, "expected `,` or `)`").and(open, "opened here")),
                 };
             }
             Rule::file => steps.extend(file(pair, depth, reading)?),
-            Rule::group => steps.push(fix(pair, pairs, depth, reading)?),
-            _ => steps.push(step(pair, depth, reading)?),
+            rule => {
+                let step = match rule {
+                    Rule::group => fix(pair, pairs, depth, reading),
+                    _ => step(pair, depth, reading),
+                };
+                match step {
+                    Ok(step) => steps.push(step),
+                    // The names after it may be wrong as well.
+                    Err(d) if d.code == Some(code::PASS_NAME) => {
+                        unknown = Some(unknown.map_or(d.clone(), |first| both(first, d)));
+                    }
+                    Err(d) => return Err(unknown.unwrap_or(d)),
+                }
+            }
         }
     }
-    Ok(steps)
+    done(steps, unknown)
+}
+
+/// Returns one diagnostic for two unknown passes of a pipeline: the first one's, with the places and proposals of the second.
+fn both(mut first: Diag, second: Diag) -> Diag {
+    first.labels.extend(second.labels.into_iter().map(|label| Label { primary: false, ..label }));
+    let new = |note: &String| !first.notes.contains(note);
+    let notes: Vec<String> = second.notes.into_iter().filter(new).collect();
+    first.notes.extend(notes);
+    first.suggestions.extend(second.suggestions);
+    first
 }
 
 /// `@FILE`: the steps that are in the file.
@@ -144,7 +171,11 @@ fn fix<'a>(
     let (name, at) = word(parts.next());
     if name != "fix" {
         let d = unknown_pass(name, at);
-        return Err(d.note("passes run on the whole module; only `fix(…)` has passes in parentheses"));
+        let d = d.note("passes run on the whole module; only `fix(…)` has passes in parentheses");
+        return Err(match list(pairs, inside(depth, place)?, Some(place), reading) {
+            Err(inner) if inner.code == Some(code::PASS_NAME) => both(d, inner),
+            _ => d,
+        });
     }
     let written = parts.next().filter(|p| p.as_rule() == Rule::options);
     let braces = written.as_ref().map_or(at, span);
