@@ -1,8 +1,10 @@
 //! `--emit=stablehlo|vhlo|proto|proto-text`: the module in the forms of other tools.
 
 use crate::args::{Cli, Emit};
-use hlo_ir::Module;
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Part};
+use hlo_ir::verify::MAX_REPORTS;
+use hlo_ir::{InstrId, Module, Op};
+use hlo_passes::Pipeline;
 use hlo_proto::file::{self, FileKind};
 use hlo_stablehlo::dialect::Version;
 use hlo_stablehlo::{bytecode, export, text};
@@ -10,16 +12,39 @@ use hlo_stablehlo::{bytecode, export, text};
 /// The version that is written unless another is asked for: one that readers of the last half year know.
 const PORTABLE: Version = Version::new(1, 13, 0);
 
+/// The passes that express by operations of VHLO what only HLO and CHLO have.
+const FOR_VHLO: &str = "scan_expander, ragged-dot-rewriter, topk-decomposer, elementary-function-expander";
+
+/// Checks that XLA has all opcodes of a module.
+fn check_opcodes(module: &Module) -> Result<(), Vec<Diag>> {
+    let all = module.computations().flat_map(|c| module[c].instructions());
+    let own = all.filter(|&&i| matches!(module[i].op, Op::Contraction(_)));
+    let refusal = |&i: &InstrId| {
+        let message = format!("`{}` is a contraction, an opcode that XLA does not have", module[i].name);
+        Diag::error(message)
+            .at_instruction(module.span(i), Part::Head, "")
+            .note("`--passes=contraction-raising` expresses contractions by products, convolutions and reductions")
+    };
+    let errors: Vec<Diag> = own.take(MAX_REPORTS).map(refusal).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
 /// The module in a form. An error is one of the module: that form has no such thing.
 pub fn written(cli: &Cli, module: &Module, form: Emit) -> Result<Vec<u8>, Vec<Diag>> {
     match form {
         Emit::Stablehlo => Ok(text::print(&export::export(module)?).into_bytes()),
         Emit::Vhlo => {
             let version = cli.target.unwrap_or(PORTABLE);
-            bytecode::write(&export::export(module)?, version).map_err(|diag| vec![diag])
+            let mut module = module.clone();
+            Pipeline::parse(FOR_VHLO).map_err(|diag| vec![diag])?.run(&mut module, &mut ())?;
+            bytecode::write(&export::export(&module)?, version).map_err(|diag| vec![diag])
         }
-        Emit::Proto => file::write(module, FileKind::Module).map_err(|diag| vec![diag]),
+        Emit::Proto => {
+            check_opcodes(module)?;
+            file::write(module, FileKind::Module).map_err(|diag| vec![diag])
+        }
         Emit::ProtoText => {
+            check_opcodes(module)?;
             let text = file::write_text(module, FileKind::Module).map_err(|diag| vec![diag])?;
             Ok(text.into_bytes())
         }

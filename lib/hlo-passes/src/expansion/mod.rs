@@ -21,6 +21,7 @@ pub(crate) mod convolution_pred_expander;
 pub(crate) mod dynamic_padder;
 pub(crate) mod eigh_expander;
 pub(crate) mod element_type_converter;
+pub(crate) mod elementary_function_expander;
 pub(crate) mod float_normalization;
 pub(crate) mod gather_expander;
 pub(crate) mod logistic_expander;
@@ -82,6 +83,7 @@ pub(crate) static PASSES: &[&PassInfo] = &[
     &float_normalization::S4,
     &float_normalization::U2,
     &float_normalization::U4,
+    &elementary_function_expander::INFO,
     &gather_expander::INFO,
     &logistic_expander::INFO,
     &operand_upcaster::INFO,

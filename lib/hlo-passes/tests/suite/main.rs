@@ -4,6 +4,7 @@ mod contraction_raising;
 mod damaged;
 mod docs;
 mod dynamic_padder;
+mod elementary_functions;
 mod examples;
 mod layout_assignment;
 mod partitioning;

@@ -30,7 +30,7 @@ pub(in crate::bytecode) fn lower(
                 "`{}` came with version {}, but {version} is written",
                 info.name, first.since
             )),
-            None => Fault::new(format!("`{}`, which VHLO has not: it has to be expanded first", info.name)),
+            None => Fault::new(format!("VHLO has no `{}`{}", info.name, expansion(info.name))),
         });
     };
     let mut given = operation.attributes.clone();
@@ -54,6 +54,19 @@ pub(in crate::bytecode) fn lower(
     }
     let discardable = given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     Ok(Lowered { versioned, inherent, discardable })
+}
+
+/// Returns how to express an operation that VHLO lacks.
+fn expansion(name: &str) -> String {
+    let pass = match name {
+        "chlo.ragged_dot" => "ragged-dot-rewriter",
+        "chlo.scan" => "scan_expander",
+        "chlo.top_k" => "topk-decomposer",
+        "chlo.acos" | "chlo.acosh" | "chlo.asin" | "chlo.asinh" | "chlo.atanh" | "chlo.cosh" | "chlo.erf"
+        | "chlo.mulhi" | "chlo.sinh" => "elementary-function-expander",
+        _ => return String::new(),
+    };
+    format!(": `hlo-opt --passes={pass}` expresses it by operations that VHLO has")
 }
 
 /// Takes structures out, and gives their fields.
