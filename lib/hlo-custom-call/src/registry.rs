@@ -67,6 +67,11 @@ impl fmt::Debug for Registry {
     }
 }
 
+/// Returns whether a target is a library's routine that a backend of XLA calls, such as `__cublas$gemm`.
+fn is_of_backend(target: &str) -> bool {
+    target.starts_with("__") && target.contains('$')
+}
+
 impl Registry {
     /// Those that are built in.
     pub fn new() -> Registry {
@@ -175,6 +180,14 @@ impl Registry {
             message.push_str(
                 ": it calls a Python function, which is not there outside of Python (`hlo-run --stub-callbacks` \
                  gives zeros instead)",
+            );
+            return Error(message);
+        }
+        if is_of_backend(name) {
+            message.push_str(
+                ": a backend of XLA calls its library so in place of an operation when it optimises a module; run the \
+                 module from before optimisation, which `XLA_FLAGS=--xla_dump_to=DIR` writes as \
+                 `*.before_optimizations.txt`",
             );
             return Error(message);
         }

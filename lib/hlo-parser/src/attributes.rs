@@ -280,7 +280,8 @@ impl<'t> ModuleParser<'t> {
                 Some(pair) => open + pair.as_str().len() - 1,
                 None => crate::scan::matching(text, open),
             };
-            if close >= end {
+            // A body has an instruction in it, and so a `=`.
+            if close >= end || (!list && !text[open..close].contains('=') && !text[open + 1..close].trim_blanks().is_empty()) {
                 break;
             }
             let id = self.module.add_computation("");

@@ -190,14 +190,22 @@ impl<'a> AttrReader<'a> {
             self.advance((c.span.end - c.span.start) as usize);
             return Ok(c.id);
         }
+        // A name in the braces of a body: it stands without them, but may be wrong as well.
+        let in_braces = self.eat("{");
+        let name_start = self.offset_of_next();
         self.eat("%");
         if !(self.peek().is_ascii_alphanumeric() || self.peek() == b'_') {
             return Err(self.expected("the name of a computation"));
         }
         let name = self.identifier()?;
-        resolver.computation(name).ok_or_else(|| {
-            self.error_since(start, format!("no computation `{name}` is defined before this point"))
-        })
+        match resolver.computation(name) {
+            Some(id) if !in_braces => Ok(id),
+            Some(_) => Err(self.error_since(start, format!("expected `{name}` without braces"))),
+            None => {
+                let message = format!("no computation `{name}` is defined before this point");
+                Err(self.error_since(name_start, message))
+            }
+        }
     }
 
     /// A shape.

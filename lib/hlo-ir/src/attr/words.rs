@@ -16,7 +16,7 @@ macro_rules! read_word {
 
 /// Declares an attribute type that is one of a few words; after `[any_case]` in capital or small letters.
 macro_rules! word_enum {
-    ($($(#[$doc:meta])* $name:ident $([$case:ident])? { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* })*) => {$(
+    ($($(#[$doc:meta])* $name:ident $([$case:ident])? { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(or $alias:literal)*,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
@@ -38,6 +38,14 @@ macro_rules! word_enum {
             const WORDS: &'static [&'static str] = $name::WORDS;
 
             fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
+                const ALIASES: &[(&str, $name)] = &[$($(($alias, $name::$variant),)*)*];
+                for &(word, value) in ALIASES {
+                    let start = r.offset_of_next();
+                    if r.name() == word {
+                        return Ok(value);
+                    }
+                    r.rewind(start);
+                }
                 let index = read_word!(r, Self::WORDS $(, $case)?)?;
                 Ok(Self::ALL[index])
             }
@@ -227,7 +235,7 @@ word_enum! {
     /// The calling convention of a `custom-call`'s target.
     CustomCallApiVersion {
         /// `void(void* out, const void** in)`. Not printed.
-        #[default] Original = "API_VERSION_ORIGINAL",
+        #[default] Original = "API_VERSION_ORIGINAL" or "API_VERSION_UNSPECIFIED",
         /// The same with a status.
         StatusReturning = "API_VERSION_STATUS_RETURNING",
         /// The same for all platforms.
