@@ -6,10 +6,15 @@
 
 pub mod bytecode;
 pub mod dialect;
+mod entry;
 pub mod export;
 pub mod import;
+mod polymorphic;
+pub mod refine;
 pub mod text;
 pub mod tree;
 pub mod verify;
 
+pub use entry::entry_function;
+pub use polymorphic::{Polymorphic, Program};
 pub use tree::Tree;

@@ -11,6 +11,16 @@ pub enum Failure {
     Because(Box<Diag>),
 }
 
+impl Failure {
+    /// Returns the diagnostics of the failure: none if it was reported.
+    pub fn into_diags(self) -> Vec<Diag> {
+        match self {
+            Self::Reported => Vec::new(),
+            Self::Because(diag) => vec![*diag],
+        }
+    }
+}
+
 /// What becomes of an operation.
 pub type Result<T> = std::result::Result<T, Failure>;
 

@@ -17,7 +17,7 @@ enum Visit {
 }
 
 /// The functions that a function calls: by calls, composites and custom calls in it.
-fn callees(function: &Operation) -> Vec<(&Operation, &str)> {
+pub(crate) fn callees(function: &Operation) -> Vec<(&Operation, &str)> {
     let mut found = Vec::new();
     let mut pending = vec![function];
     while let Some(op) = pending.pop() {
@@ -43,10 +43,12 @@ fn callees(function: &Operation) -> Vec<(&Operation, &str)> {
 impl<'t> Importer<'t> {
     /// Makes computations of `main` and of all that it calls; gives that of `main`, unless something failed.
     pub fn functions(&mut self) -> Option<ComputationId> {
-        let Some(main) = self.main_function() else {
-            let diag = self.tree.module.diag("it has no function `main`, nor only one function");
-            self.report(Failure::Because(Box::new(diag)));
-            return None;
+        let main = match self.entry_function() {
+            Ok(main) => main,
+            Err(diag) => {
+                self.report(Failure::Because(Box::new(diag)));
+                return None;
+            }
         };
         for function in self.in_order_of_calls(main) {
             let made = self.function(function, std::ptr::eq(function, main));
@@ -59,13 +61,6 @@ impl<'t> Importer<'t> {
             }
         }
         None
-    }
-
-    /// The function that the program is: `main`, or the only one.
-    pub fn main_function(&self) -> Option<&'t Operation> {
-        let mut functions = self.tree.operations().iter().filter(|op| op.name == "func.func");
-        let named = self.symbols.get("main").copied().filter(|op| op.name == "func.func");
-        named.or_else(|| functions.next().filter(|_| functions.next().is_none()))
     }
 
     /// The functions that `main` reaches, each after those that it calls. One that calls itself is reported.

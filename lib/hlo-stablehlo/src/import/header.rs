@@ -13,9 +13,9 @@ impl Importer<'_> {
     pub fn header(&mut self, entry: ComputationId) {
         self.module.set_entry(entry);
         let module = &self.tree.module;
-        let said = self.counts(module).and_then(|()| match self.main_function() {
-            Some(main) => self.donations(main, entry).and_then(|()| self.entry_layout(main, entry)),
-            None => Ok(()),
+        let said = self.counts(module).and_then(|()| match self.entry_function() {
+            Ok(main) => self.donations(main, entry).and_then(|()| self.entry_layout(main, entry)),
+            Err(_) => Ok(()),
         });
         if let Err(failure) = said {
             self.report(failure);
@@ -23,7 +23,7 @@ impl Importer<'_> {
         if let Some(notes) = module.attribute("mhlo.frontend_attributes") {
             self.module.header.frontend_attributes = frontend_of(notes);
         }
-        if let Some(modes) = self.main_function().and_then(result_modes) {
+        if let Some(modes) = self.entry_function().ok().and_then(result_modes) {
             self.module
                 .header
                 .frontend_attributes

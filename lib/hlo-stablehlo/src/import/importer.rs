@@ -4,6 +4,7 @@ use super::failure::{Failure, Result};
 use super::locations::Frames;
 use super::types::{Quantized, shape_of};
 use crate::Tree;
+use crate::entry::entry_function;
 use crate::tree::{Name, Operation, ValueId};
 use hlo_ir::attr::{FrontendAttributes, OpMetadata, Origin, Sharding};
 use hlo_ir::build::{Build, ComputationNamer};
@@ -61,6 +62,8 @@ impl Site {
 pub struct Importer<'t> {
     /// What is translated.
     pub tree: &'t Tree,
+    /// The function that is the entry; if none is named, `main` or the only one.
+    function: Option<&'t str>,
     /// What it becomes.
     pub module: Module,
     /// The operations of the module by their symbols.
@@ -88,10 +91,11 @@ pub struct Importer<'t> {
 
 impl<'t> Importer<'t> {
     /// A translation that has not begun.
-    pub fn new(tree: &'t Tree) -> Self {
+    pub fn new(tree: &'t Tree, function: Option<&'t str>) -> Self {
         let symbols = tree.operations().iter().rev();
         Self {
             tree,
+            function,
             module: Module::new(tree.module.symbol_name().filter(|name| !name.is_empty()).unwrap_or("main")),
             symbols: symbols.filter_map(|op| Some((op.symbol_name()?, op))).collect(),
             computations: HashMap::new(),
@@ -125,6 +129,11 @@ impl<'t> Importer<'t> {
             self.diags.push(Diag::error(format!("more than {MAX_REPORTS} errors: the others are not shown")));
         }
         Err(self.diags)
+    }
+
+    /// The function that the program is.
+    pub fn entry_function(&self) -> std::result::Result<&'t Operation, Diag> {
+        entry_function(self.tree, self.function)
     }
 
     /// Reports why something failed, unless that was said.

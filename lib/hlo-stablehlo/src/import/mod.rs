@@ -17,34 +17,61 @@
 mod attribute_text;
 mod attributes;
 mod entry;
-mod failure;
-mod functions;
+pub(crate) mod failure;
+pub(crate) mod functions;
 mod header;
 mod importer;
 mod locations;
 mod ops;
-mod regions;
+pub(crate) mod regions;
 mod shardings;
 mod shardy;
-mod types;
+pub(crate) mod types;
 
 use crate::Tree;
 use hlo_ir::diag::Diag;
 use hlo_ir::{Module, verify};
 
+pub(crate) use ops::chlo;
+
 /// The module that a program of StableHLO stands for. It is verified.
+///
+/// # Errors
+/// Those of [`import_function`].
+pub fn import(tree: &Tree) -> Result<Module, Vec<Diag>> {
+    import_function(tree, None)
+}
+
+/// The module that a function of a program stands for: `function`, or else `main` or the only one. It is verified. Sizes that
+/// are not known are refined ([`crate::refine`]), which the types of the function's arguments have to allow.
 ///
 /// # Errors
 /// All that can't be translated, with the operation, its place in the text and where it comes from: operations and types that
 /// HLO does not have, sizes that are not known, attributes that are no values of theirs, and what breaks StableHLO's rules
 /// or HLO's. At most
 /// [`verify::MAX_REPORTS`], and one more that says that there are more.
-pub fn import(tree: &Tree) -> Result<Module, Vec<Diag>> {
+pub fn import_function(tree: &Tree, function: Option<&str>) -> Result<Module, Vec<Diag>> {
     let broken = crate::verify::verify(tree);
     if !broken.is_empty() {
         return Err(broken);
     }
-    let module = importer::Importer::new(tree).run()?;
+    let refined;
+    let tree = match crate::refine::is_needed(tree) {
+        true => {
+            refined = crate::refine::refine_as_declared(tree, function)?;
+            &refined
+        }
+        false => tree,
+    };
+    let module = translate(tree, function)?;
     let broken = verify::verify(&module);
     if broken.is_empty() { Ok(module) } else { Err(broken) }
+}
+
+/// The module that a function stands for, which is not verified.
+///
+/// # Errors
+/// What can't be translated.
+pub(crate) fn translate(tree: &Tree, function: Option<&str>) -> Result<Module, Vec<Diag>> {
+    importer::Importer::new(tree, function).run()
 }

@@ -143,6 +143,11 @@ impl Tree {
         self.values.len()
     }
 
+    /// Returns the types of all values.
+    pub fn types(&self) -> impl ExactSizeIterator<Item = &Type> {
+        self.values.iter().map(|value| &value.ty)
+    }
+
     /// The type of a value.
     ///
     /// # Panics

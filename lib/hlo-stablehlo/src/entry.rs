@@ -1,0 +1,39 @@
+//! The function of a program that callers call.
+
+use crate::Tree;
+use crate::tree::Operation;
+use hlo_ir::diag::Diag;
+
+/// Returns the function of a name; without a name `main`, or else the only function.
+///
+/// # Errors
+/// There is no such function.
+pub fn entry_function<'t>(tree: &'t Tree, name: Option<&str>) -> Result<&'t Operation, Diag> {
+    let functions: Vec<&Operation> = tree.operations().iter().filter(|op| op.name == "func.func").collect();
+    let of_name = |name| functions.iter().find(|function| function.symbol_name() == Some(name)).copied();
+    let found = match (name, &functions[..]) {
+        (Some(name), _) => of_name(name),
+        (None, [only]) => Some(*only),
+        (None, _) => of_name("main"),
+    };
+    found.ok_or_else(|| {
+        let module = &tree.module;
+        let diag = match name {
+            Some(name) => module.diag(format!("it has no function `{name}`")),
+            None => module.diag("it has no function `main`, nor only one function"),
+        };
+        let names: Vec<&str> = functions.iter().filter_map(|function| function.symbol_name()).collect();
+        match &names[..] {
+            [] => diag,
+            names => diag.note(format!("its functions: {}; `--fn=NAME` chooses one", listed(names))),
+        }
+    })
+}
+
+/// Returns the first names of a list.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<&str> = names.iter().take(SHOWN).copied().collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}

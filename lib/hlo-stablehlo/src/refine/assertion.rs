@@ -1,0 +1,60 @@
+//! `shape_assertion`: what a program asserts of the sizes of its arguments.
+
+use super::refiner::{Refiner, Result, fail};
+use crate::tree::{Attribute, Operation};
+
+impl Refiner<'_> {
+    /// Checks a `shape_assertion`: its first operand is the condition, the others are what its message shows.
+    pub fn assertion(&mut self, op: &Operation) -> Result<()> {
+        let operands = self.operands(op)?;
+        let known = |index: usize| Some(*self.known.get(operands.get(index)?)?.first()?);
+        match known(0) {
+            Some(0) => {}
+            Some(_) => return Ok(()),
+            None => return fail(op, "its condition does not follow from the shapes of the arguments"),
+        }
+        let template = op.attribute("error_message").and_then(Attribute::as_str).unwrap_or_default();
+        let message = formatted(template, |index| known(index.checked_add(1)?));
+        fail(op, format!("the program does not take arguments of these sizes: {message}"))
+    }
+}
+
+/// Returns a message with the integers in the places of `{0}`, `{1}` and so on; `{{` is a brace.
+fn formatted(template: &str, integer: impl Fn(usize) -> Option<i64>) -> String {
+    let mut message = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        message.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix('{') {
+            message.push('{');
+            rest = after;
+            continue;
+        }
+        let field = rest.split_once('}').and_then(|(number, after)| {
+            Some((integer(number.split([',', ':']).next()?.trim().parse().ok()?)?, after))
+        });
+        match field {
+            Some((integer, after)) => {
+                message.push_str(&integer.to_string());
+                rest = after;
+            }
+            None => message.push('{'),
+        }
+    }
+    message + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::formatted;
+
+    #[test]
+    fn messages_show_integers() {
+        let integers = |index: usize| [7, -1].get(index).copied();
+        let check = |template, message| assert_eq!(formatted(template, integers), message);
+        check("b = {0}, c = {1} (= {0})", "b = 7, c = -1 (= 7)");
+        check("{{0}} {2} {x} {0:5} {", "{0}} {2} {x} 7 {");
+        check("", "");
+    }
+}

@@ -1,0 +1,87 @@
+//! Loops and branches.
+
+use super::refiner::{Refiner, Result, fail};
+use crate::import::failure::Failure;
+use crate::import::regions::{block_of, only_block};
+use crate::tree::{Operation, Region, Type, ValueId};
+
+impl<'t> Refiner<'t> {
+    /// `stablehlo.while`: the arguments of its regions and its results have the types of its operands. Integers that go around
+    /// the loop unchanged are known inside.
+    pub fn while_loop(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
+        let operands = self.operands(op)?;
+        let body = block_of(op, 1).map_err(Failure::into_diags)?;
+        let given = body.terminator().map_or(&[][..], |last| &last.operands);
+        let is_unchanged: Vec<bool> = body.arguments.iter().zip(given).map(|(a, b)| a == b).collect();
+        let mut regions = Vec::with_capacity(op.regions.len());
+        for region in &op.regions {
+            let block = only_block(op, region).map_err(Failure::into_diags)?;
+            if block.arguments.len() != operands.len() {
+                let (expected, found) = (operands.len(), block.arguments.len());
+                return fail(op, format!("its regions take {expected} arguments, but {found} are named"));
+            }
+            let mut arguments = Vec::with_capacity(operands.len());
+            for (number, (&old, operand)) in block.arguments.iter().zip(&operands).enumerate() {
+                let value = self.add_value(old, self.type_of(*operand).clone());
+                if is_unchanged.get(number) == Some(&true)
+                    && let Some(integers) = self.known.get(operand).cloned()
+                {
+                    self.known.insert(value, integers);
+                }
+                arguments.push(value);
+            }
+            let block = self.deeper(op, |this| this.block(block, arguments))?;
+            regions.push(Region { blocks: vec![block] });
+        }
+        let types: Vec<Type> = operands.iter().map(|&operand| self.type_of(operand).clone()).collect();
+        let copy = self.with_results(op, operands, regions);
+        self.set_types(&copy, types)?;
+        into.push(copy);
+        Ok(())
+    }
+
+    /// `stablehlo.if` and `stablehlo.case`: of a known index the branch stands where the operation stood. Results have the types
+    /// that the first branch gives.
+    pub fn branches(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
+        let operands = self.operands(op)?;
+        if let Some(&[index]) = operands.first().and_then(|o| self.known.get(o)).map(|k| &k[..]) {
+            return self.taken_branch(op, index, into);
+        }
+        let copy = self.copied(op)?;
+        let first = copy.regions.first().and_then(|r| r.blocks.first()?.terminator());
+        let given = first.map_or(&[][..], |last| &last.operands);
+        let types = given.iter().map(|&value| self.type_of(value).clone()).collect();
+        self.set_types(&copy, types)?;
+        into.push(copy);
+        Ok(())
+    }
+
+    /// Copies the operations of the branch that is taken.
+    fn taken_branch(&mut self, op: &'t Operation, index: i64, into: &mut Vec<Operation>) -> Result<()> {
+        let last = op.regions.len().saturating_sub(1);
+        let taken = match &*op.name {
+            "stablehlo.if" => usize::from(index == 0),
+            // An index out of range takes the last branch.
+            _ => usize::try_from(index).unwrap_or(last).min(last),
+        };
+        let block = block_of(op, taken).map_err(Failure::into_diags)?;
+        let last = self.deeper(op, |this| this.operations(block, into))?;
+        let given: Vec<ValueId> = self.operands(last)?;
+        if given.len() != op.results.len() {
+            let (expected, found) = (op.results.len(), given.len());
+            return fail(op, format!("it has {expected} results, but a branch gives {found}"));
+        }
+        for (&result, value) in op.results.iter().zip(given) {
+            self.replace(result, value);
+        }
+        Ok(())
+    }
+
+    /// Gives the results of a new operation their types.
+    fn set_types(&mut self, op: &Operation, types: Vec<Type>) -> Result<()> {
+        if op.results.len() > types.len() {
+            return fail(op, format!("{} results are named, but it has {}", op.results.len(), types.len()));
+        }
+        types.into_iter().enumerate().try_for_each(|(index, ty)| self.set_type(op, index, ty))
+    }
+}
