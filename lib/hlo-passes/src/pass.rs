@@ -60,6 +60,8 @@ pub struct PassInfo {
     pub keeps: Keeps,
     /// What it has to do with the schedule.
     pub schedule: Schedule,
+    /// Returns a warning about a module that lacks what the pass goes by, so that the pass leaves it as it is.
+    pub(crate) lacks: fn(&Module) -> Option<Diag>,
     /// True if it never changes a module, but says what is wrong with it.
     pub only_checks: bool,
     /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
@@ -84,6 +86,7 @@ impl PassInfo {
         options: &[],
         keeps: Keeps::Bits,
         schedule: Schedule::Repaired,
+        lacks: |_| None,
         only_checks: false,
         example: "",
         patterns: &[],

@@ -137,8 +137,10 @@ fn run_pass(
         let note = format!("from pass `{}`", info.name);
         return Err(wrong.into_iter().map(|d| d.note(note.clone())).collect());
     }
-    if info.schedule == Schedule::Needed && !module.header.is_scheduled {
-        observer.passed_over(info, without_schedule(info, module));
+    let needs_schedule = info.schedule == Schedule::Needed && !module.header.is_scheduled;
+    let lacks = if needs_schedule { Some(without_schedule(info, module)) } else { (info.lacks)(module) };
+    if let Some(why) = lacks {
+        observer.passed_over(info, why);
         let nothing = PassRun { changed: false, time: Duration::ZERO, rewrites: Rewrites::default() };
         observer.after_pass(info, &nothing, module);
         return Ok(false);

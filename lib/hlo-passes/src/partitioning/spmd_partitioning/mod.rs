@@ -54,9 +54,31 @@ ENTRY e {
   ROOT d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
 }
 ",
+    lacks: without_partitions,
     build: |_, _| Box::new(run),
     ..PassInfo::PLAIN
 };
+
+/// The warning about a module that has shardings, but is for one device.
+fn without_partitions(module: &Module) -> Option<Diag> {
+    let count = module.header.num_partitions.0;
+    if count > 1 {
+        return None;
+    }
+    let is_cut = |id: &&InstrId| {
+        let leaves = module[**id].sharding().map_or(&[][..], |s| s.leaves());
+        leaves.iter().any(|leaf| matches!(leaf.kind, ShardingKind::Tiled(_) | ShardingKind::Named(_)))
+    };
+    let first = module.computations().find_map(|c| module[c].instructions().iter().find(is_cut))?;
+    let message = format!(
+        "pass `{}` leaves module `{}` as it is: it has shardings, but is for one device",
+        INFO.name, module.name
+    );
+    let diag = Diag::warning(message).at(module.span(*first), "the first value with a sharding");
+    Some(diag.note(
+        "`HloModule NAME, num_partitions=2` says how many devices there are; `hlo-run` takes --num-partitions",
+    ))
+}
 
 fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     if module.header.num_partitions.0 < 2 {
