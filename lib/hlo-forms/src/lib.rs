@@ -20,6 +20,9 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{Literal, Module};
 use hlo_parser::Parsed;
 use hlo_proto::file::{self, File, FileKind};
+pub use hlo_stablehlo::Polymorphic;
+pub use hlo_stablehlo::refine::{Argument, Parameter};
+use hlo_stablehlo::Tree;
 
 /// A form of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,21 @@ pub struct Run {
     pub arguments: Vec<Vec<Literal>>,
     /// The result, if it was kept.
     pub result: Option<Literal>,
+}
+
+/// A program, read as far as it can be without its arguments.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// A program whose module is known.
+    Program(Box<Program>),
+    /// A program of StableHLO whose arguments have unknown sizes: its module is that for the shapes of its arguments.
+    Polymorphic(Box<Polymorphic>),
+}
+
+impl From<Module> for Program {
+    fn from(module: Module) -> Self {
+        Self { module, warnings: Vec::new(), run: None }
+    }
 }
 
 impl From<File> for Program {
@@ -106,24 +124,49 @@ impl Form {
     /// # Errors
     /// It is damaged, or says what HLO has not.
     pub fn read(self, program: &[u8]) -> Result<Program, Vec<Diag>> {
-        let of_module = |module| Program { module, warnings: Vec::new(), run: None };
         match self {
             Self::Hlo => {
                 let parsed = hlo_parser::parse(text(program)?)?;
                 Ok(Program { module: parsed.module, warnings: parsed.warnings, run: None })
             }
-            Self::StableHlo => {
-                let tree = hlo_stablehlo::text::parse(text(program)?)?;
-                hlo_stablehlo::import::import(&tree).map(of_module)
-            }
-            Self::Bytecode => {
-                let tree = hlo_stablehlo::bytecode::read(program).map_err(|diag| vec![diag])?;
-                hlo_stablehlo::import::import(&tree).map(of_module)
+            Self::StableHlo | Self::Bytecode => {
+                hlo_stablehlo::import::import(&self.tree(program)?).map(Program::from)
             }
             Self::Proto => file::read(program).map(Program::from),
             Self::ProtoText => file::read_text(text(program)?).map(Program::from),
         }
     }
+
+    /// Reads a program of this form, which may be for arguments of unknown sizes. Of StableHLO the module is that of
+    /// `function`, or else of `main` or the only function; other forms have one entry.
+    ///
+    /// # Errors
+    /// As [`Form::read`]; there is no such function.
+    pub fn open(self, program: &[u8], function: Option<&str>) -> Result<Opened, Vec<Diag>> {
+        if !matches!(self, Self::StableHlo | Self::Bytecode) {
+            return self.read(program).map(|program| Opened::Program(Box::new(program)));
+        }
+        Ok(match hlo_stablehlo::Program::new(self.tree(program)?, function)? {
+            hlo_stablehlo::Program::Module(module) => Opened::Program(Box::new((*module).into())),
+            hlo_stablehlo::Program::Polymorphic(polymorphic) => Opened::Polymorphic(polymorphic),
+        })
+    }
+
+    /// The tree of a program of StableHLO.
+    fn tree(self, program: &[u8]) -> Result<Tree, Vec<Diag>> {
+        match self {
+            Self::Bytecode => hlo_stablehlo::bytecode::read(program).map_err(|diag| vec![diag]),
+            _ => hlo_stablehlo::text::parse(text(program)?),
+        }
+    }
+}
+
+/// Returns StableHLO's bytecode as text if its module depends on what a caller chooses: the shapes of its arguments, or one of
+/// several functions.
+pub fn text_of_undecided(bytecode: &[u8]) -> Option<String> {
+    let tree = hlo_stablehlo::bytecode::read(bytecode).ok()?;
+    let is_undecided = hlo_stablehlo::refine::needs_shapes(&tree, None).unwrap_or(true);
+    is_undecided.then(|| hlo_stablehlo::text::print(&tree))
 }
 
 /// Reads a program of whatever form.
