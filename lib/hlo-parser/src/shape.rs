@@ -124,6 +124,7 @@ fn translated(name: &str) -> Option<ElementType> {
 
 /// Reads `2`, `<=3` or `?`: the next dimension of `array`.
 fn read_dimension(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
+    let start = c.offset_of_next();
     let (size, dynamic) = match c.peek() {
         b'?' => {
             c.advance(1);
@@ -139,6 +140,12 @@ fn read_dimension(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag
         b'0'..=b'9' | b'-' => (read_size(c, array)?, false),
         _ => return Err(c.expected("a dimension size, such as `4`, `<=4` or `?`")),
     };
+    if let Some(error) = ArrayShape::rank_error(array.rank() + 1) {
+        let end = c.offset_of_next();
+        return Err(Diag::error(error)
+            .with_code(code::INVALID_SHAPE)
+            .at(Span::new(start, end), "one too many"));
+    }
     if dynamic && array.dynamic.is_empty() {
         array.dynamic.resize(array.dims.len(), false);
     }

@@ -113,6 +113,9 @@ pub(crate) fn shape_error(shape: &Shape) -> Option<String> {
 
 /// What is wrong with an array shape by itself, if anything.
 pub(crate) fn array_error(a: &ArrayShape) -> Option<String> {
+    if let Some(error) = ArrayShape::rank_error(a.rank()) {
+        return Some(error);
+    }
     if !a.dynamic.is_empty() && a.dynamic.len() != a.rank() {
         return Some(format!("a shape of rank {} has {} dynamic flags", a.rank(), a.dynamic.len()));
     }

@@ -94,10 +94,10 @@ ENTRY main {
         section: "Operation semantics, Call",
     }
     INVALID_SHAPE = "E0308" "valid-shape" {
-        rule: "No size is negative, and a layout lists each dimension once.",
-        why: "The parser reads no such shape; a pass that computes sizes can make one.",
+        rule: "No size is negative, an array has at most 256 dimensions, and a layout lists each dimension once.",
+        why: "The parser reads no such shape; a pass that computes sizes can make one. A shape of more dimensions costs more than its elements.",
         example: None,
-        fix: "compute sizes of 0 or more, and layouts that are permutations",
+        fix: "compute sizes of 0 or more, and layouts that are permutations; reshape arrays of more dimensions",
         section: "HLO text, shapes",
     }
     OVERFLOW = "E0310" "size-overflow" {

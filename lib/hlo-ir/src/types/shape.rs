@@ -165,12 +165,22 @@ pub struct ArrayShape {
 }
 
 impl ArrayShape {
+    /// The largest rank of an array. Readers and the verifier reject shapes of more dimensions, which cost more than their
+    /// elements. NumPy has at most 64 dimensions and TensorFlow 254; XLA's readers have no limit.
+    pub const MAX_RANK: usize = 256;
+
     /// The "size" of a dynamic dimension without a bound, printed `?`.
     pub const UNBOUNDED: i64 = i64::MIN;
 
     /// The array shape of the given element type and sizes, static and with the default layout.
     pub fn new(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
         Self { element_type, dims: dims.into_iter().collect(), dynamic: SmallVec::new(), layout: None }
+    }
+
+    /// Returns why an array can't have this rank, or `None` if it can.
+    pub fn rank_error(rank: usize) -> Option<String> {
+        let most = Self::MAX_RANK;
+        (rank > most).then(|| format!("an array has at most {most} dimensions, found {rank}"))
     }
 
     /// The same array in another layout; the default one is not kept.

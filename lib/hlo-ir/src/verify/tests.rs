@@ -207,6 +207,16 @@ fn labels() {
 }
 
 #[test]
+fn ranks_are_bounded() {
+    let (mut m, c, ..) = valid();
+    let of_rank = |rank: usize| Shape::array(ElementType::F32, vec![1; rank]);
+    m.add(c, "p", of_rank(256), Op::parameter(1), []);
+    assert_eq!(verify(&m), []);
+    m.add(c, "q", of_rank(257), Op::parameter(2), []);
+    one(&m, code::INVALID_SHAPE, "an array has at most 256 dimensions, found 257");
+}
+
+#[test]
 fn every_violation_is_reported() {
     let (mut m, c, x, _) = valid();
     for i in 0..50 {

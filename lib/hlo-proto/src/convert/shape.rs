@@ -88,6 +88,9 @@ pub fn read_shape(proto: &ShapeProto) -> Result<Shape> {
 }
 
 fn read_array(ty: ElementType, proto: &ShapeProto) -> Result<ArrayShape> {
+    if let Some(error) = ArrayShape::rank_error(proto.dimensions.len()) {
+        return Err(error);
+    }
     let dynamic = &proto.is_dynamic_dimension;
     if !dynamic.is_empty() && dynamic.len() != proto.dimensions.len() {
         let (flags, dims) = (dynamic.len(), proto.dimensions.len());

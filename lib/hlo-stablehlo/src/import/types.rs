@@ -47,6 +47,9 @@ fn shapes_of(types: &[Type], quantized: Quantized) -> Result<Vec<Shape>, String>
 /// In words: HLO has no such elements, or the bounds are none of its dimensions.
 pub fn array_of(tensor: &TensorType, quantized: Quantized) -> Result<ArrayShape, String> {
     let element = element_of(&tensor.element, quantized)?;
+    if let Some(error) = ArrayShape::rank_error(tensor.dims.len()) {
+        return Err(error);
+    }
     let shape = ArrayShape::new(element, tensor.dims.iter().copied());
     let bounds = bounds_of(tensor)?;
     if !tensor.dims.contains(&DYNAMIC) {
