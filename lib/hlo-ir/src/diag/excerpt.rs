@@ -3,6 +3,7 @@
 
 use crate::floor_char_boundary;
 use codespan_reporting::files::{Error, Files};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Lines of more bytes than this are cut.
@@ -11,6 +12,22 @@ const MAX_LINE: usize = 200;
 const BEFORE_MARK: usize = 60;
 /// Stands for what was cut.
 const CUT: &str = "…";
+
+/// Returns a text without characters that do something to a terminal: controls but for tabs and line breaks, and those that
+/// reverse the order of others. Each is replaced by one of as many bytes, so that positions stay the same.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    let substitute = |c: char| match c {
+        '\t' | '\n' => c,
+        c if c.is_ascii_control() => '?',
+        c if c.is_control() => '\u{bf}',
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    };
+    match text.chars().any(|c| substitute(c) != c) {
+        true => Cow::Owned(text.chars().map(substitute).collect()),
+        false => Cow::Borrowed(text),
+    }
+}
 
 /// A line of the whole text and what is shown of it.
 struct Line {
@@ -61,7 +78,7 @@ impl<'a> Excerpt<'a> {
             self.shown.push_str(CUT);
         }
         let part = self.shown.len();
-        self.shown.push_str(&self.whole[shown.clone()]);
+        self.shown.push_str(&printable(&self.whole[shown.clone()]));
         if shown.end < line.end {
             self.shown.push_str(CUT);
         }
@@ -113,5 +130,18 @@ impl<'a> Files<'a> for Excerpt<'a> {
         let before =
             self.whole.get(line.whole.start..floor_char_boundary(self.whole, at)).unwrap_or_default();
         Ok(before.chars().count() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_shown() {
+        let text = "a\u{1b}[31m\tb\r\u{9b}2J\u{202e}c\u{7f}é";
+        assert_eq!(printable(text), "a?[31m\tb?\u{bf}2J\u{fffd}c?é");
+        assert_eq!(printable(text).len(), text.len());
+        assert!(matches!(printable("é\n"), Cow::Borrowed(_)));
     }
 }

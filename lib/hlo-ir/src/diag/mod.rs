@@ -10,7 +10,7 @@ pub(crate) mod span;
 pub mod suggest;
 
 use crate::diag::brief::brief;
-use crate::diag::excerpt::Excerpt;
+use crate::diag::excerpt::{Excerpt, printable};
 pub use crate::diag::part::Part;
 use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
@@ -219,18 +219,19 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
         Severity::Error => CsSeverity::Error,
         Severity::Warning => CsSeverity::Warning,
     };
-    let mut d = Diagnostic::new(severity).with_message(&diag.message);
+    let mut d = Diagnostic::new(severity).with_message(printable(&diag.message));
     if let Some(code) = diag.code {
         d = d.with_code(code);
     }
     let ranges: Vec<_> = diag.labels.iter().map(|l| clamp(l.span, &source.text)).collect();
-    let file = Excerpt::new(&source.name, &source.text, &ranges);
+    let name = printable(&source.name);
+    let file = Excerpt::new(&name, &source.text, &ranges);
     for (label, range) in diag.labels.iter().zip(&ranges) {
         let range = file.position(range.start)..file.position(range.end);
         let l = if label.primary { CsLabel::primary((), range) } else { CsLabel::secondary((), range) };
-        d = d.with_label(l.with_message(&label.message));
+        d = d.with_label(l.with_message(printable(&label.message)));
     }
-    d = d.with_notes(diag.notes.clone());
+    d = d.with_notes(diag.notes.iter().map(|note| printable(note).into_owned()).collect());
     let config = term::Config::default();
     let mut out = Vec::new();
     let result = if color {
@@ -243,7 +244,7 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     match result {
         Ok(()) => String::from_utf8_lossy(&out).into_owned(),
         // Nothing is lost if the source lines can't be shown.
-        Err(_) => format!("{}: {}\n", diag.severity.word(), diag.message),
+        Err(_) => format!("{}: {}\n", diag.severity.word(), printable(&diag.message)),
     }
 }
 
