@@ -48,7 +48,7 @@ pub mod verify;
 pub use attr::Header;
 pub use diag::span::{Span, floor_char_boundary};
 pub use diag::suggest;
-pub use execution::{devices, host, program, streams, watch};
+pub use execution::{budget, devices, host, program, streams, watch};
 pub use module::frames::{
     Dangling, FileLocation, JoinedFrames, SourceFrame, SourceFrames, StackFrame, StackFrames,
 };

@@ -1,6 +1,10 @@
 //! What a pass says about its rewrites: how many of which kind it made, and how many more it may make.
 
+use hlo_ir::budget::{self, Budget};
+use hlo_ir::diag::Diag;
+use hlo_ir::watch::Watch;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The rewrites of one run of a pass: counted by name, and limited when somebody looks for the one that breaks a
 /// result.
@@ -10,6 +14,7 @@ pub struct Rewrites {
     made: u64,
     limit: Option<u64>,
     last: Option<Rewrite>,
+    budget: Option<Arc<dyn Budget>>,
 }
 
 /// One rewrite.
@@ -27,9 +32,32 @@ impl Rewrites {
         Self { limit, ..Self::default() }
     }
 
-    /// True if another rewrite may be made. A pass asks before each one, and stops where the answer is no.
+    /// The same rewrites, limited by the budget of a compilation too.
+    pub(crate) fn within(self, budget: Option<Arc<dyn Budget>>) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Returns whether another rewrite may be made. A pass asks before each one, and stops where the answer is no.
     pub fn allowed(&self) -> bool {
-        self.limit.is_none_or(|limit| self.made < limit)
+        self.may_allocate(0)
+    }
+
+    /// Returns whether another rewrite may be made, one that allocates so many bytes.
+    pub fn may_allocate(&self, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| self.made < limit) && self.check_budget(bytes).is_ok()
+    }
+
+    /// Checks the budget of the compilation.
+    ///
+    /// # Errors
+    /// The time or the memory of the compilation is used up.
+    pub(crate) fn check_budget(&self, more: u64) -> Result<(), Diag> {
+        budget::check(self.budget.as_ref(), more)
+    }
+
+    /// Returns the watch that ends evaluations within the pass.
+    pub(crate) fn watch(&self) -> Option<Arc<Watch>> {
+        self.budget.as_ref()?.watch()
     }
 
     /// Counts a rewrite of the instruction of that name.

@@ -2,11 +2,13 @@
 
 use crate::pipeline::Step;
 use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites, Schedule};
+use hlo_ir::budget::Budget;
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Watches a pipeline run.
@@ -21,6 +23,11 @@ pub trait Observer {
     /// reasons to run passes on an invalid module, returns false.
     fn verify_first(&self) -> bool {
         true
+    }
+
+    /// Returns the budget of the compilation that the passes are part of, if it has one.
+    fn budget(&self) -> Option<Arc<dyn Budget>> {
+        None
     }
 
     /// Called before each pass: how much of it is run.
@@ -73,9 +80,9 @@ impl Pipeline {
     /// Passes see modules that say all that they do: [`Module::make_explicit`] comes first.
     ///
     /// # Errors
-    /// The rules that the module breaks, a `bitcast` to another size in memory, what a pass finds wrong with the module, why it can't go on,
-    /// or, where the observer asks for it, what is invalid after a pass. What was changed until then stays
-    /// changed.
+    /// The rules that the module breaks, a `bitcast` to another size in memory, what a pass finds wrong with the module,
+    /// why it can't go on, a budget that is used up, or, where the observer asks for it, what is invalid after a pass. What
+    /// was changed until then stays changed.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
         if self.steps.is_empty() {
             return Ok(false);
@@ -132,10 +139,12 @@ fn run_pass(
         Extent::Rewrites(n) => Some(n),
         Extent::Skip => return Ok(false),
     };
+    let in_pass = |d: Diag| d.note(format!("from pass `{}`", info.name));
+    let mut rewrites = Rewrites::new(limit).within(observer.budget());
+    rewrites.check_budget(0).map_err(|d| vec![in_pass(d)])?;
     let wrong = pass.check(module);
     if !wrong.is_empty() {
-        let note = format!("from pass `{}`", info.name);
-        return Err(wrong.into_iter().map(|d| d.note(note.clone())).collect());
+        return Err(wrong.into_iter().map(in_pass).collect());
     }
     let needs_schedule = info.schedule == Schedule::Needed && !module.header.is_scheduled;
     let lacks = if needs_schedule { Some(without_schedule(info, module)) } else { (info.lacks)(module) };
@@ -150,12 +159,13 @@ fn run_pass(
     let start = Instant::now();
     // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
     let scheduled = info.schedule == Schedule::Repaired && std::mem::take(&mut module.header.is_scheduled);
-    let mut rewrites = Rewrites::new(limit);
     let result = pass.run(module, &mut rewrites);
     if scheduled {
         repair_schedule(module);
     }
-    let changed = result.map_err(|d| vec![d.note(format!("from pass `{}`", info.name))])?;
+    let changed = result.map_err(|d| vec![in_pass(d)])?;
+    // The pass may have stopped halfway.
+    rewrites.check_budget(0).map_err(|d| vec![in_pass(d)])?;
     let time = start.elapsed();
     if changed && rewrites.total() == 0 {
         rewrites.made(info.name, "");

@@ -8,4 +8,11 @@ rules! {
         fix: "make its largest values smaller, raise the limit, or move steps apart by `hlo-memory-scheduler` and `hlo-rematerialization`",
         section: "architecture.md",
     }
+    BUDGET = "E4002" "budget" {
+        rule: "A compilation takes no more time and memory than its budget.",
+        why: "A server compiles modules and runs pipelines of clients that it does not know; `hlo-serve` has `--compile-time` and accounts for memory.",
+        example: None,
+        fix: "make the module smaller, run fewer passes, or raise the limit",
+        section: "server.md",
+    }
 }

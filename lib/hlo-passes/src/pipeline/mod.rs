@@ -15,6 +15,7 @@ pub use files::{PipelineError, PipelineFile, PipelineFiles};
 use crate::{OptionInfo, OptionValue, Options, Pass, PassInfo, PipelineInfo};
 use files::{NoFiles, Reading};
 use hlo_ir::diag::Diag;
+use hlo_ir::rules::code;
 use std::fmt;
 
 /// A parsed pipeline, ready to run: see [`Pipeline::run`].
@@ -67,6 +68,12 @@ pub static FIX_OPTIONS: &[OptionInfo] =
 /// How deep `fix`, named pipelines and files may nest: a guard for recursion.
 const MAX_NESTING: usize = 32;
 
+/// The largest number of bytes of a pipeline's text in [`Pipeline::parse_bounded`].
+const MAX_BOUNDED_TEXT: usize = 8 << 10;
+
+/// The largest value of a count in [`Pipeline::parse_bounded`], unless its default is larger.
+const MAX_BOUNDED_COUNT: u64 = 1024;
+
 impl Pipeline {
     /// Reads a pipeline without files. An empty text is an empty pipeline.
     ///
@@ -75,6 +82,28 @@ impl Pipeline {
     /// `text`.
     pub fn parse(text: &str) -> Result<Self, Diag> {
         Self::parse_with_files(text, &mut NoFiles).map_err(|e| e.diag)
+    }
+
+    /// Reads a pipeline of somebody who may ask for a bounded amount of work only, such as a client of a server. No text is
+    /// longer than 8 KiB, and no count exceeds 1024 or the default of the option, whichever is larger.
+    ///
+    /// # Errors
+    /// As [`Pipeline::parse`], or the text or a count is too large.
+    pub fn parse_bounded(text: &str) -> Result<Self, Diag> {
+        let refused = |what: String| Diag::error(what).with_code(code::PASS_OPTION_VALUE);
+        let length = text.len();
+        if length > MAX_BOUNDED_TEXT {
+            return Err(refused(format!(
+                "expected a pipeline of at most {MAX_BOUNDED_TEXT} bytes, found {length}"
+            )));
+        }
+        let pipeline = Self::parse(text)?;
+        match excessive_count(&pipeline.steps) {
+            None => Ok(pipeline),
+            Some((pass, option, found, most)) => {
+                Err(refused(format!("expected at most {most} for `{option}` of `{pass}`, found {found}")))
+            }
+        }
     }
 
     /// Reads a pipeline, with the files that it names.
@@ -128,6 +157,25 @@ impl Pipeline {
         walk(&self.steps, &mut out);
         out
     }
+}
+
+/// Returns the first count above the bound of [`Pipeline::parse_bounded`]: the pass, the option, its value and the bound.
+fn excessive_count(steps: &[Step]) -> Option<(&'static str, &'static str, u64, u64)> {
+    let excessive = |pass, of: &OptionInfo, found: u64| {
+        let OptionValue::Count(default) = of.default else { return None };
+        let most = default.max(MAX_BOUNDED_COUNT);
+        (found > most).then_some((pass, of.name, found, most))
+    };
+    steps.iter().find_map(|step| match step {
+        Step::Pass { info, options, .. } => {
+            let counts = info.options.iter().filter(|o| matches!(o.default, OptionValue::Count(_)));
+            counts.into_iter().find_map(|o| excessive(info.name, o, options.count(o.name)))
+        }
+        Step::Fix { limit, steps } => {
+            FIX_OPTIONS.iter().find_map(|o| excessive("fix", o, *limit)).or_else(|| excessive_count(steps))
+        }
+        Step::Named { steps, .. } => excessive_count(steps),
+    })
 }
 
 /// The pipeline in full, one pass a line: named pipelines expanded under a comment with their names, every option with
@@ -248,6 +296,26 @@ mod tests {
             };
             assert_eq!(strip(printed), strip(again.to_string()));
         }
+    }
+
+    #[test]
+    fn pipelines_of_strangers_are_bounded() {
+        let refused = |text: &str| Pipeline::parse_bounded(text).err().map(|d| d.message).unwrap_or_default();
+        for text in
+            ["", "cpu", "expand-all,cpu", "fix{limit=1024}(dce)", "constant_folding{max-elements=4096}"]
+        {
+            assert_eq!(refused(text), "");
+        }
+        assert_eq!(
+            refused("dce,fix(fix{limit=1000000000}(fusion,defuser))"),
+            "expected at most 1024 for `limit` of `fix`, found 1000000000"
+        );
+        assert_eq!(
+            refused("constant_folding{max-operations=1000001}"),
+            "expected at most 1000000 for `max-operations` of `constant_folding`, found 1000001"
+        );
+        assert_eq!(refused(&"dce,".repeat(2049)), "expected a pipeline of at most 8192 bytes, found 8196");
+        assert_eq!(refused("@file"), Pipeline::parse("@file").err().unwrap().message);
     }
 
     #[test]

@@ -49,9 +49,11 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &mut Rewrites) -> bool {
+    let max_bytes = max_elements.saturating_mul(16).saturating_add(1 << 20);
     let options = hlo_eval::Options {
         max_operations: Some(max_operations),
-        max_bytes: (max_elements.saturating_mul(16).saturating_add(1 << 20)) as usize,
+        max_bytes: usize::try_from(max_bytes).unwrap_or(usize::MAX),
+        watch: rewrites.watch(),
         ..hlo_eval::Options::default()
     };
     let pinned = control_dependent(module);

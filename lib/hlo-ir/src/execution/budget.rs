@@ -1,0 +1,33 @@
+//! The budget of a compilation: what ends one that takes too much time or memory.
+
+use crate::diag::Diag;
+use crate::rules::code;
+use crate::watch::Watch;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Limits the time and the memory of a compilation.
+///
+/// The pass runner checks the budget before each pass, passes check it between rewrites, and code generation checks it before
+/// each part of a program that LLVM compiles. What LLVM has begun runs to its end.
+pub trait Budget: Debug + Send + Sync {
+    /// Checks whether the compilation may go on, and may allocate `more` bytes besides those that it holds. It is called often.
+    ///
+    /// # Errors
+    /// The reason why the compilation must end.
+    fn check(&self, more: u64) -> Result<(), String>;
+
+    /// Returns the watch that ends evaluations within the compilation, such as those of constant folding.
+    fn watch(&self) -> Option<Arc<Watch>> {
+        None
+    }
+}
+
+/// Checks the budget of a compilation that may have one.
+///
+/// # Errors
+/// As [`Budget::check`], as a diagnostic.
+pub fn check(budget: Option<&Arc<dyn Budget>>, more: u64) -> Result<(), Diag> {
+    let Some(budget) = budget else { return Ok(()) };
+    budget.check(more).map_err(|why| Diag::error(why).with_code(code::BUDGET))
+}
