@@ -39,20 +39,15 @@ impl Rewrites {
 
     /// Returns whether another rewrite may be made. A pass asks before each one, and stops where the answer is no.
     pub fn allowed(&self) -> bool {
-        self.may_allocate(0)
-    }
-
-    /// Returns whether another rewrite may be made, one that allocates so many bytes.
-    pub fn may_allocate(&self, bytes: u64) -> bool {
-        self.limit.is_none_or(|limit| self.made < limit) && self.check_budget(bytes).is_ok()
+        self.limit.is_none_or(|limit| self.made < limit) && self.check_budget().is_ok()
     }
 
     /// Checks the budget of the compilation.
     ///
     /// # Errors
     /// The time or the memory of the compilation is used up.
-    pub(crate) fn check_budget(&self, more: u64) -> Result<(), Diag> {
-        budget::check(self.budget.as_ref(), more)
+    pub(crate) fn check_budget(&self) -> Result<(), Diag> {
+        budget::check(self.budget.as_ref(), 0)
     }
 
     /// Returns the watch that ends evaluations within the pass.

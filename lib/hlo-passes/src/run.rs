@@ -141,7 +141,7 @@ fn run_pass(
     };
     let in_pass = |d: Diag| d.note(format!("from pass `{}`", info.name));
     let mut rewrites = Rewrites::new(limit).within(observer.budget());
-    rewrites.check_budget(0).map_err(|d| vec![in_pass(d)])?;
+    rewrites.check_budget().map_err(|d| vec![in_pass(d)])?;
     let wrong = pass.check(module);
     if !wrong.is_empty() {
         return Err(wrong.into_iter().map(in_pass).collect());
@@ -165,7 +165,7 @@ fn run_pass(
     }
     let changed = result.map_err(|d| vec![in_pass(d)])?;
     // The pass may have stopped halfway.
-    rewrites.check_budget(0).map_err(|d| vec![in_pass(d)])?;
+    rewrites.check_budget().map_err(|d| vec![in_pass(d)])?;
     let time = start.elapsed();
     if changed && rewrites.total() == 0 {
         rewrites.made(info.name, "");
