@@ -63,6 +63,28 @@ pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> Result<bool, Er
     }
 }
 
+/// Checks that there is a buffer of its shape for each leaf of a result. Buffers that are not ready are not looked at.
+///
+/// # Errors
+/// There are more or fewer buffers, or one has another shape.
+pub(crate) fn check_leaves(shapes: &[&Shape], buffers: &[Buffer]) -> Result<(), Error> {
+    let (expected, found) = (shapes.len(), buffers.len());
+    if expected != found {
+        return Err(Error::new(format!(
+            "expected {expected} arrays, one for each leaf of the result, found {found}"
+        )));
+    }
+    for (n, (shape, buffer)) in shapes.iter().zip(buffers).enumerate() {
+        if buffer.is_ready() && !shape.accepts(buffer.shape()) {
+            let found = buffer.shape();
+            return Err(Error::new(format!(
+                "leaf {n} of the result: expected an array of shape {shape}, found {found}"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The whole number, of 32 bits or a `pred`, that a scalar is.
 fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
     Ok(match *buffer.bytes()? {

@@ -3,12 +3,13 @@
 use crate::cache::{CacheStatistics, ProgramKey, Programs};
 use crate::custom_calls::CustomCalls;
 use crate::executable::Executable;
-use crate::local::{CodeCache, LocalProgram};
+use crate::local::{CodeCache, Given, LocalProgram};
 use crate::options::engine;
 use crate::partition::{Partition, partition_with};
-use crate::passes::prepare_verified;
+use crate::passes::prepare_within;
 use crate::{Buffer, CompileOptions, Device, Error, StandardFloats};
 use hlo_custom_call::Registry;
+use hlo_ir::budget::Budget;
 use hlo_ir::devices::{DeviceCounts, MAX_DEVICES};
 use hlo_ir::verify::Verified;
 use hlo_ir::{AlignedBytes, HostLayout, Literal, Module, Shape};
@@ -243,11 +244,12 @@ impl Client {
         }
     }
 
-    /// Verifies a module and compiles it, unless it was compiled with these options before. Constants are computed in the standard mode for
-    /// floats, whatever that of the caller's thread is, as runs are.
+    /// Verifies a module and compiles it, unless it was compiled with these options before. Constants are computed in the
+    /// standard mode for floats, whatever that of the caller's thread is, as runs are.
     ///
     /// # Errors
-    /// The rules that the module breaks; the client's devices can't run it; a pass refuses it; or one of those of [`Client::load`].
+    /// The rules that the module breaks; the client's devices can't run it; a pass refuses it; or one of those of
+    /// [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
@@ -257,12 +259,31 @@ impl Client {
         }
     }
 
+    /// As [`Client::compile`], but the compilation ends once its budget is used up, and is not kept. A pipeline of the options is
+    /// bounded as well ([`hlo_passes::Pipeline::parse_bounded`]). A server has a budget of its own.
+    ///
+    /// # Errors
+    /// As [`Client::compile`], or the budget is used up.
+    pub fn compile_within(
+        &self,
+        module: &Module,
+        options: &CompileOptions,
+        budget: &Arc<dyn Budget>,
+    ) -> Result<Executable, Error> {
+        let _standard = StandardFloats::set();
+        match &*self.0 {
+            Place::Here(here) => here.compile_anew(Verified::new(module)?, options, Some(budget)),
+            #[cfg(feature = "remote")]
+            Place::Server(server) => server.compile(module, options),
+        }
+    }
+
     /// Makes a program of a module and of what passes made of it: those of [`prepare`], or others before [`crate::lower`]. The
     /// options' passes and partitioning do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
     ///
     /// # Errors
-    /// The rules that one of the modules breaks; what the engine does not have, each at its instruction; custom calls without a target, or that it refuses; more memory
-    /// than the options allow; more devices than the client has.
+    /// The rules that one of the modules breaks; what the engine does not have, each at its instruction; custom calls without
+    /// a target, or that it refuses; more memory than the options allow; more devices than the client has.
     pub fn load(
         &self,
         given: &Module,
@@ -272,7 +293,7 @@ impl Client {
         let _standard = StandardFloats::set();
         match &*self.0 {
             Place::Here(here) => {
-                here.load_partitioned(Verified::new(given)?, Verified::new(prepared)?, None, options)
+                here.load_partitioned(Verified::new(given)?, Verified::new(prepared)?, None, options, None)
             }
             #[cfg(feature = "remote")]
             Place::Server(server) => {
@@ -298,12 +319,12 @@ impl Here {
         if self.custom_partitioner.is_some() {
             return self.compile(read()?.as_ref(), options);
         }
-        let compile = || self.compile_anew(read()?.as_ref(), options);
+        let compile = || self.compile_anew(read()?.as_ref(), options, None);
         self.kept(options, || ProgramKey::of_text(text, options), compile)
     }
 
     fn compile(&self, module: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Error> {
-        let compile = || self.compile_anew(module, options);
+        let compile = || self.compile_anew(module, options, None);
         // What a partitioner makes of the same calls may be another program each time.
         let partitioner = self.custom_partitioner.as_deref();
         if options.spmd_partitioning && partitioner.is_some_and(|p| has_custom_partitions(&module, p)) {
@@ -325,7 +346,12 @@ impl Here {
         }
     }
 
-    fn compile_anew(&self, given: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Error> {
+    fn compile_anew(
+        &self,
+        given: Verified<&Module>,
+        options: &CompileOptions,
+        budget: Option<&Arc<dyn Budget>>,
+    ) -> Result<Executable, Error> {
         let mut module = given.get().clone();
         let mut changed = module.make_explicit();
         let refused = hlo_ir::verify::verify_execution(&module);
@@ -340,8 +366,8 @@ impl Here {
             false => None,
         };
         let module = if changed { Verified::new(&module)? } else { given };
-        let prepared = prepare_verified(module, engine(options), &options.passes)?.module;
-        self.load_partitioned(module, Verified::new(prepared)?, partition, options)
+        let prepared = prepare_within(module, engine(options), &options.passes, budget)?.module;
+        self.load_partitioned(module, Verified::new(prepared)?, partition, options, budget)
     }
 
     fn load_partitioned(
@@ -350,10 +376,13 @@ impl Here {
         prepared: Verified<Module>,
         partition: Option<Partition>,
         options: &CompileOptions,
+        budget: Option<&Arc<dyn Budget>>,
     ) -> Result<Executable, Error> {
         let devices = self.assigned(DeviceCounts::of(&given).map_or(1, DeviceCounts::devices), options)?;
-        let custom_calls = (&self.custom_calls, self.code_cache.as_ref());
-        let program = LocalProgram::new(&given, prepared, options, custom_calls)?.with_partition(partition);
+        let given_by_client =
+            Given { custom_calls: &self.custom_calls, code_cache: self.code_cache.as_ref(), budget };
+        let program =
+            LocalProgram::new(&given, prepared, options, given_by_client)?.with_partition(partition);
         Ok(Executable::local(program, devices))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
-use crate::{Buffer, Device, Error, Partition, RunOptions};
+use crate::{Buffer, Device, Error, Partition, RunOptions, boundary};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
@@ -216,10 +216,11 @@ impl Executable {
     /// # Errors
     /// These are not the leaves of a result of this program; or one that was waited for could not be computed.
     pub fn value(&self, leaves: Vec<Buffer>) -> Result<Literal, Error> {
-        let count = leaves.len();
+        let shapes = self.result().leaves();
+        boundary::check_leaves(&shapes, &leaves)?;
         let leaves = leaves.into_iter().map(Buffer::into_literal).collect::<Result<Vec<_>, _>>()?;
         let value = Literal::from_leaves(self.result(), &mut leaves.into_iter());
-        value.ok_or_else(|| Error::new(format!("{count} arrays are no result of shape {}", self.result())))
+        value.ok_or_else(|| Error::new(format!("the arrays are no result of shape {}", self.result())))
     }
 
     /// Runs the program on one buffer for each leaf of the parameters, and gives one for each leaf of the result.
@@ -313,10 +314,13 @@ impl Executable {
     /// The leaves of the result of the last run in this memory.
     ///
     /// # Errors
-    /// There is no memory for a result that is cut to its size.
+    /// The memory is that of another program's results, or there is none for a result that is cut to its size.
     pub fn leaves(&self, results: Results) -> Result<Vec<Buffer>, Error> {
         match &self.0.place {
-            Place::Here(program) => program.leaves(results.0),
+            Place::Here(program) => {
+                program.check_results(&results.0)?;
+                program.leaves(results.0)
+            }
             #[cfg(feature = "remote")]
             Place::Server(_) => Ok(results.0),
         }

@@ -64,6 +64,7 @@ pub use donation::Argument;
 pub use executable::{Arguments, Executable, Results};
 pub use execution::{AsyncDeviceRunOptions, AsyncRunOptions, Execution};
 pub use hlo_communicator::{InProcess, World, run_data};
+pub use hlo_ir::budget::Budget;
 pub use hlo_ir::program::{CompileOptions, Engine, Error, Passes, Refusal, RunOptions};
 pub use hlo_passes::{CustomPartition, CustomPartitioner, Partitioned, Placed};
 #[cfg(feature = "remote")]

@@ -3,6 +3,7 @@
 use crate::custom_calls::CustomCalls;
 use crate::options::{engine, memory_limit};
 use crate::{Buffer, CompileOptions, Engine, Error, Partition, RunOptions, boundary};
+use hlo_ir::budget::Budget;
 use hlo_ir::host::{Host, NoHost};
 use hlo_ir::verify::Verified;
 use hlo_ir::watch::Watch;
@@ -14,6 +15,16 @@ use std::sync::Arc;
 pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
 #[cfg(not(feature = "codegen"))]
 pub(crate) type CodeCache = std::convert::Infallible;
+
+/// What a client adds to the options of a compilation.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) custom_calls: &'a CustomCalls,
+    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
+    pub(crate) code_cache: Option<&'a CodeCache>,
+    #[cfg_attr(not(feature = "codegen"), expect(dead_code, reason = "nothing is compiled"))]
+    pub(crate) budget: Option<&'a Arc<dyn Budget>>,
+}
 
 /// A program of this process.
 #[derive(Debug)]
@@ -55,14 +66,14 @@ impl LocalProgram {
         given: &Module,
         prepared: Verified<Module>,
         options: &CompileOptions,
-        (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
+        by_client: Given<'_>,
     ) -> Result<Self, Error> {
         let (parameters, result) = (parameter_leaves(given), given.entry_shapes().1.clone());
         let code = match engine(options) {
             Engine::Interpreted => {
                 let evaluation = hlo_eval::Options {
                     max_bytes: usize::try_from(memory_limit(options)).unwrap_or(usize::MAX),
-                    custom_calls: custom_calls.interpreted.clone(),
+                    custom_calls: by_client.custom_calls.interpreted.clone(),
                     seed: options.seed,
                     ..hlo_eval::Options::default()
                 };
@@ -72,7 +83,7 @@ impl LocalProgram {
                 let known = (!prepared.leaves_unsaid()).then_some(known);
                 Code::Interpreted(Box::new(Interpreted { options: evaluation, known }))
             }
-            Engine::Compiled => compiled(given, prepared.as_ref(), options, (custom_calls, code_cache))?,
+            Engine::Compiled => compiled(given, prepared.as_ref(), options, by_client)?,
         };
         let placed = parameter_leaves(&prepared);
         Ok(Self { module: prepared, parameters, result, placed, partition: None, code })
@@ -184,6 +195,19 @@ impl LocalProgram {
         if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
     }
 
+    /// Checks that buffers are the memory of results of this program.
+    pub(crate) fn check_results(&self, results: &[Buffer]) -> Result<(), Error> {
+        match &self.code {
+            #[cfg(feature = "codegen")]
+            Code::Compiled(program) => boundary::check_leaves(&program.result().leaves(), results),
+            // Sizes that are known at run time only come after the leaves.
+            Code::Interpreted(_) => {
+                let count = self.result.leaf_count();
+                boundary::check_leaves(&self.result.leaves(), results.get(..count).unwrap_or(results))
+            }
+        }
+    }
+
     /// The leaves of the result of the last run in this memory.
     pub(crate) fn leaves(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // Padded results have their sizes after all.
@@ -281,29 +305,25 @@ fn compiled(
     given: &Module,
     module: Verified<&Module>,
     options: &CompileOptions,
-    (custom_calls, code_cache): (&CustomCalls, Option<&CodeCache>),
+    by_client: Given<'_>,
 ) -> Result<Code, Error> {
     let file = options.debug_info.as_ref().map(|s| hlo_codegen::SourceFile::new(&s.name, &s.text));
     let options = hlo_codegen::CompileOptions {
         threads: options.threads,
         memory_limit: memory_limit(options),
-        custom_calls: custom_calls.compiled.clone(),
+        custom_calls: by_client.custom_calls.compiled.clone(),
         seed: options.seed,
         debug_info: file.map(Arc::new),
         // Parameters that are padded first are others than those that are given away.
         donation: options.donation && parameter_leaves(given).len() == parameter_leaves(&module).len(),
         optimize: options.optimize,
-        code_cache: code_cache.cloned(),
+        code_cache: by_client.code_cache.cloned(),
+        budget: by_client.budget.cloned(),
     };
     Ok(Code::Compiled(Box::new(hlo_codegen::compile(module, &options)?)))
 }
 
 #[cfg(not(feature = "codegen"))]
-fn compiled(
-    _: &Module,
-    _: Verified<&Module>,
-    _: &CompileOptions,
-    _: (&CustomCalls, Option<&CodeCache>),
-) -> Result<Code, Error> {
+fn compiled(_: &Module, _: Verified<&Module>, _: &CompileOptions, _: Given<'_>) -> Result<Code, Error> {
     Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
 }

@@ -114,6 +114,94 @@ fn sizes_that_are_known_at_run_time_only_are_those_of_the_arguments() {
 }
 
 #[test]
+fn arrays_of_another_program_are_refused() {
+    for options in engines() {
+        let program = |shape: &str| {
+            let text =
+                format!("HloModule m ENTRY e {{ x = {shape} parameter(0) ROOT y = {shape} negate(x) }}");
+            compile(&text, &options)
+        };
+        let (two, three, whole) = (program("f32[2]"), program("f32[3]"), program("s32[3]"));
+        let run = |program: &hlo_client::Executable, value: &Literal| {
+            let client = Client::local();
+            let x = client.transfer_to_layout(value, &program.parameters()[0]).unwrap();
+            let arguments = program.arguments(&[&x]).unwrap();
+            let mut results = program.room().unwrap();
+            program.execute_into(&arguments, &mut results, RunOptions::default()).map(|()| results)
+        };
+        let (small, large) = (vector(&[1., 2.]), vector(&[1., 2., 3.]));
+        let refused = |result: Result<Vec<Buffer>, Error>| result.unwrap_err().to_string();
+        assert_eq!(
+            refused(three.leaves(run(&two, &small).unwrap())),
+            "leaf 0 of the result: expected an array of shape f32[3], found f32[2]"
+        );
+        assert!(
+            refused(whole.leaves(run(&three, &large).unwrap())).contains("expected an array of shape s32[3]")
+        );
+        // Nor does a run write to them.
+        let x = Client::local().transfer_to(&large).unwrap();
+        let mut foreign = run(&two, &small).unwrap();
+        let arguments = three.arguments(&[&x]).unwrap();
+        let outcome = three.execute_into(&arguments, &mut foreign, RunOptions::default());
+        assert!(outcome.is_err() || three.leaves(foreign).is_ok());
+        let leaves = || two.leaves(run(&two, &small).unwrap()).unwrap();
+        assert_eq!(
+            three.value(leaves()).unwrap_err().to_string(),
+            "leaf 0 of the result: expected an array of shape f32[3], found f32[2]"
+        );
+        assert_eq!(
+            two.value(Vec::new()).unwrap_err().to_string(),
+            "expected 1 arrays, one for each leaf of the result, found 0"
+        );
+        assert_eq!(two.value(leaves()).unwrap().elements::<f32>(), [-1., -2.]);
+    }
+}
+
+/// A budget that has less and less.
+#[derive(Debug)]
+struct Countdown(std::sync::atomic::AtomicI64);
+
+impl hlo_client::Budget for Countdown {
+    fn check(&self, _: u64) -> Result<(), String> {
+        match self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) {
+            left if left > 0 => Ok(()),
+            _ => Err("the budget is used up".into()),
+        }
+    }
+}
+
+#[test]
+fn a_compilation_ends_with_its_budget() {
+    let text = "HloModule m
+ENTRY e {
+  x = f32[64] parameter(0)
+  a = f32[64] negate(x)
+  b = f32[64] exponential(a)
+  ROOT c = f32[64] add(b, a)
+}";
+    let module = hlo_parser::parse_module(text).unwrap();
+    for options in engines() {
+        let endless = "fix{limit=1024}(".repeat(20) + "fusion,defuser" + &")".repeat(20);
+        for (passes, is_endless) in [(Passes::Default, false), (Passes::Pipeline(endless), true)] {
+            let options = CompileOptions { passes, ..options.clone() };
+            let compile = |budget: i64| {
+                let budget: Arc<dyn hlo_client::Budget> = Arc::new(Countdown(budget.into()));
+                Client::local().compile_within(&module, &options, &budget)
+            };
+            assert_eq!(compile(1 << 20).is_ok(), !is_endless);
+            // Wherever it is: what is compiled has no budget left at some point, what is interpreted needs none.
+            let ends = [0, 1, 2, 5, 10, 50].map(|budget| match compile(budget) {
+                Ok(_) => String::new(),
+                Err(e) => e.to_string(),
+            });
+            let compiles = options.engine == Some(Engine::Compiled) || is_endless;
+            assert_eq!(&*ends[0], if compiles { "the budget is used up" } else { "" });
+            assert!(ends.iter().all(|e| e.is_empty() || e == "the budget is used up"), "{ends:?}");
+        }
+    }
+}
+
+#[test]
 fn passes_are_as_the_options_say() {
     let text = "HloModule m
 ENTRY e { x = f32[] parameter(0) y = f32[] negate(x) ROOT z = f32[] negate(y) }";

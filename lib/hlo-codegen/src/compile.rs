@@ -13,8 +13,11 @@ use crate::jit::{self, Effort, FileType, Linked};
 use crate::kernel_table::{KernelTable, emit_functions};
 use hlo_custom_call::{PlannedCalls, Registry};
 use hlo_ir::Module;
+use hlo_ir::budget::{self, Budget};
 use hlo_ir::devices::DeviceCounts;
 use hlo_ir::diag::Diag;
+use hlo_ir::human_bytes;
+use hlo_ir::rules::code;
 use hlo_ir::verify::Verified;
 use hlo_plan::Plan;
 use hlo_runtime::Context;
@@ -25,6 +28,9 @@ use std::time::{Duration, Instant};
 
 /// Up to this much code, one MLIR module for everything is faster than several.
 const SMALL_PROGRAM: usize = 64;
+
+/// Up to about this much code of kernels, one MLIR module: the budget of a compilation is checked before each.
+const MAX_PART_SIZE: usize = 4096;
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -47,6 +53,8 @@ pub struct CompileOptions {
     pub donation: bool,
     /// Who keeps compiled code from one compilation to the next, if anybody does. Code with debug information is not kept.
     pub code_cache: Option<Arc<dyn CodeCache>>,
+    /// The budget of the compilation, if it has one. It is checked before each part of the program that LLVM compiles.
+    pub budget: Option<Arc<dyn Budget>>,
 }
 
 impl Default for CompileOptions {
@@ -60,6 +68,7 @@ impl Default for CompileOptions {
             debug_info: None,
             donation: false,
             code_cache: None,
+            budget: None,
         }
     }
 }
@@ -281,7 +290,8 @@ pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> V
     }
     let mut order: Vec<usize> = (0..kernels.kernels().len()).collect();
     order.sort_by_key(|&k| (std::cmp::Reverse(kernels.kernels()[k].code_size), k));
-    let mut parts = vec![Part::default(); threads.clamp(1, order.len().max(1))];
+    let count = threads.max(total.div_ceil(MAX_PART_SIZE));
+    let mut parts = vec![Part::default(); count.clamp(1, order.len().max(1))];
     for k in order {
         if let Some(least) = parts.iter_mut().min_by_key(|p| p.size) {
             least.size += kernels.kernels()[k].code_size;
@@ -348,6 +358,37 @@ fn compile_parts(
 /// Kernels recurse over their instructions, LLVM and MLIR over nested regions: no caller's stack is large enough.
 pub(crate) const COMPILER_STACK: usize = 64 << 20;
 
+/// About the bytes that MLIR and LLVM take for a unit of a part's size.
+const COMPILER_BYTES_PER_SIZE: u64 = 16 << 10;
+
+/// About the bytes that MLIR and LLVM take for any part.
+const COMPILER_BYTES: u64 = 1 << 20;
+
+/// About the bytes that LLVM maps besides, once in a process.
+const COMPILER_MAPPED: u64 = 64 << 20;
+
+/// Checks that a limit on the address space of the process (`ulimit -v`) leaves room for LLVM, which ends the process where it
+/// gets no memory.
+fn check_address_space(memory: u64) -> Result<(), Vec<Diag>> {
+    let Some(left) = address_space_left().filter(|&left| left < memory) else { return Ok(()) };
+    let (memory, left) = (human_bytes(memory), human_bytes(left));
+    let message =
+        format!("to compile takes about {memory}, and the limit on the address space leaves {left}");
+    let advice = "raise the limit (`ulimit -v`), or interpret the program";
+    Err(vec![Diag::error(message).with_code(code::MEMORY).note(advice)])
+}
+
+/// Returns the bytes of address space that the process may still map; `None` without a limit, or where that can't be told.
+fn address_space_left() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|l| l.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let used = status.lines().find_map(|l| l.strip_prefix("VmSize:"))?;
+    let used: u64 = used.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(limit.saturating_sub(used.saturating_mul(1024)))
+}
+
 fn compile_part(
     module: &Module,
     plan: &Plan,
@@ -355,6 +396,9 @@ fn compile_part(
     part: &Part,
     options: &CompileOptions,
 ) -> Result<(Vec<u8>, Built), Vec<Diag>> {
+    let memory = (part.size as u64).saturating_mul(COMPILER_BYTES_PER_SIZE).saturating_add(COMPILER_BYTES);
+    budget::check(options.budget.as_ref(), memory).map_err(|d| vec![d])?;
+    check_address_space(memory.saturating_add(COMPILER_MAPPED))?;
     let start = Instant::now();
     let context = jit::context();
     let mut mlir = melior::ir::Module::new(Location::unknown(&context));

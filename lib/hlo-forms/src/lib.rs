@@ -21,8 +21,8 @@ use hlo_ir::{Literal, Module};
 use hlo_parser::Parsed;
 use hlo_proto::file::{self, File, FileKind};
 pub use hlo_stablehlo::Polymorphic;
-pub use hlo_stablehlo::refine::{Argument, Parameter};
 use hlo_stablehlo::Tree;
+pub use hlo_stablehlo::refine::{Argument, Parameter};
 
 /// A form of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

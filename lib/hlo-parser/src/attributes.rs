@@ -281,7 +281,11 @@ impl<'t> ModuleParser<'t> {
                 None => crate::scan::matching(text, open),
             };
             // A body has an instruction in it, and so a `=`.
-            if close >= end || (!list && !text[open..close].contains('=') && !text[open + 1..close].trim_blanks().is_empty()) {
+            if close >= end
+                || (!list
+                    && !text[open..close].contains('=')
+                    && !text[open + 1..close].trim_blanks().is_empty())
+            {
                 break;
             }
             let id = self.module.add_computation("");

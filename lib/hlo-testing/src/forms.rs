@@ -128,13 +128,19 @@ pub fn protos(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     let written = with_other_strings(&written, numbers, |line| !line.contains("opcode:"), octal);
     let read = hlo_proto::file::read_text(&written).map(Program::from);
     let found = accepted(read).map_err(|finding| format!("{finding}\nof the message\n{written}"))?;
-    let Ok(parsed) = hlo_proto::text::parse(&written, kind.message_type()) else { return Ok(found.is_some()) };
+    let Ok(parsed) = hlo_proto::text::parse(&written, kind.message_type()) else {
+        return Ok(found.is_some());
+    };
     let binary = accepted(hlo_proto::file::read_as(&parsed.bytes, kind).map(Program::from))?;
     let same = match (&found, &binary) {
         (Some(text), Some(binary)) => text.same_as(binary),
         (text, binary) => text.is_none() && binary.is_none(),
     };
-    if same { Ok(found.is_some()) } else { Err(format!("as text and as bytes it is another program:\n{written}")) }
+    if same {
+        Ok(found.is_some())
+    } else {
+        Err(format!("as text and as bytes it is another program:\n{written}"))
+    }
 }
 
 /// Checks a module as StableHLO, as text and as bytecode, with other texts in it. Returns whether the reader accepted it.
@@ -148,7 +154,8 @@ pub fn stablehlo(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     // The names of operations are strings in the generic form.
     let is_name = |line: &str| line.trim_end().ends_with('=') || line.trim().is_empty();
     let written = text::print_with(&tree, &options);
-    let written = with_other_strings(&written, numbers, |line| !(options.is_generic && is_name(line)), hexadecimal);
+    let written =
+        with_other_strings(&written, numbers, |line| !(options.is_generic && is_name(line)), hexadecimal);
     let Ok(tree) = text::parse(&written) else { return Ok(false) };
     let of_program = |finding| format!("{finding}\nof the program\n{written}");
     let read = |tree: &Tree| {
@@ -157,10 +164,12 @@ pub fn stablehlo(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     };
     let found = read(&tree)?;
     let printed = text::print_with(&tree, &options);
-    let again = text::parse(&printed).map_err(|d| of_program(format!("it prints as {printed}\nwhich is refused: {d:?}")))?;
+    let again = text::parse(&printed)
+        .map_err(|d| of_program(format!("it prints as {printed}\nwhich is refused: {d:?}")))?;
     let mut trees = vec![again];
     if let Ok(bytes) = bytecode::write(&tree, Version::CURRENT) {
-        let tree = bytecode::read(&bytes).map_err(|d| of_program(format!("its bytecode is refused: {d:?}")))?;
+        let tree =
+            bytecode::read(&bytes).map_err(|d| of_program(format!("its bytecode is refused: {d:?}")))?;
         trees.push(tree);
     }
     for tree in trees {

@@ -9,8 +9,8 @@
 //! these, `erf` and `mulhi`. Types narrower than `f32` are calculated in `f32`. Functions of complex numbers follow W. Kahan,
 //! "Branch Cuts for Complex Elementary Functions".
 
-use crate::{Keeps, PassInfo};
 use crate::support::expander::{Emitter, expansion_pass};
+use crate::{Keeps, PassInfo};
 use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::{ElementType, InstrId, Op};
 use std::f64::consts::LN_2;
@@ -72,9 +72,8 @@ fn high_half(e: &mut Emitter<'_>, ty: ElementType, x: InstrId, y: InstrId) -> Op
     }
     // With the lower halves unsigned and the higher ones of the type's sign, no sum overflows.
     let [half, low] = [e.splat(x, ty, 32.0)?, e.splat(x, ty, f64::from(u32::MAX))?];
-    let halves = |e: &mut Emitter<'_>, x: InstrId| {
-        [e.same(shift.clone(), &[x, half]), e.same(Op::And, &[x, low])]
-    };
+    let halves =
+        |e: &mut Emitter<'_>, x: InstrId| [e.same(shift.clone(), &[x, half]), e.same(Op::And, &[x, low])];
     let ([x1, x0], [y1, y0]) = (halves(e, x), halves(e, y));
     let product = |e: &mut Emitter<'_>, a: InstrId, b: InstrId| e.same(Op::Multiply, &[a, b]);
     let lowest = product(e, x0, y0);
@@ -97,9 +96,18 @@ struct Formula<'e, 'm> {
 }
 
 /// P of `f32`: erf x = x + x P(x²).
-const NEAR_F32: &[f64] = &[1.28379166e-1, -3.76125336e-1, 1.12819925e-1, -2.67681349e-2, 4.99119423e-3, -5.96761703e-4];
+const NEAR_F32: &[f64] =
+    &[1.28379166e-1, -3.76125336e-1, 1.12819925e-1, -2.67681349e-2, 4.99119423e-3, -5.96761703e-4];
 /// -Q(t) + 1 of `f32`.
-const FAR_F32: &[f64] = &[-1.28717512e-1, -6.34846687e-1, -1.06777877e-1, 2.42546219e-2, -3.88396438e-3, 3.83197126e-4, -1.72853470e-5];
+const FAR_F32: &[f64] = &[
+    -1.28717512e-1,
+    -6.34846687e-1,
+    -1.06777877e-1,
+    2.42546219e-2,
+    -3.88396438e-3,
+    3.83197126e-4,
+    -1.72853470e-5,
+];
 /// P of `f64`.
 const NEAR_F64: &[f64] = &[
     0.1283791670955126,

@@ -26,7 +26,8 @@ fn both(op: &str, ty: &str, arguments: &[String]) -> [Literal; 2] {
         hlo_parser::parse_literal(&value).unwrap_or_else(|e| panic!("{value}: {e:?}"))
     };
     let inputs: Vec<Literal> = arguments.iter().map(literal).collect();
-    let evaluate = |module| hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).expect("a value");
+    let evaluate =
+        |module| hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).expect("a value");
     let before = evaluate(&module);
     let pipeline = Pipeline::parse("elementary-function-expander").expect("a pass");
     pipeline.run(&mut module, &mut ()).expect("a valid module");
@@ -66,14 +67,19 @@ fn of_complex_numbers() {
             let [before, after] = both(op, "c128", &[list]);
             let parts = |l: &Literal| parts_of(l.bytes());
             let (before, after) = (parts(&before), parts(&after));
-            let size = |all: &[f64]| all.iter().fold(1f64, |m, x| if x.is_finite() { m.max(x.abs()) } else { m });
+            let size =
+                |all: &[f64]| all.iter().fold(1f64, |m, x| if x.is_finite() { m.max(x.abs()) } else { m });
             for (n, (want, found)) in before.chunks(2).zip(after.chunks(2)).enumerate() {
                 // One part may be much smaller than the other.
                 let near = |n: usize| {
                     let (a, b) = (want[n], found[n]);
                     a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-13 * size(want)
                 };
-                assert!(near(0) && near(1), "{op} of {x:?} + {:?}i: {want:?} before, {found:?} after", PARTS[n]);
+                assert!(
+                    near(0) && near(1),
+                    "{op} of {x:?} + {:?}i: {want:?} before, {found:?} after",
+                    PARTS[n]
+                );
             }
         }
     }
@@ -86,7 +92,8 @@ fn parts_of(bytes: &[u8]) -> Vec<f64> {
 
 #[test]
 fn higher_halves_of_products() {
-    let numbers: &[i64] = &[0, 1, -1, 2, -3, 0x7fff_ffff, -0x8000_0000, 0x1234_5678, i64::MAX, i64::MIN, 1 << 40];
+    let numbers: &[i64] =
+        &[0, 1, -1, 2, -3, 0x7fff_ffff, -0x8000_0000, 0x1234_5678, i64::MAX, i64::MIN, 1 << 40];
     for (ty, bits) in [("s8", 8), ("u16", 16), ("s32", 32), ("u32", 32), ("s64", 64), ("u64", 64)] {
         let fits = |n: i64| match &ty[..1] {
             "s" => (n << (64 - bits) >> (64 - bits)).to_string(),
