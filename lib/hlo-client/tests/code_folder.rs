@@ -71,10 +71,36 @@ fn files_that_are_cut_foreign_or_damaged_are_replaced() {
         assert_eq!(fs::read(&file).unwrap().len(), whole.len());
         assert!(was_kept(&folder.0, DOUBLE, &options));
     }
+    // A named pipe that nobody writes to.
+    #[cfg(unix)]
+    {
+        fs::remove_file(&file).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&file).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        assert!(!was_kept(&folder.0, DOUBLE, &options));
+        assert!(was_kept(&folder.0, DOUBLE, &options));
+    }
     // What is in the place of a file and is none.
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     assert!(!was_kept(&folder.0, DOUBLE, &options));
+}
+
+/// Needs the right to give files away.
+#[cfg(unix)]
+#[test]
+fn a_folder_within_that_of_another_user_is_refused() {
+    let folder = Folder::new("other");
+    let inside = folder.0.join("inside");
+    fs::create_dir_all(&inside).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(&inside, mode).unwrap();
+    if std::os::unix::fs::chown(&folder.0, Some(65534), None).is_err() {
+        return;
+    }
+    let options = ClientOptions { cache_dir: Some(inside), ..ClientOptions::default() };
+    let error = Client::new(&options).unwrap_err().to_string();
+    assert!(error.contains("belongs to another user (65534)"), "{error}");
 }
 
 #[cfg(unix)]

@@ -50,13 +50,21 @@ impl CodeFolder {
             let advice = "name one that only you may write to";
             return Err(error(format!("{why}, but code from it is run: {advice}")));
         }
-        let mut around = path.ancestors().skip(1);
-        if let Some(open) = around.find(|a| fs::metadata(a).is_ok_and(|m| is_open_to_all(&m))) {
-            let open = open.display();
-            return Err(error(format!(
-                "everybody may write to {open}, and so put another folder there, but code from it is run: name one \
-                 elsewhere, or let nobody move what is not theirs (`chmod +t {open}`)"
-            )));
+        for around in path.ancestors().skip(1) {
+            let Ok(metadata) = fs::metadata(around) else { continue };
+            let around = around.display();
+            if let Some(user) = other_owner(&metadata) {
+                return Err(error(format!(
+                    "{around} belongs to another user ({user}), who may put another folder there, but code from it is \
+                     run: name one elsewhere"
+                )));
+            }
+            if is_open_to_all(&metadata) {
+                return Err(error(format!(
+                    "everybody may write to {around}, and so put another folder there, but code from it is run: name \
+                     one elsewhere, or let nobody move what is not theirs (`chmod +t {around}`)"
+                )));
+            }
         }
         Ok(Self { path, most_bytes })
     }
@@ -118,8 +126,14 @@ impl CodeFolder {
 // SAFETY: only this user may write to the folder, and each file begins with a digest of its contents and its key.
 unsafe impl CodeCache for CodeFolder {
     fn load(&self, key: CodeKey) -> Option<Vec<Vec<u8>>> {
-        let mut file = File::open(self.file(key)).ok()?;
-        if shared_with_others(&file.metadata().ok()?).is_some() {
+        let mut options = File::options();
+        options.read(true);
+        // To open a named pipe would wait for somebody who writes to it.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let mut file = options.open(self.file(key)).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || shared_with_others(&metadata).is_some() {
             return None;
         }
         let mut contents = Vec::new();
@@ -155,14 +169,26 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns the owner of a file or folder if that is neither this user nor the superuser.
+#[cfg(unix)]
+fn other_owner(metadata: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: the function has no conditions.
+    let user = unsafe { libc::geteuid() };
+    Some(metadata.uid()).filter(|&owner| owner != user && owner != 0)
+}
+
+#[cfg(not(unix))]
+fn other_owner(_: &fs::Metadata) -> Option<u32> {
+    None
+}
+
 /// Why somebody else may write to a folder.
 #[cfg(unix)]
 fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: the function has no conditions.
-    let user = unsafe { libc::geteuid() };
-    if metadata.uid() != user && metadata.uid() != 0 {
-        return Some(format!("it belongs to another user ({})", metadata.uid()));
+    if let Some(user) = other_owner(metadata) {
+        return Some(format!("it belongs to another user ({user})"));
     }
     (metadata.mode() & 0o022 != 0)
         .then(|| format!("others may write to it (mode {:03o})", metadata.mode() & 0o777))
