@@ -14,7 +14,7 @@
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_passes::Pipeline;
-use hlo_tools_common::{Failure, Reporter, read_pipeline, write_output};
+use hlo_tools_common::{Failure, Reporter, write_output};
 
 /// The line before the options that passes were run with.
 const OPTIONS: &str = "// options:";
@@ -84,5 +84,10 @@ pub fn read(name: &str, text: &str, reporter: Reporter) -> Result<(Pipeline, Con
     let passes = passes.ok_or_else(|| {
         Failure::file(name, format!("no reproducer: it begins with comments, one of which is `{PASSES}`"))
     })?;
-    Ok((read_pipeline(&passes, reporter)?, conditions))
+    // A reproducer comes from somebody else, and names no files: it is written with the passes of all of them.
+    let pipeline = Pipeline::parse(&passes).map_err(|d| Failure::argument(PASSES, &passes, vec![d]))?;
+    for note in pipeline.notes() {
+        reporter.note(&note);
+    }
+    Ok((pipeline, conditions))
 }

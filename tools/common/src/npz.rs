@@ -151,7 +151,7 @@ fn write_compressed(
     literals: &[&Literal],
     method: CompressionMethod,
 ) -> std::io::Result<()> {
-    let mut zip = ZipWriter::new(to);
+    let mut zip = ZipWriter::new(UntilError { to, has_failed: false });
     for (i, literal) in literals.iter().enumerate() {
         // The same arrays give the same file: no time of day. Sizes past 4 GiB need the large form.
         let options = SimpleFileOptions::default()
@@ -165,12 +165,77 @@ fn write_compressed(
     Ok(())
 }
 
+/// A file that takes nothing more after its first error. An archive that is dropped unfinished writes its end, and would print
+/// the error of that to standard error.
+struct UntilError<W> {
+    to: W,
+    has_failed: bool,
+}
+
+impl<W> UntilError<W> {
+    fn try_to<T>(
+        &mut self,
+        otherwise: T,
+        act: impl FnOnce(&mut W) -> std::io::Result<T>,
+    ) -> std::io::Result<T> {
+        if self.has_failed {
+            return Ok(otherwise);
+        }
+        let done = act(&mut self.to);
+        self.has_failed = done.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted);
+        done
+    }
+}
+
+impl<W: Write> Write for UntilError<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.try_to(bytes.len(), |to| to.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.try_to((), Write::flush)
+    }
+}
+
+impl<W: Seek> Seek for UntilError<W> {
+    fn seek(&mut self, place: io::SeekFrom) -> std::io::Result<u64> {
+        self.try_to(0, |to| to.seek(place))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn order(names: &[&str]) -> Vec<usize> {
         array_order(&names.iter().map(|n| format!("{n}.npy")).collect::<Vec<_>>())
+    }
+
+    /// A disk that is full, and the number of writes to it.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            self.0 += 1;
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Full {
+        fn seek(&mut self, _: io::SeekFrom) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_one_error() {
+        let mut disk = Full(0);
+        assert!(write(&mut disk, "out", &[&array()]).is_err());
+        assert_eq!(disk.0, 1);
     }
 
     #[test]

@@ -56,8 +56,8 @@ fn place(path: &Path) -> Result<PathBuf, Failure> {
     Ok(target)
 }
 
-/// Writes a file so that nobody ever sees half of it: beside its place first, renamed when complete. A device
-/// or a pipe is written to directly.
+/// Writes a file so that nobody ever sees half of it: without a name first where the file system can do that, else beside its
+/// place, and renamed when complete. A device or a pipe is written to directly.
 ///
 /// # Errors
 /// The path is a directory or has no file name, or the file can't be made, written or renamed. What was
@@ -74,9 +74,11 @@ pub fn write_file(
     }
     let temporary =
         beside(&target).ok_or_else(|| Failure::file(&path.display().to_string(), "no file name"))?;
-    let written = std::fs::File::create_new(&temporary)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| std::fs::rename(&temporary, &target));
+    let written = match unnamed::create(&target) {
+        Some(mut file) => write(&mut file).and_then(|()| unnamed::link(&file, &temporary)),
+        None => std::fs::File::create_new(&temporary).and_then(|mut file| write(&mut file)),
+    };
+    let written = written.and_then(|()| std::fs::rename(&temporary, &target));
     written.map_err(|e| {
         // Best effort: the error that matters is the first.
         let _ = std::fs::remove_file(&temporary);
@@ -90,9 +92,89 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(format!(".{name}.{}.tmp", std::process::id())))
 }
 
+/// Files without a name: a process that is killed leaves nothing of them.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    /// Creates a file in the folder of `target`; `None` where the file system has no files without a name.
+    pub fn create(target: &Path) -> Option<File> {
+        let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut options = File::options();
+        options.write(true).read(true).custom_flags(libc::O_TMPFILE).mode(0o666);
+        options.open(folder).ok().filter(|_| Path::new("/proc/self/fd").exists())
+    }
+
+    /// Gives the file a name that no other one has.
+    pub fn link(file: &File, name: &Path) -> io::Result<()> {
+        let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+        let to = CString::new(name.as_os_str().as_bytes())?;
+        let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+        // SAFETY: both strings are NUL-terminated and live until the call is over.
+        match unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), follow) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    /// Other systems have no such files.
+    pub fn create(_: &Path) -> Option<File> {
+        None
+    }
+
+    /// Never called.
+    pub fn link(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn a_file_has_its_name_once_it_is_whole() {
+        let folder = std::env::temp_dir().join(format!("hlo-write-file-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("new");
+        for text in ["first", "second"] {
+            let before = names(&folder);
+            let written = write_file(&path, |file| {
+                file.write_all(text.as_bytes())?;
+                // Whatever ends the process now leaves nothing.
+                if unnamed::create(&path).is_some() {
+                    assert_eq!(names(&folder), before);
+                }
+                Ok(())
+            });
+            assert!(written.is_ok());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(names(&folder), ["new"]);
+        }
+        assert!(write_file(&path, |_| Err(ErrorKind::StorageFull.into())).is_err());
+        assert_eq!(
+            (names(&folder), std::fs::read_to_string(&path).unwrap()),
+            (vec!["new".into()], "second".into())
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn checking_leaves_everything_as_it_is() {
