@@ -139,9 +139,12 @@ def _spelt(shape: Any) -> str:
 def loads(program: Union[str, bytes], *, name: str = "<program>", engine: str = "compiled", threads: int = 0) -> Program:
     """Reads a program from text or bytes, and compiles it.
 
-    `name` is what diagnostics call it. `engine` is `compiled` or `interpreted`; `threads` how many
-    threads it may use, 0 for all.
+    `name` is what diagnostics call it. `engine` is `compiled` or `interpreted`; `threads` is the largest
+    number of threads that it uses, at most 1024, and 0 for all.
     """
+    for option, value, kind in (("name", name, str), ("engine", engine, str), ("threads", threads, int)):
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise TypeError(f"{option}: expected {kind.__name__}, found {type(value).__name__}")
     data = program.encode() if isinstance(program, str) else bytes(program)
     options = json.dumps({"name": name, "engine": engine, "threads": threads})
     address = ctypes.c_void_p()

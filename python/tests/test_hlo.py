@@ -71,6 +71,16 @@ class Programs(unittest.TestCase):
         self.assertIn("did you mean `parameter`?", diagnostic.notes)
         self.assertIn("m.hlo:2:27", str(caught.exception))
 
+    def test_options_have_their_types(self):
+        for threads in "a", True, 1.0, None:
+            with self.assertRaisesRegex(TypeError, "threads: expected int, found"):
+                hlo.loads(ADD, threads=threads)
+        for threads in -1, 1025, 2**70:
+            with self.assertRaisesRegex(hlo.Error, "threads: expected a number from 0 to 1024"):
+                hlo.loads(ADD, threads=threads)
+        with self.assertRaisesRegex(TypeError, "engine: expected str, found int"):
+            hlo.loads(ADD, engine=1)
+
     def test_arrays_that_do_not_fit_are_named(self):
         program = hlo.loads(ADD)
         x = np.ones((2, 3), np.float32)

@@ -168,6 +168,9 @@ fn client() -> &'static Client {
     CLIENT.get_or_init(Client::local)
 }
 
+/// The largest number of threads of a program.
+const MAX_THREADS: usize = 1024;
+
 fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
     // Python's thread may take subnormal numbers as zero: some libraries set it so.
     let _standard = hlo_client::StandardFloats::set();
@@ -192,7 +195,14 @@ fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
             return Err(failed(vec![Diag::error(message)]));
         }
     };
-    let threads = options["threads"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let threads = match &options["threads"] {
+        Value::Null => 0,
+        found => {
+            let number = found.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= MAX_THREADS);
+            let wrong = || format!("threads: expected a number from 0 to {MAX_THREADS}, found `{found}`");
+            number.ok_or_else(|| failed(vec![Diag::error(wrong())]))?
+        }
+    };
     let options = CompileOptions { engine, threads, ..CompileOptions::default() };
     let executable = client().compile(&module, &options).map_err(|e| failed(e.to_diags()))?;
     let result = executable.result().leaves();
