@@ -100,9 +100,15 @@ pub struct LimitArgs {
     /// Clients at once [default: 256]
     #[arg(long, value_name = "N", value_parser = positive)]
     clients: Option<usize>,
+    /// A compilation, from its begin [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    compile_time: Option<Duration>,
     /// A run, from its begin [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     run_time: Option<Duration>,
+    /// From the begin of a connection to its first call [default: 5]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    handshake_time: Option<Duration>,
     /// How long a client may say nothing within a call, or on a connection without a session [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     idle_timeout: Option<Duration>,
@@ -181,7 +187,9 @@ impl Cli {
             programs: given.client_programs.unwrap_or(defaults.programs),
             requests: given.client_requests.unwrap_or(defaults.requests),
             clients: given.clients.unwrap_or(defaults.clients),
+            compile_time: given.compile_time.unwrap_or(defaults.compile_time),
             run_time: given.run_time.unwrap_or(defaults.run_time),
+            handshake: given.handshake_time.unwrap_or(defaults.handshake),
             idle: given.idle_timeout.unwrap_or(defaults.idle),
         };
         let defaults = Config::new(self.address.clone());

@@ -1,20 +1,30 @@
 //! Programs, shared by all clients: what several want at the same time is compiled once, and what nobody holds is kept for a
 //! while.
 
+use crate::account::{Account, Charge};
+use crate::budget::CompileBudget;
 use crate::compile::{Program, Recipe};
 use crate::counters::Counters;
-use crate::queue::Queue;
+use crate::queue::{Queue, Ticket};
+use crate::session::Session;
+use hlo_ir::watch::Watch;
 use hlo_remote::proto::Failure;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
-use tokio::sync::watch;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::{oneshot, watch};
+use tonic::{Code, Status};
+
+/// How long a compilation that was told to stop may take to do so. Then its waiters are told, and another thread takes its place.
+const STOPPING: Duration = Duration::from_secs(2);
 
 /// Why there is no program.
 #[derive(Clone, Debug)]
 pub enum NoProgram {
     /// What is wrong with the module.
     Failed(Arc<Failure>),
+    /// The compilation took more than it might.
+    Refused(Status),
     /// Compilation itself broke off: a defect.
     Defect,
     /// The server is stopping.
@@ -22,7 +32,28 @@ pub enum NoProgram {
 }
 
 type Outcome = Result<Arc<Program>, NoProgram>;
-type Outcomes = watch::Receiver<Option<Outcome>>;
+
+/// The clients that wait for a compilation. The compilation stops once nobody waits for it.
+#[derive(Debug)]
+struct Waiting {
+    outcome: watch::Receiver<Option<Outcome>>,
+    stop: Arc<Watch>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.stop.stop();
+    }
+}
+
+/// What compiles a program for a client.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    pub queue: Arc<Queue>,
+    pub counters: Arc<Counters>,
+    /// How long a compilation may take.
+    pub limit: Duration,
+}
 
 /// The programs of a server.
 #[derive(Debug)]
@@ -45,8 +76,8 @@ struct State {
 
 #[derive(Debug)]
 enum Entry {
-    /// It is being compiled; this is told what it comes to.
-    Pending(Outcomes),
+    /// It is being compiled, as long as somebody waits for it.
+    Pending(Weak<Waiting>),
     Ready {
         program: Arc<Program>,
         holders: usize,
@@ -71,7 +102,7 @@ impl Drop for Hold {
 /// What a look into the cache finds.
 enum Found {
     Held(Hold),
-    Wait(Outcomes),
+    Wait(Arc<Waiting>),
 }
 
 impl Cache {
@@ -86,36 +117,39 @@ impl Cache {
         self.lock().entries.values().filter(ready).count()
     }
 
-    /// The program of a recipe, and whether it was there, or somebody else was waiting for it. If not, it is compiled by `queue`,
-    /// as work of this client.
+    /// The program of a recipe, and whether it was there, or somebody else was waiting for it. If not, it is compiled as work of
+    /// this session, and within what its account has. `charge` is that of the recipe's text.
     ///
     /// # Errors
-    /// What is wrong with the module.
+    /// What is wrong with the module, or the limit that the compilation exceeded.
     pub async fn get(
         self: &Arc<Self>,
         recipe: Recipe,
-        client: u64,
-        queue: &Arc<Queue>,
-        counters: &Arc<Counters>,
+        charge: Charge,
+        session: &Session,
+        compiler: &Compiler,
     ) -> Result<(Hold, bool), NoProgram> {
-        let recipe = Arc::new(recipe);
+        let (recipe, charge) = (Arc::new(recipe), Arc::new(charge));
         let mut shared = true;
         loop {
-            let mut outcomes = match self.find(&recipe) {
+            let waiting = match self.find(&recipe) {
                 Some(Found::Held(hold)) => return Ok((hold, shared)),
-                Some(Found::Wait(outcomes)) => outcomes,
+                Some(Found::Wait(waiting)) => waiting,
                 None => {
                     shared = false;
-                    self.compile(&recipe, client, queue, counters)
+                    self.compile(&recipe, &charge, session, compiler)
                 }
             };
-            match outcomes.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
+            let mut outcome = waiting.outcome.clone();
+            match outcome.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
                 Ok(Some(Ok(program))) => return Ok((self.hold(&recipe, program), shared)),
+                // Another client's account was full.
+                Ok(Some(Err(NoProgram::Refused(s)))) if shared && s.code() == Code::ResourceExhausted => {}
                 Ok(Some(Err(why))) => return Err(why),
                 // The work was dropped before it began.
-                Ok(None) | Err(_) => self.forget_pending(&recipe),
+                Ok(None) | Err(_) => {}
             }
-            if queue.is_closed() {
+            if compiler.queue.is_closed() {
                 return Err(NoProgram::Stopping);
             }
         }
@@ -124,7 +158,7 @@ impl Cache {
     fn find(self: &Arc<Self>, recipe: &Arc<Recipe>) -> Option<Found> {
         let mut state = self.lock();
         match state.entries.get(recipe)? {
-            Entry::Pending(outcomes) => Some(Found::Wait(outcomes.clone())),
+            Entry::Pending(waiting) => waiting.upgrade().map(Found::Wait),
             Entry::Ready { program, .. } => {
                 let program = program.clone();
                 Some(Found::Held(self.hold_in(&mut state, recipe, program)))
@@ -154,49 +188,75 @@ impl Cache {
         }
     }
 
-    /// Begins a compilation.
+    /// Begins a compilation, unless somebody else has.
     fn compile(
         self: &Arc<Self>,
         recipe: &Arc<Recipe>,
-        client: u64,
-        queue: &Arc<Queue>,
-        counters: &Arc<Counters>,
-    ) -> Outcomes {
-        let (sender, receiver) = watch::channel(None);
+        charge: &Arc<Charge>,
+        session: &Session,
+        by: &Compiler,
+    ) -> Arc<Waiting> {
+        let (sender, outcome) = watch::channel(None);
+        let waiting = Arc::new(Waiting { outcome, stop: Arc::default() });
         {
             let mut state = self.lock();
-            // Somebody else may have begun since it was looked for.
-            if let Some(Entry::Pending(outcomes)) = state.entries.get(recipe)
-                && outcomes.has_changed().is_ok()
+            if let Some(Entry::Pending(others)) = state.entries.get(recipe)
+                && let Some(others) = others.upgrade()
             {
-                return outcomes.clone();
+                drop(state);
+                return others;
             }
-            state.entries.insert(recipe.clone(), Entry::Pending(receiver.clone()));
+            state.entries.insert(recipe.clone(), Entry::Pending(Arc::downgrade(&waiting)));
         }
-        let (cache, recipe, counters) = (self.clone(), recipe.clone(), counters.clone());
-        queue.push(
-            client,
-            Box::new(move || {
-                if cache.is_abandoned(&recipe, &sender) {
+        let (begin, has_begun) = oneshot::channel();
+        let begun = Arc::new(Begun {
+            cache: self.clone(),
+            recipe: recipe.clone(),
+            waiting: Arc::downgrade(&waiting),
+            stop: waiting.stop.clone(),
+            outcome: sender,
+        });
+        let work = {
+            let (begun, counters) = (begun.clone(), by.counters.clone());
+            let (account, charge) = (session.account.clone(), charge.clone());
+            move || {
+                let _charge = charge;
+                if begun.stop.is_stopped() || begin.send(()).is_err() {
                     return;
                 }
-                let outcome = cache.compile_now(&recipe, &counters);
-                // Nobody may wait any more.
-                let _ = sender.send(Some(outcome));
-            }),
-        );
-        receiver
+                let outcome = begun.cache.compile_now(&begun.recipe, &begun.stop, &account, &counters);
+                begun.tell(outcome);
+            }
+        };
+        let ticket = by.queue.push(session.number, Box::new(work));
+        let by = by.clone();
+        tokio::spawn(async move {
+            match has_begun.await {
+                Ok(()) => begun.end_in_time(&by, ticket).await,
+                Err(_) => begun.cache.forget(&begun.recipe, &begun.waiting),
+            }
+        });
+        waiting
     }
 
-    fn compile_now(self: &Arc<Self>, recipe: &Arc<Recipe>, counters: &Counters) -> Outcome {
+    fn compile_now(
+        &self,
+        recipe: &Arc<Recipe>,
+        stop: &Arc<Watch>,
+        account: &Arc<Account>,
+        counters: &Counters,
+    ) -> Outcome {
         use std::panic::{AssertUnwindSafe, catch_unwind};
         let began = Instant::now();
-        let made = catch_unwind(AssertUnwindSafe(|| recipe.compile(self.threads)));
+        let budget = CompileBudget::new(account, stop.clone()).map(Arc::new).map_err(NoProgram::Refused)?;
+        let made = catch_unwind(AssertUnwindSafe(|| recipe.compile(self.threads, &budget)));
         counters.compilations.add(1);
         counters.compile_time.add_time(began.elapsed());
         let outcome = match made {
             Ok(Ok(program)) => Ok(Arc::new(program)),
-            Ok(Err(why)) => Err(NoProgram::Failed(Arc::new(why))),
+            Ok(Err(why)) => {
+                Err(budget.refused().map_or(NoProgram::Failed(Arc::new(why)), NoProgram::Refused))
+            }
             Err(_) => Err(NoProgram::Defect),
         };
         let mut state = self.lock();
@@ -204,12 +264,12 @@ impl Cache {
             Ok(program) => {
                 state.clock += 1;
                 let entry = Entry::Ready { program: program.clone(), holders: 0, used: state.clock };
-                state.entries.insert(recipe.clone(), entry);
+                // Another compilation of the same may have ended before.
+                if !matches!(state.entries.get(recipe), Some(Entry::Ready { .. })) {
+                    state.entries.insert(recipe.clone(), entry);
+                }
             }
-            Err(_) => {
-                counters.compilation_failures.add(1);
-                state.entries.remove(recipe);
-            }
+            Err(_) => counters.compilation_failures.add(1),
         }
         let dropped = self.trim(&mut state);
         drop(state);
@@ -217,22 +277,10 @@ impl Cache {
         outcome
     }
 
-    /// Forgets a compilation for which nobody waits any more.
-    fn is_abandoned(&self, recipe: &Arc<Recipe>, sender: &watch::Sender<Option<Outcome>>) -> bool {
+    /// Forgets a compilation that has failed or was dropped, unless another one of the same has taken its place.
+    fn forget(&self, recipe: &Arc<Recipe>, waiting: &Weak<Waiting>) {
         let mut state = self.lock();
-        // One receiver is in the cache, or was.
-        let abandoned = sender.receiver_count() <= 1;
-        if abandoned && matches!(state.entries.get(recipe), Some(Entry::Pending(_))) {
-            state.entries.remove(recipe);
-        }
-        abandoned
-    }
-
-    /// Forgets a compilation that was dropped before it began.
-    fn forget_pending(&self, recipe: &Arc<Recipe>) {
-        let mut state = self.lock();
-        if matches!(state.entries.get(recipe), Some(Entry::Pending(outcomes)) if outcomes.has_changed().is_err())
-        {
+        if matches!(state.entries.get(recipe), Some(Entry::Pending(pending)) if pending.ptr_eq(waiting)) {
             state.entries.remove(recipe);
         }
     }
@@ -272,11 +320,43 @@ impl Cache {
     /// The bytes that a program takes while nobody runs it, at most.
     fn kept_bytes(&self, program: &Program) -> u64 {
         let arenas = if program.keeps_memory { program.run_bytes.saturating_mul(self.workers) } else { 0 };
-        program.bytes().saturating_add(arenas)
+        program.bytes.saturating_add(arenas)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it has the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A compilation that is under way or waits for a thread.
+#[derive(Debug)]
+struct Begun {
+    cache: Arc<Cache>,
+    recipe: Arc<Recipe>,
+    waiting: Weak<Waiting>,
+    stop: Arc<Watch>,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+impl Begun {
+    /// Tells the waiting clients what the compilation came to, unless they were told before.
+    fn tell(&self, outcome: Outcome) {
+        self.cache.forget(&self.recipe, &self.waiting);
+        self.outcome.send_if_modified(|told| told.is_none() && told.replace(outcome).is_none());
+    }
+
+    /// Stops the compilation when its time is over. If it does not stop, it keeps nobody waiting.
+    async fn end_in_time(&self, compiler: &Compiler, ticket: Ticket) {
+        let (mut outcome, limit) = (self.outcome.subscribe(), compiler.limit);
+        let is_over = outcome.wait_for(Option::is_some);
+        if tokio::time::timeout(limit, is_over).await.is_ok() {
+            return;
+        }
+        self.stop.stop();
+        let why = format!("the compilation took longer than {limit:?} (--compile-time)");
+        self.tell(Err(NoProgram::Refused(Status::deadline_exceeded(why))));
+        tokio::time::sleep(STOPPING).await;
+        compiler.queue.relieve(ticket);
     }
 }

@@ -1,13 +1,18 @@
 //! Making programs of texts.
 
-use hlo_client::{Client, CompileOptions, ENGINES, Engine, Error, Executable};
+use crate::budget::CompileBudget;
+use hlo_client::{Budget, Client, ClientOptions, CompileOptions, ENGINES, Engine, Error, Executable};
+use hlo_custom_call::Registry;
 use hlo_ir::Module;
 use hlo_remote::proto::{self, Failure};
 use hlo_remote::wire;
 use std::sync::Arc;
 
-/// How many times as much memory as its text a program takes, about: module and code.
-const BYTES_A_BYTE: u64 = 8;
+/// About the bytes of code for a byte of the text.
+const CODE_BYTES_PER_BYTE: u64 = 2;
+
+/// The most bytes that reading takes for a byte of the text.
+const READING_BYTES_PER_BYTE: u64 = 32;
 
 /// What a program is made of; two programs of the same are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,17 +30,12 @@ pub struct Program {
     pub executable: Executable,
     /// The text that it was made of.
     pub text: Arc<str>,
+    /// Bytes of the program itself, with its text.
+    pub bytes: u64,
     /// Bytes of the temporaries of a run.
     pub run_bytes: u64,
     /// True if the program keeps that memory from run to run.
     pub keeps_memory: bool,
-}
-
-impl Program {
-    /// Bytes of the program itself.
-    pub fn bytes(&self) -> u64 {
-        (self.text.len() as u64).saturating_mul(BYTES_A_BYTE)
-    }
 }
 
 impl Recipe {
@@ -53,12 +53,14 @@ impl Recipe {
     /// Makes the program, on a thread with room for recursion.
     ///
     /// # Errors
-    /// What is wrong with the text, or what a pass or the engine refuses.
-    pub fn compile(&self, threads: usize) -> Result<Program, Failure> {
-        self.program(threads).map_err(|error| wire::failure(&error, &self.text))
+    /// What is wrong with the text, what a pass or the engine refuses, or a budget that is used up.
+    pub fn compile(&self, threads: usize, budget: &Arc<CompileBudget>) -> Result<Program, Failure> {
+        self.program(threads, budget).map_err(|error| wire::failure(&error, &self.text))
     }
 
-    fn program(&self, threads: usize) -> Result<Program, Error> {
+    fn program(&self, threads: usize, budget: &Arc<CompileBudget>) -> Result<Program, Error> {
+        let length = self.text.len() as u64;
+        budget.check(length.saturating_mul(READING_BYTES_PER_BYTE)).map_err(Error::new)?;
         let module = hlo_parser::parse_module(&self.text)?;
         let violations = hlo_ir::verify::verify(&module);
         if !violations.is_empty() {
@@ -69,11 +71,22 @@ impl Recipe {
             memory_limit = memory_limit.min(interpreted_bytes(&module));
         }
         let options = CompileOptions { threads, memory_limit: Some(memory_limit), ..self.options.clone() };
-        let executable = Client::local().compile(&module, &options)?;
+        let within: Arc<dyn Budget> = budget.clone();
+        let executable = silent_client()?.compile_within(&module, &options, &within)?;
+        drop(module);
+        let bytes = budget.held().saturating_add(length.saturating_mul(1 + CODE_BYTES_PER_BYTE));
         let arena = arena_bytes(&executable);
         let run_bytes = arena.unwrap_or(memory_limit);
-        Ok(Program { executable, text: self.text.clone(), run_bytes, keeps_memory: arena.is_some() })
+        let text = self.text.clone();
+        Ok(Program { executable, text, bytes, run_bytes, keeps_memory: arena.is_some() })
     }
+}
+
+/// A client without a place for traced values: a server's standard error is not for its clients.
+fn silent_client() -> Result<Client, Error> {
+    let mut custom_calls = Registry::new();
+    custom_calls.set_tracer(|_, _| {});
+    Client::new(&ClientOptions { custom_calls, ..ClientOptions::default() })
 }
 
 /// The bytes of the arena of a compiled program.

@@ -22,8 +22,12 @@ pub struct Limits {
     pub requests: usize,
     /// Clients at once.
     pub clients: usize,
+    /// The longest time that a compilation may take, from its begin.
+    pub compile_time: Duration,
     /// How long a run may take, from its begin.
     pub run_time: Duration,
+    /// The longest time from the begin of a connection to its first call.
+    pub handshake: Duration,
     /// How long a client may say nothing in a call with a stream, or on a connection without a session.
     pub idle: Duration,
 }
@@ -40,7 +44,9 @@ impl Default for Limits {
             programs: 1_000,
             requests: 32,
             clients: 256,
+            compile_time: Duration::from_secs(60),
             run_time: Duration::from_secs(300),
+            handshake: Duration::from_secs(5),
             idle: Duration::from_secs(60),
         }
     }

@@ -1,27 +1,130 @@
-//! Connections: how many there are, and that those without a session end.
+//! Connections: how many there are, and when those without a session end.
 
 use crate::counters::Counter;
+use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep};
-use tonic::Request;
+use tonic::codegen::http;
 use tonic::transport::server::{Connected, TlsConnectInfo};
+
+/// The connections of a server. Those that have no session yet can't take the place of those that have one.
+#[derive(Debug)]
+pub struct Connections {
+    open: Mutex<Vec<Open>>,
+    /// The most connections without a session.
+    spare: usize,
+    numbers: AtomicU64,
+    evicted: Counter,
+}
+
+/// An open connection, the newest last.
+#[derive(Debug)]
+struct Open {
+    number: u64,
+    peer: Peer,
+    info: ConnectionInfo,
+    /// Closes the connection when it is dropped.
+    _close: oneshot::Sender<Infallible>,
+}
+
+/// Where connections come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// A computer.
+    Address(IpAddr),
+    /// A process of this computer; `None` where the system does not tell which.
+    Process(Option<i32>),
+}
+
+impl Connections {
+    /// No connections, and at most `spare` of them without a session.
+    pub fn new(spare: usize) -> Arc<Self> {
+        Arc::new(Self {
+            open: Mutex::default(),
+            spare,
+            numbers: AtomicU64::new(0),
+            evicted: Counter::default(),
+        })
+    }
+
+    /// The number of open connections.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// The number of connections that were closed to make room for others.
+    pub fn evicted(&self) -> u64 {
+        self.evicted.get()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
+        // Nothing panics while it has the lock.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a connection, and closes another one if there are too many without a session: the oldest one from where most of
+    /// these come from. So who opens many closes their own.
+    fn add(self: &Arc<Self>, peer: Peer, info: ConnectionInfo) -> Entry {
+        let (close, closed) = oneshot::channel();
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let mut open = self.lock();
+        let idle = || open.iter().filter(|o| o.info.sessions.load(Ordering::Relaxed) == 0);
+        if idle().count() >= self.spare {
+            let mut counts: HashMap<Peer, usize> = HashMap::new();
+            idle().for_each(|o| *counts.entry(o.peer).or_default() += 1);
+            let most = idle().map(|o| counts[&o.peer]).max();
+            let oldest = idle().find(|o| Some(counts[&o.peer]) == most).map(|o| o.number);
+            open.retain(|o| Some(o.number) != oldest);
+            self.evicted.add(1);
+        }
+        open.push(Open { number, peer, info, _close: close });
+        Entry { connections: self.clone(), number, closed }
+    }
+}
+
+/// A connection's place among the open ones.
+#[derive(Debug)]
+struct Entry {
+    connections: Arc<Connections>,
+    number: u64,
+    closed: oneshot::Receiver<Infallible>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.connections.lock().retain(|o| o.number != self.number);
+    }
+}
+
+/// The times of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// Until the first call.
+    pub handshake: Duration,
+    /// Without a session.
+    pub idle: Duration,
+}
 
 /// A connection.
 #[derive(Debug)]
 pub struct Connection {
     socket: Socket,
     info: ConnectionInfo,
-    /// When it is looked at whether a session is there.
+    /// When it is looked at whether a call or a session is there.
     deadline: Pin<Box<Sleep>>,
-    idle: Duration,
-    _counted: Counted,
+    times: Times,
+    has_called: bool,
+    entry: Entry,
 }
 
 #[derive(Debug)]
@@ -30,10 +133,20 @@ pub enum Socket {
     Unix(UnixStream),
 }
 
+impl Socket {
+    fn peer(&self) -> Peer {
+        match self {
+            Self::Tcp(s) => s.peer_addr().map_or(Peer::Process(None), |a| Peer::Address(a.ip())),
+            Self::Unix(s) => Peer::Process(s.peer_cred().ok().and_then(|c| c.pid())),
+        }
+    }
+}
+
 /// What calls know of their connection.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionInfo {
     sessions: Arc<AtomicU64>,
+    has_called: Arc<AtomicBool>,
 }
 
 /// A session of a connection.
@@ -41,13 +154,17 @@ pub struct ConnectionInfo {
 pub struct Attached(ConnectionInfo);
 
 impl ConnectionInfo {
-    /// The connection of a call.
-    pub fn of<T>(request: &Request<T>) -> Option<Self> {
-        let extensions = request.extensions();
+    /// The connection of a call with these extensions.
+    pub fn of(extensions: &http::Extensions) -> Option<Self> {
         let plain = extensions.get::<ConnectionInfo>();
         let info =
             plain.or_else(|| extensions.get::<TlsConnectInfo<ConnectionInfo>>().map(TlsConnectInfo::get_ref));
         info.cloned()
+    }
+
+    /// Notes that a call came: the handshakes are over.
+    pub fn note_call(&self) {
+        self.has_called.store(true, Ordering::Relaxed);
     }
 
     /// Notes a session, till what this gives is dropped.
@@ -63,41 +180,32 @@ impl Drop for Attached {
     }
 }
 
-/// Counts a connection while it lives.
-#[derive(Debug)]
-struct Counted(Arc<AtomicU64>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Connection {
-    /// A connection, unless there are `limit` already, and it is to be closed.
-    pub fn new(
-        socket: Socket,
-        idle: Duration,
-        count: &Arc<AtomicU64>,
-        limit: u64,
-        refused: &Counter,
-    ) -> Option<Self> {
-        let counted = Counted(count.clone());
-        if count.fetch_add(1, Ordering::Relaxed) >= limit {
-            refused.add(1);
-            return None;
-        }
-        let deadline = Box::pin(sleep(idle));
-        Some(Self { socket, info: ConnectionInfo::default(), deadline, idle, _counted: counted })
+    /// A connection, which is one of the open ones while it lives.
+    pub fn new(socket: Socket, times: Times, connections: &Arc<Connections>) -> Self {
+        let info = ConnectionInfo::default();
+        let entry = connections.add(socket.peer(), info.clone());
+        let deadline = Box::pin(sleep(times.handshake));
+        Self { socket, info, deadline, times, has_called: false, entry }
     }
 
-    /// An error once there has been no session for too long.
+    /// An error once there has been no call or no session for too long, or the connection made room for another one.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if Pin::new(&mut self.entry.closed).poll(context).is_ready() {
+            return Err(io::Error::new(
+                io::ErrorKind::ConnectionAborted,
+                "too many connections without a session",
+            ));
+        }
         while self.deadline.as_mut().poll(context).is_ready() {
-            if self.info.sessions.load(Ordering::Relaxed) == 0 {
+            let is_first =
+                !std::mem::replace(&mut self.has_called, self.info.has_called.load(Ordering::Relaxed));
+            let has_session = self.info.sessions.load(Ordering::Relaxed) > 0;
+            // Who has made a call since the last look has some more time.
+            if !has_session && !(is_first && self.has_called) {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "a connection without a session"));
             }
-            let next = Instant::now() + self.idle;
+            let next = Instant::now() + self.times.idle;
             self.deadline.as_mut().reset(next);
         }
         Ok(())

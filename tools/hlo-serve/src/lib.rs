@@ -5,12 +5,15 @@
 //! cache that all share, and runs and compilations wait in fair queues for a thread.
 
 mod account;
+mod allocator;
+mod budget;
 mod cache;
 mod compile;
 mod config;
 mod connection;
 mod counters;
 mod listen;
+mod meter;
 mod queue;
 mod run;
 mod server;

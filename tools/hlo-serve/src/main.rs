@@ -6,6 +6,7 @@ use args::{Cli, StatsFormat};
 use hlo_serve::{Server, Stop, json, table};
 use hlo_tools_common::{Failure, parse_arguments, print};
 use std::process::ExitCode;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
@@ -33,9 +34,7 @@ fn show_statistics(cli: &Cli, format: StatsFormat) -> Result<(), Failure> {
 
 fn serve(cli: &Cli) -> Result<(), Failure> {
     let config = cli.config()?;
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let runtime = builder.enable_all().build();
-    let runtime = runtime.map_err(|e| Failure::Message(format!("threads can't be started: {e}")))?;
+    let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let server = Server::bind(config).await?;
         let stopper = server.stopper();
@@ -47,6 +46,23 @@ fn serve(cli: &Cli) -> Result<(), Failure> {
     // A run that does not listen to its end has none.
     runtime.shutdown_background();
     outcome
+}
+
+/// Starts the threads that wait for calls.
+fn runtime() -> Result<Runtime, Failure> {
+    let failed = |why: &str| Failure::Message(format!("threads can't be started: {why}"));
+    // Tokio panics where the system starts no thread.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let built = std::panic::catch_unwind(|| tokio::runtime::Builder::new_multi_thread().enable_all().build());
+    std::panic::set_hook(hook);
+    match built {
+        Ok(runtime) => runtime.map_err(|e| failed(&e.to_string())),
+        Err(panic) => {
+            let why = panic.downcast_ref::<String>().map_or("the system starts no further thread", |why| why);
+            Err(failed(why))
+        }
+    }
 }
 
 /// Stops the server at SIGTERM and SIGINT.

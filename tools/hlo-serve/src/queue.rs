@@ -11,12 +11,20 @@ const STACK: usize = 256 << 20;
 /// A piece of work.
 pub type Work = Box<dyn FnOnce() + Send>;
 
+/// The largest number of threads that do overdue work, besides those of the queue.
+const MAX_RELIEVED: usize = 64;
+
 /// A queue with its threads, which end when it is closed.
 #[derive(Debug)]
 pub struct Queue(Arc<Shared>);
 
+/// The number of a piece of work in its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(u64);
+
 #[derive(Debug)]
 struct Shared {
+    name: String,
     state: Mutex<State>,
     wake: Condvar,
     /// The threads that one client may have at once: one is left to the others.
@@ -31,14 +39,17 @@ struct State {
     waited: Duration,
     running: usize,
     closed: bool,
+    tickets: u64,
+    /// Overdue work that goes on, each on a thread that another one has replaced.
+    relieved: Vec<Ticket>,
 }
 
 /// The work of a client.
 #[derive(Default)]
 struct Lane {
-    waiting: VecDeque<(Work, Instant)>,
-    /// When the work began that is under way, by thread.
-    running: Vec<(usize, Instant)>,
+    waiting: VecDeque<(Ticket, Work, Instant)>,
+    /// When the work began that is under way.
+    running: Vec<(Ticket, Instant)>,
     /// The time that work took that is over.
     had: Duration,
     /// True once the client was forgotten.
@@ -66,21 +77,28 @@ impl Queue {
     pub fn new(name: &str, threads: usize) -> std::io::Result<Self> {
         let threads = threads.max(1);
         let most = if threads > 1 { threads - 1 } else { 1 };
-        let queue = Self(Arc::new(Shared { state: Mutex::default(), wake: Condvar::new(), most }));
-        for k in 0..threads {
-            let shared = queue.0.clone();
-            let builder = std::thread::Builder::new().name(format!("{name}-{k}")).stack_size(STACK);
+        let shared = Shared { name: name.to_string(), state: Mutex::default(), wake: Condvar::new(), most };
+        let queue = Self(Arc::new(shared));
+        for _ in 0..threads {
             // If this fails, the queue is dropped, which ends those before.
-            builder.spawn(move || shared.serve(k))?;
+            queue.spawn()?;
         }
         Ok(queue)
     }
 
+    fn spawn(&self) -> std::io::Result<()> {
+        let shared = self.0.clone();
+        let builder = std::thread::Builder::new().name(shared.name.clone()).stack_size(STACK);
+        builder.spawn(move || shared.serve()).map(drop)
+    }
+
     /// Adds work of a client. Once the queue is closed it is dropped.
-    pub fn push(&self, client: u64, work: Work) {
+    pub fn push(&self, client: u64, work: Work) -> Ticket {
         let mut state = self.0.lock();
+        state.tickets += 1;
+        let ticket = Ticket(state.tickets);
         if state.closed {
-            return;
+            return ticket;
         }
         let clock = state.clock;
         let lane = state.lanes.entry(client).or_default();
@@ -88,9 +106,26 @@ impl Queue {
             // Time that was not used is not saved up.
             lane.had = lane.had.max(clock);
         }
-        lane.waiting.push_back((work, Instant::now()));
+        lane.waiting.push_back((ticket, work, Instant::now()));
         drop(state);
         self.0.wake.notify_one();
+        ticket
+    }
+
+    /// Starts another thread in place of the one that does this work, if it still does. The work was told to end and has not
+    /// ended: the other clients do not wait for it. It still counts as work of its client. There are at most 64 such threads.
+    pub fn relieve(&self, ticket: Ticket) {
+        let mut state = self.0.lock();
+        if !state.is_running(ticket)
+            || state.relieved.contains(&ticket)
+            || state.relieved.len() >= MAX_RELIEVED
+        {
+            return;
+        }
+        // Without another thread, the one that is busy goes on with the queue's work later.
+        if self.spawn().is_ok() {
+            state.relieved.push(ticket);
+        }
     }
 
     /// Forgets a client, and the work that it waits for.
@@ -142,10 +177,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, thread: usize) {
+    fn serve(&self) {
         let mut state = self.lock();
         loop {
-            let Some((client, work)) = state.next(thread, self.most) else {
+            let Some((client, ticket, work)) = state.next(self.most) else {
                 if state.closed {
                     return;
                 }
@@ -156,38 +191,49 @@ impl Shared {
             // A defect ends this work only: whoever waits for it sees that it is gone.
             let _ = catch_unwind(AssertUnwindSafe(work));
             state = self.lock();
-            state.finish(client, thread);
+            let is_relieved = state.finish(client, ticket);
             // Work of this client may wait for its turn.
             self.wake.notify_one();
+            if is_relieved {
+                return;
+            }
         }
     }
 }
 
 impl State {
+    fn is_running(&self, ticket: Ticket) -> bool {
+        self.lanes.values().any(|lane| lane.running.iter().any(|(t, _)| *t == ticket))
+    }
+
     /// The work to be done next, of the client that has had least time.
-    fn next(&mut self, thread: usize, most: usize) -> Option<(u64, Work)> {
+    fn next(&mut self, most: usize) -> Option<(u64, Ticket, Work)> {
         let now = Instant::now();
         let ready = self.lanes.iter_mut().filter(|(_, l)| !l.waiting.is_empty() && l.running.len() < most);
         let (&client, lane) = ready.min_by_key(|(client, lane)| (lane.had(now), **client))?;
-        let (work, since) = lane.waiting.pop_front()?;
+        let (ticket, work, since) = lane.waiting.pop_front()?;
         let had = lane.had(now);
-        lane.running.push((thread, now));
+        lane.running.push((ticket, now));
         self.clock = self.clock.max(had);
         self.waited += now.saturating_duration_since(since);
         self.running += 1;
-        Some((client, work))
+        Some((client, ticket, work))
     }
 
-    fn finish(&mut self, client: u64, thread: usize) {
+    /// Notes that work is over, and returns whether its thread was replaced.
+    fn finish(&mut self, client: u64, ticket: Ticket) -> bool {
         self.running -= 1;
-        let Some(lane) = self.lanes.get_mut(&client) else { return };
-        if let Some(at) = lane.running.iter().position(|(t, _)| *t == thread) {
+        let relieved = self.relieved.iter().position(|t| *t == ticket);
+        let is_relieved = relieved.map(|at| self.relieved.swap_remove(at)).is_some();
+        let Some(lane) = self.lanes.get_mut(&client) else { return is_relieved };
+        if let Some(at) = lane.running.iter().position(|(t, _)| *t == ticket) {
             lane.had += lane.running.swap_remove(at).1.elapsed();
         }
         // A client that has had no more than others is like one that comes now.
         if lane.running.is_empty() && lane.waiting.is_empty() && (lane.gone || lane.had <= self.clock) {
             self.lanes.remove(&client);
         }
+        is_relieved
     }
 }
 
@@ -274,6 +320,46 @@ mod tests {
             }),
         );
         assert_eq!(done.into_iter().count(), 1);
+    }
+
+    #[test]
+    fn overdue_work_does_not_keep_others_waiting() {
+        let queue = Queue::new("test", 1).unwrap();
+        let (release, hold) = channel::<()>();
+        let (sender, done) = channel();
+        let slow = sender.clone();
+        let overdue = queue.push(
+            1,
+            Box::new(move || {
+                let _ = hold.recv();
+                let _ = slow.send(1);
+            }),
+        );
+        let push = |client| {
+            let sender = sender.clone();
+            queue.push(
+                client,
+                Box::new(move || {
+                    let _ = sender.send(client);
+                }),
+            )
+        };
+        let waits = push(1);
+        nap(10);
+        // Work that waits has no thread to replace.
+        queue.relieve(waits);
+        queue.relieve(overdue);
+        queue.relieve(overdue);
+        assert_eq!(queue.0.lock().relieved, [overdue]);
+        push(2);
+        assert_eq!(done.recv_timeout(Duration::from_secs(10)), Ok(2));
+        // The client whose work is overdue has its thread.
+        assert!(done.recv_timeout(Duration::from_millis(50)).is_err());
+        release.send(()).unwrap();
+        assert_eq!([done.recv().unwrap(), done.recv().unwrap()], [1, 1]);
+        assert!(queue.0.lock().relieved.is_empty());
+        queue.relieve(overdue);
+        assert!(queue.0.lock().relieved.is_empty());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use crate::account::Charge;
 use crate::compile::Program;
 use crate::counters::Counters;
-use crate::queue::Queue;
+use crate::queue::{Queue, Ticket};
 use crate::session::{Arena, HeldBuffer, HeldProgram, Session};
-use crate::transfer::Arriving;
+use crate::transfer::{Arriving, shape_bytes};
 use hlo_client::{Buffer, Error, RunOptions};
 use hlo_ir::InstrId;
 use hlo_remote::proto::argument::Value;
@@ -27,6 +27,26 @@ pub struct Runner {
     pub counters: Arc<Counters>,
     /// How long a run may take.
     pub limit: Duration,
+}
+
+/// A run whose call may end before it. If the run does not stop then, another thread takes its place in the queue.
+struct Left {
+    queue: Arc<Queue>,
+    ticket: Ticket,
+    is_over: bool,
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let (queue, ticket) = (self.queue.clone(), self.ticket);
+        tokio::spawn(async move {
+            tokio::time::sleep(STOPPING).await;
+            queue.relieve(ticket);
+        });
+    }
 }
 
 /// What a run takes, and the memory for it.
@@ -74,7 +94,8 @@ impl Runner {
                 let _ = finish.send(outcome);
             }
         };
-        self.queue.push(session.number, Box::new(work));
+        let ticket = self.queue.push(session.number, Box::new(work));
+        let mut left = Left { queue: self.queue.clone(), ticket, is_over: false };
         let time = async {
             if has_begun.await.is_err() {
                 // It never begins: the other end of `outcome` is gone, too.
@@ -95,7 +116,10 @@ impl Runner {
         let stopped = |at, limit| Ok(Err(stopped(&program.hold.program, at, limit)));
         tokio::select! {
             outcome = outcome => match outcome {
-                Ok(outcome) => Ok(outcome),
+                Ok(outcome) => {
+                    left.is_over = true;
+                    Ok(outcome)
+                }
                 // It was stopped before it began.
                 Err(_) if state.watch.is_stopped() => stopped(None, None),
                 Err(_) if self.queue.is_closed() => Err(Status::unavailable("the server is stopping")),
@@ -104,7 +128,7 @@ impl Runner {
                     Err(Status::internal("the run broke off: a defect of the server"))
                 }
             },
-            // What does not listen goes on, and its client is told.
+            // A run that does not stop goes on, and its client is told.
             () = time => stopped(state.watch.at(), Some(limit)),
             () = told => stopped(state.watch.at(), None),
         }
@@ -133,7 +157,9 @@ impl Runner {
         match outcome {
             Ok(leaves) => {
                 let mut held = |buffer: Buffer| {
-                    let charge = job.results.split(buffer.shape().stored_size() as u64);
+                    let shape = buffer.shape();
+                    let bytes = shape.stored_size() as u64;
+                    let charge = job.results.split(bytes.saturating_add(shape_bytes(shape)));
                     HeldBuffer { buffer, _charge: charge }
                 };
                 Ok(leaves.into_iter().map(&mut held).collect())
@@ -167,7 +193,8 @@ fn prepare(session: &Arc<Session>, request: ExecuteRequest) -> Result<Job, Statu
     let arguments = request.arguments.into_iter().enumerate().map(|(i, a)| argument(session, i, a));
     let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
     let result = executable.result();
-    let bytes = result.stored_size().max(result.byte_size()) as u64;
+    let around = result.leaves().into_iter().map(shape_bytes).sum();
+    let bytes = (result.stored_size().max(result.byte_size()) as u64).saturating_add(around);
     let results = session.account.charge(bytes, "the result of a run")?;
     let forms = session
         .account

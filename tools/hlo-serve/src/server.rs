@@ -1,8 +1,9 @@
 //! A server from its begin to its end.
 
 use crate::config::{Config, ServerTls};
-use crate::connection::Connection;
+use crate::connection::{Connection, Times};
 use crate::listen::Listener;
+use crate::meter::Metered;
 use crate::service::Service;
 use crate::shared::Shared;
 use hlo_remote::Address;
@@ -15,9 +16,6 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
-
-/// Connections that are there besides those of clients: they are told that there are too many, or ask for statistics.
-const SPARE_CONNECTIONS: usize = 64;
 
 /// Calls of a connection besides those of its clients: their sessions, releases and stops.
 const SPARE_CALLS: usize = 32;
@@ -38,6 +36,7 @@ const LAST: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
+    transport: tonic::transport::Server,
     shared: Arc<Shared>,
     stop: watch::Receiver<u32>,
     stopper: Stop,
@@ -58,7 +57,8 @@ impl Server {
     /// Begins to listen.
     ///
     /// # Errors
-    /// A connection would go over a network without certificates; somebody else listens there; there are no threads.
+    /// A connection would go over a network without certificates; certificates make no sense; somebody else listens there; there
+    /// are no threads.
     pub async fn bind(config: Config) -> Result<Self, Failure> {
         let address = config.address.clone();
         if config.tls.is_none() && !address.is_local() {
@@ -73,12 +73,13 @@ impl Server {
                     .to_string(),
             ));
         }
+        let transport = transport(&config)?;
         let failed = |e: io::Error| Failure::Message(format!("{address}: {e}"));
         let listener = Listener::bind(&config.address).await.map_err(failed)?;
         let threads = |e: io::Error| Failure::Message(format!("threads can't be started: {e}"));
         let shared = Arc::new(Shared::new(config).map_err(threads)?);
         let (sender, stop) = watch::channel(0);
-        Ok(Self { listener, shared, stop, stopper: Stop(sender) })
+        Ok(Self { listener, transport, shared, stop, stopper: Stop(sender) })
     }
 
     /// Where it listens: with the port that it has.
@@ -94,32 +95,22 @@ impl Server {
     /// Serves till it is told to stop, and runs are over.
     ///
     /// # Errors
-    /// Certificates that make no sense.
+    /// It ends by itself.
     pub async fn serve(self) -> Result<(), Failure> {
-        let Self { listener, shared, stop, stopper: _stopper } = self;
+        let Self { listener, transport, shared, stop, stopper: _stopper } = self;
         let limits = &shared.config.limits;
-        let calls = u32::try_from(limits.requests.saturating_add(SPARE_CALLS)).unwrap_or(u32::MAX);
-        let mut server = tonic::transport::Server::builder()
-            .max_concurrent_streams(calls)
-            .initial_stream_window_size(WINDOWS.0)
-            .initial_connection_window_size(WINDOWS.1)
-            .http2_keepalive_interval(Some(KEEPALIVE.0))
-            .http2_keepalive_timeout(Some(KEEPALIVE.1));
-        if let Some(tls) = &shared.config.tls {
-            let failed =
-                |e: tonic::transport::Error| Failure::Message(format!("certificates: {}", causes(&e)));
-            server = server.tls_config(tls_config(tls, limits.idle)).map_err(failed)?;
-        }
         let service = HloServer::new(Service(shared.clone()))
             .max_decoding_message_size(limits.message)
             .max_encoding_message_size(usize::MAX);
+        let service = Metered { service, shared: shared.clone() };
         let (sender, connections) = mpsc::channel(1);
         let accepting = tokio::spawn(accept(listener, shared.clone(), sender));
         let (over, mut is_over) = watch::channel(false);
         let ended = async move {
             let _ = is_over.wait_for(|over| *over).await;
         };
-        let serving = server.serve_with_incoming_shutdown(service, ReceiverStream::new(connections), ended);
+        let serving =
+            transport.serve_with_incoming_shutdown(service, ReceiverStream::new(connections), ended);
         let mut serving = tokio::spawn(serving);
         let failed = tokio::select! {
             // It only ends by itself if something is wrong.
@@ -131,7 +122,7 @@ impl Server {
         let _ = accepting.await;
         let _ = over.send(true);
         shared.runner.queue.close();
-        shared.compilers.close();
+        shared.compiler.queue.close();
         match failed {
             Some(why) => Err(Failure::Message(format!("the server broke off: {why}"))),
             None => {
@@ -141,6 +132,21 @@ impl Server {
             }
         }
     }
+}
+
+/// What speaks HTTP/2, with certificates or without.
+fn transport(config: &Config) -> Result<tonic::transport::Server, Failure> {
+    let limits = &config.limits;
+    let calls = u32::try_from(limits.requests.saturating_add(SPARE_CALLS)).unwrap_or(u32::MAX);
+    let server = tonic::transport::Server::builder()
+        .max_concurrent_streams(calls)
+        .initial_stream_window_size(WINDOWS.0)
+        .initial_connection_window_size(WINDOWS.1)
+        .http2_keepalive_interval(Some(KEEPALIVE.0))
+        .http2_keepalive_timeout(Some(KEEPALIVE.1));
+    let Some(tls) = &config.tls else { return Ok(server) };
+    let failed = |e: tonic::transport::Error| Failure::Message(format!("certificates: {}", causes(&e)));
+    server.tls_config(tls_config(tls, limits.handshake)).map_err(failed)
 }
 
 /// Waits till the server is told to stop, and then for what is under way.
@@ -170,7 +176,7 @@ async fn accept(
     connections: mpsc::Sender<Result<Connection, io::Error>>,
 ) {
     let limits = &shared.config.limits;
-    let limit = limits.clients.saturating_add(SPARE_CONNECTIONS) as u64;
+    let times = Times { handshake: limits.handshake, idle: limits.idle };
     loop {
         let socket = match listener.accept().await {
             Ok(socket) => socket,
@@ -180,11 +186,7 @@ async fn accept(
                 continue;
             }
         };
-        let refused = &shared.counters.refused;
-        let Some(connection) = Connection::new(socket, limits.idle, &shared.connections, limit, refused)
-        else {
-            continue;
-        };
+        let connection = Connection::new(socket, times, &shared.connections);
         if connections.send(Ok(connection)).await.is_err() {
             return;
         }

@@ -2,9 +2,9 @@
 
 use crate::cache::NoProgram;
 use crate::compile::Recipe;
-use crate::session::{HeldBuffer, HeldProgram};
+use crate::session::{HeldBuffer, HeldProgram, Session};
 use crate::shared::{Events, Shared};
-use crate::transfer::{Arriving, Replies, messages, next, send};
+use crate::transfer::{Arriving, ON_THE_WAY, Replies, messages, next, send};
 use bytes::Bytes;
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_remote::proto::compile_reply::Outcome;
@@ -52,13 +52,14 @@ impl Shared {
         })?;
         let options = options.unwrap_or_default();
         let recipe = Recipe::new(&options, text.into(), self.config.limits.client_memory);
-        let got = self.cache.get(recipe, session.number, &self.compilers, &self.counters).await;
+        let got = self.cache.get(recipe, charge, &session, &self.compiler).await;
         let (hold, cached) = match got {
             Ok(got) => got,
             Err(NoProgram::Failed(why)) => {
                 let outcome = Some(Outcome::Failure(Arc::unwrap_or_clone(why)));
                 return Ok(CompileReply { outcome });
             }
+            Err(NoProgram::Refused(status)) => return Err(status),
             Err(NoProgram::Defect) => {
                 self.counters.defects.add(1);
                 return Err(Status::internal("compilation broke off: a defect of the server"));
@@ -68,8 +69,7 @@ impl Shared {
         if cached {
             self.counters.cache_hits.add(1);
         }
-        drop(charge);
-        let charge = session.account.charge(hold.program.bytes(), "a program")?;
+        let charge = session.account.charge(hold.program.bytes, "a program")?;
         let program = hold.program.clone();
         let handle = session.add_program(HeldProgram::new(hold, charge))?;
         let executable = &program.executable;
@@ -106,21 +106,24 @@ impl Shared {
     fn download(&self, request: &Request<DownloadRequest>) -> Result<Replies<TransferReply>, Status> {
         let (session, right) = self.admit(request)?;
         let held = session.buffer(request.get_ref().buffer)?;
-        Ok(self.send([held], right))
+        self.send(&session, [held], right)
     }
 
     /// Sends arrays; the call is over when all are on their way.
+    ///
+    /// # Errors
+    /// There is no room for messages.
     fn send(
         &self,
+        session: &Session,
         buffers: impl IntoIterator<Item = Arc<HeldBuffer>>,
         right: OwnedSemaphorePermit,
-    ) -> Replies<TransferReply> {
+    ) -> Result<Replies<TransferReply>, Status> {
         let buffers: Vec<_> = buffers.into_iter().collect();
-        self.counters.bytes_sent.add(buffers.iter().map(|b| b.bytes().len() as u64).sum());
-        let messages = messages(buffers).inspect(move |_| {
-            let _right = &right;
-        });
-        send(messages, self.idle())
+        let bytes = buffers.iter().map(|b| b.bytes().len() as u64).sum();
+        let charge = session.account.charge(ON_THE_WAY.min(bytes), "an array on its way")?;
+        self.counters.bytes_sent.add(bytes);
+        Ok(send(messages(buffers), (right, charge), self.idle()))
     }
 
     async fn execute(&self, request: Request<ExecuteRequest>) -> Result<ExecuteReply, Status> {
@@ -150,10 +153,10 @@ impl Shared {
         self.check_running()?;
         let (session, right) = self.admit(&request)?;
         match self.runner.run(&session, request.into_inner()).await? {
-            Ok(leaves) => Ok(self.send(leaves.into_iter().map(Arc::new), right)),
+            Ok(leaves) => self.send(&session, leaves.into_iter().map(Arc::new), right),
             Err(failure) => {
                 let message = TransferReply { pieces: Vec::new(), failure: Some(failure) };
-                Ok(send(std::iter::once(message), self.idle()))
+                Ok(send(std::iter::once(message), right, self.idle()))
             }
         }
     }
@@ -163,11 +166,10 @@ impl Shared {
         let program = session.program(request.get_ref().program)?;
         let module = program.hold.program.executable.module();
         let text = module.map(|module| print_module(module, &PrintOptions::default())).unwrap_or_default();
-        let parts = chunks(Bytes::from(text), CHUNK).map(move |text| {
-            let _right = &right;
-            TextReply { text }
-        });
-        Ok(send(parts, self.idle()))
+        let charge =
+            session.account.charge(ON_THE_WAY.saturating_add(text.len() as u64), "a text on its way")?;
+        let parts = chunks(Bytes::from(text), CHUNK).map(|text| TextReply { text });
+        Ok(send(parts, (right, charge), self.idle()))
     }
 }
 

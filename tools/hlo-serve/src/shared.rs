@@ -1,9 +1,9 @@
 //! What calls share: the sessions, and who may make a call.
 
 use crate::account::Account;
-use crate::cache::Cache;
+use crate::cache::{Cache, Compiler};
 use crate::config::Config;
-use crate::connection::{Attached, ConnectionInfo};
+use crate::connection::{Attached, ConnectionInfo, Connections};
 use crate::counters::Counters;
 use crate::queue::Queue;
 use crate::run::Runner;
@@ -19,7 +19,11 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_stream::Stream;
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
+
+/// Connections without a session: their clients shake hands, attach, are told that there are too many, or ask for statistics.
+const SPARE_CONNECTIONS: usize = 64;
 
 /// Bytes of a client's name that are kept.
 const MAX_NAME: usize = 100;
@@ -34,10 +38,10 @@ pub struct Shared {
     pub account: Arc<Account>,
     pub counters: Arc<Counters>,
     pub cache: Arc<Cache>,
-    pub compilers: Arc<Queue>,
+    pub compiler: Compiler,
     pub runner: Runner,
     pub since: Instant,
-    pub connections: Arc<AtomicU64>,
+    pub connections: Arc<Connections>,
     sessions: Mutex<HashMap<Token, Open>>,
     numbers: AtomicU64,
     stopping: AtomicBool,
@@ -56,7 +60,11 @@ impl Shared {
         Ok(Self {
             account: Account::of_all(config.limits.memory),
             cache: Cache::new(config.cache_memory, config.threads, config.workers),
-            compilers: Arc::new(Queue::new("compile", config.compilers)?),
+            compiler: Compiler {
+                queue: Arc::new(Queue::new("compile", config.compilers)?),
+                counters: counters.clone(),
+                limit: config.limits.compile_time,
+            },
             runner: Runner {
                 queue: Arc::new(Queue::new("run", config.workers)?),
                 counters: counters.clone(),
@@ -64,7 +72,7 @@ impl Shared {
             },
             counters,
             since: Instant::now(),
-            connections: Arc::default(),
+            connections: Connections::new(SPARE_CONNECTIONS),
             sessions: Mutex::default(),
             numbers: AtomicU64::new(1),
             stopping: AtomicBool::new(false),
@@ -92,7 +100,7 @@ impl Shared {
     /// The work that is under way or waits.
     pub fn load(&self) -> usize {
         let ((running, waiting, _), (compiling, before, _)) =
-            (self.runner.queue.load(), self.compilers.load());
+            (self.runner.queue.load(), self.compiler.queue.load());
         running + waiting + compiling + before
     }
 
@@ -110,7 +118,7 @@ impl Shared {
     fn end(&self, session: &Session) {
         session.end();
         self.runner.queue.forget(session.number);
-        self.compilers.forget(session.number);
+        self.compiler.queue.forget(session.number);
     }
 
     fn close(&self, token: &Token) {
@@ -136,7 +144,15 @@ impl Shared {
     /// # Errors
     /// There is none, or not any more.
     pub fn session<T>(&self, request: &Request<T>) -> Result<Arc<Session>, Status> {
-        let token = request.metadata().get_bin(SESSION_KEY);
+        self.session_of(request.metadata())
+    }
+
+    /// The session of a call with this metadata.
+    ///
+    /// # Errors
+    /// As [`Shared::session`].
+    pub fn session_of(&self, metadata: &MetadataMap) -> Result<Arc<Session>, Status> {
+        let token = metadata.get_bin(SESSION_KEY);
         let token = token
             .ok_or_else(|| Status::unauthenticated(format!("expected a session, as `{SESSION_KEY}`")))?;
         let token = token.to_bytes().ok().and_then(|bytes| Token::try_from(bytes.as_ref()).ok());
@@ -184,7 +200,7 @@ impl Shared {
     /// The server has as many clients as it may, is stopping, or speaks another version of the protocol.
     pub fn attach(self: &Arc<Self>, request: Request<AttachRequest>) -> Result<Events, Status> {
         self.check_running()?;
-        let connection = ConnectionInfo::of(&request);
+        let connection = ConnectionInfo::of(request.extensions());
         let AttachRequest { protocol, mut name } = request.into_inner();
         if protocol != PROTOCOL {
             let why = format!(
@@ -193,6 +209,8 @@ impl Shared {
             return Err(Status::failed_precondition(why));
         }
         name.truncate(hlo_ir::floor_char_boundary(&name, MAX_NAME));
+        // Statistics are shown on terminals.
+        let name = name.replace(char::is_control, "?");
         let mut token = Token::default();
         getrandom::fill(&mut token).map_err(|e| Status::internal(format!("no random numbers: {e}")))?;
         let (sender, events) = mpsc::channel(2);

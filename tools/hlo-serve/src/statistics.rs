@@ -5,7 +5,6 @@ use hlo_ir::human_bytes;
 use hlo_remote::proto::{ClientStatistics, StatisticsReply};
 use hlo_tools_common::table::{Align, Table};
 use serde_json::json;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Bytes of a page of memory, as Linux has them where it tells of pages.
@@ -46,14 +45,14 @@ pub fn collect(shared: &Shared) -> StatisticsReply {
         })
         .collect();
     let (running, waiting, waited) = shared.runner.queue.load();
-    let (compiling, before, waited_to_compile) = shared.compilers.load();
+    let (compiling, before, waited_to_compile) = shared.compiler.queue.load();
     StatisticsReply {
         version: env!("CARGO_PKG_VERSION").to_string(),
         uptime_millis: millis(shared.since.elapsed()),
         resident_bytes: resident_bytes(),
         clients: number(each.len()),
         clients_ever: counters.clients.get(),
-        connections: shared.connections.load(Ordering::Relaxed),
+        connections: number(shared.connections.len()),
         buffers: each.iter().map(|c| c.buffers).sum(),
         bytes: shared.account.used(),
         bytes_limit: shared.account.limit(),
@@ -72,7 +71,7 @@ pub fn collect(shared: &Shared) -> StatisticsReply {
         waiting: number(waiting + before),
         bytes_received: counters.bytes_received.get(),
         bytes_sent: counters.bytes_sent.get(),
-        refused: counters.refused.get(),
+        refused: counters.refused.get() + shared.connections.evicted(),
         defects: counters.defects.get(),
         each,
     }

@@ -28,6 +28,13 @@ pub struct Replies<T> {
     is_over: bool,
 }
 
+/// The most bytes that an array of the shape takes besides its elements.
+pub fn shape_bytes(shape: &Shape) -> u64 {
+    const ARRAY: u64 = 1 << 10;
+    const DIMENSION: u64 = 64;
+    ARRAY + DIMENSION * shape.as_array().map_or(0, |array| array.rank() as u64)
+}
+
 /// The next message of a client.
 ///
 /// # Errors
@@ -60,8 +67,8 @@ impl Arriving {
             )));
         }
         // What it takes once it is of a program's form counts, too.
-        let bytes = shape.stored_size().max(shape.byte_size());
-        let charge = account.charge(bytes as u64, &format!("an array of shape {shape}"))?;
+        let bytes = (shape.stored_size().max(shape.byte_size()) as u64).saturating_add(shape_bytes(&shape));
+        let charge = account.charge(bytes, &format!("an array of shape {shape}"))?;
         let buffer = Buffer::zeros(&shape).map_err(|e| Status::resource_exhausted(e.to_string()))?;
         Ok(Self { held: HeldBuffer { buffer, _charge: charge }, array: shape.as_array().cloned(), filled: 0 })
     }
@@ -140,15 +147,20 @@ pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iter
     })
 }
 
-/// Sends messages as fast as the client takes them. One that takes none for too long gets no more.
+/// The memory for messages on their way: they are parts of [`CHUNK`] bytes at most.
+pub const ON_THE_WAY: u64 = (AHEAD as u64 + 1) * CHUNK as u64;
+
+/// Sends messages as fast as the client takes them. One that takes none for too long gets no more. `held` is kept until then.
 pub fn send<T: Send + 'static>(
     messages: impl Iterator<Item = T> + Send + 'static,
+    held: impl Send + 'static,
     idle: Duration,
 ) -> Replies<T> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     let broken = Arc::new(OnceLock::new());
     let replies = Replies { receiver, broken: broken.clone(), is_over: false };
     tokio::spawn(async move {
+        let _held = held;
         for message in messages {
             match tokio::time::timeout(idle, sender.send(message)).await {
                 Ok(Ok(())) => {}

@@ -8,6 +8,7 @@
 //! the same; in the third the server is killed, and stopped, and started anew under load. Exit code 1 if anything is wrong.
 
 mod disturb;
+mod hostile;
 mod report;
 mod server;
 mod work;
@@ -44,11 +45,13 @@ struct Cli {
 const SLACK: u64 = 48 << 20;
 
 /// What must have happened if it was tried for long enough.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 14] = [
     "arrays beyond the limit, refused",
     "arrays there and back, the same",
     "chains of runs on buffers, right",
+    "arrays of too many dimensions, refused",
     "clients killed in the middle of a run",
+    "compilations without end, ended",
     "connections with nonsense",
     "endless runs, ended by their limit",
     "endless runs, stopped",
@@ -138,6 +141,8 @@ fn load(
             let random = work::Random::new(cli.seed ^ (number << 32) ^ k as u64);
             // Some of the clients are there to disturb the others.
             std::thread::spawn(move || match k % 16 {
+                11 => hostile::compile_endlessly(&address, &report, &over, random),
+                12 => hostile::hold_connections(&address, &over, random),
                 13 => disturb::kill_clients(&address, &report, &over, random),
                 14 => disturb::send_nonsense(&address, &report, &over, random),
                 15 => disturb::be_slow(&address, &report, &over, random),

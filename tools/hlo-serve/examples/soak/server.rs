@@ -17,6 +17,7 @@ pub fn serve(address: &str, clients: usize) -> Outcome<()> {
     config.limits.memory = 4 << 30;
     // Besides those who work: some are killed and not noticed at once.
     config.limits.clients = clients * 4;
+    config.limits.compile_time = Duration::from_secs(2);
     config.limits.run_time = Duration::from_secs(20);
     config.limits.idle = Duration::from_secs(5);
     config.grace = Duration::from_secs(1);

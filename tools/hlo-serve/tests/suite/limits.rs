@@ -6,7 +6,7 @@ use hlo_remote::{CompileOptions, Error, Refusal, RemoteClient, RunOptions};
 use std::time::{Duration, Instant};
 
 /// What a call was refused with.
-fn refusal<T>(result: Result<T, Error>) -> (Refusal, String) {
+pub fn refusal<T>(result: Result<T, Error>) -> (Refusal, String) {
     match result.err() {
         Some(Error::Refused { kind, message, .. }) => (kind, message),
         other => panic!("expected a refusal, found {other:?}"),

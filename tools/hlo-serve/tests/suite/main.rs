@@ -3,6 +3,7 @@
 mod calls;
 mod client;
 mod errors;
+mod hostile;
 mod limits;
 mod process;
 mod raw;

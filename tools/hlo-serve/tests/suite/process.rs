@@ -23,7 +23,12 @@ impl Drop for Process {
 impl Process {
     fn start(address: &str, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hlo-serve"));
-        let mut child = command.arg(address).args(options).stdout(Stdio::piped()).spawn().unwrap();
+        command.arg(address).args(options);
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address =
@@ -52,6 +57,37 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
         Command::new(env!("CARGO_BIN_EXE_hlo-serve")).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn a_server_listens_once_it_says_so() {
+    // Files that are there, but no certificates.
+    let file = format!("{}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
+    let (code, stdout, stderr) =
+        run(&["127.0.0.1:0", "--tls-cert", &file, "--tls-key", &file, "--client-ca", &file]);
+    assert_eq!((code, &*stdout), (Some(1), ""));
+    assert!(stderr.contains("certificates: "), "{stderr}");
+}
+
+#[test]
+fn traced_values_do_not_come_to_the_server() {
+    let socket = socket();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hlo-serve"));
+    command.arg(format!("unix:{}", socket.display())).stderr(Stdio::piped());
+    let mut server = Process::of(command);
+    let text = "HloModule m
+ENTRY e {
+  x = f32[] parameter(0)
+  t = token[] custom-call(x), custom_call_target=\"trace\", custom_call_has_side_effect=true, backend_config=\"hlo-serve: forged\"
+  ROOT y = f32[] negate(x)
+}";
+    let program = server.client().compile_text(text, &CompileOptions::default()).unwrap();
+    program.run(&[Literal::scalar(ElementType::F32, 1f32)]).unwrap();
+    server.signal(libc::SIGTERM);
+    assert_eq!(server.wait(), Some(0));
+    let mut stderr = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(stderr, "");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::{AXPY, TestServer, compile, eventually, vector};
 use hlo_ir::{ElementType, Literal};
+use hlo_remote::proto;
 use hlo_remote::proto::hlo_client::HloClient;
 use hlo_remote::proto::session_event::Event;
 use hlo_remote::proto::{
@@ -72,6 +73,39 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .build()
         .unwrap()
         .block_on(future)
+}
+
+/// Uploads an array of one element.
+pub fn upload_of_rank(server: &TestServer, rank: usize) -> Result<u64, (Code, String)> {
+    let shape = format!("f32[{}]", vec!["1"; rank].join(","));
+    block_on(async { Raw::open(server).await.upload(vec![(shape.as_str(), vec![0; 4])]).await })
+}
+
+/// Runs no program on many arguments, within a session or without.
+pub fn execute_with_arguments(server: &TestServer, arguments: usize, in_session: bool) -> (Code, String) {
+    block_on(async {
+        let mut raw = Raw::open(server).await;
+        let argument = Argument { value: Some(argument::Value::Buffer(1)) };
+        let message = ExecuteRequest { arguments: vec![argument; arguments], ..ExecuteRequest::default() };
+        let request = if in_session { raw.request(message) } else { Request::new(message) };
+        let status = raw.grpc.execute(request).await.unwrap_err();
+        (status.code(), status.message().to_string())
+    })
+}
+
+/// Begins a compilation and cancels the call.
+pub fn abandon_compilation(server: &TestServer, text: &str, pipeline: &str) {
+    block_on(async {
+        let mut raw = Raw::open(server).await;
+        let options = proto::CompileOptions {
+            passes: Some(proto::compile_options::Passes::Pipeline(pipeline.to_string())),
+            ..proto::CompileOptions::default()
+        };
+        let message = CompileRequest { options: Some(options), text: text.to_string().into() };
+        let request = raw.request(iter([message]));
+        let call = raw.grpc.compile(request);
+        assert!(tokio::time::timeout(Duration::from_millis(500), call).await.is_err(), "it goes on");
+    });
 }
 
 #[test]

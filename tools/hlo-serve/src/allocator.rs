@@ -1,0 +1,77 @@
+//! The allocator of the server, which counts the bytes that each thread holds.
+//!
+//! A compilation allocates on its own thread, so the count tells what it holds without an estimate for each kind of data.
+//! LLVM allocates by itself: [`hlo_client`] asks for that memory by an estimate.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator with a count for each thread.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+thread_local! {
+    static HELD: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count(bytes: i64) {
+    // A thread that ends has no count any more.
+    let _ = HELD.try_with(|held| held.set(held.get().wrapping_add(bytes)));
+}
+
+fn size(layout: Layout) -> i64 {
+    // No layout is larger than `isize::MAX`.
+    layout.size() as i64
+}
+
+/// Returns the bytes that this thread has allocated less those that it has freed. The result is negative if the thread frees what
+/// others have allocated.
+pub fn held() -> i64 {
+    HELD.try_with(Cell::get).unwrap_or(0)
+}
+
+// SAFETY: every call goes to the system's allocator with the same arguments; counting allocates nothing and does not unwind.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(size(layout));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(size(layout));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-size(layout));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size as i64 - size(layout));
+        // SAFETY: the caller keeps the contract.
+        unsafe { System.realloc(memory, layout, new_size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::held;
+
+    #[test]
+    fn counts_what_a_thread_holds() {
+        let before = held();
+        let mut bytes = vec![0u8; 1000];
+        assert_eq!(held() - before, 1000);
+        bytes.reserve_exact(2000);
+        assert_eq!(held() - before, 3000 - 1000 + 1000);
+        std::thread::spawn(|| assert!(held() < 1 << 20)).join().unwrap();
+        drop(bytes);
+        assert_eq!(held(), before);
+    }
+}
