@@ -21,9 +21,9 @@ fn check_opcodes(module: &Module) -> Result<(), Vec<Diag>> {
     let own = all.filter(|&&i| matches!(module[i].op, Op::Contraction(_)));
     let refusal = |&i: &InstrId| {
         let message = format!("`{}` is a contraction, an opcode that XLA does not have", module[i].name);
-        Diag::error(message)
-            .at_instruction(module.span(i), Part::Head, "")
-            .note("`--passes=contraction-raising` expresses contractions by products, convolutions and reductions")
+        Diag::error(message).at_instruction(module.span(i), Part::Head, "").note(
+            "`--passes=contraction-raising` expresses contractions by products, convolutions and reductions",
+        )
     };
     let errors: Vec<Diag> = own.take(MAX_REPORTS).map(refusal).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
