@@ -1,6 +1,6 @@
 //! What `elementary-function-expander` makes gives what the interpreter's functions give, which are other formulas.
 
-use hlo_ir::Literal;
+use hlo_ir::{Literal, Module};
 use hlo_passes::Pipeline;
 use std::fmt::Write;
 
@@ -26,8 +26,9 @@ fn both(op: &str, ty: &str, arguments: &[String]) -> [Literal; 2] {
         hlo_parser::parse_literal(&value).unwrap_or_else(|e| panic!("{value}: {e:?}"))
     };
     let inputs: Vec<Literal> = arguments.iter().map(literal).collect();
-    let evaluate =
-        |module| hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).expect("a value");
+    let evaluate = |module: &Module| {
+        hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).expect("a value")
+    };
     let before = evaluate(&module);
     let pipeline = Pipeline::parse("elementary-function-expander").expect("a pass");
     pipeline.run(&mut module, &mut ()).expect("a valid module");
