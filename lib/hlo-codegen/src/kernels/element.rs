@@ -400,9 +400,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let mut inner = Vec::new();
         for ((i, p), &size) in index.iter().zip(&attrs.padding).zip(&from.dims) {
             // The verifier bounds the padded size, not each part of it.
-            let shifted = i.plus(p.low.saturating_neg());
             let step = p.interior.saturating_add(1);
             let last = (size - 1).saturating_mul(step);
+            let shifted = i.without_padding(b, p.low, last);
             if shifted.hi < 0 || shifted.lo > last || size == 0 {
                 return self.value(padding, &[]);
             }

@@ -99,6 +99,21 @@ impl<'c> Idx<'c> {
         }
     }
 
+    /// The position in an array whose last one is `last`, of an index into the array with `low` places of padding before
+    /// it. Of an index after the array it is any position after `last`, so that none overflows.
+    pub fn without_padding(self, b: &Builder<'c>, low: i64, last: i64) -> Self {
+        let end = i128::from(low) + i128::from(last) + 1;
+        if end <= i128::from(self.lo) {
+            return Self::constant(last.saturating_add(1));
+        }
+        if i128::from(self.hi) - i128::from(low) <= i128::from(i64::MAX) {
+            return self.plus(-low);
+        }
+        // The end is one of the indices.
+        let end = end as i64;
+        Self::value(b.binary(Binary::Smin, self.emit(b), b.index(end)), self.lo, end).plus(-low)
+    }
+
     /// `n - self` for a constant.
     pub fn subtracted_from(self, b: &Builder<'c>, n: i64) -> Self {
         match self.base {

@@ -22,6 +22,7 @@ mod columns;
 pub(crate) mod combiner;
 pub(crate) mod comparator;
 mod contraction;
+mod covered;
 mod cumulative;
 mod dot;
 mod element;
@@ -265,7 +266,9 @@ fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
             }
             Op::ReduceWindow(a) => {
                 let is_cumulative = cumulative::is_whole(body, id) && cumulative::plan(module, id).is_some();
-                let window = if is_cumulative { 1 } else { product(a.window.dims.iter().map(|w| w.size)) };
+                let sizes = a.window.dims.iter().zip(&array(module, module[id].operands[0])?.dims);
+                let covered = product(sizes.map(|(w, &size)| w.most_covered(size)));
+                let window = if is_cumulative { 1 } else { covered };
                 let leaves = module[id].shape.leaves();
                 let result = leaves[0].as_array().map_or(0, |a| a.element_count() as i64);
                 most = most.max(result.saturating_mul(window));

@@ -5,11 +5,12 @@
 //! nothing is shared: these dimensions are the kernel's iterations.
 
 use super::body::{Root, array};
-use super::carried::carried_loops;
+use super::carried::{carried_loops, carried_spans};
+use super::covered::CoveredLoops;
 use super::element::ElementCx;
 use super::index::{self, Idx};
 use super::scalar;
-use super::window::{accumulate, base_index, window_of_rank};
+use super::window::{accumulate, window_of_rank};
 use crate::builder::{Binary, V};
 use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
@@ -54,8 +55,9 @@ impl<'a> Plan<'a> {
 
     /// The elements that are looked at: those of all windows.
     pub fn work(&self) -> i64 {
-        let taps = self.window.iter().fold(1i64, |n, w| n.saturating_mul(w.size));
-        taps.saturating_mul(self.places.element_count() as i64)
+        let sizes = self.window.iter().zip(&self.shape.dims);
+        let covered = sizes.fold(1i64, |n, (w, &size)| n.saturating_mul(w.most_covered(size)));
+        covered.saturating_mul(self.places.element_count() as i64)
     }
 
     fn sizes(&self, shape: &ArrayShape, dims: &[usize]) -> Vec<i64> {
@@ -113,16 +115,10 @@ fn update<'c>(
     let (b, module) = (cx.b, cx.body.module);
     let ty = plan.shape.element_type;
     let types = carried(ty);
-    let taps: Vec<i64> = plan.window.iter().map(|w| w.size).collect();
+    let loops = CoveredLoops::new(cx, &plan.window, &plan.shape.dims, place);
     let nothing = types.iter().map(|&t| elem::constant(b, t, &[])).collect();
-    let chosen = carried_loops(cx, &taps, &types, nothing, &mut Vec::new(), &mut |tap, so_far| {
-        let mut inside: Option<V<'c>> = None;
-        let mut at = Vec::with_capacity(tap.len());
-        for (d, w) in plan.window.iter().enumerate() {
-            let offset = tap[d].times(b, w.rhs_dilate);
-            let position = place[d].times(b, w.stride).add(b, offset).plus(w.pad_low.saturating_neg());
-            at.push(base_index(cx, position, plan.shape.dims[d], w.lhs_dilate, &mut inside));
-        }
+    let chosen = carried_spans(cx, &loops.spans(), &types, nothing, &mut Vec::new(), &mut |at, so_far| {
+        let (at, inside) = loops.element(cx, at);
         accumulate(cx, inside, &types, so_far, |so_far| select(cx, plan, so_far, &at))
     })?;
     let [Elem::One(found), Elem::One(position), _] = chosen[..] else {

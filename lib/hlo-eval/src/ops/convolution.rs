@@ -137,6 +137,15 @@ impl Convolution {
             false => Err(EvalError::new("the shapes of the convolution do not fit")),
         }
     }
+
+    /// The index space of the window's elements that have products. Without input features none has, however large the
+    /// window is.
+    pub(super) fn taps(&self) -> Dims {
+        match self.group_features {
+            0 => smallvec::smallvec![0],
+            _ => window_dimensions(&self.window),
+        }
+    }
 }
 
 /// The pseudo-code of the semantics: for each index of the output the sum, over the window and the input features of the
@@ -163,7 +172,7 @@ fn convolve<T: Factor>(
         input_index[c.input.batch] = batch_group * c.output_batch as i64 + batch;
         kernel_index[c.kernel.batch] = output_feature;
         let mut value = [T::ZERO];
-        for window_index in indices(&window_dimensions(&c.window)) {
+        for window_index in indices(&c.taps()) {
             let output_index = pick(&index, &c.output.spatial);
             let base_index = base_index(&c.window, &c.input_spatial, &output_index, &window_index);
             // `window_reversal`: the kernel is read from its end.

@@ -9,8 +9,9 @@ use crate::element::Elements;
 use crate::evaluator::Evaluator;
 use crate::function::Function;
 use crate::index::indices;
-use hlo_ir::attr::{ReduceWindowAttrs, SelectAndScatterAttrs, Window, WindowDim};
+use hlo_ir::attr::{Covered, ReduceWindowAttrs, SelectAndScatterAttrs, Window, WindowDim};
 use hlo_ir::{Dims, ElementType, Instruction, Literal};
+use smallvec::SmallVec;
 
 /// The window's entries, one a dimension; a window without entries is one of ones.
 pub(super) fn window_dims(window: &Window, rank: usize) -> Result<Vec<WindowDim>> {
@@ -54,6 +55,24 @@ pub(super) fn base_index(
     Some(base_index)
 }
 
+/// The elements of an array of sizes `dims` that the window covers at one position, by dimension.
+pub(super) fn covered(window: &[WindowDim], dims: &[i64], position: &[i64]) -> SmallVec<[Covered; 4]> {
+    let along = window.iter().zip(dims).zip(position);
+    along.map(|((w, &size), &position)| w.covered(position, size)).collect()
+}
+
+/// The indices of the elements that the window covers at one position, in row-major order. Neither padding nor holes of
+/// the base dilation take time.
+fn covered_indices(
+    window: &[WindowDim],
+    dims: &[i64],
+    position: &[i64],
+) -> impl Iterator<Item = Dims> + use<> {
+    let covered = covered(window, dims, position);
+    let counts: Dims = covered.iter().map(|c| c.count).collect();
+    indices(&counts).map(move |at| covered.iter().zip(at).map(|(c, n)| c.pair(n).0).collect())
+}
+
 /// `reduce-window` (semantics, "ReduceWindow"): for each position of the window, starting from the initial values, the
 /// computation is applied to the elements that it covers, in row-major order. Padding is skipped: it holds initial values.
 /// [`Reduction`] says in which types.
@@ -78,10 +97,8 @@ pub(super) fn reduce_window(
         let mut reducer = reduction.reducer(ev)?;
         for output_index in indices(&result_dims) {
             reducer.begin();
-            for window_index in indices(&window_dimensions(&window)) {
-                if let Some(base_index) = base_index(&window, dims, &output_index, &window_index) {
-                    reducer.combine(ev, &reduction.at(&base_index)?)?;
-                }
+            for base_index in covered_indices(&window, dims, &output_index) {
+                reducer.combine(ev, &reduction.at(&base_index)?)?;
             }
             reducer.write(&mut results, &output_index)?;
         }
@@ -117,8 +134,7 @@ pub(super) fn select_and_scatter(
     let (candidates, updates) = (Elements::of(&operand)?, Elements::of(&source)?);
     for source_index in indices(&source_dims) {
         let mut selected: Option<Dims> = None;
-        for window_index in indices(&window_dimensions(&window)) {
-            let Some(next) = base_index(&window, &dims, &source_index, &window_index) else { continue };
+        for next in covered_indices(&window, &dims, &source_index) {
             let keep = match &selected {
                 None => false,
                 Some(first) => select.call(ev, &[candidates.at(first)?, candidates.at(&next)?])?[0] == 1,

@@ -1,7 +1,7 @@
 //! The elements of an operand that one element of a result is made of, one by one.
 
 use super::{Access, Axis};
-use crate::attr::WindowDim;
+use crate::attr::{Covered, WindowDim};
 
 /// An element of a result, and what else the places depend on at which an operand is read for it.
 #[derive(Clone, Copy, Debug)]
@@ -55,32 +55,20 @@ impl Axis {
                 Box::new(first.into_iter().flat_map(move |first| first..first.saturating_add(size)))
             }
             Axis::Window { dim, window } => {
-                Box::new(covered(read, dim, window, size).map(|(place, _)| place))
+                Box::new(covered(read, dim, window, size).pairs().map(|(place, _)| place))
             }
             Axis::Tap { dim, window, base } => {
                 let (size, reversed) = read.window.get(window).map_or((1, false), |w| (w.size, w.reversed));
                 let along = move |tap: i64| if reversed { size - 1 - tap } else { tap };
-                Box::new(covered(read, dim, window, base).map(move |(_, tap)| along(tap)))
+                Box::new(covered(read, dim, window, base).pairs().map(move |(_, tap)| along(tap)))
             }
             Axis::All(_) | Axis::Moved { .. } | Axis::Any => Box::new(0..size),
         }
     }
 }
 
-/// The places of the base area along a dimension, of that size, that a window covers, each with the window's element.
-fn covered(
-    read: ReadFor<'_>,
-    dim: usize,
-    window: usize,
-    size: i64,
-) -> impl Iterator<Item = (i64, i64)> + use<> {
+/// Returns the elements of the base area, of `size` elements along the dimension, that a window covers.
+fn covered(read: ReadFor<'_>, dim: usize, window: usize, size: i64) -> Covered {
     let window = read.window.get(window).copied().unwrap_or_default();
-    let at = read.index.get(dim).copied().unwrap_or(0);
-    (0..window.size).filter_map(move |tap| {
-        let reach = at.checked_mul(window.stride)?.checked_add(tap.checked_mul(window.rhs_dilate)?)?;
-        let dilated = reach.checked_sub(window.pad_low)?;
-        let base = dilated.div_euclid(window.lhs_dilate.max(1));
-        let whole = dilated.rem_euclid(window.lhs_dilate.max(1)) == 0;
-        (whole && (0..size).contains(&base)).then_some((base, tap))
-    })
+    window.covered(read.index.get(dim).copied().unwrap_or(0), size)
 }

@@ -6,6 +6,7 @@
 
 mod aliasing;
 mod collective;
+mod covered;
 mod dim_labels;
 mod effects;
 mod frontend;
@@ -35,6 +36,7 @@ mod words;
 pub(crate) use aliasing::index_text;
 pub use aliasing::{BufferDonor, InputOutputAlias, OperandAlias, ShapeIndex};
 pub use collective::*;
+pub use covered::Covered;
 pub use dim_labels::ConvDimLabels;
 pub use effects::{Domain, LiteralValue, OperandPrecision, OrTrue, Sparsity, SparsityConfig};
 pub use frontend::FrontendAttributes;
@@ -135,6 +137,11 @@ pub trait ComputationNames {
     /// # Errors
     /// Those of `f`.
     fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result;
+
+    /// Returns whether metadata within values, such as shardings, is written.
+    fn writes_metadata(&self) -> bool {
+        true
+    }
 }
 
 /// The attributes of an instruction, whatever its opcode.

@@ -58,7 +58,7 @@ pub(super) struct Geometry {
     pub(super) batch: usize,
     /// Output pixels: batch entries times spatial positions.
     pub(super) pixels: usize,
-    /// Window positions.
+    /// Window positions that have products.
     pub(super) positions: usize,
     pub(super) out_features: usize,
     /// Feature groups or batch groups, whichever is more than one.
@@ -147,8 +147,15 @@ impl Geometry {
         Ok(Geometry {
             types,
             batch,
-            pixels: product(dims.iter().map(|d| d.out_size).chain([batch]))?,
-            positions: product(dims.iter().map(|d| d.window))?,
+            // Without output features there is nothing to compute, without input features nothing to multiply.
+            pixels: match out_features {
+                0 => 0,
+                _ => product(dims.iter().map(|d| d.out_size).chain([batch]))?,
+            },
+            positions: match group_in {
+                0 => 0,
+                _ => product(dims.iter().map(|d| d.window))?,
+            },
             dims,
             out_features,
             groups,

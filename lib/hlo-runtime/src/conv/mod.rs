@@ -49,7 +49,7 @@ struct Buffers {
 /// As for [`hlo_rt_conv`].
 unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), Error> {
     let geometry = Geometry::new(desc)?;
-    if geometry.pixels == 0 || geometry.out_features == 0 {
+    if geometry.pixels == 0 {
         return Ok(());
     }
     let [l, r, o] = geometry.types;
@@ -81,6 +81,9 @@ unsafe fn by_size<T: direct::Tiles>(
 ) -> Result<(), Error> {
     // SAFETY: the caller's promise is passed on.
     unsafe {
+        if g.positions == 0 {
+            return plain::conv::<T>(ctx, g, buffers);
+        }
         if let Some(result) = grouped::conv::<T>(ctx, g, buffers) {
             return result;
         }

@@ -3,6 +3,7 @@
 use super::builder::Generator;
 use super::indexing::one_or_tuple;
 use super::types::{Array, Type, braced};
+use hlo_ir::attr::WindowDim;
 use hlo_ir::{ElementType as E, Opcode};
 
 /// A window over some dimensions.
@@ -15,11 +16,31 @@ pub(super) struct Window {
     pub(super) places: Vec<i64>,
 }
 
+impl Window {
+    /// The window of these dimensions, without any attribute after padding unless it is `dilated`.
+    fn new(dims: &[WindowDim], places: Vec<i64>, dilated: bool) -> Self {
+        let columns: [(&str, fn(&WindowDim) -> String); 6] = [
+            ("size", |w| w.size.to_string()),
+            ("stride", |w| w.stride.to_string()),
+            ("pad", |w| format!("{}_{}", w.pad_low, w.pad_high)),
+            ("lhs_dilate", |w| w.lhs_dilate.to_string()),
+            ("rhs_dilate", |w| w.rhs_dilate.to_string()),
+            ("rhs_reversal", |w| u8::from(w.reversed).to_string()),
+        ];
+        let used = if dilated { 6 } else { 3 };
+        let column = |(name, text): &(&str, fn(&WindowDim) -> String)| {
+            format!("{name}={}", dims.iter().map(text).collect::<Vec<_>>().join("x"))
+        };
+        let parts: Vec<String> = columns.iter().take(used).map(column).collect();
+        let text = if dims.is_empty() { "{}".into() } else { format!("{{{}}}", parts.join(" ")) };
+        Window { text, sizes: dims.iter().map(|w| w.size).collect(), places }
+    }
+}
+
 impl Generator {
     /// A window that fits into `base` at least once along each dimension.
     pub(super) fn window(&mut self, base: &[i64], dilated: bool) -> Window {
-        let (mut sizes, mut places) = (Vec::new(), Vec::new());
-        let mut columns: [Vec<String>; 6] = Default::default();
+        let (mut dims, mut places) = (Vec::new(), Vec::new());
         for &d in base {
             let size = self.numbers.between(1, 3);
             let stride = self.numbers.between(1, 2);
@@ -29,25 +50,41 @@ impl Generator {
             let low = self.numbers.between(0, 2);
             let high = (spread - width - low).max(self.numbers.between(-1, 1)).max(-(width + low));
             let padded = width + low + high;
-            sizes.push(size);
             places.push(if padded < spread { 0 } else { (padded - spread) / stride + 1 });
-            let reversal = if dilated { self.numbers.below(2) } else { 0 };
-            let texts = [
-                size.to_string(),
-                stride.to_string(),
-                format!("{low}_{high}"),
-                from.to_string(),
-                to.to_string(),
-                reversal.to_string(),
-            ];
-            columns.iter_mut().zip(texts).for_each(|(c, t)| c.push(t));
+            let reversed = dilated && self.numbers.one_in(2);
+            dims.push(WindowDim {
+                size,
+                stride,
+                pad_low: low,
+                pad_high: high,
+                lhs_dilate: from,
+                rhs_dilate: to,
+                reversed,
+            });
         }
-        let names = ["size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"];
-        let used = if dilated { 6 } else { 3 };
-        let parts: Vec<String> =
-            names.iter().zip(columns).take(used).map(|(n, c)| format!("{n}={}", c.join("x"))).collect();
-        let text = if base.is_empty() { "{}".into() } else { format!("{{{}}}", parts.join(" ")) };
-        Window { text, sizes, places }
+        Window::new(&dims, places, dilated)
+    }
+
+    /// A window of few positions whose numbers are large: most of what it covers is padding or holes.
+    fn far_window(&mut self, base: &[i64]) -> Window {
+        let (mut dims, mut places) = (Vec::new(), Vec::new());
+        for &d in base {
+            let size = self.numbers.pick(&[1, 2, 3, 17, 40, 1 << 20, 1 << 45]);
+            let stride = self.numbers.pick(&[1, 2, 5, 1 << 40]);
+            let lhs_dilate = self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]);
+            let rhs_dilate = if size > 40 { 1 } else { self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]) };
+            let spread = (size - 1) * rhs_dilate + 1;
+            let width = if d == 0 { 0 } else { (d - 1) * lhs_dilate + 1 };
+            let count = self.numbers.between(1, 3);
+            let padded = spread + (count - 1) * stride + self.numbers.between(0, stride.min(3) - 1);
+            let near = self.numbers.between(-2, 2);
+            let far = [0, spread - 1, spread / 2, padded - width, padded / 2, -width, -width / 2, 1 << 60];
+            let pad_low = near + self.numbers.pick(&far);
+            let pad_high = padded - width - pad_low;
+            places.push(count);
+            dims.push(WindowDim { size, stride, pad_low, pad_high, lhs_dilate, rhs_dilate, reversed: false });
+        }
+        Window::new(&dims, places, true)
     }
 
     /// An instruction of the family.
@@ -136,7 +173,10 @@ impl Generator {
         let combined = self.accumulated(&elements);
         let function = self.accumulators(&mut operands, &elements, &combined);
         let dilated = self.numbers.one_in(3);
-        let window = self.window(&a.dims, dilated);
+        let window = match self.numbers.one_in(4) {
+            true => self.far_window(&a.dims),
+            false => self.window(&a.dims, dilated),
+        };
         let result = combined.map(|t| Type::array(t, &window.places));
         // A reversed window is a matter of convolutions.
         let text =
@@ -149,7 +189,10 @@ impl Generator {
         let x = self.array_of(|t| !t.is_complex(), 1, 3);
         let a = self.array_type(x);
         let t = a.element;
-        let window = self.window(&a.dims, false);
+        let window = match self.numbers.one_in(4) {
+            true => self.far_window(&a.dims),
+            false => self.window(&a.dims, false),
+        };
         let source = self.value(&Type::array(t, &window.places));
         let initial = self.value(&Type::scalar(t));
         let (select, scatter) = (self.comparator(&[t]), self.combiner(&Type::scalar(t)).0);

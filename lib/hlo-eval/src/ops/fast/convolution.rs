@@ -8,7 +8,7 @@ use crate::ops::accumulate::{Factor, rounding, with_factor};
 use crate::ops::convolution::Convolution;
 use crate::ops::moved::moved;
 use crate::ops::pointwise::converted;
-use crate::ops::window::{base_index, window_dimensions};
+use crate::ops::window::base_index;
 use crate::ops::{Result, array};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{ArrayShape, ElementType, Literal};
@@ -27,7 +27,7 @@ pub(in crate::ops) fn convolution(
     let kernel = reorder(ev, kernel, &order(&[], &c.kernel.spatial, &[c.kernel.feature, c.kernel.batch]))?;
     let output_order = order(&[c.output.batch], &c.output.spatial, &[c.output.feature]);
     let (input, kernel) = (converted(ev, input, ty)?, converted(ev, kernel, ty)?);
-    let window = count(&window_dimensions(&c.window));
+    let window = count(&c.taps());
     ev.charge(shape.element_count().saturating_mul(window).saturating_mul(c.group_features))?;
     let mut output = ev.allocate(&ArrayShape::new(shape.element_type, pick(&shape.dims, &output_order)))?;
     with_factor!(ty, T => convolve::<T>(c, &input, &kernel, &mut output, shape.element_type))?;
@@ -63,7 +63,7 @@ fn convolve<T: Factor>(
     let (input, kernel) = (elements::<T>(input.bytes())?, elements::<T>(kernel.bytes())?);
     let round = rounding::<T>(ty);
     let zeros_count = !kernel.iter().all(T::is_finite);
-    let window_dimensions = window_dimensions(&c.window);
+    let taps = c.taps();
     let input_positions = count(&c.input_spatial);
     let groups = c.feature_group_count.max(c.batch_group_count);
     let group_outputs = c.output_features / groups;
@@ -76,7 +76,7 @@ fn convolve<T: Factor>(
     for batch in 0..c.output_batch {
         for (output_index, row) in indices(&c.output_spatial).zip(&mut rows) {
             sums.fill(T::ZERO);
-            for window_index in indices(&window_dimensions) {
+            for window_index in indices(&taps) {
                 let from = base_index(&c.window, &c.input_spatial, &output_index, &window_index);
                 if from.is_none() && !zeros_count {
                     continue;

@@ -4,12 +4,13 @@ use super::LANES;
 use super::lanes::Lanes;
 use crate::EvalError;
 use crate::evaluator::Evaluator;
-use crate::index::{advance, count, indices, position};
+use crate::index::{advance, count, indices, row_major_strides};
 use crate::ops::reducer::Reduction;
-use crate::ops::window::{base_index, window_dimensions};
+use crate::ops::window::covered;
 use crate::ops::{Result, array};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{Dims, Literal, unravel};
+use smallvec::SmallVec;
 
 /// Reduces windows of the reduction's arrays; false if the reducer is no program and windows are not cumulative.
 pub(in crate::ops) fn reduce_window(
@@ -28,40 +29,84 @@ pub(in crate::ops) fn reduce_window(
     let capacity = LANES.min(outputs.max(1));
     let Some(mut accumulators) = Lanes::new(ev, reduction, capacity)? else { return Ok(false) };
 
-    let mut output_indices: Vec<Dims> = Vec::with_capacity(capacity);
+    let strides = row_major_strides(dims);
+    let mut covered: Vec<CoveredPlaces> = Vec::with_capacity(capacity);
     let mut sources: Vec<usize> = Vec::with_capacity(capacity);
-    let mut on_padding: Vec<bool> = Vec::with_capacity(capacity);
+    let mut is_done: Vec<bool> = Vec::with_capacity(capacity);
     for start in (0..outputs).step_by(capacity) {
         let lanes = capacity.min(outputs - start);
-        output_indices.clear();
+        covered.clear();
         let mut at = unravel(start, &result_dims);
         for _ in 0..lanes {
-            output_indices.push(at.clone());
+            covered.push(CoveredPlaces::new(window, dims, &strides, &at));
             advance(&mut at, &result_dims);
         }
         accumulators.begin(&reduction.init_values, lanes)?;
-        for window_index in indices(&window_dimensions(window)) {
+        loop {
             sources.clear();
-            on_padding.clear();
-            for output_index in &output_indices {
-                let source = base_index(window, dims, output_index, &window_index);
-                on_padding.push(source.is_none());
-                // What a lane on padding loads is skipped.
-                sources.push(source.map_or(Ok(0), |index| position(&index, dims))?);
+            is_done.clear();
+            for places in &mut covered {
+                let source = places.next();
+                is_done.push(source.is_none());
+                // The element that a finished lane loads is skipped.
+                sources.push(source.unwrap_or(0));
             }
-            if on_padding.iter().all(|&p| p) {
-                continue;
+            if is_done.iter().all(|&d| d) {
+                break;
             }
             for (k, a) in reduction.arrays.iter().enumerate() {
                 accumulators.load(k, a.bytes(), &sources, 0)?;
             }
-            accumulators.combine(ev, lanes, &on_padding)?;
+            accumulators.combine(ev, lanes, &is_done)?;
         }
         for (k, (result, ty)) in results.iter_mut().zip(&reduction.types).enumerate() {
             accumulators.write(k, lanes, &mut result.bytes_mut()[start * ty.byte_size()..])?;
         }
     }
     Ok(true)
+}
+
+/// The elements that a window covers at one position, in row-major order, by their positions in memory.
+struct CoveredPlaces {
+    /// The number of elements along each dimension, and the distance from one to the next in memory.
+    steps: SmallVec<[(i64, i64); 4]>,
+    /// The index of the next element among the covered ones.
+    at: Dims,
+    /// Its position; `None` after the last element.
+    next: Option<i64>,
+}
+
+impl CoveredPlaces {
+    fn new(window: &[WindowDim], dims: &[i64], strides: &[i64], position: &[i64]) -> Self {
+        let covered = covered(window, dims, position);
+        let first = covered.iter().zip(strides).map(|(c, stride)| c.element * stride).sum();
+        let steps = covered.iter().zip(strides).map(|(c, &s)| (c.count, c.element_step.saturating_mul(s)));
+        Self {
+            at: smallvec::smallvec![0; dims.len()],
+            next: covered.iter().all(|c| c.count > 0).then_some(first),
+            steps: steps.collect(),
+        }
+    }
+}
+
+impl Iterator for CoveredPlaces {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let place = self.next?;
+        let mut following = place;
+        self.next = None;
+        for (at, &(count, step)) in self.at.iter_mut().zip(&self.steps).rev() {
+            if *at + 1 < count {
+                *at += 1;
+                self.next = Some(following + step);
+                break;
+            }
+            following -= *at * step;
+            *at = 0;
+        }
+        usize::try_from(place).ok()
+    }
 }
 
 /// The dimension along which each window has all elements up to its own, if there is one.

@@ -1,7 +1,7 @@
 //! What one instruction costs, but for what runs computations.
 
 use super::{Cost, communication};
-use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, Window, WindowDim};
+use hlo_ir::attr::{ConvolutionAttrs, Covered, DotAttrs, Window, WindowDim};
 use hlo_ir::contraction::{Aggregation, Combination, Contraction};
 use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
 
@@ -46,12 +46,12 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         Op::Map(a) => applied(a.to_apply, result),
         Op::Reduce(a) => applied(a.to_apply, operand(0).saturating_sub(first(&instruction.shape))),
         Op::ReduceWindow(a) => {
-            let steps = window_size(&a.window).saturating_sub(1);
+            let steps = most_covered(&a.window, operand(0)).saturating_sub(1);
             applied(a.to_apply, first(&instruction.shape).saturating_mul(steps))
         }
         Op::SelectAndScatter(a) => {
             let source = operand(1);
-            let steps = window_size(&a.window).saturating_sub(1);
+            let steps = most_covered(&a.window, operand(0)).saturating_sub(1);
             applied(a.select, source.saturating_mul(steps)) + applied(a.scatter, source)
         }
         Op::Scatter(a) => {
@@ -209,8 +209,10 @@ fn sizes(numbers: &[i64], dims: &[i64]) -> u64 {
     numbers.iter().map(size).fold(1, u64::saturating_mul)
 }
 
-fn window_size(window: &Window) -> u64 {
-    window.dims.iter().map(|d| d.size.max(0) as u64).fold(1, u64::saturating_mul)
+/// Returns an upper bound for the number of elements that a window covers, of an array of so many elements.
+fn most_covered(window: &Window, elements: u64) -> u64 {
+    let size = window.dims.iter().map(|d| d.size.max(0) as u64).fold(1, u64::saturating_mul);
+    size.min(elements)
 }
 
 /// The operations of a contraction: the aggregation of a value for each index, and the combination that makes it.
@@ -247,48 +249,22 @@ fn convolution(module: &Module, instruction: &Instruction, a: &ConvolutionAttrs)
     product(sums, terms)
 }
 
-/// The pairs of a position of the result and one of the window, in one dimension, at which there is an element.
+/// Returns the number of pairs of a position of the result and an element of the window, in one dimension, at which
+/// there is an element of the input.
 fn positions(window: &WindowDim, input: i64, output: i64) -> u64 {
     let (size, output) = (window.size.max(0), output.max(0));
-    // Of the fewer ones each is looked at, and those of the others that go with it are calculated.
-    let of_window = (size, i128::from(window.rhs_dilate.max(1)));
-    let of_result = (output, i128::from(window.stride.max(1)));
+    // Only the smaller range is iterated over.
+    let of_window = [size, window.rhs_dilate.max(1)];
+    let of_result = [output, window.stride.max(1)];
     let (few, many) = if size <= output { (of_window, of_result) } else { (of_result, of_window) };
-    if few.0 > MAX_POSITIONS {
+    if few[0] > MAX_POSITIONS {
         return (size as u64).saturating_mul(output as u64);
     }
-    let dilation = i128::from(window.lhs_dilate.max(1));
-    let end = i128::from(input.max(0)).saturating_sub(1) * dilation;
-    let (common, inverse) = inverse(many.1, dilation);
-    let period = dilation / common;
-    let mut valid = 0u64;
-    for n in 0..few.0 {
-        // The element at `first + m * step` for each `m` of the others, of which every `period`th is no hole.
-        let (first, step) = (i128::from(n) * few.1 - i128::from(window.pad_low), many.1);
-        let low = (-first).div_euclid(step) + i128::from((-first).rem_euclid(step) > 0);
-        let (low, high) = (low.max(0), (end - first).div_euclid(step).min(i128::from(many.0) - 1));
-        if input <= 0 || high < low || first % common != 0 {
-            continue;
-        }
-        let start = (-first / common).rem_euclid(period) * inverse % period;
-        let start = low + (start - low).rem_euclid(period);
-        if start <= high {
-            valid = valid.saturating_add(((high - start) / period + 1) as u64);
-        }
-    }
-    valid
-}
-
-/// The greatest common divisor of two positive numbers, and what the first, divided by it, is to be multiplied with for 1
-/// modulo the second, divided by it.
-fn inverse(a: i128, modulus: i128) -> (i128, i128) {
-    let (mut r, mut next_r, mut t, mut next_t) = (modulus, a, 0i128, 1i128);
-    while next_r != 0 {
-        let q = r / next_r;
-        (r, next_r) = (next_r, r - q * next_r);
-        (t, next_t) = (next_t, t - q * next_t);
-    }
-    (r, t.rem_euclid(modulus / r))
+    let counts = (0..few[0]).map(|n| {
+        let first = i128::from(n) * i128::from(few[1]) - i128::from(window.pad_low);
+        Covered::new(first, many, [input, window.lhs_dilate]).count as u64
+    });
+    counts.fold(0, u64::saturating_add)
 }
 
 /// The logarithm to base 2, rounded up.

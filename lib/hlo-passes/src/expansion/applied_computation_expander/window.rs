@@ -1,4 +1,5 @@
-//! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window.
+//! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window or of the array, along each dimension
+//! over the fewer ones. As in XLA, `rhs_reversal` does not change the order.
 
 use super::{combine_all, count, filled, read_all, states};
 use crate::support::expander::Emitter;
@@ -12,7 +13,7 @@ struct Windows {
     window: Vec<WindowDim>,
     /// The array's sizes.
     dims: Dims,
-    /// The number of windows along each dimension, then the window's sizes.
+    /// The number of windows along each dimension, then the number of steps along each dimension of a window.
     sizes: Vec<i64>,
 }
 
@@ -20,47 +21,80 @@ impl Windows {
     fn new(window: &Window, dims: Dims, places: &[i64]) -> Self {
         let mut window = window.dims.clone();
         window.resize(dims.len(), WindowDim::default());
-        let sizes = places.iter().copied().chain(window.iter().map(|w| w.size)).collect();
+        let steps = window.iter().zip(&dims).map(|(w, &size)| w.most_covered(size));
+        let sizes = places.iter().copied().chain(steps).collect();
         Self { window, dims, sizes }
     }
 
-    /// The elements of all windows; none of an array without elements.
+    /// The number of steps through all windows; 0 for an array without elements.
     fn steps(&self) -> Option<i64> {
         Some(if self.dims.contains(&0) { 0 } else { count(&self.sizes)? })
     }
 
-    /// The index into the array of the window's element in a step's index, and whether there is such an element.
+    /// The index into the array of the element at a step's index, and whether the window covers such an element.
     fn covered(&self, e: &mut Emitter<'_>, at: &[InstrId]) -> Option<(Vec<InstrId>, InstrId)> {
-        let (places, taps) = at.split_at_checked(self.dims.len())?;
+        let (places, steps) = at.split_at_checked(self.dims.len())?;
         let mut inside = e.scalar(ElementType::Pred, &[1])?;
         let mut index = Vec::with_capacity(places.len());
         for (d, w) in self.window.iter().enumerate() {
-            let tap = match w.reversed {
-                true => {
-                    let last = e.index(w.size - 1)?;
-                    e.same(Op::Subtract, &[last, taps[d]])
-                }
-                false => taps[d],
+            let (stride, low) = (e.index(w.stride)?, e.index(w.pad_low)?);
+            let coordinate = e.same(Op::Multiply, &[places[d], stride]);
+            let start = e.same(Op::Subtract, &[coordinate, low]);
+            let (element, tests) = match w.size <= self.dims[d] {
+                true => self.element_of_tap(e, d, start, steps[d])?,
+                false => (steps[d], self.is_tap(e, d, start, steps[d])?),
             };
-            let (stride, dilate, low) = (e.index(w.stride)?, e.index(w.rhs_dilate)?, e.index(w.pad_low)?);
-            let start = e.same(Op::Multiply, &[places[d], stride]);
-            let offset = e.same(Op::Multiply, &[tap, dilate]);
-            let reach = e.same(Op::Add, &[start, offset]);
-            let position = e.same(Op::Subtract, &[reach, low]);
-            let (zero, size, step) = (e.index(0)?, e.index(self.dims[d])?, e.index(w.lhs_dilate)?);
-            let element = e.same(Op::Divide, &[position, step]);
-            let between = e.same(Op::Remainder, &[position, step]);
-            let tests = [
-                e.compare(position, ComparisonDirection::Ge, zero),
-                e.compare(element, ComparisonDirection::Lt, size),
-                e.compare(between, ComparisonDirection::Eq, zero),
-            ];
             for test in tests {
                 inside = e.same(Op::And, &[inside, test]);
             }
             index.push(element);
         }
         Some((index, inside))
+    }
+
+    /// The element of the array under an element of a window that begins at `start`, and what holds if there is one.
+    fn element_of_tap(
+        &self,
+        e: &mut Emitter<'_>,
+        d: usize,
+        start: InstrId,
+        tap: InstrId,
+    ) -> Option<(InstrId, [InstrId; 3])> {
+        let w = &self.window[d];
+        let dilate = e.index(w.rhs_dilate)?;
+        let offset = e.same(Op::Multiply, &[tap, dilate]);
+        let position = e.same(Op::Add, &[start, offset]);
+        let (zero, size, step) = (e.index(0)?, e.index(self.dims[d])?, e.index(w.lhs_dilate)?);
+        let element = e.same(Op::Divide, &[position, step]);
+        let between = e.same(Op::Remainder, &[position, step]);
+        let tests = [
+            e.compare(position, ComparisonDirection::Ge, zero),
+            e.compare(element, ComparisonDirection::Lt, size),
+            e.compare(between, ComparisonDirection::Eq, zero),
+        ];
+        Some((element, tests))
+    }
+
+    /// What holds if a window that begins at `start` covers an element of the array.
+    fn is_tap(
+        &self,
+        e: &mut Emitter<'_>,
+        d: usize,
+        start: InstrId,
+        element: InstrId,
+    ) -> Option<[InstrId; 3]> {
+        let w = &self.window[d];
+        let step = e.index(w.lhs_dilate)?;
+        let position = e.same(Op::Multiply, &[element, step]);
+        let distance = e.same(Op::Subtract, &[position, start]);
+        let (zero, size, dilate) = (e.index(0)?, e.index(w.size)?, e.index(w.rhs_dilate)?);
+        let tap = e.same(Op::Divide, &[distance, dilate]);
+        let between = e.same(Op::Remainder, &[distance, dilate]);
+        Some([
+            e.compare(distance, ComparisonDirection::Ge, zero),
+            e.compare(tap, ComparisonDirection::Lt, size),
+            e.compare(between, ComparisonDirection::Eq, zero),
+        ])
     }
 }
 
@@ -135,7 +169,7 @@ pub(super) fn select_and_scatter(
         let value = e.select(takes, candidate, value);
         let best: Vec<InstrId> = index.iter().zip(best).map(|(&n, &o)| e.select(takes, n, o)).collect();
         // The last element of the window decides.
-        let ends = all(e, taps, |d| Some(windows.window[d].size - 1))?;
+        let ends = all(e, taps, |d| Some(windows.sizes[places.len() + d] - 1))?;
         let old = e.read(made[0], &best)?;
         let update = e.read(source, place)?;
         let new = *e.call(attrs.scatter, &[old, update])?.first()?;

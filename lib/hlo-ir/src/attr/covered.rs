@@ -1,0 +1,147 @@
+//! The elements of a window that cover elements of an array.
+
+use super::WindowDim;
+
+/// The pairs of a window element and the array element that it covers, along one dimension and at one position of the
+/// window.
+///
+/// The indices of both form arithmetic progressions, so that neither the padding nor the holes of the base dilation
+/// take time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// The number of pairs.
+    pub count: i64,
+    /// The index into the window of the first pair.
+    pub tap: i64,
+    /// The distance from one index into the window to the next.
+    pub tap_step: i64,
+    /// The index into the array of the first pair.
+    pub element: i64,
+    /// The distance from one index into the array to the next.
+    pub element_step: i64,
+}
+
+impl WindowDim {
+    /// Returns the elements of the window that cover elements of a base area of `size` elements when the window is at
+    /// `position`.
+    pub fn covered(&self, position: i64, size: i64) -> Covered {
+        let start = i128::from(position) * i128::from(self.stride) - i128::from(self.pad_low);
+        Covered::new(start, [self.size, self.rhs_dilate], [size, self.lhs_dilate])
+    }
+
+    /// Returns an upper bound for the number of elements of the window that cover elements of a base area of `size`
+    /// elements, at any position.
+    pub fn most_covered(&self, size: i64) -> i64 {
+        self.size.min(size)
+    }
+}
+
+impl Covered {
+    /// Returns the pairs of two lattices that coincide: `start + i * tap_distance` for `i` below `taps`, and `j * element_distance`
+    /// for `j` below `elements`. Distances below 1 count as 1.
+    pub fn new(
+        start: i128,
+        [taps, tap_distance]: [i64; 2],
+        [elements, element_distance]: [i64; 2],
+    ) -> Covered {
+        let (distance, dilation) = (i128::from(tap_distance.max(1)), i128::from(element_distance.max(1)));
+        let (common, inverse) = inverse(distance, dilation);
+        let (tap_step, element_step) = (dilation / common, distance / common);
+        // The taps from the first element on, up to the last one.
+        let low = ceiling(-start, distance).max(0);
+        let last = i128::from(elements).saturating_sub(1) * dilation;
+        let high = (last - start).div_euclid(distance).min(i128::from(taps) - 1);
+        // Of them those on elements are equal modulo `tap_step`.
+        let residue = (-start).div_euclid(common).rem_euclid(tap_step) * inverse % tap_step;
+        let tap = low + (residue - low).rem_euclid(tap_step);
+        let none = elements <= 0 || start % common != 0 || tap > high;
+        let count = if none { 0 } else { (high - tap) / tap_step + 1 };
+        let element = if none { 0 } else { (start + tap * distance) / dilation };
+        // With a pair, all of these are below `taps` or `elements`, but for steps that lead to no further pair.
+        let narrow = |n: i128| i64::try_from(n).unwrap_or(i64::MAX);
+        Covered {
+            count: narrow(count),
+            tap: if none { 0 } else { narrow(tap) },
+            tap_step: narrow(tap_step),
+            element: narrow(element),
+            element_step: narrow(element_step),
+        }
+    }
+
+    /// Returns the `n`th pair, of `0..count`: the index into the array and the index into the window.
+    pub fn pair(&self, n: i64) -> (i64, i64) {
+        (self.element + n * self.element_step, self.tap + n * self.tap_step)
+    }
+
+    /// Returns the pairs in ascending order: the index into the array and the index into the window.
+    pub fn pairs(self) -> impl Iterator<Item = (i64, i64)> {
+        (0..self.count).map(move |n| self.pair(n))
+    }
+}
+
+/// Returns `a / b` rounded up, for a positive `b`.
+fn ceiling(a: i128, b: i128) -> i128 {
+    -(-a).div_euclid(b)
+}
+
+/// Returns the greatest common divisor of two positive numbers, and the inverse of `a` modulo `modulus` once both are divided
+/// by it.
+fn inverse(a: i128, modulus: i128) -> (i128, i128) {
+    let (mut r, mut next_r, mut t, mut next_t) = (modulus, a, 0i128, 1i128);
+    while next_r != 0 {
+        let q = r / next_r;
+        (r, next_r) = (next_r, r - q * next_r);
+        (t, next_t) = (next_t, t - q * next_t);
+    }
+    (r, t.rem_euclid(modulus / r))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_those_that_counting_gives() {
+        // Strides and dilations from 1 to 6.
+        for n in 0..6 * 6 * 6 {
+            let (stride, rhs_dilate, lhs_dilate) = (n % 6 + 1, n / 6 % 6 + 1, n / 36 + 1);
+            for (size, elements, pad_low) in
+                [(3, 5, 1), (5, 8, -2), (4, 1, 3), (1, 4, 0), (6, 0, 1), (0, 3, 0), (7, 9, 4), (16, 6, 12)]
+            {
+                let window =
+                    WindowDim { size, stride, pad_low, rhs_dilate, lhs_dilate, ..WindowDim::default() };
+                for position in 0..7 {
+                    let counted = (0..size).filter_map(|tap| {
+                        let at = position * stride + tap * rhs_dilate - pad_low;
+                        let element = at.div_euclid(lhs_dilate);
+                        (at.rem_euclid(lhs_dilate) == 0 && (0..elements).contains(&element))
+                            .then_some((element, tap))
+                    });
+                    let covered = window.covered(position, elements);
+                    assert_eq!(
+                        covered.pairs().collect::<Vec<_>>(),
+                        counted.collect::<Vec<_>>(),
+                        "{window:?} at {position} over {elements}"
+                    );
+                    assert!(covered.count <= window.most_covered(elements));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_at_the_limits_do_not_overflow() {
+        let pairs = |window: WindowDim, position, size| -> Vec<_> {
+            window.covered(position, size).pairs().collect()
+        };
+        let plain = WindowDim::default();
+        let window = WindowDim { size: 1 << 62, pad_low: 1 << 61, ..plain };
+        assert_eq!(pairs(window, 0, 2), [(0, 1 << 61), (1, (1 << 61) + 1)]);
+        let window = WindowDim { size: i64::MAX, pad_low: i64::MAX - 1, ..plain };
+        assert_eq!(pairs(window, 0, 4), [(0, i64::MAX - 1)]);
+        let window = WindowDim { pad_low: i64::MIN, stride: i64::MAX, ..plain };
+        assert_eq!(pairs(window, i64::MAX, i64::MAX), []);
+        let window = WindowDim { size: 3, rhs_dilate: i64::MAX / 2, lhs_dilate: i64::MAX / 3 * 2, ..plain };
+        assert_eq!(pairs(window, 0, 2), [(0, 0)]);
+    }
+}
