@@ -136,6 +136,7 @@ impl SingleSharding {
     }
 
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result {
+        let metadata = if names.writes_metadata() { &self.metadata[..] } else { &[] };
         f.write_str("{")?;
         match &self.kind {
             ShardingKind::Replicated => f.write_str("replicated")?,
@@ -146,9 +147,9 @@ impl SingleSharding {
             ShardingKind::Tiled(tiled) => tiled.write(f)?,
             ShardingKind::Named(named) => {
                 named.write(f)?;
-                if !self.metadata.is_empty() {
+                if !metadata.is_empty() {
                     f.write_str(", metadata=")?;
-                    write_braced(f, &self.metadata, ", ", |f, m| m.write(f, names))?;
+                    write_braced(f, metadata, ", ", |f, m| m.write(f, names))?;
                 }
                 return f.write_str("}");
             }
@@ -156,7 +157,7 @@ impl SingleSharding {
         if let Some(group) = self.group {
             write!(f, " {} {}", if group.same { "shard_as" } else { "shard_like" }, group.id)?;
         }
-        match &self.metadata[..] {
+        match metadata {
             [] => {}
             [one] => {
                 f.write_str(" metadata=")?;

@@ -186,6 +186,10 @@ impl ComputationNames for Names<'_, '_> {
         f.write_str(self.printer.percent(name))?;
         f.write_str(name)
     }
+
+    fn writes_metadata(&self) -> bool {
+        self.printer.options.metadata
+    }
 }
 
 /// Finds the computations of an attribute value.
