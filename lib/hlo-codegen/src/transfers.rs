@@ -2,7 +2,7 @@
 //! each channel where a device sends to itself.
 
 use crate::devices::OtherDevices;
-use hlo_communicator::Failure;
+use hlo_communicator::{Failure, MAX_OWN_UNDER_WAY};
 use hlo_ir::attr::HloString;
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::{unreceived, unsent};
@@ -73,6 +73,8 @@ type Item = VecDeque<AlignedBytes>;
 struct Channel {
     /// With the number of the transfer that sent it.
     under_way: VecDeque<(usize, Item)>,
+    /// The bytes of all of them.
+    bytes: usize,
     received: usize,
 }
 
@@ -173,6 +175,7 @@ impl<'a> Run<'a> {
             return Err(format!("{} ({} received before)", transfer.stuck, channel.received));
         };
         channel.received += 1;
+        channel.bytes -= item.iter().map(|bytes| bytes.len()).sum::<usize>();
         match self.transfers.get(sender) {
             Some(sender) if !sender.shape.compatible(shape) => {
                 Err(format!("recv-done `{name}` takes {shape}, but `{}` sent {}", sender.name, sender.shape))
@@ -191,6 +194,12 @@ impl<'a> Run<'a> {
                 return self.told(sent.unwrap_or(Ok(())));
             }
             let channel = self.channels.entry(transfer.channel).or_default();
+            let bytes = item.iter().fold(channel.bytes, |sum, bytes| sum.saturating_add(bytes.len()));
+            if !channel.under_way.is_empty() && bytes > MAX_OWN_UNDER_WAY {
+                let limit = human_bytes(MAX_OWN_UNDER_WAY as u64);
+                return Err(format!("{} (more than {limit} under way)", transfer.stuck));
+            }
+            channel.bytes = bytes;
             channel.under_way.push_back((number, item));
             return Ok(());
         }

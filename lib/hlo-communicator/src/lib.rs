@@ -44,6 +44,10 @@ pub use world::{Body, InProcess, World, caught, listed, on_threads, run_in};
 
 use std::fmt;
 
+/// The bytes that a device may have sent to itself on a channel beyond the first value, before it receives any. As nothing can
+/// wait for it, more of them are an error.
+pub const MAX_OWN_UNDER_WAY: usize = 1 << 30;
+
 /// Why a device can't go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -136,10 +140,10 @@ pub trait Communicator: Send + Sync {
         combine: &mut Combine<'_>,
     ) -> Result<(), Failure>;
 
-    /// Sends arrays to a device on a channel. It does not wait for the other end.
+    /// Sends arrays to a device on a channel. It does not wait for the other end unless much is under way to it already.
     ///
     /// # Errors
-    /// Another device has failed.
+    /// Another device has failed; the receiver does not receive in time, or has ended.
     fn send(&self, channel: Option<i64>, to: usize, arrays: Vec<Vec<u8>>) -> Result<(), Failure>;
 
     /// Receives what a device has sent to this one on a channel, the first that was not received yet. `name` is what

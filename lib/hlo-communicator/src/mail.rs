@@ -7,25 +7,61 @@ use std::time::Duration;
 /// How long a receiver sleeps at most before it looks whether there is still somebody to wait for.
 const NAP: Duration = Duration::from_millis(10);
 
+/// The bytes that may be under way from one device to another on a channel. A sender that runs ahead waits for its receiver.
+pub(crate) const MAX_UNDER_WAY: usize = 64 << 20;
+
 /// A channel, a sender and a receiver.
 pub(crate) type Address = (Option<i64>, usize, usize);
 
 /// The arrays of one value.
 type Value = Vec<Vec<u8>>;
 
+/// The values that were sent to one address and not received yet.
+#[derive(Default)]
+struct Letters {
+    values: VecDeque<Value>,
+    /// The bytes of all of them.
+    bytes: usize,
+}
+
 /// All that is under way.
 #[derive(Default)]
 pub(crate) struct Mail {
-    boxes: Mutex<HashMap<Address, VecDeque<Value>>>,
+    boxes: Mutex<HashMap<Address, Letters>>,
     news: Condvar,
 }
 
+/// Returns the bytes of a value.
+fn bytes(value: &Value) -> usize {
+    value.iter().map(Vec::len).sum()
+}
+
 impl Mail {
-    pub(crate) fn send(&self, address: Address, value: Value) {
+    /// Sends a value. Waits while more than [`MAX_UNDER_WAY`] bytes would be under way to the address; the first value
+    /// always fits. While it waits, it asks `gives_up` now and then why not to wait any longer.
+    pub(crate) fn send<E>(
+        &self,
+        address: Address,
+        value: Value,
+        gives_up: impl Fn() -> Option<E>,
+    ) -> Result<(), E> {
+        let size = bytes(&value);
         let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
-        boxes.entry(address).or_default().push_back(value);
+        loop {
+            let to = boxes.entry(address).or_default();
+            if to.values.is_empty() || to.bytes.saturating_add(size) <= MAX_UNDER_WAY {
+                to.values.push_back(value);
+                to.bytes += size;
+                break;
+            }
+            if let Some(reason) = gives_up() {
+                return Err(reason);
+            }
+            boxes = self.news.wait_timeout(boxes, NAP).unwrap_or_else(PoisonError::into_inner).0;
+        }
         drop(boxes);
         self.news.notify_all();
+        Ok(())
     }
 
     /// The first value that was sent and not received yet. `gives_up` is asked now and then, while there is none, why
@@ -35,7 +71,11 @@ impl Mail {
         loop {
             // Asked before: whoever ends has sent all before that.
             let reason = gives_up();
-            if let Some(value) = boxes.get_mut(&address).and_then(VecDeque::pop_front) {
+            let from = boxes.get_mut(&address);
+            if let Some((from, value)) = from.and_then(|b| b.values.pop_front().map(|value| (b, value))) {
+                from.bytes -= bytes(&value);
+                drop(boxes);
+                self.news.notify_all();
                 return Ok(value);
             }
             if let Some(reason) = reason {
@@ -48,13 +88,47 @@ impl Mail {
     /// Where something lies that nobody has received.
     pub(crate) fn left(&self) -> Option<(Address, usize)> {
         let boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = boxes.iter().filter(|(_, values)| !values.is_empty());
-        full.map(|(&address, values)| (address, values.len())).min()
+        let full = boxes.iter().filter(|(_, b)| !b.values.is_empty());
+        full.map(|(&address, b)| (address, b.values.len())).min()
     }
 
     /// Wakes those who wait: something has changed.
     pub(crate) fn tell(&self) {
         drop(self.boxes.lock().unwrap_or_else(PoisonError::into_inner));
         self.news.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: Address = (Some(1), 0, 1);
+
+    #[test]
+    fn a_sender_that_runs_ahead_waits() {
+        let mail = Mail::default();
+        let never = || None::<()>;
+        let sent = std::thread::scope(|scope| {
+            let sender = scope.spawn(|| {
+                (0..8).try_for_each(|n| mail.send(ADDRESS, vec![vec![n; MAX_UNDER_WAY / 2]], never))
+            });
+            for n in 0..8 {
+                let under_way = mail.boxes.lock().unwrap().get(&ADDRESS).map_or(0, |b| b.bytes);
+                assert!(under_way <= MAX_UNDER_WAY, "{under_way}");
+                assert_eq!(mail.receive(ADDRESS, never).unwrap()[0][0], n);
+            }
+            sender.join().unwrap()
+        });
+        assert_eq!(sent, Ok(()));
+        assert_eq!(mail.left(), None);
+    }
+
+    #[test]
+    fn a_large_value_fits_alone_and_a_sender_gives_up() {
+        let mail = Mail::default();
+        assert_eq!(mail.send(ADDRESS, vec![vec![0; MAX_UNDER_WAY + 1]], || Some("full")), Ok(()));
+        assert_eq!(mail.send(ADDRESS, vec![vec![0]], || Some("full")), Err("full"));
+        assert_eq!(mail.left(), Some((ADDRESS, 1)));
     }
 }

@@ -461,8 +461,17 @@ impl Communicator for Member<'_> {
         if self.process.has_failed() {
             return Err(Failure::Elsewhere);
         }
-        self.process.mail.send((channel, self.device, to), arrays);
-        Ok(())
+        let since = Instant::now();
+        self.process.mail.send((channel, self.device, to), arrays, || match self.process.has_failed() {
+            true => Some(Failure::Elsewhere),
+            false => {
+                let channel = channel.map_or(String::new(), |c| format!(" {c}"));
+                let name = format!(
+                    "a send on channel{channel} to device {to}, which has received too little so far,"
+                );
+                self.process.gives_up(self.device, &name, since, &[to])
+            }
+        })
     }
 
     fn receive(&self, channel: Option<i64>, from: usize, name: &str) -> Result<Vec<Vec<u8>>, Failure> {

@@ -2,6 +2,7 @@
 
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use hlo_communicator::MAX_OWN_UNDER_WAY;
 use hlo_ir::attr::HloString;
 use hlo_ir::{InstrId, Literal, Shape};
 use std::collections::VecDeque;
@@ -10,22 +11,36 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct Channel {
     under_way: VecDeque<(InstrId, Literal)>,
+    /// The bytes of all of them.
+    bytes: usize,
     /// How many values were received.
     pub(crate) received: usize,
 }
 
 impl Channel {
-    /// Sends a value.
-    pub(crate) fn push(&mut self, sender: InstrId, value: Literal) {
-        self.under_way.push_back((sender, value));
+    /// Sends a value. Returns whether that is possible: no more than [`MAX_OWN_UNDER_WAY`] bytes may be under way.
+    pub(crate) fn push(&mut self, sender: InstrId, value: Literal) -> bool {
+        let bytes = self.bytes.saturating_add(size(&value));
+        let fits = self.under_way.is_empty() || bytes <= MAX_OWN_UNDER_WAY;
+        if fits {
+            self.bytes = bytes;
+            self.under_way.push_back((sender, value));
+        }
+        fits
     }
 
     /// Receives the first value on its way, with what sent it.
     pub(crate) fn take(&mut self) -> Option<(InstrId, Literal)> {
         let first = self.under_way.pop_front();
         self.received += usize::from(first.is_some());
+        self.bytes -= first.as_ref().map_or(0, |(_, value)| size(value));
         first
     }
+}
+
+/// Returns the bytes of a value.
+fn size(value: &Literal) -> usize {
+    value.leaves().iter().map(|l| l.bytes().len()).sum()
 }
 
 impl Evaluator<'_> {

@@ -5,10 +5,11 @@ use super::structural::relabel;
 use super::{Result, take};
 use crate::EvalError;
 use crate::evaluator::Evaluator;
+use hlo_communicator::MAX_OWN_UNDER_WAY;
 use hlo_ir::attr::{AsyncStartAttrs, ChannelAttrs, OutfeedAttrs};
 use hlo_ir::devices::{ends, transfer_pairs};
-use hlo_ir::effects::unsent;
-use hlo_ir::{AlignedBytes, ElementType, InstrId, Instruction, Literal, Shape};
+use hlo_ir::effects::{unreceived, unsent};
+use hlo_ir::{AlignedBytes, ElementType, InstrId, Instruction, Literal, Shape, human_bytes};
 
 /// The state of something started: the given parts, then zeros for the contexts that its shape has besides.
 pub(super) fn state(ev: &mut Evaluator<'_>, instr: &Instruction, parts: Vec<Literal>) -> Result<Literal> {
@@ -109,7 +110,12 @@ pub(super) fn send(
 ) -> Result<Literal> {
     let [value, token] = take(operands)?;
     match others(ev, id)? {
-        None => ev.channels.entry(attrs.channel_id).or_default().push(id, value.clone()),
+        None => {
+            if !ev.channels.entry(attrs.channel_id).or_default().push(id, value.clone()) {
+                let (reason, limit) = (unreceived(ev.module, id), human_bytes(MAX_OWN_UNDER_WAY as u64));
+                return Err(EvalError::new(format!("{reason} (more than {limit} under way)")));
+            }
+        }
         Some((target, _)) => {
             let arrays = || value.leaves().into_iter().map(|l| l.bytes().to_vec()).collect();
             let sent =
