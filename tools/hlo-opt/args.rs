@@ -2,6 +2,7 @@
 
 use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
+use hlo_ir::verify::Strictness;
 use hlo_stablehlo::dialect::Version;
 use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
@@ -34,6 +35,11 @@ pub struct Cli {
     /// Verify the module after each pass, and hold a pass that says it changed nothing to it
     #[arg(long)]
     pub verify_each: bool,
+    /// Ask for more than a valid module before and after the passes: `layouts` (only instructions that may change layouts
+    /// do), `order` (of broadcast dimensions), `precision` (one floating-point type in an instruction), `sizes` (or bounds of
+    /// all dimensions)
+    #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = strictness)]
+    pub verify: Vec<Strictness>,
     /// Don't verify the module before and after the passes
     #[arg(long)]
     pub no_verify: bool,
@@ -271,6 +277,12 @@ Examples:
   hlo-opt errors.hlo --verify-diagnostics               hold errors to comments `// expected-error @below {{message}}`
 
 Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
+
+/// Reads one of the rules of `--verify`.
+fn strictness(text: &str) -> Result<Strictness, String> {
+    let found = Strictness::ALL.into_iter().find(|s| s.name() == text);
+    found.ok_or_else(|| format!("the rules are {}", Strictness::ALL.map(Strictness::name).join(", ")))
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
 use hlo_ir::suggest::nearest;
+use hlo_ir::verify::{Strictness, verify_strictly};
 use hlo_passes::{
     Keeps, PIPELINES, PassInfo, PipelineInfo, Schedule, find, find_alike, find_pipeline, pass_example,
     pass_of_class, passes,
@@ -95,7 +96,7 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
     let mut out = format!("{on}{code} {name}{off}\n\n{}\n\n{}\n", wrap(sentence), wrap(why));
     match example {
         Some(text) => {
-            let shown = rendered(text, rule.is_of_tile(), color);
+            let shown = rendered(rule, text, color);
             out.push_str(&format!("\n{on}Example{off}\n\n{}\n{}", indent(text), indent(&shown)));
             out.push_str(&format!("\n{on}To mend it{off}: {fix}\n"));
         }
@@ -110,11 +111,12 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
 }
 
 /// What is wrong with the example, as it is shown for a file.
-fn rendered(text: &str, is_tile: bool, color: bool) -> String {
-    let name = if is_tile { "example.tile" } else { "example.hlo" };
+fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
+    let name = if rule.is_of_tile() { "example.tile" } else { "example.hlo" };
     let source = Source { name: name.to_string(), text: text.to_string() };
     let input = Input { source, given: None };
     let diags = match LanguageArgs::default().parse(&input, text, false) {
+        Ok(Ok(parsed)) if rule.code.starts_with("E13") => verify_strictly(&parsed.module, &Strictness::ALL),
         Ok(Ok(parsed)) => parsed.warnings,
         Ok(Err(diags)) => diags,
         Err(_) => Vec::new(),

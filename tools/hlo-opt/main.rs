@@ -157,6 +157,10 @@ impl Session<'_> {
             .reproducer
             .as_ref()
             .map(|file| (file, reproducer::text(&parsed.module, &self.pipeline, self.conditions)));
+        let asked = hlo_ir::verify::verify_strictly(&parsed.module, &cli.verify);
+        if !asked.is_empty() {
+            return Ok(Err(asked));
+        }
         let result = self.transform(&mut parsed, verify);
         if let (Some((file, text)), Err(_)) = (before, &result) {
             reproducer::write(file, &text, self.reporter)?;
@@ -179,7 +183,10 @@ impl Session<'_> {
         };
         parsed.warnings.extend(watcher.end(&parsed.module));
         if changed? && verify {
-            let diags = hlo_ir::verify::verify(&parsed.module);
+            let mut diags = hlo_ir::verify::verify(&parsed.module);
+            if diags.is_empty() {
+                diags = hlo_ir::verify::verify_strictly(&parsed.module, &self.cli.verify);
+            }
             if !diags.is_empty() {
                 return Err(diags);
             }

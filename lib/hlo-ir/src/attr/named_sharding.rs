@@ -92,7 +92,8 @@ impl NamedSharding {
     pub fn rank(&self) -> Option<usize> {
         match self {
             NamedSharding::Maximal(_) | NamedSharding::Whole(..) => None,
-            NamedSharding::Axes(axes) => Some(axes.dimensions.len()),
+            // As in XLA, no dimensions at all cut none.
+            NamedSharding::Axes(axes) => Some(axes.dimensions.len()).filter(|&n| n > 0),
         }
     }
 

@@ -50,6 +50,15 @@ fn by_x<'a, T>(
     Ok(out)
 }
 
+/// Reads whether a dimension is reversed: 1 or 0.
+fn reversal(r: &mut AttrReader<'_>) -> Result<(i64, i64), AttrError> {
+    let start = r.offset();
+    match r.integer()? {
+        value @ (0 | 1) => Ok((value, 0)),
+        other => Err(r.error_since(start, format!("`rhs_reversal` is 0 or 1, found {other}"))),
+    }
+}
+
 /// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=… rhs_dilate=… rhs_reversal=…}`.
 impl AttrValue for Window {
     const INSIDE: Inside =
@@ -84,6 +93,7 @@ impl AttrValue for Window {
                         Ok((low, r.integer()?))
                     })?,
                 )),
+                "rhs_reversal" => fields.push((name, by_x(r, reversal)?)),
                 _ => fields.push((name, by_x(r, |r| Ok((r.integer()?, 0)))?)),
             }
         }
@@ -95,8 +105,7 @@ impl AttrValue for Window {
             };
         };
         for (name, values) in fields {
-            // Of `rhs_reversal` XLA takes as many as there are: what is missing is not reversed.
-            if values.len() != dims.len() && name != "rhs_reversal" {
+            if values.len() != dims.len() {
                 return Err(r.error_since(
                     start,
                     format!("`{name}=` has {} dimensions, `size=` has {}", values.len(), dims.len()),

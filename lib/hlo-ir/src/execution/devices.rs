@@ -250,7 +250,7 @@ pub fn unordered_reduction(module: &Module, id: InstrId) -> Option<(Opcode, bool
 }
 
 /// What the front end notes of the sends and receives of a channel: who sends to whom.
-const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
+pub(super) const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
 
 /// The devices that a `send` or `recv` between devices, or what finishes it, hands values on between, each sender with its receiver. A
 /// transfer whose `frontend_attributes` name no pairs is of each device with itself.

@@ -2,6 +2,7 @@
 //! end of transfers, who watches a run, the streams of random numbers, and the devices that exchange data.
 
 pub mod budget;
+mod channels;
 pub mod devices;
 pub mod host;
 pub mod program;

@@ -281,7 +281,50 @@ fn permuted(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Result<Shape, V
             ),
         ));
     }
+    for (array, place) in [(0, 2), (1, 3)] {
+        check_slice_places(cx, array, place)?;
+    }
+    let arrays = |n: usize| Ok::<_, Violation>(cx.operand(n)?.as_tuple().map(<[Shape]>::len));
+    if let (from, to) = (arrays(0)?, arrays(1)?)
+        && from != to
+    {
+        return Err(cx.operand_error(
+            code::PERMUTED_SLICES,
+            1,
+            format!("reads from {}, but writes to {}", cx.operand(0)?, cx.operand(1)?),
+        ));
+    }
     Ok(cx.operand(1)?.clone())
+}
+
+/// Checks that operand `place` has the places of slices in each array of operand `array`.
+fn check_slice_places(cx: &Context<'_>, array: usize, place: usize) -> Result<(), Violation> {
+    let (arrays, places) = (cx.operand(array)?, cx.operand(place)?);
+    let is_place = |shape: &Shape, a: &Shape| {
+        let (Some(parts), Some(a)) = (shape.as_tuple(), a.as_array()) else { return false };
+        parts.len().is_multiple_of(a.rank().max(1)) && parts.iter().all(|p| p.as_array().is_some())
+    };
+    // One place, or a tuple of places.
+    let are_places = |shape: &Shape, a: &Shape| {
+        is_place(shape, a)
+            || shape.as_tuple().is_some_and(|t| !t.is_empty() && t.iter().all(|p| is_place(p, a)))
+    };
+    let fits = match arrays.as_tuple() {
+        None => are_places(places, arrays),
+        Some(arrays) => places.as_tuple().is_some_and(|places| {
+            arrays.len() == places.len() && places.iter().zip(arrays).all(|(p, a)| are_places(p, a))
+        }),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(cx.operand_error(
+            code::PERMUTED_SLICES,
+            place,
+            format!(
+                "takes the places of slices in {arrays}, an integer for each dimension, as operand {place}, found {places}"
+            ),
+        )),
+    }
 }
 
 /// `collective-permute`.

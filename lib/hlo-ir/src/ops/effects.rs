@@ -2,7 +2,7 @@
 //! custom call gives must be written and is not checked, but for what its attributes say of it.
 
 use super::context::Context;
-use super::contract::fits;
+use super::contract::{counted, fits};
 use super::violation::{Rule, Violation};
 use crate::attr::{CustomCallAttrs, LayoutConstraints, OperandAlias, OutfeedAttrs, index_text};
 use crate::rules::code;
@@ -133,6 +133,14 @@ pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
         let aliased =
             Aliased { result: written, operands: cx.operands, through_buffers: wraps_buffers(attrs) };
         check_aliases(cx, &attrs.output_to_operand_aliasing, aliased);
+        let is_seed = cx.operands.is_empty() && *written == Shape::scalar(ElementType::U64);
+        if attrs.custom_call_target.as_bytes() == b"GetRngSeed" && !is_seed {
+            let operands = counted(cx.operands.len(), "operand");
+            return Err(cx.error(
+                code::RNG_SEED,
+                format!("`GetRngSeed` takes nothing and gives u64[], found {operands} and {written}"),
+            ));
+        }
     }
     Ok(None)
 }
@@ -176,7 +184,7 @@ fn wraps_buffers(attrs: &CustomCallAttrs) -> bool {
 }
 
 /// The shape of what is in a buffer; any other shape as it is.
-fn unwrapped(shape: &Shape) -> &Shape {
+pub(crate) fn unwrapped(shape: &Shape) -> &Shape {
     match shape {
         Shape::Buffer(inner) => inner,
         other => other,

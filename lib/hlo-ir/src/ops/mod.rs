@@ -37,6 +37,7 @@ pub(crate) use context::{Signatures, float_width};
 pub(crate) use contract::counted;
 pub(crate) use data_movement::bitcast_sizes;
 pub(crate) use dim::{shape_error, shapes_agree};
+pub(crate) use effects::unwrapped;
 pub(crate) use groups::listed_devices;
 pub(crate) use violation::{Place, Rule, Violation};
 

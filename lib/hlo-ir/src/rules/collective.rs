@@ -199,4 +199,20 @@ ENTRY main {
         fix: "give `s32[2]`",
         section: "HLO text, opcodes",
     }
+    PERMUTED_SLICES = "E1114" "permuted-slices" {
+        rule: "A `collective-permute` of slices takes as many arrays to read as to write, and for each of them where slices start: an integer for each dimension, or tuples of such.",
+        why: "Slice n goes from its place in the array of the source to its place in that of the target.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  i = s32[] constant(0)
+  at = (s32[]) tuple(i)
+  ROOT z = f32[8] collective-permute(x, y, i, at), source_target_pairs={{0,1}}, slice_sizes={{4}}
+}
+"),
+        fix: "pass `at` in place of `i`",
+        section: "Operation semantics, CollectivePermute",
+    }
 }

@@ -226,4 +226,22 @@ ENTRY main {
         fix: "pad or slice in the branches",
         section: "Operation semantics, Conditional",
     }
+    COMPOSITE = "E0912" "composite" {
+        rule: "A call with `is_composite=true` has the `composite.name` of the operation that it is made of in its `frontend_attributes`. `composite.attributes` is not empty, and `composite.version` is a number of 0 or more.",
+        why: "A compiler that knows the operation takes it by its name in place of the computation.",
+        example: Some(r#"HloModule m
+
+f {
+  a = f32[4] parameter(0)
+  ROOT b = f32[4] negate(a)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] call(x), to_apply=f, is_composite=true
+}
+"#),
+        fix: "add `frontend_attributes={composite.name=\"my.negate\"}`",
+        section: "Operation semantics, Call",
+    }
 }

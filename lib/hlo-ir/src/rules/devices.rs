@@ -283,4 +283,40 @@ ENTRY main {
         fix: "bind the operands in `main`",
         section: "HLO text, opcodes",
     }
+    HOST_CHANNEL = "E1166" "host-channel" {
+        rule: "Sends to the host on one channel have the same shape and the same `frontend_attributes`, and so have receives.",
+        why: "The other end is one program of the host, which is found by them.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[] constant(0)
+  t = token[] after-all()
+  s = (f32[], u32[], token[]) send(x, t), channel_id=1, is_host_transfer=true
+  sd = token[] send-done(s), channel_id=1, is_host_transfer=true
+  y = f32[2] broadcast(x), dimensions={}
+  u = (f32[2], u32[], token[]) send(y, sd), channel_id=1, is_host_transfer=true
+  ROOT ud = token[] send-done(u), channel_id=1, is_host_transfer=true
+}
+"),
+        fix: "send `y` on another channel",
+        section: "Operation semantics, Send",
+    }
+    SLICES_OF_ONE = "E1168" "slices-of-one" {
+        rule: "A `collective-permute` of slices in a program that runs here reads from one array and writes to one.",
+        why: "Several arrays in one instruction save messages between accelerators. Here an instruction for each array does the same.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  i = s32[] constant(0)
+  at = (s32[]) tuple(i)
+  arrays = (f32[8], f32[8]) tuple(x, y)
+  places = ((s32[]), (s32[])) tuple(at, at)
+  ROOT z = (f32[8], f32[8]) collective-permute(arrays, arrays, places, places), source_target_pairs={{0,0}}, slice_sizes={{4},{4}}
+}
+"),
+        fix: "permute the slices of `x` and of `y` by an instruction each",
+        section: "Operation semantics, CollectivePermute",
+    }
 }

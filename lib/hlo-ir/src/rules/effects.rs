@@ -246,4 +246,73 @@ ENTRY main {
         fix: "write `outfeed(x, t)`",
         section: "Operation semantics, Send",
     }
+    RNG_SEED = "E1018" "rng-seed" {
+        rule: "The custom call `GetRngSeed` takes nothing and gives a `u64[]`.",
+        why: "The seed is a number of the run, which XLA's runtime knows.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  ROOT s = u32[] custom-call(), custom_call_target="GetRngSeed"
+}
+"#),
+        fix: "write `u64[]`, and convert it",
+        section: "Operation semantics, CustomCall",
+    }
+    BUFFER_CONTEXT = "E1020" "buffer-context" {
+        rule: "Only tuples, loops, dynamic-update-slices, custom calls, asynchronous operations and parameters of called computations have buffers, `b(f32[4])`.",
+        why: "A buffer is memory that an operation changes. Other instructions work on values: `Pin` makes a buffer of a value, `Unpin` a value of a buffer.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  x = b(f32[4]) parameter(0)
+  ROOT y = f32[4] custom-call(x), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+}
+"#),
+        fix: "take an `f32[4]`, and pin it: `custom_call_target=\"Pin\"`",
+        section: "Shapes and layout",
+    }
+    PIN_FORM = "E1021" "pin-form" {
+        rule: "The custom calls `Pin`, `Unpin` and `CreateBuffer` make a buffer of a value, a value of a buffer, and a buffer of nothing. The first two have one entry in `output_to_operand_aliasing`.",
+        why: "The result is in the memory of the operand.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  b = b(f32[4]) custom-call(x), custom_call_target="Pin"
+  ROOT y = f32[4] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+}
+"#),
+        fix: "add `output_to_operand_aliasing={{}: (0, {})}` to `b`",
+        section: "Shapes and layout",
+    }
+    BUFFER_ALIASED = "E1022" "buffer-aliased" {
+        rule: "Each buffer that a custom call takes is one of its results, and each buffer among its results is one that it takes: `output_to_operand_aliasing` names each once.",
+        why: "Memory that a custom call may change has another value afterwards, which the result stands for.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  b = b(f32[4]) custom-call(x), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  ROOT y = f32[4] custom-call(b), custom_call_target="sum"
+}
+"#),
+        fix: "give the buffer back: `(f32[4], b(f32[4]))`, `output_to_operand_aliasing={{1}: (0, {})}`",
+        section: "Shapes and layout",
+    }
+    BUFFER_WRITTEN_ONCE = "E1023" "buffer-written-once" {
+        rule: "One instruction at most writes a buffer.",
+        why: "After it the buffer has another value, which its result stands for. What takes a buffer and calls computations counts as a writer, and so do loops and the end of a loop's body.",
+        example: Some(r#"HloModule m
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  b = b(f32[4]) custom-call(x), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  y = f32[4] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+  z = f32[4] custom-call(b), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+  ROOT s = f32[4] add(y, z)
+}
+"#),
+        fix: "unpin once: `add(y, y)`",
+        section: "Shapes and layout",
+    }
 }

@@ -19,6 +19,7 @@
 //! | `E10xx` | tokens, transfers, asynchronous operations, custom calls |
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
+//! | `E13xx` | what `hlo-opt --verify=…` asks for beyond a valid module |
 //! | `E20xx` | pipelines and command lines |
 //! | `E40xx` | the machine that a program runs on |
 //! | `E30xx`, `W30xx` | Tile, another language: its files' errors and warnings |
@@ -95,6 +96,7 @@ mod linear_algebra;
 mod machine;
 mod module;
 mod reduction;
+mod strict;
 mod syntax;
 mod tile;
 mod tools;
@@ -105,8 +107,8 @@ mod warnings;
 pub mod code {
     pub use super::{
         collective::*, common::*, control::*, data_movement::*, devices::*, effects::*, elementwise::*,
-        header::*, indexing::*, linear_algebra::*, machine::*, module::*, reduction::*, syntax::*, tile::*,
-        tools::*, warnings::*,
+        header::*, indexing::*, linear_algebra::*, machine::*, module::*, reduction::*, strict::*, syntax::*,
+        tile::*, tools::*, warnings::*,
     };
 }
 
@@ -125,6 +127,7 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Collectives", collective::TABLE),
     ("Device groups and channels", devices::TABLE),
     ("Shardings, aliasing, header", header::TABLE),
+    ("What `--verify` asks for", strict::TABLE),
     ("Pipelines and command lines", tools::TABLE),
     ("Tile", tile::TABLE),
     ("The machine", machine::TABLE),

@@ -155,6 +155,23 @@ ENTRY main {
         fix: "write the shape: `y = token[] outfeed(x, t)`",
         section: "HLO text, instructions",
     }
+    PAIRED_CHANNELS = "W0011" "paired-channels" {
+        rule: "A send and the receive that it belongs to have one channel.",
+        why: "XLA pairs them by the devices in `_xla_send_recv_source_target_pairs`. Where nothing sends on a receive's channel, it gets what a send with the same devices sends on a channel that nothing receives on.",
+        example: Some(r"HloModule m, num_partitions=2
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1}}}
+  r = (f32[2], u32[], token[]) recv(t), channel_id=2, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1}}}
+  sd = token[] send-done(s), channel_id=1
+  ROOT y = (f32[2], token[]) recv-done(r), channel_id=2
+}
+"),
+        fix: "write `channel_id=1` of all four",
+        section: "Operation semantics, Send",
+    }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
         rule: "A pass that goes by the schedule runs on a module that has one.",
         why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",

@@ -50,14 +50,16 @@ impl Module {
     pub fn leaves_unsaid(&self) -> bool {
         let unsaid = |&i: &InstrId| self.mixed_precision(i).is_some() || self.binds_operands_late(i);
         self.computations().any(|c| self[c].instructions().iter().any(unsaid))
+            || !self.receives_of_other_channels().is_empty()
     }
 
-    /// Puts conversions where operations mix floating-point types, and binds all operands of an asynchronous operation at
-    /// once: what the text may leave to the reader. Passes and engines see modules in which that is done. True if
+    /// Puts conversions where operations mix floating-point types, binds all operands of an asynchronous operation at
+    /// once, and gives receives the channels of their sends: what the text may leave to the reader. Passes and engines see modules in which that is done. True if
     /// something was changed. Linear.
     pub fn make_explicit(&mut self) -> bool {
         let bound = self.bind_async_operands();
-        self.convert_mixed_precision() || bound
+        let joined = self.join_channels();
+        self.convert_mixed_precision() || bound || joined
     }
 
     /// Puts conversions where operands or results are of other types than those that an instruction computes in. True

@@ -2,7 +2,7 @@
 
 use super::graph::{cycles, path};
 use super::{Verifier, label};
-use crate::attr::{FusionKind, HloString};
+use crate::attr::{CallAttrs, FusionKind, HloString};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Op};
 use std::collections::HashMap;
@@ -45,6 +45,30 @@ impl Verifier<'_> {
                 Some(&i) => self.report(code::CALL_CYCLE, i, message),
                 None => self.report_module(code::CALL_CYCLE, message),
             };
+        }
+    }
+
+    /// Checks that composite calls name the operation that they are made of.
+    pub(super) fn check_composites(&mut self) {
+        let module = self.module;
+        for i in module.computations().flat_map(|c| module[c].instructions()).copied() {
+            let Op::Call(CallAttrs { is_composite: true, .. }) = &module[i].op else { continue };
+            let attribute =
+                |name: &str| Some(module[i].common.as_ref()?.frontend_attributes.get(name)?.to_text());
+            let is_number = |v: &str| v.parse::<i64>().is_ok_and(|v| v >= 0);
+            let message = if attribute("composite.name").is_none_or(|name| name.is_empty()) {
+                "a composite call has a `composite.name` in its `frontend_attributes`".to_string()
+            } else if attribute("composite.attributes").is_some_and(|a| a.is_empty()) {
+                "the `composite.attributes` of a composite call are not empty: `{}` says that there are none"
+                    .to_string()
+            } else if let Some(version) = attribute("composite.version").filter(|v| !is_number(v)) {
+                format!(
+                    "the `composite.version` of a composite call is a number of 0 or more, found `{version}`"
+                )
+            } else {
+                continue;
+            };
+            self.report_attribute(code::COMPOSITE, i, "frontend_attributes", message);
         }
     }
 

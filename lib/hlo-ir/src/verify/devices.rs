@@ -3,7 +3,7 @@
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, ReplicaGroups};
 use crate::effects::effect::{Effect, Groups};
-use crate::ops::listed_devices;
+use crate::ops::{listed_devices, shapes_agree};
 use crate::rules::code;
 use crate::{InstrId, Op};
 use std::collections::{HashMap, HashSet};
@@ -234,6 +234,26 @@ impl Verifier<'_> {
                         code::CHANNEL_HOST,
                         format!("channel {channel} is used for transfers to the host and between devices"),
                     ),
+                    (Some(true), Some(true)) if module[one].opcode() == module[i].opcode() => {
+                        let differs = |what| {
+                            (
+                                code::HOST_CHANNEL,
+                                format!(
+                                    "transfers to or from the host on channel {channel} are alike, but `{}` and `{}` have different {what}",
+                                    module[one].name, module[i].name
+                                ),
+                            )
+                        };
+                        let attributes =
+                            |i: InstrId| module[i].common.as_ref().map(|c| &c.frontend_attributes);
+                        if !shapes_agree(&module[one].shape, &module[i].shape) {
+                            differs("shapes")
+                        } else if attributes(one) != attributes(i) {
+                            differs("`frontend_attributes`")
+                        } else {
+                            continue;
+                        }
+                    }
                     (Some(_), Some(_)) | (None, None) => continue,
                     (Some(_), None) | (None, Some(_)) => (
                         code::CHANNEL_KIND,

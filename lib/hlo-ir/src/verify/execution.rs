@@ -25,6 +25,7 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
             if let Some(counts) = counts {
                 verifier.check_collective(i, counts);
             }
+            verifier.check_slices(i);
             verifier.check_storage(i);
             verifier.check_host_transfer(i);
             verifier.check_sizes_outside(i);
@@ -73,6 +74,19 @@ fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> Option<i64> {
     };
     let pairs = counts(parts).into_iter().zip(counts(wholes));
     pairs.filter_map(|(part, whole)| whole.checked_div(part)).max()
+}
+
+/// Returns the number of devices that a collective names, and the attribute of the header that counts them.
+fn devices_named(op: &Op) -> Option<(&'static str, i64)> {
+    let (of_partitions, devices) = match op.effect() {
+        Effect::Groups(g) => (g.channel.is_some() && g.global != Some(false), g.groups.device_count()?),
+        Effect::Pairs { pairs, channel, .. } => {
+            let last = pairs.iter().map(|&(source, target)| source.max(target)).max()?;
+            (channel.is_some(), last.checked_add(1)?)
+        }
+        _ => return None,
+    };
+    Some((if of_partitions { "num_partitions" } else { "replica_count" }, devices))
 }
 
 /// `1 device`, `4 replicas`, `2 replicas with 3 partitions each`.
@@ -136,7 +150,29 @@ impl Verifier<'_> {
             },
         };
         let message = format!("`{}`: {message}; the program runs on {}", op.name(), described(counts));
-        self.report(code::DEVICES, i, message);
+        let needed = devices_named(op).filter(|&(_, n)| n > 1 && counts.devices() == 1);
+        let diag = self.report(code::DEVICES, i, message);
+        if let Some((what, n)) = needed {
+            let option = if what == "replica_count" { "--num-replicas" } else { "--num-partitions" };
+            let note = format!(
+                "it names {n} devices: run it with `{option}={n}`, or write `{what}={n}` in the header"
+            );
+            diag.notes.push(note);
+        }
+    }
+
+    /// Checks that a permute of slices reads from one array and writes to one.
+    fn check_slices(&mut self, i: InstrId) {
+        let module = self.module;
+        let (Op::CollectivePermute(a) | Op::CollectivePermuteStart(a)) = &module[i].op else { return };
+        let mut arrays = module[i].operands.iter().take(2).map(|&o| &module[o].shape);
+        if let Some(several) = arrays.find(|s| s.is_tuple() && !a.slice_sizes.0.is_empty()) {
+            let message = format!(
+                "`{}` of slices reads from one array and writes to one, found {several}",
+                module[i].op.name()
+            );
+            self.report(code::SLICES_OF_ONE, i, message);
+        }
     }
 
     /// Why groups don't fit the shapes of a collective, or lack a device that they need to have.

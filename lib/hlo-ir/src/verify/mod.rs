@@ -5,16 +5,19 @@
 //! other and to the header; what an instruction's opcode asks of its operands, attributes and written shape is in
 //! [`crate::ops`].
 //! - here: names, roots, parameter numbers, operands of the same computation, order;
+//! - `buffers`: what takes buffers, and what writes them;
 //! - `calls`: cycles, the entry, fusions, execution threads;
 //! - `pairs`: what starts an asynchronous operation and what finishes it;
 //! - `devices`: replica groups, source and target pairs, channels;
 //! - `shardings`: shardings and the shapes that they are of;
 //! - `header`: the entry's layout, aliasing and donation, counts;
+//! - `strict`: what some stages of compilers ask for on top;
 //! - `execution`: what a module must be to run on one device.
 //!
 //! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
 //! one report.
 
+mod buffers;
 mod calls;
 mod devices;
 mod execution;
@@ -23,6 +26,7 @@ mod header;
 mod pairs;
 mod shardings;
 mod verified;
+mod strict;
 mod warnings;
 
 use crate::diag::{Diag, Label, Part, Suggestion};
@@ -34,6 +38,7 @@ use std::collections::HashMap;
 
 pub use execution::verify_execution;
 pub use verified::{HoldsModule, Verified};
+pub use strict::{Strictness, verify_strictly};
 pub use warnings::{verify_bitcasts, warnings};
 
 /// The most violations that are reported of a module: after so many there is one more report that says so.
@@ -55,20 +60,24 @@ struct Verifier<'a> {
     module: &'a Module,
     signatures: Signatures,
     diags: Vec<Diag>,
+    /// The number of users that may still be looked at for writers of buffers.
+    users_left: usize,
 }
 
 impl Verifier<'_> {
     /// What is checked, in order.
-    const STEPS: [fn(&mut Self); 10] = [
+    const STEPS: [fn(&mut Self); 12] = [
         Self::check_computation_names,
         Self::check_computations,
         Self::check_call_graph,
+        Self::check_composites,
         Self::check_fusions,
         Self::check_threads,
         Self::check_pairs,
         Self::check_devices,
         Self::check_channels,
         Self::check_shardings,
+        Self::check_buffers,
         Self::check_header,
     ];
 }
@@ -76,7 +85,7 @@ impl Verifier<'_> {
 /// Reporting.
 impl<'a> Verifier<'a> {
     fn new(module: &'a Module) -> Self {
-        Self { module, signatures: Signatures::default(), diags: Vec::new() }
+        Self { module, signatures: Signatures::default(), diags: Vec::new(), users_left: buffers::MAX_USERS }
     }
 
     /// What was reported.

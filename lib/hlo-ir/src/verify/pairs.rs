@@ -9,6 +9,9 @@ use crate::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
+/// The attribute of what starts several collectives together.
+const GROUP: &str = "_collectives_group";
+
 /// What starts an asynchronous operation, or carries it on, and what may come next.
 const PAIRS: &[(Opcode, Opcode)] = &[
     (Opcode::AllGatherStart, Opcode::AllGatherDone),
@@ -67,33 +70,36 @@ impl Verifier<'_> {
             for &i in module[c].instructions() {
                 self.check_finished_once(i);
                 self.check_started(i, &mut started);
+                self.check_body(i);
             }
         }
-        self.check_called_once();
     }
 
-    /// Checks that no computation is what two asynchronous operations run.
-    fn check_called_once(&mut self) {
+    /// Checks that what `async-start` calls is one instruction, of which text may make the start itself.
+    fn check_body(&mut self, start: InstrId) {
         let module = self.module;
-        let mut first: HashMap<ComputationId, InstrId> = HashMap::new();
-        for c in module.computations() {
-            for &i in module[c].instructions() {
-                let Op::AsyncStart(AsyncStartAttrs { calls: Some(called), .. }) = module[i].op else {
-                    continue;
-                };
-                let one = *first.entry(called).or_insert(i);
-                if one != i && module.is_live_computation(called) {
-                    let message = format!(
-                        "`calls` of an asynchronous operation names a computation of its own, found `{}`, which `{}` calls",
-                        module[called].name, module[one].name
-                    );
-                    label(
-                        self.report_attribute(code::ASYNC_CALLED_ONCE, i, "calls", message),
-                        module.span(one),
-                        "another caller".into(),
-                    );
-                }
-            }
+        let Op::AsyncStart(AsyncStartAttrs { calls: Some(called), .. }) = module[start].op else { return };
+        if !module.is_live_computation(called) || !module.has_root(called) {
+            return;
+        }
+        // As in XLA. A group of collectives is started together, on another thread anything may run, and what hands values on
+        // only waits for them.
+        let is_group =
+            module[start].common.as_ref().is_some_and(|c| c.frontend_attributes.get(GROUP).is_some());
+        if is_group || module[called].execution_thread.is_some() {
+            return;
+        }
+        let root = module[called].root();
+        let mut others = module[called].instructions().iter().filter(|&&i| i != root);
+        let other = others.find(|&&i| !matches!(module[i].op, Op::Parameter(_) | Op::GetTupleElement(_)));
+        if let Some(&other) = other {
+            let message = format!(
+                "the computation of `async-start` has parameters and a root only, but `{}` has `{}` as well",
+                module[called].name,
+                module[other].op.name()
+            );
+            let diag = self.report_attribute(code::ASYNC_BODY, start, "calls", message);
+            label(diag, module.span(other), "this one".to_string());
         }
     }
 
@@ -112,7 +118,7 @@ impl Verifier<'_> {
             let diag = self.report(code::FINISHED_ONCE, second, message);
             label(diag, module.span(i), "started here".to_string());
             label(diag, module.span(first), "finished here".to_string());
-        } else if !module.is_used(i) {
+        } else if !module.is_used(i) || self.is_result_of_module(i) {
             let message = format!(
                 "what `{}` starts is never finished: it needs a user, {}",
                 module[i].name,
@@ -120,6 +126,13 @@ impl Verifier<'_> {
             );
             self.report(code::NEVER_FINISHED, i, message);
         }
+    }
+
+    /// Returns whether an instruction is the root of the entry, which nothing uses.
+    fn is_result_of_module(&self, i: InstrId) -> bool {
+        let module = self.module;
+        let is_root = |c| module.has_root(c) && module[c].root() == i && module.users(i).is_empty();
+        module.entry_if_set().is_some_and(is_root)
     }
 
     fn check_started(&mut self, i: InstrId, started: &mut Started) {
@@ -132,7 +145,12 @@ impl Verifier<'_> {
         };
         let (op, from) = (&module[i].op, &module[start].op);
         if !by.contains(&from.opcode()) {
-            if !forwards_operands(from) {
+            // A state that is put together by hand is none that was started.
+            let is_made = matches!(
+                op,
+                Op::CopyDone | Op::CollectivePermuteDone | Op::AllReduceDone | Op::AllGatherDone
+            ) && matches!(from, Op::Tuple);
+            if is_made || !forwards_operands(from) {
                 let message = format!("`{}` finishes {}, found `{}`", op.name(), any_of(&by), from.name());
                 label(
                     self.report(code::STARTED, i, message),

@@ -1,10 +1,10 @@
 //! Shardings fit the shapes that they are of.
 
-use super::Verifier;
+use super::{Verifier, label};
 use crate::attr::{DeviceOrder, MAX_SHARDED_DEVICES, ShardingKind, checked_count};
 use crate::ops::counted;
 use crate::rules::code;
-use crate::{InstrId, Op, Shape};
+use crate::{ComputationId, InstrId, Op, Shape};
 
 /// Says what is wrong if a sharding does not have a device for each tile, another one each time, or has too many.
 fn check_order(kind: &ShardingKind) -> Result<(), String> {
@@ -46,7 +46,38 @@ impl Verifier<'_> {
                 }
                 self.check_replication(i);
                 self.check_sharding(i);
+                self.check_consistent_shardings(i);
             }
+        }
+    }
+
+    /// Checks that a loop and a choice have the shardings of the same values in the computations that they call.
+    fn check_consistent_shardings(&mut self, i: InstrId) {
+        let module = self.module;
+        let live = |c: &ComputationId| module.is_live_computation(*c) && module.has_root(*c);
+        let mut others: Vec<InstrId> = Vec::new();
+        match &module[i].op {
+            Op::While(a) => {
+                others.extend(Some(a.body).filter(live).map(|c| module[c].root()));
+                for c in [a.body, a.condition].iter().filter(|c| live(c)) {
+                    others.extend(module.parameters(*c).first());
+                }
+            }
+            Op::Conditional(a) => {
+                others.extend(a.branches().into_iter().filter(live).map(|c| module[c].root()))
+            }
+            _ => return,
+        }
+        let mut sharded = std::iter::once(i).chain(others).filter(|&i| module[i].sharding().is_some());
+        let Some(first) = sharded.next() else { return };
+        if let Some(other) = sharded.find(|&o| module[o].sharding() != module[first].sharding()) {
+            let message = format!(
+                "`{}` and `{}` are one value of `{}`, but have different shardings",
+                module[first].name, module[other].name, module[i].name
+            );
+            let diag = self.report(code::CONSISTENT_SHARDING, i, message);
+            label(diag, module.span(first), "one sharding".to_string());
+            label(diag, module.span(other), "another sharding".to_string());
         }
     }
 

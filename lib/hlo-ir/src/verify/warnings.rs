@@ -7,7 +7,7 @@ use crate::rules::code;
 use crate::{InstrId, Module, Op};
 
 /// What to warn of in a valid module, one warning of each kind: operations that mix floating-point types, bitcasts that
-/// change sizes. Linear.
+/// change sizes, receives on other channels than their sends. Linear.
 pub fn warnings(module: &Module) -> Vec<Diag> {
     let mut bitcasts = Verifier::new(module);
     bitcasts.check_bitcasts();
@@ -18,7 +18,11 @@ pub fn warnings(module: &Module) -> Vec<Diag> {
             mixed.check_precision(i);
         }
     }
-    [bitcasts, mixed].into_iter().filter_map(|v| first(v.diags)).collect()
+    let mut channels = Verifier::new(module);
+    for (receive, send) in module.receives_of_other_channels() {
+        channels.check_channel_of(receive, send);
+    }
+    [bitcasts, mixed, channels].into_iter().filter_map(|v| first(v.diags)).collect()
 }
 
 /// The first of some reports as a warning that counts the others.
@@ -60,6 +64,20 @@ impl Verifier<'_> {
                 }
             }
         }
+    }
+
+    fn check_channel_of(&mut self, receive: InstrId, send: InstrId) {
+        let module = self.module;
+        let channel = |i: InstrId| module[i].op.effect().channel().unwrap_or_default();
+        let message = format!(
+            "nothing sends on channel {}: `{}` receives what `{}` sends on channel {}, as both name the same devices",
+            channel(receive),
+            module[receive].name,
+            module[send].name,
+            channel(send)
+        );
+        let diag = self.report_attribute(code::PAIRED_CHANNELS, receive, "channel_id", message);
+        label(diag, module.span(send), "the send".to_string());
     }
 
     fn check_precision(&mut self, i: InstrId) {

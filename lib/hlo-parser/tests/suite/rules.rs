@@ -2,6 +2,7 @@
 
 use hlo_ir::diag::Severity;
 use hlo_ir::rules;
+use hlo_ir::verify::Strictness;
 use hlo_parser::Parsed;
 
 #[test]
@@ -12,9 +13,10 @@ fn each_example_breaks_its_rule_and_no_other() {
         let found = match hlo_parser::parse(example) {
             Ok(Parsed { module, warnings }) => match hlo_ir::verify::verify(&module) {
                 none if none.is_empty() => {
-                    let more = match rule.code.starts_with('W') {
-                        true => hlo_ir::verify::warnings(&module),
-                        false => hlo_ir::verify::verify_execution(&module),
+                    let more = match &rule.code[..3] {
+                        "E13" => hlo_ir::verify::verify_strictly(&module, &Strictness::ALL),
+                        code if code.starts_with('W') => hlo_ir::verify::warnings(&module),
+                        _ => hlo_ir::verify::verify_execution(&module),
                     };
                     [more, warnings].concat()
                 }
