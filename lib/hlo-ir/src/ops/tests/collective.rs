@@ -19,7 +19,7 @@ fn results() {
         ("collective-permute(f32[8]), source_target_pairs={{0,1}}", "f32[8]"),
         ("collective-permute(f32[8], s32[]), source_target_pairs={}", "(f32[8], s32[])"),
         (
-            "collective-permute(f32[8], f32[9], s32[], s32[]), source_target_pairs={{0,1}}, slice_sizes={{2}}",
+            "collective-permute(f32[8], f32[9], (s32[]), (s32[])), source_target_pairs={{0,1}}, slice_sizes={{2}}",
             "f32[9]",
         ),
         ("collective-permute-done((f32[2], f32[2], u32[], u32[]))", "f32[2]"),
