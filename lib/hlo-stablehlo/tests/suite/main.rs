@@ -2,5 +2,6 @@
 
 mod export;
 mod import;
+mod refine;
 mod round_trip;
 mod verify;
