@@ -3,6 +3,7 @@
 
 use crate::arrays::{Leaf, Loaded, array_shape, check_count};
 use hlo_ir::{ArrayShape, Literal};
+use hlo_tools_common::language::GivenArray;
 use hlo_tools_common::mapped::FileBytes;
 use hlo_tools_common::npz::Npz;
 use hlo_tools_common::safetensors::{Safetensors, Tensor};
@@ -114,6 +115,27 @@ impl ArrayFiles {
         }
     }
 
+    /// Reads the header of an array.
+    fn header(&mut self, number: usize) -> Result<npy::Header, String> {
+        match self.places.get(number) {
+            Some(Place::Npy(_, file)) => npy::Header::read(&mut &file[..]),
+            Some(&Place::Npz(archive, position)) => match self.archives.get_mut(archive) {
+                Some((_, npz)) => npz.header(position),
+                None => Err("no such archive".to_string()),
+            },
+            None => Err("no such array".to_string()),
+        }
+    }
+
+    /// Returns the shape of an array, and the value of an integer scalar.
+    fn given(&mut self, number: usize) -> Result<GivenArray, String> {
+        let header = self.header(number)?;
+        let (shape, is_raw) = header.shape().ok_or_else(|| format!("HLO has no arrays of {header}"))?;
+        let is_scalar = shape.rank() == 0;
+        let scalar = if is_scalar { GivenArray::of(&self.read(number, &shape)?) } else { None };
+        Ok(GivenArray { shape, is_raw, value: scalar.and_then(|scalar| scalar.value) })
+    }
+
     /// Reads an array for a leaf.
     fn read_for(&mut self, number: usize, leaf: &Leaf) -> Result<Literal, Failure> {
         let read = self.read(number, array_shape(leaf)?);
@@ -207,6 +229,17 @@ pub fn load(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Loaded, Fa
         });
     }
     Ok(Loaded { arrays: filled, unused })
+}
+
+/// Returns the shapes of the arrays of files, in order.
+pub fn given(files: &[String]) -> Result<Vec<GivenArray>, Failure> {
+    let mut files = ArrayFiles::in_order(files)?;
+    let mut arrays = Vec::with_capacity(files.len());
+    for number in 0..files.len() {
+        let given = files.given(number);
+        arrays.push(given.map_err(|e| Failure::file(&files.name(number), e))?);
+    }
+    Ok(arrays)
 }
 
 /// What is said where some leaves have no tensor and there are more or fewer other arrays: what is wanted, and what there

@@ -5,6 +5,7 @@ use crate::array_files::{self, listed};
 use crate::generate::Spec;
 use hlo_ir::{ArrayShape, Literal, Module, Shape, human_bytes};
 use hlo_tools_common::Failure;
+use hlo_tools_common::language::GivenArray;
 use hlo_tools_common::memory::available_bytes;
 
 /// Where arrays come from.
@@ -108,6 +109,17 @@ impl Arrays {
         }
     }
 
+    /// Returns the shapes of the arrays, where they are known without the program.
+    pub fn given(&self) -> Result<Vec<GivenArray>, Failure> {
+        match self {
+            Arrays::Files(files) => array_files::given(files),
+            Arrays::Texts(option, texts) => {
+                Ok(literals(option, texts)?.iter().filter_map(GivenArray::of).collect())
+            }
+            Arrays::Generated(_) | Arrays::Kept(_) | Arrays::OfDevices(_) => Ok(Vec::new()),
+        }
+    }
+
     /// The arrays for the leaves, in order. Tokens need none. `what` names them: `inputs`, `expected results`.
     pub fn load(&self, leaves: &[Leaf], what: &str) -> Result<Loaded, Failure> {
         check_memory(leaves, what)?;
@@ -164,13 +176,18 @@ pub fn check_count(found: usize, wanted: &[&Leaf], what: &str) -> Result<(), Fai
 }
 
 fn from_texts(option: &str, texts: &[String], wanted: &[&Leaf], what: &str) -> Result<Vec<Literal>, Failure> {
+    fitting(literals(option, texts)?, wanted, what)
+}
+
+/// The arrays of literals; tuples are taken apart.
+fn literals(option: &str, texts: &[String]) -> Result<Vec<Literal>, Failure> {
     let mut arrays = Vec::new();
     for (i, text) in texts.iter().enumerate() {
         let literal = hlo_parser::parse_literal(text)
             .map_err(|diags| Failure::argument(&format!("{option} #{}", i + 1), text, diags))?;
         arrays.extend(literal.leaves().into_iter().cloned());
     }
-    fitting(arrays, wanted, what)
+    Ok(arrays)
 }
 
 /// Arrays that have to be of the shapes of the leaves.

@@ -89,7 +89,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     let source = &input.source;
     let mut timings = Timings { warmup: args.warmup, ..Timings::default() };
 
-    let mut module = prepare(args, reporter, &input, &mut timings)?;
+    let mut module = prepare(args, reporter, (&input, case.as_ref()), &mut timings)?;
     let whole = Whole::cut(args, (reporter, ranks), &mut module, source)?;
     let asked = Asked::of(args);
     if asked.passes {
@@ -194,10 +194,15 @@ impl Asked {
 }
 
 /// The module as both engines start from it.
-fn prepare(args: &Args, reporter: Reporter, input: &Input, timings: &mut Timings) -> Result<Module, Failure> {
+fn prepare(
+    args: &Args,
+    reporter: Reporter,
+    (input, case): (&Input, Option<&Case>),
+    timings: &mut Timings,
+) -> Result<Module, Failure> {
     let start = Instant::now();
     let source = &input.source;
-    let mut module = parse(args, reporter, input)?;
+    let mut module = parse(args, reporter, input, case)?;
     set_devices(args, &mut module, source)?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
@@ -305,10 +310,14 @@ fn check_output(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Reads a module and verifies it.
-fn parse(args: &Args, reporter: Reporter, input: &Input) -> Result<Module, Failure> {
+/// Reads a module and verifies it. Shapes that it leaves open are those of the inputs.
+fn parse(args: &Args, reporter: Reporter, input: &Input, case: Option<&Case>) -> Result<Module, Failure> {
     let source = &input.source;
-    let parsed = args.language.parse(input, &source.text, false)?;
+    let given = || match given_inputs(args, case.map(|c| &c.inputs)) {
+        Some(arrays) => arrays.given(),
+        None => Ok(Vec::new()),
+    };
+    let parsed = args.language.parse(input, &source.text, false, &given)?;
     let parsed = parsed.map_err(|diags| Failure::diags(source, diags))?;
     if !args.quiet {
         reporter.warnings(source, &parsed.warnings);
@@ -332,6 +341,18 @@ fn load_inputs(
     load_inputs_from(args, reporter, case.map(|c| c.inputs.clone()), module, leaves)
 }
 
+/// The inputs that the arguments or a case give, if they give any.
+fn given_inputs(args: &Args, of_case: Option<&Arrays>) -> Option<Arrays> {
+    match of_case {
+        Some(arrays) => Some(arrays.clone()),
+        None if !args.inputs.is_empty() => Some(Arrays::Files(args.inputs.clone())),
+        None if !args.input_literals.is_empty() => {
+            Some(Arrays::Texts("--input", args.input_literals.clone()))
+        }
+        None => None,
+    }
+}
+
 /// As [`load_inputs`], or from what a case has.
 fn load_inputs_from(
     args: &Args,
@@ -340,12 +361,8 @@ fn load_inputs_from(
     module: &Module,
     leaves: &[Leaf],
 ) -> Result<Vec<Literal>, Failure> {
-    let arrays = if let Some(arrays) = of_case {
+    let arrays = if let Some(arrays) = given_inputs(args, of_case.as_ref()) {
         arrays
-    } else if !args.inputs.is_empty() {
-        Arrays::Files(args.inputs.clone())
-    } else if !args.input_literals.is_empty() {
-        Arrays::Texts("--input", args.input_literals.clone())
     } else {
         let seed = args.random_inputs.unwrap_or(0);
         if args.random_inputs.is_none() && !leaves.is_empty() && !args.quiet {

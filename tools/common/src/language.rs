@@ -5,32 +5,38 @@
 use crate::format::verified;
 use crate::{Failure, Input};
 use clap::{Args, ValueEnum};
-use hlo_forms::Form;
+use hlo_forms::{Form, Opened, Parameter, Program};
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::rules;
+use hlo_ir::{ArrayShape, Literal, Shape};
 use hlo_parser::Parsed;
-use hlo_tile::{Argument, Tile};
+use hlo_tile::{Argument, ArgumentValue, Tile};
 
 /// The language of a text, and what of a file of Tile is wanted.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LanguageArgs {
     /// The language of the input; if not given, files whose names end in .tile are Tile, others what their text begins
     /// like. Bytecode and protocol buffers are known by their contents
-    #[arg(long, value_name = "LANGUAGE", help_heading = "Tile")]
+    #[arg(long, value_name = "LANGUAGE", help_heading = "Tile and StableHLO")]
     pub from: Option<Language>,
 
-    /// The function of a file of Tile that becomes the module; may be left out if there is one, or one with arguments in
-    /// a comment `# tile: A: f32[2,3], s = 2`
-    #[arg(long = "fn", value_name = "NAME", help_heading = "Tile")]
+    /// The function of a file of Tile or StableHLO that becomes the module. Of Tile it may be left out if there is one, or one
+    /// with arguments in a comment `# tile: A: f32[2,3], s = 2`; of StableHLO if it is `main` or the only one
+    #[arg(long = "fn", value_name = "NAME", help_heading = "Tile and StableHLO")]
     pub function: Option<String>,
+
+    /// The shapes of the arguments of a program of StableHLO whose sizes are unknown (`tensor<?x4xf32>`), one for each
+    /// argument, such as 'f32[8,4],f32[4]'. An integer that chooses between platforms may have a value: 's32[]=0'
+    #[arg(long, value_name = "SHAPE,…", help_heading = "Tile and StableHLO")]
+    pub refine: Option<String>,
 
     /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number; 'NAME=…' is for the parameter
     /// of that name, others are in order; once for each parameter
-    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile")]
+    #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile and StableHLO")]
     pub arguments: Vec<String>,
 
     /// Add the gradients by these parameters of the function, of what it returns, or the sum of that: the result is a tuple
-    #[arg(long = "grad", value_name = "NAME,…", value_delimiter = ',', help_heading = "Tile")]
+    #[arg(long = "grad", value_name = "NAME,…", value_delimiter = ',', help_heading = "Tile and StableHLO")]
     pub gradients: Vec<String>,
 }
 
@@ -45,17 +51,43 @@ pub enum Language {
     Tile,
 }
 
+/// An array that a program is to run on, as far as it is known before the program is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenArray {
+    /// The shape.
+    pub shape: ArrayShape,
+    /// Whether the element type may be another one of the same size, as in files of types that numpy lacks.
+    pub is_raw: bool,
+    /// The value of an integer scalar.
+    pub value: Option<i64>,
+}
+
+impl GivenArray {
+    /// An array of a program's inputs.
+    pub fn of(array: &Literal) -> Option<Self> {
+        let shape = array.shape().as_array()?.clone();
+        let value = if shape.rank() == 0 { array.integer_at(0) } else { None };
+        Some(Self { shape, is_raw: false, value: value.and_then(|value| i64::try_from(value).ok()) })
+    }
+}
+
+/// Returns the arrays that a program is to run on, in the order of its arguments; none if no arrays are given.
+pub type GivenArrays<'a> = &'a dyn Fn() -> Result<Vec<GivenArray>, Failure>;
+
 impl LanguageArgs {
-    /// Reads the module of `text`, which is the input's or a part of it, and verifies it unless `no_verify`. The inner error
-    /// is one of the text.
+    /// Reads the module of `text`, which is the input's or a part of it, and verifies it unless `no_verify`. The shapes of
+    /// `arrays` count where the text leaves shapes of arguments open and no option gives them. The inner error is one of the
+    /// text.
     ///
     /// # Errors
-    /// An argument for a function of Tile is none; or the language has no functions, or the file none.
+    /// An argument for a function of Tile is none, or a shape for one of StableHLO; the language has no functions, or the file
+    /// none; or those of `arrays`.
     pub fn parse(
         &self,
         input: &Input,
         text: &str,
         no_verify: bool,
+        arrays: GivenArrays<'_>,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         if let Some(given) = &input.given {
             self.check_unused("none")?;
@@ -65,14 +97,45 @@ impl LanguageArgs {
             };
         }
         let form = match self.from {
-            Some(Language::Tile) => return self.specialize(&input.source, text),
-            None if is_tile(&input.source.name) => return self.specialize(&input.source, text),
+            Some(Language::Tile) => return self.specialize(&input.source, text, arrays),
+            None if is_tile(&input.source.name) => return self.specialize(&input.source, text, arrays),
             Some(Language::Hlo) => Form::Hlo,
             Some(Language::Stablehlo) => Form::StableHlo,
             None => Form::of(text.as_bytes()),
         };
+        if form == Form::StableHlo {
+            return self.stablehlo(text, no_verify, arrays);
+        }
         self.check_unused(if form == Form::Hlo { "HLO text" } else { "none" })?;
         Ok(form.read(text.as_bytes()).and_then(|program| verified(program.into(), no_verify)))
+    }
+
+    /// Reads StableHLO, for the shapes of its arguments if their sizes are unknown.
+    fn stablehlo(
+        &self,
+        text: &str,
+        no_verify: bool,
+        arrays: GivenArrays<'_>,
+    ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        self.check_tile_options("StableHLO")?;
+        let opened = Form::StableHlo.open(text.as_bytes(), self.function.as_deref());
+        let polymorphic = match opened {
+            Ok(Opened::Polymorphic(polymorphic)) => polymorphic,
+            Ok(Opened::Program(_)) if self.refine.is_some() => {
+                return Err(Failure::Usage("--refine: the sizes of the program's arguments are known".into()));
+            }
+            Ok(Opened::Program(program)) => return Ok(verified((*program).into(), no_verify)),
+            Err(diags) => return Ok(Err(diags)),
+        };
+        let arguments = match &self.refine {
+            Some(shapes) => shapes_of(shapes)?,
+            None => arguments_of(&arrays()?, polymorphic.parameters()),
+        };
+        if arguments.is_empty() {
+            return Ok(Err(vec![how_to_give_shapes(polymorphic.parameters())]));
+        }
+        let module = polymorphic.module(&arguments);
+        Ok(module.and_then(|module| verified(Program::from(module).into(), no_verify)))
     }
 
     /// The same, normalized as XLA does.
@@ -85,41 +148,70 @@ impl LanguageArgs {
         text: &str,
         no_verify: bool,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
-        let parsed = self.parse(input, text, no_verify)?;
+        let parsed = self.parse(input, text, no_verify, &|| Ok(Vec::new()))?;
         Ok(parsed.map(|mut parsed| {
             parsed.module.normalize();
             parsed
         }))
     }
 
-    /// Refuses what is for Tile, of a file that is something else.
+    /// Refuses what is for Tile and StableHLO, of a file that is something else.
     fn check_unused(&self, what: &str) -> Result<(), Failure> {
-        let option = match (&self.function, self.arguments.first(), self.gradients.first()) {
-            (Some(_), ..) => "--fn",
-            (None, Some(_), _) => "--arg",
-            (None, None, Some(_)) => "--grad",
-            (None, None, None) => return Ok(()),
+        self.check_tile_options(what)?;
+        let option = match (&self.function, &self.refine) {
+            (Some(_), _) => "--fn",
+            (None, Some(_)) => "--refine",
+            (None, None) => return Ok(()),
+        };
+        let languages = if option == "--fn" { "Tile and StableHLO" } else { "StableHLO" };
+        Err(Failure::Usage(format!(
+            "{option} is for files of {languages}, and this is {what} (--from=LANGUAGE says what it is)"
+        )))
+    }
+
+    /// Refuses what is for Tile only, of a file that is something else.
+    fn check_tile_options(&self, what: &str) -> Result<(), Failure> {
+        let option = match (self.arguments.first(), self.gradients.first()) {
+            (Some(_), _) => "--arg",
+            (None, Some(_)) => "--grad",
+            (None, None) => return Ok(()),
         };
         Err(Failure::Usage(format!(
             "{option} is for files of Tile, and this is {what} (--from=tile reads it as Tile)"
         )))
     }
 
-    fn specialize(&self, source: &Source, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+    /// Reads a function of Tile. Without an option that gives a tensor, and without a comment that does, its arguments are the
+    /// arrays that it is to run on.
+    fn specialize(
+        &self,
+        source: &Source,
+        text: &str,
+        arrays: GivenArrays<'_>,
+    ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
+        if self.refine.is_some() {
+            let message = "--refine is for files of StableHLO; `--arg` gives the arguments of a function of Tile";
+            return Err(Failure::Usage(message.into()));
+        }
         let mut arguments = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
             let parsed = Argument::parse(argument);
             arguments.push(parsed.map_err(|d| Failure::argument("--arg", argument, vec![d]))?);
         }
+        let tensors_are_missing =
+            arguments.iter().all(|a| a.name.is_some() && !matches!(a.value, ArgumentValue::Tensor(_)));
+        let given = if tensors_are_missing { arrays()? } else { Vec::new() };
         let specialized = Tile::new(&source.name, text).and_then(|tile| {
             let function = match &self.function {
                 Some(function) => function.clone(),
                 None => tile.only_function().map_err(|d| d.note("`--fn=NAME` names one"))?.to_owned(),
             };
-            if arguments.is_empty()
-                && let Some(directive) = tile.directive(&function)
-            {
-                arguments.clone_from(&directive.arguments);
+            match tile.directive(&function) {
+                Some(directive) if arguments.is_empty() => arguments.clone_from(&directive.arguments),
+                _ => arguments.extend(given.iter().map(|array| Argument {
+                    name: None,
+                    value: ArgumentValue::Tensor(array.shape.clone()),
+                })),
             }
             let by: Vec<&str> = self.gradients.iter().map(String::as_str).collect();
             let made = tile.differentiate(&function, &arguments, &by);
@@ -143,4 +235,76 @@ impl LanguageArgs {
 /// True for the name of a file of Tile.
 pub fn is_tile(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("tile"))
+}
+
+/// Reads the shapes of `--refine`: separated by commas outside of brackets and braces, each with a value if `=` follows.
+fn shapes_of(text: &str) -> Result<Vec<hlo_forms::Argument>, Failure> {
+    let mut depth = 0usize;
+    let parts = text.split(|c: char| {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    let argument = |part: &str| {
+        let (shape, value) = part.split_once('=').map_or((part, None), |(shape, value)| (shape, Some(value)));
+        let shape = hlo_parser::parse_shape(shape.trim());
+        let shape = shape.map_err(|diags| Failure::argument("--refine", part, diags))?;
+        let value = value.map(|value| value.trim().parse::<i64>()).transpose();
+        let value = value.map_err(|_| Failure::Usage(format!("--refine: `{part}` has no integer as its value")))?;
+        Ok(hlo_forms::Argument { shape, value })
+    };
+    parts.map(argument).collect()
+}
+
+/// Returns the arguments that arrays are for the parameters of a program. Arrays in files do not say types that numpy lacks.
+fn arguments_of(arrays: &[GivenArray], parameters: &[Parameter]) -> Vec<hlo_forms::Argument> {
+    let argument = |(number, array): (usize, &GivenArray)| {
+        let parameter = parameters.get(number);
+        let ty = parameter.and_then(|p| p.shape.as_array()).map(|a| a.element_type);
+        let same_size = ty.is_some_and(|ty| ty.byte_size() == array.shape.element_type.byte_size());
+        let shape = match ty.filter(|_| array.is_raw && same_size) {
+            Some(ty) => array.shape.with_element_type(ty),
+            None => array.shape.clone(),
+        };
+        let value = array.value.filter(|_| parameter.is_some_and(|p| p.is_global_constant));
+        hlo_forms::Argument { shape: shape.into(), value }
+    };
+    arrays.iter().enumerate().map(argument).collect()
+}
+
+/// The error about a program for arguments of unknown sizes without shapes for them.
+fn how_to_give_shapes(parameters: &[Parameter]) -> Diag {
+    let shapes: Vec<String> = parameters.iter().map(|parameter| parameter.shape.to_string()).collect();
+    let example = parameters.iter().map(|parameter| example_of(&parameter.shape)).collect::<Vec<_>>();
+    Diag::error(format!("the sizes of the program's arguments are unknown: {}", shapes.join(", ")))
+        .note(format!("`--refine='{}'` gives the shapes of all arguments", example.join(",")))
+        .note("`hlo-run` takes them from its inputs: --input, --inputs or --case")
+}
+
+/// Returns a shape with a size in the place of each unknown one.
+fn example_of(shape: &Shape) -> Shape {
+    match shape.as_array() {
+        Some(array) => {
+            let size = |&size: &i64| if size == ArrayShape::UNBOUNDED { 8 } else { size };
+            ArrayShape::new(array.element_type, array.dims.iter().map(size)).into()
+        }
+        None => shape.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_separated_by_commas_outside_of_brackets() {
+        let shapes = |text| shapes_of(text).map(|all| all.iter().map(|a| a.shape.to_string()).collect::<Vec<_>>());
+        assert_eq!(shapes("f32[8,4], s32[]").ok(), Some(vec!["f32[8,4]".into(), "s32[]".into()]));
+        assert_eq!(shapes_of("s32[]=3,f32[2]").ok().map(|a| a[0].value), Some(Some(3)));
+        assert!(shapes("f32[8").is_err());
+        assert!(shapes_of("s32[]=x").is_err());
+    }
 }

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::format::verified;
 use crate::input::{read_bytes, to_text};
-use hlo_forms::{Form, Program};
+use hlo_forms::{Form, Program, text_of_undecided};
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::{Place, PrintOptions, print_module_with_places};
@@ -32,6 +32,11 @@ pub fn read_input(path: &str) -> Result<Input, Failure> {
     let form = Form::of(&bytes);
     if form.is_language() {
         return Ok(Input { source: to_text(name, bytes, "HLO text")?, given: None });
+    }
+    if form == Form::Bytecode
+        && let Some(text) = text_of_undecided(&bytes)
+    {
+        return Ok(Input { source: Source { name, text }, given: None });
     }
     match form.read(&bytes) {
         Ok(given) => Ok(Input::of_module(name, given)),

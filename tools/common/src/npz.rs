@@ -84,6 +84,17 @@ impl Npz {
     }
 }
 
+impl Npz {
+    /// Reads the header of an array.
+    ///
+    /// # Errors
+    /// There is no such array, the archive is damaged, or as [`npy::Header::read`].
+    pub fn header(&mut self, position: usize) -> Result<npy::Header, String> {
+        let index = *self.order.get(position).ok_or("no such array")?;
+        npy::Header::read(&mut self.zip.by_index(index).map_err(unreadable)?)
+    }
+}
+
 /// Where a file of an archive lies in it; `None` if that is not inside.
 fn part(start: Option<u64>, size: u64, whole: usize) -> Option<Range<usize>> {
     let start = usize::try_from(start?).ok()?;

@@ -84,6 +84,15 @@ fn native_kind(ty: ElementType) -> Option<char> {
     }
 }
 
+/// The HLO type of numpy's elements of a kind and a size, and whether others are written so, too: numpy lacks some types.
+fn element_type(dtype: Dtype) -> Option<(ElementType, bool)> {
+    let all = ElementType::ALL.iter().copied();
+    let native = all.clone().find(|&ty| Dtype::of(ty) == dtype && native_kind(ty).is_some());
+    let ty = native.or_else(|| all.clone().find(|&ty| dtype.holds(ty)))?;
+    let is_raw = all.clone().any(|other| native_kind(other).is_none() && dtype.holds(other));
+    Some((ty, is_raw))
+}
+
 /// What a `.npy` header says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
@@ -130,6 +139,13 @@ impl Header {
         from.read_exact(&mut text).map_err(cut)?;
         let text = std::str::from_utf8(&text).map_err(|_| "the .npy header is not text".to_string())?;
         parse_header(text).ok_or_else(|| format!("can't read the .npy header: {}", text.trim()))?
+    }
+
+    /// The shape of the array, and whether its elements may be of another type of the same size. `None` if HLO has no such
+    /// elements or sizes.
+    pub fn shape(&self) -> Option<(ArrayShape, bool)> {
+        let (ty, is_raw) = element_type(self.dtype)?;
+        Some((ArrayShape::new(ty, self.sizes()?), is_raw))
     }
 
     fn matches(&self, shape: &ArrayShape) -> bool {

@@ -11,7 +11,7 @@ use crate::semantic::Word;
 use crate::server::{Answer, refuse};
 use crate::symbols::{shortened, symbol};
 use crate::text::Text;
-use hlo_forms::Form;
+use hlo_forms::{Form, Opened};
 use hlo_ir::diag::Diag;
 use hlo_stablehlo::{dialect, text};
 use hlo_tools_common::format::verified;
@@ -216,8 +216,13 @@ pub fn check(text: &str) -> Vec<Found> {
 }
 
 fn check_module(text: &str) -> Vec<Diag> {
-    let program = Form::StableHlo.read(text.as_bytes());
-    match program.and_then(|program| verified(program.into(), false)) {
+    let verified = match Form::StableHlo.open(text.as_bytes(), None) {
+        Ok(Opened::Program(program)) => verified((*program).into(), false),
+        // Which module it is depends on the shapes of its arguments.
+        Ok(Opened::Polymorphic(_)) => return Vec::new(),
+        Err(diags) => Err(diags),
+    };
+    match verified {
         Ok(parsed) => parsed.warnings,
         Err(diags) => diags,
     }
