@@ -48,6 +48,7 @@ mod local;
 mod options;
 mod partition;
 mod passes;
+mod polymorphic;
 mod queue;
 #[cfg(feature = "remote")]
 mod remote;
@@ -73,4 +74,5 @@ pub use hlo_runtime_core::{MAX_THREADS, StandardFloats};
 pub use options::ENGINES;
 pub use partition::{Inspected, Partition, partition, partition_with};
 pub use passes::{Prepared, lower, prepare};
+pub use polymorphic::PolymorphicExecutable;
 pub use waits::{Wait, WaitEvent, Waits};
