@@ -15,7 +15,7 @@ an `hlo.Error`, which has the diagnostics one by one and shows them with the lin
 """
 
 from ._errors import Diagnostic, Error
-from ._program import Array, Program, load, loads
+from ._program import Array, Polymorphic, Program, load, loads
 from ._version import __version__
 
-__all__ = ["Array", "Diagnostic", "Error", "Program", "load", "loads", "__version__"]
+__all__ = ["Array", "Diagnostic", "Error", "Polymorphic", "Program", "load", "loads", "__version__"]

@@ -1,11 +1,12 @@
 """Programs, and what they take and give."""
 
+import collections
 import ctypes
 import json
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -68,6 +69,8 @@ class Program:
         self.name: str = described["name"]
         self.parameters = tuple(Array(p["type"], tuple(p["dims"]), p["name"]) for p in described["parameters"])
         self._result = described["result"]
+        # The arguments for whose values a program of any sizes was made.
+        self._constants = tuple(described["constants"])
 
     def __call__(self, *arrays: Any) -> Any:
         given = [self._checked(n, array) for n, array in enumerate(self._counted(arrays))]
@@ -136,17 +139,70 @@ def _spelt(shape: Any) -> str:
     return str(Array(shape["type"], tuple(shape["dims"])))
 
 
-def loads(program: Union[str, bytes], *, name: str = "<program>", engine: str = "compiled", threads: int = 0) -> Program:
+class Polymorphic:
+    """A program of StableHLO for arguments of any sizes, such as `jax.export` writes with symbolic shapes.
+
+    It is compiled once for each list of shapes that it is called with; the programs for the 64 lists that were used last are
+    kept. `options` are those of `loads`.
+    """
+
+    _MOST = 64
+
+    def __init__(self, program: Union[str, bytes], **options: Any):
+        self._program, self._options = program, options
+        self._programs: "collections.OrderedDict[Any, Program]" = collections.OrderedDict()
+        self._constants: Tuple[int, ...] = ()
+
+    def program(self, *arrays: Any) -> Program:
+        """The program for arguments of the shapes of these arrays."""
+        found = [np.asarray(array) for array in arrays]
+        program = self._programs.get(self._key(found))
+        if program is None:
+            given = [{"dims": array.shape, "value": _integer(array)} for array in found]
+            program = loads(self._program, arguments=given, **self._options)
+            self._constants = program._constants
+        self._programs[self._key(found)] = program
+        self._programs.move_to_end(self._key(found))
+        if len(self._programs) > self._MOST:
+            self._programs.popitem(last=False)
+        return program
+
+    def _key(self, arrays: Sequence[np.ndarray]) -> Any:
+        constants = (_integer(arrays[n]) for n in self._constants if n < len(arrays))
+        return tuple(array.shape for array in arrays), tuple(constants)
+
+    def __call__(self, *arrays: Any) -> Any:
+        return self.program(*arrays)(*arrays)
+
+
+def _integer(array: np.ndarray) -> Optional[int]:
+    return int(array) if array.shape == () and array.dtype.kind in "iu" else None
+
+
+def loads(
+    program: Union[str, bytes],
+    *,
+    name: str = "<program>",
+    engine: str = "compiled",
+    threads: int = 0,
+    function: Optional[str] = None,
+    arguments: Optional[Sequence[Mapping[str, Any]]] = None,
+) -> Program:
     """Reads a program from text or bytes, and compiles it.
 
     `name` is what diagnostics call it. `engine` is `compiled` or `interpreted`; `threads` is the largest
     number of threads that it uses, at most 1024, and 0 for all.
+    Of StableHLO, `function` names the function that is the program, and `arguments` gives the sizes of its
+    arguments, `[{"dims": (8, 4)}, …]`, if the program leaves them open.
     """
     for option, value, kind in (("name", name, str), ("engine", engine, str), ("threads", threads, int)):
         if not isinstance(value, kind) or isinstance(value, bool):
             raise TypeError(f"{option}: expected {kind.__name__}, found {type(value).__name__}")
     data = program.encode() if isinstance(program, str) else bytes(program)
-    options = json.dumps({"name": name, "engine": engine, "threads": threads})
+    given = None if arguments is None else [dict(argument) for argument in arguments]
+    options = json.dumps(
+        {"name": name, "engine": engine, "threads": threads, "function": function, "arguments": given}
+    )
     address = ctypes.c_void_p()
     check(library().hlo_program_load(data, len(data), options.encode(), ctypes.byref(address)))
     return Program(address.value)

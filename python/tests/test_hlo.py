@@ -31,7 +31,25 @@ STABLEHLO = """module @twice {
 }"""
 
 
+POLYMORPHIC = """func.func @main(%x: tensor<?x2xf32>, %i: tensor<i32>) -> tensor<?x2xf32> {
+  %y = stablehlo.add %x, %x : tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}"""
+
+
 class Programs(unittest.TestCase):
+    def test_a_program_of_any_sizes_is_compiled_once_for_each(self):
+        double = hlo.Polymorphic(POLYMORPHIC)
+        for rows in 1, 3, 1:
+            for index in np.int32(0), np.int32(1):
+                x = np.ones((rows, 2), np.float32)
+                np.testing.assert_array_equal(double(x, index), x + x)
+        self.assertEqual(len(double._programs), 2)
+        with self.assertRaisesRegex(hlo.Error, "argument 0 is of type"):
+            double(np.ones((1, 3), np.float32), np.int32(0))
+        with self.assertRaisesRegex(hlo.Error, "hlo.Polymorphic"):
+            hlo.loads(POLYMORPHIC)
+
     def test_a_program_is_called_with_arrays(self):
         for engine in "compiled", "interpreted":
             program = hlo.loads(ADD, engine=engine)

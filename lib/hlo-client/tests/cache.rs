@@ -1,8 +1,6 @@
 //! What a client compiles once.
 
-use hlo_client::{
-    Client, ClientOptions, CompileOptions, ENGINES, Engine, Passes, PolymorphicExecutable,
-};
+use hlo_client::{Client, ClientOptions, CompileOptions, ENGINES, Engine, Passes, PolymorphicExecutable};
 use hlo_ir::{ElementType, Literal, Shape};
 
 const DOUBLE: &str = "HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }";
@@ -14,7 +12,8 @@ fn a_polymorphic_program_is_compiled_once_for_each_list_of_shapes() {
         return %y : tensor<?x2xf32>
     }";
     let tree = hlo_stablehlo::text::parse(text).unwrap();
-    let hlo_stablehlo::Program::Polymorphic(program) = hlo_stablehlo::Program::new(tree, None).unwrap() else {
+    let hlo_stablehlo::Program::Polymorphic(program) = hlo_stablehlo::Program::new(tree, None).unwrap()
+    else {
         panic!("its sizes are known");
     };
     for engine in ENGINES {
@@ -22,7 +21,10 @@ fn a_polymorphic_program_is_compiled_once_for_each_list_of_shapes() {
         let options = CompileOptions { engine: Some(*engine), ..CompileOptions::default() };
         let double = PolymorphicExecutable::new(client.clone(), (*program).clone(), options);
         for rows in [1, 3, 1, 3, 2] {
-            let ones = Literal::from_elements(Shape::array(ElementType::F32, [rows, 2]), &vec![1f32; 2 * rows as usize]);
+            let ones = Literal::from_elements(
+                Shape::array(ElementType::F32, [rows, 2]),
+                &vec![1f32; 2 * rows as usize],
+            );
             assert_eq!(double.run(&[ones]).unwrap().elements::<f32>(), vec![2f32; 2 * rows as usize]);
         }
         assert_eq!(client.cache_statistics().misses, 3);

@@ -6,9 +6,10 @@
 //! gave; each is given back once, to the function that ends with `_free`. Nothing unwinds into the caller.
 
 use hlo_client::{Buffer, Client, CompileOptions, Engine, Error, Executable};
+use hlo_forms::{Argument, Form, Opened};
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
-use hlo_ir::{ArrayShape, Module, Shape, floor_char_boundary};
+use hlo_ir::{ArrayShape, ElementType, Module, Shape, floor_char_boundary};
 use serde_json::{Value, json};
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::{Deref, Range};
@@ -19,6 +20,8 @@ use std::sync::OnceLock;
 pub struct Program {
     executable: Executable,
     module: Module,
+    /// The numbers of the arguments for whose values the program was made.
+    constants: Vec<usize>,
 }
 
 /// The arrays that a run gave.
@@ -28,7 +31,7 @@ pub struct Results(Vec<Buffer>);
 pub struct Text(String);
 
 /// Reads a program of whatever form, and compiles it. `options` is JSON: `name`, what diagnostics call it; `engine`, `compiled` or
-/// `interpreted`; `threads`, how many it may use, 0 for all. Gives an error, or writes the program's address.
+/// `interpreted`; `threads`, how many it may use, 0 for all; `function` and `arguments` of StableHLO. Gives an error, or writes the program's address.
 ///
 /// # Safety
 /// `code` has `size` bytes, `options` is a text with a terminator, `program` may be written.
@@ -59,8 +62,8 @@ pub unsafe extern "C" fn hlo_program_free(program: *mut Program) {
     unsafe { free(program) };
 }
 
-/// What a program takes and gives, as JSON: `{"name": …, "parameters": [{"name": …, "type": "f32", "dims": […]}], "result": …}`,
-/// where a result is an array, or `{"tuple": […]}`.
+/// What a program takes and gives, as JSON: `{"name": …, "parameters": [{"name": …, "type": "f32", "dims": […]}], "result": …,
+/// "constants": […]}`, where a result is an array, or `{"tuple": […]}`.
 ///
 /// # Safety
 /// It is one of [`hlo_program_load`].
@@ -181,7 +184,7 @@ fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
         text: std::str::from_utf8(code).unwrap_or_default().to_string(),
     };
     let failed = |diags: Vec<Diag>| said(&diags, &source);
-    let module = hlo_forms::read(code).map_err(failed)?.module;
+    let (module, constants) = module_of(code, &options).map_err(failed)?;
     match hlo_ir::verify::verify(&module) {
         violations if violations.is_empty() => {}
         violations => return Err(failed(violations)),
@@ -211,7 +214,34 @@ fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
         let message = format!("expected a program that takes and gives arrays, found one of shape {other}");
         return Err(failed(vec![Diag::error(message)]));
     }
-    Ok(Program { executable, module })
+    Ok(Program { executable, module, constants })
+}
+
+/// The module of a program: of StableHLO that of the function `function`, for arguments of the sizes in `arguments`, a list of
+/// `{"dims": [8, 4]}`, with a `value` where an integer scalar has one. With the numbers of the arguments whose values count.
+fn module_of(code: &[u8], options: &Value) -> Result<(Module, Vec<usize>), Vec<Diag>> {
+    let polymorphic = match Form::of(code).open(code, options["function"].as_str())? {
+        Opened::Program(program) => return Ok((program.module, Vec::new())),
+        Opened::Polymorphic(polymorphic) => polymorphic,
+    };
+    let parameters = polymorphic.parameters();
+    let Some(given) = options["arguments"].as_array() else {
+        let shapes: Vec<String> = parameters.iter().map(|p| p.shape.to_string()).collect();
+        let message = format!("the sizes of the program's arguments are unknown: {}", shapes.join(", "));
+        let note = "`hlo.Polymorphic` takes them from the arrays that it is called with";
+        return Err(vec![Diag::error(message).note(note)]);
+    };
+    let argument = |(number, given): (usize, &Value)| {
+        let parameter = parameters.get(number);
+        let ty = parameter.and_then(|p| p.shape.as_array()).map_or(ElementType::Pred, |a| a.element_type);
+        let dims: Vec<i64> =
+            given["dims"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
+        let value = given["value"].as_i64().filter(|_| parameter.is_some_and(|p| p.is_global_constant));
+        Argument { shape: Shape::array(ty, dims), value }
+    };
+    let arguments: Vec<Argument> = given.iter().enumerate().map(argument).collect();
+    let constants = (0..parameters.len()).filter(|&number| parameters[number].is_global_constant).collect();
+    Ok((polymorphic.module(&arguments)?, constants))
 }
 
 fn describe(program: &Program) -> Value {
@@ -226,7 +256,8 @@ fn describe(program: &Program) -> Value {
             parameters.push(array);
         }
     }
-    json!({ "name": &*module.name, "parameters": parameters, "result": described(program.executable.result()) })
+    let result = described(program.executable.result());
+    json!({ "name": &*module.name, "parameters": parameters, "result": result, "constants": program.constants })
 }
 
 fn described(shape: &Shape) -> Value {

@@ -122,7 +122,9 @@ impl LanguageArgs {
         let polymorphic = match opened {
             Ok(Opened::Polymorphic(polymorphic)) => polymorphic,
             Ok(Opened::Program(_)) if self.refine.is_some() => {
-                return Err(Failure::Usage("--refine: the sizes of the program's arguments are known".into()));
+                return Err(Failure::Usage(
+                    "--refine: the sizes of the program's arguments are known".into(),
+                ));
             }
             Ok(Opened::Program(program)) => return Ok(verified((*program).into(), no_verify)),
             Err(diags) => return Ok(Err(diags)),
@@ -190,7 +192,8 @@ impl LanguageArgs {
         arrays: GivenArrays<'_>,
     ) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         if self.refine.is_some() {
-            let message = "--refine is for files of StableHLO; `--arg` gives the arguments of a function of Tile";
+            let message =
+                "--refine is for files of StableHLO; `--arg` gives the arguments of a function of Tile";
             return Err(Failure::Usage(message.into()));
         }
         let mut arguments = Vec::with_capacity(self.arguments.len());
@@ -253,7 +256,8 @@ fn shapes_of(text: &str) -> Result<Vec<hlo_forms::Argument>, Failure> {
         let shape = hlo_parser::parse_shape(shape.trim());
         let shape = shape.map_err(|diags| Failure::argument("--refine", part, diags))?;
         let value = value.map(|value| value.trim().parse::<i64>()).transpose();
-        let value = value.map_err(|_| Failure::Usage(format!("--refine: `{part}` has no integer as its value")))?;
+        let value =
+            value.map_err(|_| Failure::Usage(format!("--refine: `{part}` has no integer as its value")))?;
         Ok(hlo_forms::Argument { shape, value })
     };
     parts.map(argument).collect()
@@ -301,7 +305,8 @@ mod tests {
 
     #[test]
     fn shapes_are_separated_by_commas_outside_of_brackets() {
-        let shapes = |text| shapes_of(text).map(|all| all.iter().map(|a| a.shape.to_string()).collect::<Vec<_>>());
+        let shapes =
+            |text| shapes_of(text).map(|all| all.iter().map(|a| a.shape.to_string()).collect::<Vec<_>>());
         assert_eq!(shapes("f32[8,4], s32[]").ok(), Some(vec!["f32[8,4]".into(), "s32[]".into()]));
         assert_eq!(shapes_of("s32[]=3,f32[2]").ok().map(|a| a[0].value), Some(Some(3)));
         assert!(shapes("f32[8").is_err());

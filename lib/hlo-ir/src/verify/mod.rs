@@ -25,8 +25,8 @@ mod graph;
 mod header;
 mod pairs;
 mod shardings;
-mod verified;
 mod strict;
+mod verified;
 mod warnings;
 
 use crate::diag::{Diag, Label, Part, Suggestion};
@@ -37,8 +37,8 @@ use graph::{cycles, path};
 use std::collections::HashMap;
 
 pub use execution::verify_execution;
-pub use verified::{HoldsModule, Verified};
 pub use strict::{Strictness, verify_strictly};
+pub use verified::{HoldsModule, Verified};
 pub use warnings::{verify_bitcasts, warnings};
 
 /// The most violations that are reported of a module: after so many there is one more report that says so.

@@ -55,7 +55,10 @@ fn sizes_follow_from_the_arguments() {
     // What follows from sizes is not computed at run time.
     let module = refined(&flat, &[f32s(&[3, 4])]).unwrap();
     assert_eq!(module[module.entry()].instructions().len(), 2);
-    let transposed = of_rows("%r = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x4xf32>) -> tensor<4x?xf32>", "tensor<4x?xf32>");
+    let transposed = of_rows(
+        "%r = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x4xf32>) -> tensor<4x?xf32>",
+        "tensor<4x?xf32>",
+    );
     assert_eq!(result(&transposed, &[f32s(&[0, 4])]), "f32[4,0]");
 }
 
@@ -179,7 +182,9 @@ fn what_does_not_follow_from_sizes_is_refused() {
 #[test]
 fn the_functions_of_one_call_are_bounded() {
     // Each function calls the next one twice, with arguments of two sizes.
-    let mut program = String::from("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n%0 = func.call @f0(%x) : (tensor<?xf32>) -> tensor<?xf32>\nreturn %0 : tensor<?xf32>\n}\n");
+    let mut program = String::from(
+        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n%0 = func.call @f0(%x) : (tensor<?xf32>) -> tensor<?xf32>\nreturn %0 : tensor<?xf32>\n}\n",
+    );
     for n in 0..20 {
         let next = if n == 19 { "stablehlo.negate".to_owned() } else { format!("func.call @f{}", n + 1) };
         let call = |x: &str| match n {
@@ -194,7 +199,11 @@ fn the_functions_of_one_call_are_bounded() {
                 %2 = {}
                 return %2 : tensor<?xf32>
             }}\n",
-            n, 1 << n, call("%x"), 1 << n, call("%1"),
+            n,
+            1 << n,
+            call("%x"),
+            1 << n,
+            call("%1"),
         );
     }
     let message = message(&program, &[f32s(&[1])]);
