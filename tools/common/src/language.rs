@@ -282,7 +282,8 @@ fn arguments_of(arrays: &[GivenArray], parameters: &[Parameter]) -> Vec<hlo_form
 /// The error about a program for arguments of unknown sizes without shapes for them.
 fn how_to_give_shapes(parameters: &[Parameter]) -> Diag {
     let shapes: Vec<String> = parameters.iter().map(|parameter| parameter.shape.to_string()).collect();
-    let example = parameters.iter().map(|parameter| example_of(&parameter.shape)).collect::<Vec<_>>();
+    let example =
+        parameters.iter().map(|parameter| example_of(&parameter.shape).to_string()).collect::<Vec<_>>();
     Diag::error(format!("the sizes of the program's arguments are unknown: {}", shapes.join(", ")))
         .note(format!("`--refine='{}'` gives the shapes of all arguments", example.join(",")))
         .note("`hlo-run` takes them from its inputs: --input, --inputs or --case")
