@@ -115,7 +115,7 @@ fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
     let name = if rule.is_of_tile() { "example.tile" } else { "example.hlo" };
     let source = Source { name: name.to_string(), text: text.to_string() };
     let input = Input { source, given: None };
-    let diags = match LanguageArgs::default().parse(&input, text, false) {
+    let diags = match LanguageArgs::default().parse(&input, text, false, &|| Ok(Vec::new())) {
         Ok(Ok(parsed)) if rule.code.starts_with("E13") => verify_strictly(&parsed.module, &Strictness::ALL),
         Ok(Ok(parsed)) => parsed.warnings,
         Ok(Err(diags)) => diags,
