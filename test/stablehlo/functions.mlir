@@ -2,7 +2,7 @@
 // RUN: not hlo-opt %s 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not hlo-opt %s --fn=h 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: hlo-opt %s --fn=f | FileCheck %s --check-prefix=F
-// RUN: hlo-run %s --fn=g --engine=both -q --input='f32[2] {1,2}' --expect='f32[2] {-1,-2}'
+// RUN: hlo-run %s --fn=g --engine=both -q --input='f32[2] {1,2}' --expect 'f32[2] {-1,-2}'
 // RUN: not hlo-opt %s --fn=f --arg=3 2>&1 | FileCheck %s --check-prefix=ARG
 
 // NONE: error{{.*}}: `builtin.module`: it has no function `main`, nor only one function

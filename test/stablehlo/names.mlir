@@ -1,6 +1,6 @@
 // Names that HLO text can't express are changed as XLA changes them, whatever form they come in.
+// RUN: hlo-opt %s | FileCheck %s
 // RUN: hlo-opt %s -o %t.hlo
-// RUN: FileCheck %s --input-file=%t.hlo
 // RUN: hlo-opt %t.hlo | FileCheck %s
 // RUN: hlo-run %s --engine=eval --input 'f32[4] {1,2,3,4}' | FileCheck %s --check-prefix=VALUE
 // A name with a whole instruction in it is no other program: a square, as the protocol buffer says.

@@ -4,8 +4,8 @@
 // RUN: hlo-opt %s --refine='f32[3,4],f32[3]' | FileCheck %s
 // RUN: hlo-opt %s --refine='f32[3,4],f32[3]' --emit=stablehlo | FileCheck %s --check-prefix=STABLE
 // RUN: hlo-run %s --refine='f32[3,4],f32[3]' --random-inputs -q --engine=both
-// RUN: hlo-run %s --engine=both -q --input='f32[1,4] {{1,2,3,4}}' --input='f32[1] {5}' --expect='f32[4] {5,10,15,20}'
-// RUN: hlo-run %s --engine=both -q --input='f32[2,4] {{1,2,3,4},{0,1,0,1}}' --input='f32[2] {1,2}' --expect='f32[4] {1,4,3,6}'
+// RUN: hlo-run %s --engine=both -q --input='f32[1,4] {{1,2,3,4}}' --input='f32[1] {5}' --expect 'f32[4] {5,10,15,20}'
+// RUN: hlo-run %s --engine=both -q --input='f32[2,4] {{1,2,3,4},{0,1,0,1}}' --input='f32[2] {1,2}' --expect 'f32[4] {1,4,3,6}'
 // RUN: not hlo-run %s --input='f32[2,4] {{1,2,3,4},{0,1,0,1}}' --input='f32[1] {1}' 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: not hlo-opt %s --refine='f32[3,5],f32[3]' 2>&1 | FileCheck %s --check-prefix=FIT
 // RUN: not hlo-opt %s --refine='f32[3,4]' 2>&1 | FileCheck %s --check-prefix=COUNT

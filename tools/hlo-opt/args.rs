@@ -37,7 +37,8 @@ pub struct Cli {
     pub verify_each: bool,
     /// Ask for more than a valid module before and after the passes: `layouts` (only instructions that may change layouts
     /// do), `order` (of broadcast dimensions), `precision` (one floating-point type in an instruction), `sizes` (or bounds of
-    /// all dimensions)
+    /// all dimensions), `async` (one instruction in the computation of an asynchronous operation), `shardings` (one for the
+    /// value of a loop or a choice)
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = strictness)]
     pub verify: Vec<Strictness>,
     /// Don't verify the module before and after the passes

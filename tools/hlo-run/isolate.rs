@@ -193,9 +193,9 @@ fn values(
     let name = module.unique_name("values");
     let all = module.add(computation, &name, shape, Op::Tuple, ids.iter().copied());
     module.set_root(computation, all);
-    module.set_entry(computation);
     module.header.entry_computation_layout = None;
     module.header.is_scheduled = false;
+    make_entry(&mut module, computation);
     let inputs: Vec<Literal> = arguments.iter().flat_map(Literal::leaves).cloned().collect();
     feed.rewind(false);
     let result = engine::interpret(&module, subject.source, &inputs, subject.settings, feed)?;
@@ -311,9 +311,14 @@ fn isolated(module: &Module, ids: &[InstrId]) -> (Module, Vec<InstrId>) {
     let name = module.unique_name("results");
     let root = module.add(entry, &name, shape, Op::Tuple, results);
     module.set_root(entry, root);
-    module.set_entry(entry);
     module.header = hlo_ir::Header::default();
-    // The computations that none of them calls, the old entry first of all.
+    make_entry(&mut module, entry);
+    (module, operands)
+}
+
+/// Makes a computation the entry and removes the computations that it does not reach, the old entry among them.
+fn make_entry(module: &mut Module, entry: ComputationId) {
+    module.set_entry(entry);
     let mut reached = HashSet::from([entry]);
     let mut work = vec![entry];
     while let Some(c) = work.pop() {
@@ -323,7 +328,6 @@ fn isolated(module: &Module, ids: &[InstrId]) -> (Module, Vec<InstrId>) {
     for c in module.computations().filter(|c| !reached.contains(c)).collect::<Vec<_>>() {
         module.remove_computation(c);
     }
-    (module, operands)
 }
 
 /// The worst first.

@@ -41,10 +41,10 @@ pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "cpu-pre-layout",
         summary: "the part of `cpu` before layouts are decided",
-        text: "# A fusion is a hint: `fusion` decides again, and products and sorts get kernels of their own.
-               defuser{custom=true}, control-dep-remover,
-               # Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
+        text: "# Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
                rng_expander,
+               # A fusion is a hint: `fusion` decides again, and products and sorts get kernels of their own.
+               defuser{custom=true},
                # The operations that contractions are have expansions and kernels of their own.
                contraction-raising,
                # What maps applied is not looked at by what follows.

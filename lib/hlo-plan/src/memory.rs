@@ -209,7 +209,7 @@ mod tests {
              }",
         )
         .unwrap();
-        let memory = memory(&module).unwrap();
+        let memory = memory(Verified::new(&module).unwrap()).unwrap();
         let main = &memory.main;
         assert_eq!((main.parameter_bytes, main.output_bytes, memory.constant_bytes), (4096, 4096, 0));
         assert_eq!(main.steps.len(), 4);

@@ -1,10 +1,10 @@
 // A constraint of a size, which the program asserts. As jax.export writes it; the results are those of jaxlib.
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[2,4] {{0.44, -0.39, 0.53, 0.37}, {0.29, -0.97, 0.63, 0.24}}' \
-// RUN:   --expect='f32[1,4] {{-0.15, -0.58000004, 0.100000024, -0.13000001}}'
+// RUN:   --expect 'f32[1,4] {{-0.15, -0.58000004, 0.100000024, -0.13000001}}'
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[5,4] {{0.21, 0.67, -0.58, 0.19}, {0.95, 0.66, 0.84, 0.05}, {-0.85, 0.33, 0.66, -0.43}, {-0.08, -0.43, -0.64, 0.71}, {0.36, 0.07, 0.66, -0.51}}' \
-// RUN:   --expect='f32[4,4] {{0.74, -0.00999999, 1.42, -0.14}, {-1.8, -0.33, -0.17999995, -0.48000002}, {0.77000004, -0.76, -1.3, 1.14}, {0.44, 0.5, 1.3, -1.22}}'
+// RUN:   --expect 'f32[4,4] {{0.74, -0.00999999, 1.42, -0.14}, {-1.8, -0.33, -0.17999995, -0.48000002}, {0.77000004, -0.76, -1.3, 1.14}, {0.44, 0.5, 1.3, -1.22}}'
 
 module @jit__lambda attributes {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<?x4xf32>) -> (tensor<?x4xf32>) {

@@ -1,10 +1,10 @@
 // Remainders of sizes, by functions that are called. As jax.export writes it; the results are those of jaxlib.
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[4,4] {{-0.06, -0.44, 0.23, 0.44}, {0.34, 0.81, -0.07, 0.42}, {-0.64, 0.31, -0.74, 0.59}, {0.62, -0.72, 0.85, -0.02}}' \
-// RUN:   --expect='f32[4] {1.26, 0.96, 1.27, 2.43}'
+// RUN:   --expect 'f32[4] {1.26, 0.96, 1.27, 2.43}'
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[7,4] {{0.83, 0.73, -0.29, 0.46}, {0.76, 1.0, -0.49, 0.58}, {-0.23, -0.86, -0.44, -0.68}, {0.44, 0.09, -0.7, 0.21}, {-0.68, 0.14, -0.31, 0.52}, {-0.01, 0.65, -0.3, -0.19}, {-0.45, 0.39, 0.86, -0.86}}' \
-// RUN:   --expect='f32[4] {1.6599998, 3.1399999, -0.66999996, 1.04}'
+// RUN:   --expect 'f32[4] {1.6599998, 3.1399999, -0.66999996, 1.04}'
 
 module @jit__lambda attributes {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<?x4xf32>) -> (tensor<4xf32>) {

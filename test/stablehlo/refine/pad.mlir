@@ -1,10 +1,10 @@
 // stablehlo.dynamic_pad. As jax.export writes it; the results are those of jaxlib.
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[2,3] {{0.87, -0.11, -0.83}, {-0.13, 0.68, -0.62}}' \
-// RUN:   --expect='f32[6,5] {{0.0, 0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}, {0.87, -0.11, -0.83, 0.0, 0.0}, {-0.13, 0.68, -0.62, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}}'
+// RUN:   --expect 'f32[6,5] {{0.0, 0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}, {0.87, -0.11, -0.83, 0.0, 0.0}, {-0.13, 0.68, -0.62, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0, 0.0}}'
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[1,1] {{-0.36}}' \
-// RUN:   --expect='f32[3,2] {{0.0, 0.0}, {-0.36, 0.0}, {0.0, 0.0}}'
+// RUN:   --expect 'f32[3,2] {{0.0, 0.0}, {-0.36, 0.0}, {0.0, 0.0}}'
 
 module @jit__lambda attributes {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<?x?xf32>) -> (tensor<?x?xf32>) {

@@ -1,10 +1,10 @@
 // A window whose sizes follow from the argument: stablehlo.dynamic_reduce_window. As jax.export writes it; the results are those of jaxlib.
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[2,6] {{-0.41, -0.43, 0.35, -0.15, 0.68, -0.56}, {-0.48, 0.73, -0.28, 0.94, -0.74, 0.71}}' \
-// RUN:   --expect='f32[2,1] {{-0.52000004}, {0.88}}'
+// RUN:   --expect 'f32[2,1] {{-0.52000004}, {0.88}}'
 // RUN: hlo-run %s -q --engine=both --rtol=1e-5 --atol=1e-6 \
 // RUN:   --input='f32[1,5] {{0.1, 0.07, 0.07, -0.64, 0.55}}' \
-// RUN:   --expect='f32[1,1] {{0.15000004}}'
+// RUN:   --expect 'f32[1,1] {{0.15000004}}'
 
 module @jit__lambda attributes {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<?x?xf32>) -> (tensor<?x1xf32>) {

@@ -120,7 +120,7 @@ impl<'c> Host<'_, 'c> {
             let host = Host::new(b, program, self.next_use.get(), steps, args);
             can_fail = host.failed.is_some();
             self.next_use.set(host.finish(steps)?);
-            Ok(())
+            Ok::<(), Diag>(())
         })?;
         let [params, outputs, constants] = self.lists;
         let arguments = [self.context, params, outputs, self.arena, constants, self.counters];

@@ -265,9 +265,9 @@ impl Module {
         self.live_computations.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// True if the computation has been given a root.
+    /// Returns whether `id` is a computation of the module that has been given a root.
     pub fn has_root(&self, id: ComputationId) -> bool {
-        self[id].root.is_some()
+        self.computations.get(id.index()).is_some_and(|c| c.root.is_some())
     }
 
     /// The computations of fusions: these have no schedule in a scheduled module.

@@ -146,27 +146,4 @@ ENTRY main {
         fix: "write `{true,true}`",
         section: "HLO text, common values",
     }
-    CONSISTENT_SHARDING = "E1212" "consistent-sharding" {
-        rule: "A `while` has the sharding of its body's parameter and root and of its condition's parameter, a `conditional` that of its branches' roots, as far as these have one.",
-        why: "All of them are one value.",
-        example: Some(r"HloModule m, num_partitions=2
-
-condition {
-  s = f32[4] parameter(0), sharding={maximal device=0}
-  ROOT c = pred[] constant(false)
-}
-
-body {
-  s = f32[4] parameter(0), sharding={replicated}
-  ROOT t = f32[4] negate(s)
-}
-
-ENTRY main {
-  x = f32[4] parameter(0)
-  ROOT y = f32[4] while(x), condition=condition, body=body
-}
-"),
-        fix: "write `{replicated}` in the condition, too",
-        section: "HLO text, shardings",
-    }
 }

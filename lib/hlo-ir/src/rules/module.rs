@@ -244,24 +244,4 @@ ENTRY main {
         fix: "write `calls=f`, or leave it out",
         section: "HLO text, asynchronous operations",
     }
-    ASYNC_BODY = "E0237" "async-body" {
-        rule: "The computation of `async-start` has parameters and one instruction, its root.",
-        why: "It stands for that one instruction, which runs in the background. More than one go into a computation that the root calls.",
-        example: Some(r"HloModule m
-
-f {
-  a = f32[2] parameter(0)
-  b = f32[2] negate(a)
-  ROOT c = f32[2] exponential(b)
-}
-
-ENTRY main {
-  x = f32[2] parameter(0)
-  s = ((f32[2]), f32[2], u32[]) async-start(x), calls=f
-  ROOT y = f32[2] async-done(s)
-}
-"),
-        fix: "call `f` from a computation whose root is `call(a), to_apply=f`, and start that one",
-        section: "HLO text, asynchronous operations",
-    }
 }

@@ -55,4 +55,47 @@ ENTRY main {
         fix: "write a size, `f32[8,4]`, or a bound, `f32[<=8,4]`",
         section: "Shapes and layout",
     }
+    ASYNC_BODY = "E1305" "async-body" {
+        rule: "The computation of `async-start` has parameters and one instruction, its root.",
+        why: "It stands for that one instruction, which runs in the background. More than one go into a computation that the root calls.",
+        example: Some(r"HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  b = f32[2] negate(a)
+  ROOT c = f32[2] exponential(b)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  s = ((f32[2]), f32[2], u32[]) async-start(x), calls=f
+  ROOT y = f32[2] async-done(s)
+}
+"),
+        fix: "call `f` from a computation whose root is `call(a), to_apply=f`, and start that one",
+        section: "HLO text, asynchronous operations",
+    }
+    CONSISTENT_SHARDING = "E1306" "consistent-sharding" {
+        rule: "A `while` has the sharding of its body's parameter and root and of its condition's parameter, a `conditional` that of its branches' roots, as far as these have one.",
+        why: "All of them are one value.",
+        example: Some(r"HloModule m, num_partitions=2
+
+condition {
+  s = f32[4] parameter(0), sharding={maximal device=0}
+  ROOT c = pred[] constant(false)
+}
+
+body {
+  s = f32[4] parameter(0), sharding={replicated}
+  ROOT t = f32[4] negate(s)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] while(x), condition=condition, body=body
+}
+"),
+        fix: "write `{replicated}` in the condition, too",
+        section: "HLO text, shardings",
+    }
 }

@@ -70,13 +70,12 @@ impl Verifier<'_> {
             for &i in module[c].instructions() {
                 self.check_finished_once(i);
                 self.check_started(i, &mut started);
-                self.check_body(i);
             }
         }
     }
 
     /// Checks that what `async-start` calls is one instruction, of which text may make the start itself.
-    fn check_body(&mut self, start: InstrId) {
+    pub(super) fn check_body(&mut self, start: InstrId) {
         let module = self.module;
         let Op::AsyncStart(AsyncStartAttrs { calls: Some(called), .. }) = module[start].op else { return };
         if !module.is_live_computation(called) || !module.has_root(called) {

@@ -46,13 +46,12 @@ impl Verifier<'_> {
                 }
                 self.check_replication(i);
                 self.check_sharding(i);
-                self.check_consistent_shardings(i);
             }
         }
     }
 
     /// Checks that a loop and a choice have the shardings of the same values in the computations that they call.
-    fn check_consistent_shardings(&mut self, i: InstrId) {
+    pub(super) fn check_consistent_shardings(&mut self, i: InstrId) {
         let module = self.module;
         let live = |c: &ComputationId| module.is_live_computation(*c) && module.has_root(*c);
         let mut others: Vec<InstrId> = Vec::new();

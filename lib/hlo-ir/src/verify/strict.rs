@@ -17,12 +17,22 @@ pub enum Strictness {
     Precision,
     /// Every dimension has a size or a bound.
     Sizes,
+    /// Computations of asynchronous operations have one instruction.
+    Asynchronous,
+    /// Loops and choices have the shardings of the same values in the computations that they call.
+    Shardings,
 }
 
 impl Strictness {
     /// All of them.
-    pub const ALL: [Strictness; 4] =
-        [Strictness::Layouts, Strictness::Order, Strictness::Precision, Strictness::Sizes];
+    pub const ALL: [Strictness; 6] = [
+        Strictness::Layouts,
+        Strictness::Order,
+        Strictness::Precision,
+        Strictness::Sizes,
+        Strictness::Asynchronous,
+        Strictness::Shardings,
+    ];
 
     /// The name on command lines.
     pub fn name(self) -> &'static str {
@@ -31,6 +41,8 @@ impl Strictness {
             Strictness::Order => "order",
             Strictness::Precision => "precision",
             Strictness::Sizes => "sizes",
+            Strictness::Asynchronous => "async",
+            Strictness::Shardings => "shardings",
         }
     }
 }
@@ -52,6 +64,8 @@ pub fn verify_strictly(module: &Module, chosen: &[Strictness]) -> Vec<Diag> {
                 Strictness::Order => verifier.check_order_of_broadcast(i),
                 Strictness::Precision => verifier.check_one_precision(i),
                 Strictness::Sizes => verifier.check_bounded(i),
+                Strictness::Asynchronous => verifier.check_body(i),
+                Strictness::Shardings => verifier.check_consistent_shardings(i),
             }
         }
     }

@@ -14,9 +14,14 @@ use std::ops::Deref;
 /// # Example
 /// ```
 /// use hlo_ir::verify::Verified;
+/// use hlo_ir::{ElementType, Module, Op, Shape};
 ///
-/// let module = hlo_parser::parse_module("HloModule m
-/// ENTRY main { x = f32[4] parameter(0) ROOT y = f32[8] negate(x) }").expect("a module");
+/// let mut module = Module::new("m");
+/// let main = module.add_computation("main");
+/// let x = module.add(main, "x", Shape::array(ElementType::F32, [4]), Op::parameter(0), []);
+/// let y = module.add(main, "y", Shape::array(ElementType::F32, [8]), Op::Negate, [x]);
+/// module.set_root(main, y);
+/// module.set_entry(main);
 /// let violations = Verified::new(&module).expect_err("the shapes differ");
 /// assert!(violations[0].message.contains("f32[8]"));
 /// ```

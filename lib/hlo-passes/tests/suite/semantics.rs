@@ -80,7 +80,16 @@ fn expansion_rounds(instr: &Instruction) -> bool {
 fn expansion_loses(instr: &Instruction) -> bool {
     matches!(
         instr.op,
-        Op::BatchNormGrad(_)
+        // Elementary functions of infinite numbers.
+        Op::Acos
+            | Op::Acosh
+            | Op::Asin
+            | Op::Asinh
+            | Op::Atanh
+            | Op::Cosh
+            | Op::Sinh
+            | Op::Erf
+            | Op::BatchNormGrad(_)
             | Op::BatchNormInference(_)
             | Op::BatchNormTraining(_)
             | Op::Cholesky(_)

@@ -74,7 +74,7 @@ pub(super) fn sharding(ty: &Type, numbers: &mut Numbers) -> String {
             }
         }
         Type::Array(a) if a.rank() > 1 && numbers.one_in(3) => named_sharding(a.rank(), numbers),
-        Type::Array(_) | Type::Token | Type::Opaque | Type::Buffer(_) => leaf_sharding(ty, numbers),
+        Type::Array(_) | Type::Token | Type::Opaque => leaf_sharding(ty, numbers),
     }
 }
 
@@ -127,7 +127,7 @@ fn origin(ty: &Type, numbers: &mut Numbers) -> String {
                 let parts: Vec<String> = parts.iter().map(|p| tree(p, numbers)).collect();
                 format!("({})", parts.join(", "))
             }
-            Type::Array(_) | Type::Token | Type::Opaque | Type::Buffer(_) => {
+            Type::Array(_) | Type::Token | Type::Opaque => {
                 numbers.pick(&["{\"a.1\"}", "{\"t\" {0}}", "{\"t\" {1,2}}"]).into()
             }
         }

@@ -99,9 +99,7 @@ impl Generator {
     pub fn array_type(&self, value: usize) -> Array {
         match self.ty(value) {
             Type::Array(a) => a,
-            Type::Tuple(_) | Type::Token | Type::Opaque | Type::Buffer(_) => {
-                Array::new(ElementType::Pred, &[])
-            }
+            Type::Tuple(_) | Type::Token | Type::Opaque => Array::new(ElementType::Pred, &[]),
         }
     }
 
@@ -222,7 +220,7 @@ impl Generator {
                 let parts: Vec<usize> = parts.iter().map(|p| self.value(p)).collect();
                 self.tuple(&parts)
             }
-            Type::Opaque | Type::Buffer(_) => self.made_outside(ty),
+            Type::Opaque => self.made_outside(ty),
             Type::Array(a) if a.dims.contains(&Array::UNBOUNDED) => self.made_outside(ty),
             Type::Array(a) if !a.is_static() => self.dynamic(a),
             Type::Array(a) if a.elements() <= 40 && !self.numbers.one_in(3) => self.constant(a.clone()),
@@ -444,10 +442,7 @@ impl Generator {
                 Type::Tuple((0..self.numbers.below(4)).map(|_| self.some_type(depth - 1)).collect())
             }
             1 if !self.executable => Type::Token,
-            3 if !self.executable => match self.numbers.below(3) {
-                0 => Type::Opaque,
-                _ => Type::Buffer(Array::new(self.element(|_| true), &self.dims(0, 3))),
-            },
+            3 if !self.executable => Type::Opaque,
             2 if !self.executable => {
                 let (element, mut dims) = (self.element(|_| true), self.dims(1, 3));
                 let dynamic: Vec<bool> = dims.iter().map(|_| self.numbers.one_in(2)).collect();
@@ -473,7 +468,7 @@ impl Generator {
 /// The type with static arrays in place of what a constant can't have.
 fn without_tokens(ty: Type) -> Type {
     match ty {
-        Type::Token | Type::Opaque | Type::Buffer(_) => Type::scalar(ElementType::Pred),
+        Type::Token | Type::Opaque => Type::scalar(ElementType::Pred),
         Type::Tuple(parts) => Type::Tuple(parts.into_iter().map(without_tokens).collect()),
         Type::Array(a) => Type::array(a.element, &a.dims.iter().map(|d| d.abs()).collect::<Vec<_>>()),
     }

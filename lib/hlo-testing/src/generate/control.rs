@@ -8,7 +8,7 @@ impl Generator {
     /// A type that goes in and out of computations: an array, or a tuple of some.
     pub(super) fn state(&mut self) -> Type {
         match self.some_type(1) {
-            Type::Token | Type::Opaque | Type::Buffer(_) => Type::scalar(E::S32),
+            Type::Token | Type::Opaque => Type::scalar(E::S32),
             other => other,
         }
     }

@@ -13,7 +13,7 @@ pub fn literal(ty: &Type, numbers: &mut Numbers) -> String {
             let parts: Vec<String> = parts.iter().map(|p| literal(p, numbers)).collect();
             format!("({})", parts.join(", "))
         }
-        Type::Token | Type::Opaque | Type::Buffer(_) => String::new(),
+        Type::Token | Type::Opaque => String::new(),
     }
 }
 

@@ -15,8 +15,6 @@ pub enum Type {
     Token,
     /// A value that only custom calls know.
     Opaque,
-    /// The memory of an array.
-    Buffer(Array),
 }
 
 /// An array type.
@@ -81,7 +79,7 @@ impl Type {
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Type::Array(a) => Some(a),
-            Type::Tuple(_) | Type::Token | Type::Opaque | Type::Buffer(_) => None,
+            Type::Tuple(_) | Type::Token | Type::Opaque => None,
         }
     }
 
@@ -90,7 +88,7 @@ impl Type {
         match self {
             Type::Array(a) => part(a.element),
             Type::Tuple(t) => Type::Tuple(t.iter().map(|t| t.map(part)).collect()),
-            Type::Token | Type::Opaque | Type::Buffer(_) => self.clone(),
+            Type::Token | Type::Opaque => self.clone(),
         }
     }
 
@@ -98,7 +96,7 @@ impl Type {
     pub fn leaves(&self) -> Vec<&Type> {
         match self {
             Type::Tuple(parts) => parts.iter().flat_map(Type::leaves).collect(),
-            Type::Array(_) | Type::Token | Type::Opaque | Type::Buffer(_) => vec![self],
+            Type::Array(_) | Type::Token | Type::Opaque => vec![self],
         }
     }
 
@@ -124,11 +122,6 @@ fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<(&mut Numbers, L
     match ty {
         Type::Token => out.push_str("token[]"),
         Type::Opaque => out.push_str("opaque[]"),
-        Type::Buffer(a) => {
-            out.push_str("b(");
-            write_type(&Type::Array(a.clone()), out, layouts);
-            out.push(')');
-        }
         Type::Tuple(parts) => {
             out.push('(');
             for (i, part) in parts.iter().enumerate() {

@@ -39,7 +39,7 @@ fn a_nul_byte() {
 error[E0101]: the text has a NUL byte: it is not HLO text
   ┌─ m.hlo:1:12
   │
-1 │ HloModule m
+1 │ HloModule m?
   │            ^
 "#,
     );

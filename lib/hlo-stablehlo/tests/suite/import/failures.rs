@@ -174,7 +174,10 @@ fn what_breaks_the_rules_is_no_module() {
     let add = "%0 = \"stablehlo.add\"(%x, %i) : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>";
     assert_eq!(
         failures(&function(add)),
-        ["`stablehlo.add`: operand 1 and the result have one shape, found [] and [4]"]
+        [
+            "`stablehlo.add`: operand 1 and the result have one shape, found [] and [4]",
+            "`stablehlo.add`: its operands have elements of one type, found f32 and i32",
+        ]
     );
     let text = "func.func @main(%x: tensor<4xf32> {tf.aliasing_output = 3 : i32}) -> tensor<4xf32> { return %x : tensor<4xf32> }";
     assert_eq!(
