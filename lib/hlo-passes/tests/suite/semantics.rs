@@ -35,7 +35,11 @@ impl Observer for Strict {
 }
 
 fn options() -> hlo_eval::Options {
-    hlo_eval::Options { max_bytes: 1 << 28, max_operations: Some(20_000_000), ..hlo_eval::Options::default() }
+    hlo_eval::Options {
+        max_bytes: 1 << 28,
+        max_operations: Some(100_000_000),
+        ..hlo_eval::Options::default()
+    }
 }
 
 /// The results of a module on made-up inputs, with NaN, infinities and huge numbers among them or not; `None` if the interpreter can't run it or takes too long.

@@ -66,13 +66,14 @@ impl Generator {
     }
 
     /// A window of few positions whose numbers are large: most of what it covers is padding or holes.
-    fn far_window(&mut self, base: &[i64]) -> Window {
+    fn far_window(&mut self, base: &[i64], dilated: bool) -> Window {
         let (mut dims, mut places) = (Vec::new(), Vec::new());
         for &d in base {
             let size = self.numbers.pick(&[1, 2, 3, 17, 40, 1 << 20, 1 << 45]);
             let stride = self.numbers.pick(&[1, 2, 5, 1 << 40]);
-            let lhs_dilate = self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]);
-            let rhs_dilate = if size > 40 { 1 } else { self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]) };
+            let lhs_dilate = if dilated { self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]) } else { 1 };
+            let rhs_dilate =
+                if size > 40 || !dilated { 1 } else { self.numbers.pick(&[1, 1, 2, 3, 1 << 20, 1 << 40]) };
             let spread = (size - 1) * rhs_dilate + 1;
             let width = if d == 0 { 0 } else { (d - 1) * lhs_dilate + 1 };
             let count = self.numbers.between(1, 3);
@@ -174,7 +175,7 @@ impl Generator {
         let function = self.accumulators(&mut operands, &elements, &combined);
         let dilated = self.numbers.one_in(3);
         let window = match self.numbers.one_in(4) {
-            true => self.far_window(&a.dims),
+            true => self.far_window(&a.dims, dilated),
             false => self.window(&a.dims, dilated),
         };
         let result = combined.map(|t| Type::array(t, &window.places));
@@ -190,7 +191,7 @@ impl Generator {
         let a = self.array_type(x);
         let t = a.element;
         let window = match self.numbers.one_in(4) {
-            true => self.far_window(&a.dims),
+            true => self.far_window(&a.dims, false),
             false => self.window(&a.dims, false),
         };
         let source = self.value(&Type::array(t, &window.places));
