@@ -61,7 +61,7 @@ ENTRY main {
 
 ENTRY main {
   t = token[] parameter(0)
-  r = (f32[4], s32[], token[]) recv(t), channel_id=1
+  r = (f32[4], u64[], token[]) recv(t), channel_id=1
   ROOT d = (f32[4], token[]) recv-done(r), channel_id=1
 }
 "),
