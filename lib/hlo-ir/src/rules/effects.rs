@@ -57,14 +57,7 @@ ENTRY main {
     RECV_RESULT = "E1005" "recv-result" {
         rule: "`recv` gives a tuple of the value, a `u32[]` and a token.",
         why: "The value is there when `recv-done` has waited for it.",
-        example: Some(r"HloModule m
-
-ENTRY main {
-  t = token[] parameter(0)
-  r = (f32[4], u64[], token[]) recv(t), channel_id=1
-  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1
-}
-"),
+        example: None,
         fix: "write `(f32[4], u32[], token[])`",
         section: "Operation semantics, Recv",
     }
