@@ -16,7 +16,7 @@ pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
 #[cfg(not(feature = "codegen"))]
 pub(crate) type CodeCache = std::convert::Infallible;
 
-/// What a client adds to the options of a compilation.
+/// The properties of a client that a compilation uses besides its options.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) custom_calls: &'a CustomCalls,

@@ -99,7 +99,7 @@ impl Pending {
         over.keep(outcome);
     }
 
-    /// What says when the array is there.
+    /// The event that is set when the array is ready.
     pub fn over(&self) -> &Arc<Promise<()>> {
         &self.over
     }

@@ -32,7 +32,7 @@ struct Along<'c> {
     counter: Counter,
 }
 
-/// What the index of a loop counts.
+/// The positions that the index of a loop counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counter {
     /// Elements of the window. They may be on padding or in holes of the base dilation.

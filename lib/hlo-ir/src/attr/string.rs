@@ -238,7 +238,7 @@ impl AttrReader<'_> {
     /// The key of an entry and the `=` after it: a word, or any text in quotes.
     ///
     /// # Errors
-    /// What comes next is no key, no `=` follows it at once, or a key in quotes is not UTF-8.
+    /// The next token is no key, no `=` follows it at once, or a key in quotes is not UTF-8.
     pub(super) fn key(&mut self) -> Result<Box<str>, AttrError> {
         if self.peek() != b'"' {
             return self.attribute_name().map(Box::from);

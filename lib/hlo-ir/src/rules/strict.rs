@@ -1,4 +1,4 @@
-//! What `hlo-opt --verify=…` asks for beyond a valid module ([`crate::verify::verify_strictly`]).
+//! The rules that `hlo-opt --verify=…` checks in addition to those of a valid module ([`crate::verify::verify_strictly`]).
 
 rules! {
     KEPT_LAYOUT = "E1301" "kept-layout" {

@@ -1,4 +1,4 @@
-//! What a module must be for stages of a compiler that expect more than a valid module.
+//! Checks for stages of a compiler that expect more than a valid module.
 
 use super::{Verifier, label};
 use crate::diag::{Diag, Part};
@@ -6,7 +6,7 @@ use crate::ops::unwrapped;
 use crate::rules::code;
 use crate::{ArrayShape, InstrId, Module, Op, Shape};
 
-/// What [`verify_strictly`] checks.
+/// A set of rules that [`verify_strictly`] checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
     /// Layouts change only where an instruction may change them.

@@ -89,7 +89,7 @@ fn high_half(e: &mut Emitter<'_>, ty: ElementType, x: InstrId, y: InstrId) -> Op
     Some(e.same(Op::Add, &[sum, other_high]))
 }
 
-/// What formulas are written with: operations on arrays of one size, whose elements are of type `f32` or `f64`.
+/// Builds the operations of a formula: operations on arrays of one size, whose elements are of type `f32` or `f64`.
 struct Formula<'e, 'm> {
     e: &'e mut Emitter<'m>,
     ty: ElementType,

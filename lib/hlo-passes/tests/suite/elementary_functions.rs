@@ -1,4 +1,4 @@
-//! What `elementary-function-expander` makes gives what the interpreter's functions give, which are other formulas.
+//! The formulas of `elementary-function-expander` agree with the interpreter's functions, which use other formulas.
 
 use hlo_ir::{Literal, Module};
 use hlo_passes::Pipeline;

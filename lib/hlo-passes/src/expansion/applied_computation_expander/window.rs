@@ -75,7 +75,7 @@ impl Windows {
         Some((element, tests))
     }
 
-    /// What holds if a window that begins at `start` covers an element of the array.
+    /// Returns a predicate: whether a window that begins at `start` covers an element of the array.
     fn is_tap(
         &self,
         e: &mut Emitter<'_>,
