@@ -57,7 +57,13 @@ ENTRY main {
     RECV_RESULT = "E1005" "recv-result" {
         rule: "`recv` gives a tuple of the value, a `u32[]` and a token.",
         why: "The value is there when `recv-done` has waited for it.",
-        example: None,
+        example: Some(r"HloModule m
+
+ENTRY main {
+  t = token[] parameter(0)
+  ROOT r = f32[4] recv(t), channel_id=1
+}
+"),
         fix: "write `(f32[4], u32[], token[])`",
         section: "Operation semantics, Recv",
     }

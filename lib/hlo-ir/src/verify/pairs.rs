@@ -61,6 +61,12 @@ fn any_of(opcodes: &[Opcode]) -> String {
     alternatives(&opcodes.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>())
 }
 
+/// Returns whether what an instruction starts has a shape that can be finished. A start that gives anything else has a
+/// report of its own.
+fn has_state(module: &Module, start: InstrId) -> bool {
+    module[start].shape.as_tuple().is_some() || matches!(module[start].op, Op::AllReduceStart(_))
+}
+
 impl Verifier<'_> {
     /// Checks each start, update and end.
     pub(super) fn check_pairs(&mut self) {
@@ -117,7 +123,7 @@ impl Verifier<'_> {
             let diag = self.report(code::FINISHED_ONCE, second, message);
             label(diag, module.span(i), "started here".to_string());
             label(diag, module.span(first), "finished here".to_string());
-        } else if !module.is_used(i) || self.is_result_of_module(i) {
+        } else if !module.is_used(i) || self.is_result_of_module(i) && has_state(module, i) {
             let message = format!(
                 "what `{}` starts is never finished: it needs a user, {}",
                 module[i].name,
