@@ -137,7 +137,7 @@ fn collectives(
     collective::all_to_all_tuple(comm, site, &operands, &mut parts)?;
     out.extend(results.concat());
     let mut sent = vec![0; bytes];
-    collective::broadcast(comm, site, devices as i64 - 1, &[&a], &mut [&mut sent])?;
+    collective::broadcast(comm, site, &[devices as i64 - 1], &[&a], &mut [&mut sent])?;
     out.extend(&sent);
     let ends = (Some((device + 1) % devices), (device > 0).then(|| device - 1));
     let ends = if device + 1 == devices { (None, ends.1) } else { ends };

@@ -47,10 +47,7 @@ pub fn rebuild(original: &Module) -> Result<Module, String> {
     let b = Builder::new("replayed");
     let mut called = Called { module: original, made: HashMap::new() };
     let mut values: HashMap<InstrId, Value<'_>> = HashMap::new();
-    // What the result does not need comes after what it needs.
-    let mut order = original.post_order(original.entry());
-    let needed: HashSet<InstrId> = order.iter().copied().collect();
-    order.extend(original[original.entry()].instructions().iter().filter(|i| !needed.contains(i)));
+    let order = operands_first(original);
     for &id in &order {
         let what = &original[id];
         let name = format!("`{}`, {} of {}", what.name, what.op.opcode(), what.shape);
@@ -89,6 +86,18 @@ pub fn rebuild(original: &Module) -> Result<Module, String> {
         }
     }
     Ok(built)
+}
+
+/// Returns the instructions of the entry, operands first: in the order of the list where that is such an order, since the
+/// streams of random numbers (`hlo_ir::streams`) follow from it.
+fn operands_first(module: &Module) -> Vec<InstrId> {
+    let list = module[module.entry()].instructions();
+    let mut before = HashSet::new();
+    let listed = list.iter().all(|&i| {
+        before.insert(i);
+        module[i].operands.iter().all(|o| before.contains(o))
+    });
+    if listed { list.to_vec() } else { module.post_order(module.entry()) }
 }
 
 /// What an instruction is, apart from names and from which number a computation has.
