@@ -43,6 +43,8 @@ pub static PIPELINES: &[PipelineInfo] = &[
         summary: "the part of `cpu` before layouts are decided",
         text: "# Which numbers are drawn depends on all that draw, used or not: so before anything is removed.
                rng_expander,
+               # A fusion is a hint: `fusion` decides again, and products and sorts get kernels of their own.
+               defuser{custom=true},
                # The operations that contractions are have expansions and kernels of their own.
                contraction-raising,
                # What maps applied is not looked at by what follows.
