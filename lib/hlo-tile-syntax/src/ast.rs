@@ -1,6 +1,7 @@
 //! A file of Tile as it is written.
 
 use hlo_ir::Span;
+use hlo_ir::diag::Diag;
 
 /// A file: its imports and functions in the order of the text.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +10,8 @@ pub struct File {
     pub imports: Vec<Import>,
     /// The functions.
     pub functions: Vec<Function>,
+    /// The errors of the parts that are not Tile: functions, classes and statements of Python.
+    pub python: Vec<Diag>,
 }
 
 /// What a file takes from one module.
@@ -40,6 +43,8 @@ pub struct Function {
     pub parameters: Vec<Parameter>,
     /// What it does.
     pub body: Vec<Statement>,
+    /// The error of a function that is not Tile. Such a function has no parameters and no statements here.
+    pub python: Option<Diag>,
 }
 
 /// A parameter: a tensor or a number.

@@ -6,7 +6,7 @@ mod lines;
 mod parse;
 mod syntax_error;
 
-pub use parse::{is_name, parse};
+pub use parse::{is_name, parse, parse_python};
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;

@@ -86,7 +86,7 @@ fn close(open: &mut Vec<(u8, usize)>, bracket: u8, at: usize) -> Result<(), Diag
 }
 
 /// The first byte after the string that begins at `at`.
-fn end_of_string(text: &[u8], at: usize, quote: u8) -> Result<usize, Diag> {
+pub(crate) fn end_of_string(text: &[u8], at: usize, quote: u8) -> Result<usize, Diag> {
     let long = text[at..].starts_with(&[quote; 3]);
     let start = at + if long { 3 } else { 1 };
     let mut i = start;

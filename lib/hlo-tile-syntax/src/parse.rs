@@ -4,7 +4,7 @@ use crate::ast::{
     Argument, Binary, Expr, ExprKind, File, Function, Import, Imported, Name, Parameter, Statement,
     StatementKind, Unary,
 };
-use crate::lines::logical_lines;
+use crate::lines::{end_of_string, logical_lines};
 use crate::syntax;
 use crate::syntax_error::explain;
 use hlo_ir::Span;
@@ -13,6 +13,8 @@ use pest::Parser as _;
 use pest::Token;
 use pest::iterators::{Pair, Pairs};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 #[derive(pest_derive::Parser)]
@@ -37,29 +39,113 @@ type Piece<'t> = Pair<'t, Rule>;
 /// assert!(hlo_tile_syntax::parse("def f(A, B)\n  return A + B\n").unwrap_err().labels[0].message.contains("expected `:`"));
 /// ```
 pub fn parse(text: &str) -> Result<File, Diag> {
+    let lines = lines_of(text)?;
+    file(&lines, Vec::new(), Vec::new())
+}
+
+/// Reads a file of Python with functions of Tile in it. [`File::python`] has the errors of the other parts.
+///
+/// # Errors
+/// The first place that is not Tile, if no function is Tile.
+///
+/// # Example
+/// ```
+/// let text = "def f(A):\n  return -A\n\ndef g(A):\n  for i in A:\n    print(i)\n";
+/// let file = hlo_tile_syntax::parse_python(text).unwrap();
+/// assert!(file.functions[0].python.is_none());
+/// assert!(file.functions[1].python.as_ref().is_some_and(|d| d.message.starts_with("Tile has no loops")));
+/// ```
+pub fn parse_python(text: &str) -> Result<File, Diag> {
+    let lines = lines_of(text)?;
+    let Err(error) = TileGrammar::parse(Rule::file, &lines) else {
+        return file(&lines, Vec::new(), Vec::new());
+    };
+    let mut tile = lines.clone().into_bytes();
+    let (mut functions, mut python) = (Vec::new(), Vec::new());
+    for part in parts(&lines) {
+        let found = &lines[part.clone()];
+        let Err(why) = TileGrammar::parse(Rule::file, found) else { continue };
+        let why = explain(&why, found).moved(part.start);
+        functions.extend(defined(found, part.start).map(|name| Function {
+            name,
+            parameters: Vec::new(),
+            body: Vec::new(),
+            python: Some(why.clone()),
+        }));
+        python.push(why);
+        tile[part].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
+    }
+    // Blanks are in place of whole lines.
+    let tile = String::from_utf8(tile).map_err(|_| Diag::error("the text is not UTF-8"))?;
+    let file = file(&tile, functions, python)?;
+    match file.functions.iter().any(|f| f.python.is_none()) {
+        true => Ok(file),
+        false => Err(explain(&error, &lines)),
+    }
+}
+
+/// The logical lines of a text.
+fn lines_of(text: &str) -> Result<String, Diag> {
     if u32::try_from(text.len()).is_err() {
         return Err(Diag::error("the text is longer than 4 GiB"));
     }
-    let lines = logical_lines(text)?;
-    let parsed = TileGrammar::parse(Rule::file, &lines).map_err(|e| explain(&e, &lines))?;
+    logical_lines(text)
+}
+
+/// Returns the parts of a file: each begins with a line that is not indented. A decorator belongs to the function below it.
+fn parts(lines: &str) -> Vec<Range<usize>> {
+    let bytes = lines.as_bytes();
+    let mut starts: Vec<usize> = Vec::new();
+    let (mut at, mut decorated) = (0, false);
+    while at < bytes.len() {
+        if !matches!(bytes[at], b' ' | b'\t' | b'\n') {
+            if !decorated {
+                starts.push(at);
+            }
+            decorated = bytes[at] == b'@';
+        }
+        while at < bytes.len() && bytes[at] != b'\n' {
+            at = match bytes[at] {
+                quote @ (b'"' | b'\'') => end_of_string(bytes, at, quote).unwrap_or(bytes.len()),
+                _ => at + 1,
+            };
+        }
+        at += 1;
+    }
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Returns the name of the function that a part of a file defines, where the part begins at `start`.
+fn defined(part: &str, start: usize) -> Option<Name> {
+    let line = part.lines().find(|line| !line.starts_with('@'))?;
+    let rest = line.strip_prefix("def ")?.trim_start();
+    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| is_name(name))?;
+    let at = start + (rest.as_ptr() as usize - part.as_ptr() as usize);
+    Some(Name { text: name.to_owned(), span: Span::new(at, at + name.len()) })
+}
+
+/// Reads logical lines that are all Tile. `functions` and `python` are the parts of the file that are not.
+fn file(lines: &str, functions: Vec<Function>, python: Vec<Diag>) -> Result<File, Diag> {
+    let parsed = TileGrammar::parse(Rule::file, lines).map_err(|e| explain(&e, lines))?;
     if let Some(at) = deepest(&parsed) {
         return Err(too_deep(Span::new(at, at + 1)));
     }
-    let mut file = File::default();
+    let mut file = File { functions, python, ..File::default() };
     for piece in parsed.flat_map(Pair::into_inner) {
-        let function = match piece.as_rule() {
-            Rule::function => function(piece)?,
-            Rule::import => {
-                imports(piece, &mut file.imports);
-                continue;
-            }
-            _ => continue,
-        };
-        if let Some(first) = file.functions.iter().find(|f| f.name.text == function.name.text) {
-            let message = format!("there are two functions `{}`", function.name.text);
-            return Err(syntax(function.name.span, message, "the second").and(first.name.span, "the first"));
+        match piece.as_rule() {
+            Rule::function => file.functions.push(function(piece)?),
+            Rule::import => imports(piece, &mut file.imports),
+            _ => {}
         }
-        file.functions.push(function);
+    }
+    file.functions.sort_by_key(|f| f.name.span.start);
+    let mut first: HashMap<&str, Span> = HashMap::new();
+    for Function { name, .. } in &file.functions {
+        if let Some(first) = first.insert(&name.text, name.span) {
+            let message = format!("there are two functions `{}`", name.text);
+            return Err(syntax(name.span, message, "the second").and(first, "the first"));
+        }
     }
     Ok(file)
 }
@@ -137,7 +223,7 @@ fn renamed(piece: Piece<'_>) -> (Name, Option<Name>) {
 }
 
 fn function(piece: Piece<'_>) -> Result<Function, Diag> {
-    let mut out = Function { name: name(&piece), parameters: Vec::new(), body: Vec::new() };
+    let mut out = Function { name: name(&piece), parameters: Vec::new(), body: Vec::new(), python: None };
     for part in piece.into_inner() {
         match part.as_rule() {
             Rule::signature => signature(part, &mut out)?,

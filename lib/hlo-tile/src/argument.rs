@@ -27,6 +27,8 @@ pub enum ArgumentValue {
     Float(f64),
     /// A truth value.
     Truth(bool),
+    /// A string, such as the order of a tensor's dimensions.
+    Text(String),
 }
 
 /// What a function is called with while a computation is being built ([`Tile::call`](crate::Tile::call), `tile!`): a tensor, a
@@ -94,7 +96,7 @@ impl Argument {
         self
     }
 
-    /// The argument that `text` says: `f32[2,3]`, `2`, `0.5`, `True`; after a name and `:` or `=`, the one for that parameter.
+    /// The argument that `text` says: `f32[2,3]`, `2`, `0.5`, `True`, `'NHWC'`; after a name and `:` or `=`, the one for that parameter.
     ///
     /// # Errors
     /// It is none of that; the place is in `text`.
@@ -142,6 +144,10 @@ fn value(text: &str) -> Result<ArgumentValue, Diag> {
         && let Ok(x) = text.parse()
     {
         return Ok(ArgumentValue::Float(x));
+    }
+    let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    if let Some(inner) = quoted('\'').or_else(|| quoted('"')) {
+        return Ok(ArgumentValue::Text(inner.to_owned()));
     }
     match hlo_parser::parse_shape(text) {
         Ok(Shape::Array(shape)) => Ok(ArgumentValue::Tensor(shape)),

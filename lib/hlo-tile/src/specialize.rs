@@ -5,15 +5,15 @@ use crate::ast::{File, Function, Name};
 use crate::error::error;
 use crate::evaluate::Evaluator;
 use crate::known::Known;
-use crate::parse;
 use crate::scope::{self, FunctionId};
 use crate::types;
 use crate::value::Value;
 use hlo_builder::{Builder, Value as Hlo};
-use hlo_ir::diag::Diag;
+use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ArrayShape, Module, Shape, Span};
+use hlo_tile_syntax::parse_python;
 
 /// A file of Tile that has been read.
 #[derive(Clone, Debug)]
@@ -51,12 +51,14 @@ enum Results<'b> {
 }
 
 impl Tile {
-    /// Reads a file; `name` is what its instructions have as their source.
+    /// Reads a file; `name` is what its instructions have as their source. The file may have parts that are Python and not Tile
+    /// ([`Tile::warnings`]).
     ///
     /// # Errors
-    /// The first place that is not Tile; or a function is imported from the library that it does not have.
+    /// The first place that is not Tile, if no function is Tile; or a function is imported from the library that it does not
+    /// have.
     pub fn new(name: &str, text: &str) -> Result<Self, Diag> {
-        let file = parse(text)?;
+        let file = parse_python(text)?;
         scope::check(&file, false)?;
         let directives = Directive::all(text, &file)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), file, directives })
@@ -65,6 +67,13 @@ impl Tile {
     /// The functions.
     pub fn functions(&self) -> &[Function] {
         &self.file.functions
+    }
+
+    /// Returns a warning for each part of the file that is Python and not Tile. A call of such a function is an error.
+    pub fn warnings(&self) -> Vec<Diag> {
+        let warning =
+            |why: &Diag| Diag { severity: Severity::Warning, ..why.clone().with_code(code::TILE_PYTHON) };
+        self.file.python.iter().map(warning).collect()
     }
 
     /// The arguments that the file gives for a function: `# tile: A: f32[2,3], s = 2` before it.
@@ -204,6 +213,7 @@ impl Tile {
                 ArgumentValue::Integer(n) => Value::Integer(*n),
                 ArgumentValue::Float(x) => Value::Float(*x),
                 ArgumentValue::Truth(x) => Value::Truth(*x),
+                ArgumentValue::Text(text) => Value::Text(text.clone()),
             };
             let name = parameter.cloned().or_else(|| {
                 let text = argument.name.clone()?;
@@ -326,7 +336,11 @@ impl Tile {
 
     fn find(&self, function: &str) -> Result<usize, Diag> {
         let names = || self.file.functions.iter().map(|f| f.name.text.as_str());
-        names().position(|n| n == function).ok_or_else(|| {
+        let found = names().position(|n| n == function);
+        if let Some(why) = found.and_then(|number| self.file.functions[number].python.as_ref()) {
+            return Err(why.clone());
+        }
+        found.ok_or_else(|| {
             let d = Diag::error(format!("the file has no function `{function}`")).with_code(code::TILE_CALL);
             match nearest(function, names()) {
                 Some(meant) => d.note(format!("did you mean `{meant}`?")),

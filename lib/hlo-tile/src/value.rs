@@ -1,6 +1,7 @@
 //! What expressions of Tile are while a function is specialised.
 
 use crate::contraction::Access;
+use crate::evaluate::Lens;
 use crate::poly::{IndexId, IndexNames, Poly};
 use hlo_builder::Value as Hlo;
 use hlo_ir::attr::OpMetadata;
@@ -40,6 +41,8 @@ pub(crate) enum Value<'b> {
     Sequence(Vec<Value<'b>>),
     /// `Contraction()` and what was said of it.
     Contraction(Rc<Output<'b>>),
+    /// `TensorLens(source, target)`.
+    Lens(Lens),
     /// `X.shape`, whose `ndims` and `dims` may be asked.
     ShapeOf(Vec<i64>),
 }
@@ -88,6 +91,8 @@ pub(crate) struct State<'b> {
     pub(crate) default: Option<(Value<'b>, Span)>,
     /// What every element is aggregated with (`init`).
     pub(crate) init: Option<(Value<'b>, Span)>,
+    /// The order of the dimensions that the tensor gets, where it is another one than the contraction's.
+    pub(crate) lens: Option<(Lens, Span)>,
     /// What it is, once it has been used.
     pub(crate) made: Option<(Hlo<'b>, Span)>,
 }
@@ -134,6 +139,7 @@ impl Value<'_> {
             Value::Elements(..) => "an element of a tensor".into(),
             Value::Sequence(all) => format!("a list of {}", all.len()),
             Value::Contraction(_) => "a Contraction that is not built".into(),
+            Value::Lens(_) => "a TensorLens".into(),
             Value::ShapeOf(_) => "a shape".into(),
         }
     }

@@ -9,10 +9,10 @@ fn found(text: &str) -> Vec<Diag> {
     let made = Tile::new("example.tile", text).and_then(|tile| {
         let function = tile.only_function()?.to_owned();
         let arguments = tile.directive(&function).map(|d| d.arguments.clone()).unwrap_or_default();
-        tile.specialize(&function, &arguments)
+        Ok([tile.warnings(), tile.specialize(&function, &arguments)?.warnings].concat())
     });
     match made {
-        Ok(made) => made.warnings,
+        Ok(warnings) => warnings,
         Err(diag) => vec![diag],
     }
 }

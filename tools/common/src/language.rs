@@ -221,17 +221,15 @@ impl LanguageArgs {
             // Where none are given at all, that is what to say.
             let exists = tile.functions().iter().any(|f| f.name.text == function);
             let missing = exists && arguments.is_empty();
-            made.map_err(|d| match d.code {
+            let made = made.map_err(|d| match d.code {
                 Some(rules::code::TILE_CALL) if missing => {
                     d.note("`--arg='f32[2,3]'` gives an argument, or a comment `# tile: A: f32[2,3]` before the function")
                 }
                 _ => d,
-            })
+            })?;
+            Ok(Parsed { module: made.module, warnings: [tile.warnings(), made.warnings].concat() })
         });
-        Ok(match specialized {
-            Ok(made) => Ok(Parsed { module: made.module, warnings: made.warnings }),
-            Err(diag) => Err(vec![diag]),
-        })
+        Ok(specialized.map_err(|diag| vec![diag]))
     }
 }
 

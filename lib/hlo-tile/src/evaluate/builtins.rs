@@ -2,6 +2,7 @@
 
 use super::arithmetic::{ONE_LINE, Placed};
 use super::calls::Given;
+use super::lens::lens;
 use super::lists::values_of;
 use super::{Evaluator, Frame, name_of, proposed, unsuitable};
 use crate::ast::{Argument, Expr, ExprKind};
@@ -27,11 +28,12 @@ struct Builtin {
 }
 
 const BUILTINS: &[Builtin] = &[
-    Builtin { name: "Contraction", parameters: &["name?"] },
+    Builtin { name: "Contraction", parameters: &["lens?", "name?"] },
     Builtin { name: "TensorDim", parameters: &[] },
     Builtin { name: "TensorDims", parameters: &["count"] },
     Builtin { name: "TensorIndex", parameters: &[] },
     Builtin { name: "TensorIndexes", parameters: &["count"] },
+    Builtin { name: "TensorLens", parameters: &["source", "target"] },
     Builtin { name: "TensorOutput", parameters: &["*"] },
     Builtin { name: "argsort", parameters: &["x", "axis?", "direction?"] },
     Builtin { name: "as_bool", parameters: &["x"] },
@@ -54,7 +56,7 @@ const BUILTINS: &[Builtin] = &[
 /// The names of all functions that Tile has.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let elementwise = Function::ALL.iter().map(|f| f.name()).filter(|n| Function::of_name(n).is_some());
-    BUILTINS.iter().map(|b| b.name).chain(elementwise).chain(["DType"])
+    BUILTINS.iter().map(|b| b.name).chain(elementwise).chain(["DType", "SortDirection"])
 }
 
 /// The arguments of a call in the order of the parameters; `None` for those that are not given.
@@ -149,8 +151,13 @@ impl<'b> Evaluator<'b, '_> {
             }
             "Contraction" => {
                 let output = Output::new(None, span);
-                if let Some((Value::Text(name), _)) = given.optional(0) {
-                    *output.name.borrow_mut() = Some(name);
+                for argument in [given.optional(0), given.optional(1)].into_iter().flatten() {
+                    match argument {
+                        (Value::Text(name), _) => *output.name.borrow_mut() = Some(name),
+                        (Value::Lens(lens), place) => output.state.borrow_mut().lens = Some((lens, place)),
+                        (Value::Nothing, _) => {}
+                        (other, place) => return Err(unsuitable(place, "a TensorLens or a name", &other)),
+                    }
                 }
                 Value::Contraction(output)
             }
@@ -171,6 +178,7 @@ impl<'b> Evaluator<'b, '_> {
                 let to = self.type_of_width(builtin.name, &bits)?;
                 return self.cast(x, to);
             }
+            "TensorLens" => return lens(&given.required(0), &given.required(1), span),
             "len" => return self.length(given.required(0)),
             "index" => return self.index(given.required(0), &given.required(1), span),
             "reshape" => return self.reshape(&given.required(0), given.required(1), span),

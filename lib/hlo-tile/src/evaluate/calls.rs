@@ -37,6 +37,10 @@ impl<'b, 'f> Evaluator<'b, 'f> {
             let message = format!("more than {MAX_CALLS} calls within each other");
             return Err(error(code::TILE_CALL, from_or_name, message, "one too many"));
         }
+        if let Some(why) = &called.python {
+            let call = format!("in this call of `{}`", self.units.title(id));
+            return Err(why.clone().and(from_or_name, call));
+        }
         let is_foreign = id.unit != self.unit();
         if is_foreign {
             for (_, value, place) in &mut arguments {

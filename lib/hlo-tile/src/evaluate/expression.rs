@@ -194,6 +194,16 @@ impl<'b> Evaluator<'b, '_> {
                 proposed(d, name.span, &name.text, types::names())
             });
         }
+        if name_of(base) == Some("SortDirection") && !frame.names.contains_key("SortDirection") {
+            return match name.text.as_str() {
+                "ASC" => Ok(Value::Integer(0)),
+                "DESC" => Ok(Value::Integer(1)),
+                other => {
+                    let message = format!("there is no direction `SortDirection.{other}`");
+                    Err(error(code::TILE_NAME, name.span, message, "expected `ASC` or `DESC`"))
+                }
+            };
+        }
         if let Some(module) = self.module_of(frame, base) {
             scope::of_module(name)?;
             let message = format!("`{module}.{}` is a function", name.text);

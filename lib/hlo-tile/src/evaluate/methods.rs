@@ -15,6 +15,9 @@ use std::rc::Rc;
 
 type Arguments<'b> = Vec<Given<'b>>;
 
+/// The methods of tensors.
+const OF_TENSORS: [&str; 2] = ["bind_dims", "use"];
+
 /// What an output and a `Contraction` can be told.
 const OF_OUTPUTS: [&str; 4] = ["add_constraint", "add_constraints", "no_reduce", "use_default"];
 
@@ -37,6 +40,10 @@ impl<'b> Evaluator<'b, '_> {
             Value::Tensor(_) | Value::Output(_) if name == "bind_dims" => {
                 return self.bind_dims(&base, place, arguments, span);
             }
+            Value::Tensor(_) | Value::Output(_) if name == "use" => {
+                let mut given = positional(name, &["lens"], arguments, span)?;
+                return self.seen(&base, place, &given.required(0));
+            }
             Value::Output(output) if OF_OUTPUTS.contains(&name) => {
                 let output = output.clone();
                 self.told(&output, name, arguments, span)?;
@@ -51,13 +58,13 @@ impl<'b> Evaluator<'b, '_> {
                 let output = output.clone();
                 return self.contraction_method(&output, method, arguments, span);
             }
-            Value::Output(_) => OF_OUTPUTS.into_iter().chain(["bind_dims"]).collect(),
+            Value::Output(_) => OF_OUTPUTS.into_iter().chain(OF_TENSORS).collect(),
             Value::Contraction(_) => OF_CONTRACTIONS.into_iter().chain(OF_OUTPUTS).collect(),
             Value::Tensor(_) if OF_OUTPUTS.contains(&name) => {
                 let message = format!("`{name}` is of a TensorOutput, found a tensor that there is already");
                 return Err(error(code::TILE_NOT_AN_OUTPUT, place, message, "not a TensorOutput"));
             }
-            Value::Tensor(_) => vec!["bind_dims"],
+            Value::Tensor(_) => OF_TENSORS.to_vec(),
             _ => Vec::new(),
         };
         let message = format!("{} has no method `{name}`", base.describe());
@@ -223,7 +230,11 @@ impl<'b> Evaluator<'b, '_> {
 
 /// The output of a `Contraction` of which all has been said.
 fn built<'b>(output: &Rc<Output<'b>>, span: Span) -> Result<Value<'b>, Diag> {
-    let state = output.state.borrow();
+    let mut state = output.state.borrow_mut();
+    // Without both it has no dimensions.
+    if state.sizes.is_none() && state.written.is_none() {
+        (state.sizes, state.written) = (Some(Vec::new()), Some((Vec::new(), span)));
+    }
     let missing = [
         ("outShape", state.sizes.is_none()),
         ("outAccess", state.written.is_none()),

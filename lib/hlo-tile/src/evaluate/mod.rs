@@ -7,11 +7,14 @@ mod calls;
 mod dims;
 mod einsum;
 mod expression;
+mod lens;
 mod lists;
 mod methods;
 mod outputs;
 mod specials;
 mod statement;
+
+pub(crate) use lens::Lens;
 
 use crate::ast::{Expr, File, Function};
 use crate::error::error;

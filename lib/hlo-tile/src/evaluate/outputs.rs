@@ -120,6 +120,9 @@ impl<'b> Evaluator<'b, '_> {
             return Err(unmade(&errors, written.span));
         }
         self.warnings.extend(warnings);
+        if let Some((lens, span)) = &state.lens {
+            tensor = lens.written(tensor, indices.len(), *span)?;
+        }
         if let Some((init, span)) = &state.init {
             tensor = self.initialised(written.aggregation, tensor, (init, *span))?;
         }

@@ -17,7 +17,7 @@ const fn entry(name: &'static str, takes: &'static str, doc: &'static str, examp
     Builtin { name, takes, doc, example }
 }
 
-/// The functions, and `DType`.
+/// The functions, `DType` and `SortDirection`.
 pub const FUNCTIONS: &[Builtin] = &[
     entry(
         "TensorOutput",
@@ -31,8 +31,8 @@ pub const FUNCTIONS: &[Builtin] = &[
     entry("TensorIndexes", "(count)", "Several indices.", "i, j = TensorIndexes(2)"),
     entry(
         "Contraction",
-        "(name?)",
-        "A contraction as a chain, PlaidML 1's spelling of `O[n] += X[m, n]`.",
+        "(lens?, name?)",
+        "A contraction as a chain, PlaidML 1's spelling of `O[n] += X[m, n]`. Without `outShape` and `outAccess` the tensor has no dimensions.",
         "O = Contraction().outShape(N).outAccess(n).sum(X[m, n]).build()",
     ),
     entry("abs", "(x)", "The absolute value of each element.", "O = abs(X)"),
@@ -42,7 +42,7 @@ pub const FUNCTIONS: &[Builtin] = &[
         "argsort",
         "(x, axis?, direction?)",
         "The indices that sort a tensor along an axis, the last one if none is given; `direction` is 0 (ascending) or 1 (descending).",
-        "O = argsort(X, 0, 1)",
+        "O = argsort(X, 0, SortDirection.DESC)",
     ),
     entry("as_bool", "(x)", "Whether each element is not 0.", "O = as_bool(X)"),
     entry(
@@ -148,6 +148,18 @@ pub const FUNCTIONS: &[Builtin] = &[
         "The tensor, which is printed after the message when the program runs.",
         "O = trace(X, \"X is\")",
     ),
+    entry(
+        "SortDirection",
+        "",
+        "The directions of `argsort`, `ASC` and `DESC`.",
+        "O = argsort(X, 0, SortDirection.ASC)",
+    ),
+    entry(
+        "TensorLens",
+        "(source, target)",
+        "The order of a tensor's dimensions: those of the tensor are in the order of `source`, the function names them in that of `target`.",
+        "O = X.use(TensorLens('NM', 'MN'))",
+    ),
     entry("DType", "", "The element types, for `cast`.", "O = cast(X, DType.INT32)"),
 ];
 
@@ -158,6 +170,12 @@ pub const OF_TENSORS: &[Builtin] = &[
         "(dim, …)",
         "Gives dimensions the sizes of the tensor; those that have a size already must have the same.",
         "X.bind_dims(M, N)",
+    ),
+    entry(
+        "use",
+        "(lens)",
+        "The tensor with its dimensions in the order of the lens.",
+        "O = X.use(TensorLens('NM', 'MN'))",
     ),
     entry("dtype", "", "The element type of the tensor.", "O = cast(I, X.dtype)"),
     entry("rank", "", "How many dimensions the tensor has.", "O = X * X.rank"),

@@ -30,7 +30,7 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
 /// The patterns of a grammar that come from tables, by the comment that stands before them.
 fn generated(grammar: &str) -> Vec<(&'static str, String)> {
     if grammar == TILE {
-        let called = hlo_tile::builtin_names().filter(|name| *name != "DType");
+        let called = hlo_tile::builtin_names().filter(|name| !matches!(*name, "DType" | "SortDirection"));
         return vec![("functions", format!("(?<![A-Za-z0-9_.]){}(?=\\s*\\()", one_of(called)))];
     }
     let opcodes = one_of(Opcode::ALL.iter().map(|o| o.name()));
