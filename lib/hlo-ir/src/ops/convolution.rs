@@ -36,7 +36,7 @@ fn check_labels(
 /// `convolution` (operation semantics, "ConvWithGeneralPadding").
 pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
-    let element_type = product_type(cx, Types::FLOAT)?;
+    let element_type = product_type(cx, Types::ORDERED)?;
     let labels = &attrs.dim_labels;
     let input = [labels.input_batch, labels.input_feature];
     let kernel = [labels.kernel_input_feature, labels.kernel_output_feature];

@@ -9,14 +9,6 @@ use crate::rules::code;
 use crate::{ElementType, Shape};
 use std::collections::HashSet;
 
-/// `after-all`: tokens into one.
-pub(super) fn after_all(cx: &Context<'_>) -> Rule {
-    for i in 0..cx.operands.len() {
-        cx.also(cx.token(i));
-    }
-    Ok(Some(Shape::Token))
-}
-
 /// `add-dependency(value, token)`: the value.
 pub(super) fn add_dependency(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(1));

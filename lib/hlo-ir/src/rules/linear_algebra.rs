@@ -3,7 +3,7 @@
 rules! {
     PRODUCT_TYPES = "E0801" "product-types" {
         rule: "The operands of a product have one element type, or two between which accumulation is defined.",
-        why: "Integers and floating-point numbers go together in `dot`, floating-point numbers in `convolution`; `pred` and complex numbers only with their own type.",
+        why: "Integers and floating-point numbers go together, in `convolution` also with `pred`; complex numbers only with their own type.",
         example: Some(r"HloModule m
 
 ENTRY main {

@@ -127,22 +127,6 @@ ENTRY main {
         fix: "give each fusion a copy of `f`",
         section: "HLO text, fusion",
     }
-    FUSED_EFFECT = "E0222" "fused-effect" {
-        rule: "A fused computation only computes: it has no transfers, collectives, random state or calls with side effects, unless the fusion is of `kind=kCustom`.",
-        why: "A fusion may compute its elements in any order, and some of them more than once.",
-        example: Some(r"HloModule m
-
-f {
-  ROOT s = u64[2] rng-get-and-update-state(), delta=1
-}
-
-ENTRY main {
-  ROOT y = u64[2] fusion(), kind=kLoop, calls=f
-}
-"),
-        fix: "take the instruction out of the fusion",
-        section: "HLO text, fusion",
-    }
     CALLEE_THREAD = "E0223" "callee-thread" {
         rule: "A fusion, loop or branch runs on the thread of the computation that it is in, and what an asynchronous operation calls on the thread that the operation names.",
         why: "`async-start` hands work to another thread. (Other calls may name a computation of another thread, as in XLA; it then runs as part of the caller.)",

@@ -172,6 +172,37 @@ ENTRY main {
         fix: "write `channel_id=1` of all four",
         section: "Operation semantics, Send",
     }
+    FUSED_EFFECT = "W0012" "fused-effect" {
+        rule: "A fused computation has no transfers, collectives, random state or calls with side effects, unless the fusion is of `kind=kCustom`.",
+        why: "XLA runs such fusions. A loop fusion may compute its elements in any order, and some of them more than once: here a fusion with side effects runs as a call of its computation.",
+        example: Some(r"HloModule m
+
+f {
+  ROOT s = u64[2] rng-get-and-update-state(), delta=1
+}
+
+ENTRY main {
+  ROOT y = u64[2] fusion(), kind=kLoop, calls=f
+}
+"),
+        fix: "take the instruction out of the fusion, or write `kind=kCustom`",
+        section: "HLO text, fusion",
+    }
+    AFTER_ALL_DATA = "W0013" "after-all-data" {
+        rule: "The operands of `after-all` are tokens.",
+        why: "XLA takes arrays and tuples as well: their values are ready before the token is.",
+        example: Some(r"HloModule m
+
+ENTRY main {
+  x = f32[] parameter(0)
+  y = f32[] negate(x)
+  t = token[] after-all(y)
+  ROOT z = f32[] add-dependency(x, t)
+}
+"),
+        fix: "nothing here; for StableHLO, give it tokens",
+        section: "Operation semantics, AfterAll",
+    }
     PASS_WITHOUT_SCHEDULE = "W2001" "pass-without-schedule" {
         rule: "A pass that goes by the schedule runs on a module that has one.",
         why: "When what is live, and what runs at the same time, is known of an order of execution only: without one the pass leaves the module as it is.",
@@ -218,6 +249,20 @@ def f(A):
   return A + P
 "),
         fix: "divide what is not negative",
+        section: "Tile eDSL",
+    }
+    TILE_PYTHON = "W3004" "tile-python" {
+        rule: "A file of Tile has imports and functions of Tile.",
+        why: "Other Python is not read: classes, and functions with loops or branches. The functions of Tile beside it are.",
+        example: Some(r"# tile: A: f32[3]
+def f(A):
+  return -A
+
+def show(A):
+  for a in A:
+    print(a)
+"),
+        fix: "nothing, unless you call the function",
         section: "Tile eDSL",
     }
 }

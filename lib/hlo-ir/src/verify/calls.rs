@@ -2,7 +2,7 @@
 
 use super::graph::{cycles, path};
 use super::{Verifier, label};
-use crate::attr::{CallAttrs, FusionKind, HloString};
+use crate::attr::{CallAttrs, HloString};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Op};
 use std::collections::HashMap;
@@ -72,7 +72,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that a fused computation belongs to one fusion, and that nothing in it reaches outside.
+    /// Checks that a fused computation belongs to one fusion.
     pub(super) fn check_fusions(&mut self) {
         let module = self.module;
         let mut calls: HashMap<ComputationId, (InstrId, bool)> = HashMap::new();
@@ -96,29 +96,6 @@ impl Verifier<'_> {
                         );
                     }
                 }
-                if let Op::Fusion(a) = &module[i].op
-                    && a.kind != FusionKind::Custom
-                    && module.is_live_computation(a.calls)
-                {
-                    self.check_fused(i, a.calls);
-                }
-            }
-        }
-    }
-
-    fn check_fused(&mut self, fusion: InstrId, fused: ComputationId) {
-        let module = self.module;
-        for &i in module[fused].instructions() {
-            if module[i].op.has_side_effect() {
-                let message = format!(
-                    "a fused computation has operations without side effects, found `{}`",
-                    module[i].op.name()
-                );
-                label(
-                    self.report(code::FUSED_EFFECT, i, message),
-                    module.span(fusion),
-                    "in this fusion".to_string(),
-                );
             }
         }
     }

@@ -1,13 +1,14 @@
 //! What is valid though likely not meant.
 
 use super::{Verifier, label};
+use crate::attr::FusionKind;
 use crate::diag::{Diag, Part, Severity};
 use crate::ops::bitcast_sizes;
 use crate::rules::code;
-use crate::{InstrId, Module, Op};
+use crate::{InstrId, Module, Op, Shape};
 
 /// What to warn of in a valid module, one warning of each kind: operations that mix floating-point types, bitcasts that
-/// change sizes, receives on other channels than their sends. Linear.
+/// change sizes, receives on other channels than their sends, fusions with side effects, `after-all` of data. Linear.
 pub fn warnings(module: &Module) -> Vec<Diag> {
     let mut bitcasts = Verifier::new(module);
     bitcasts.check_bitcasts();
@@ -22,7 +23,14 @@ pub fn warnings(module: &Module) -> Vec<Diag> {
     for (receive, send) in module.receives_of_other_channels() {
         channels.check_channel_of(receive, send);
     }
-    [bitcasts, mixed, channels].into_iter().filter_map(|v| first(v.diags)).collect()
+    let (mut fused, mut ordered) = (Verifier::new(module), Verifier::new(module));
+    for c in module.computations() {
+        for &i in module[c].instructions() {
+            fused.check_fused(i);
+            ordered.check_after_all(i);
+        }
+    }
+    [bitcasts, mixed, channels, fused, ordered].into_iter().filter_map(|v| first(v.diags)).collect()
 }
 
 /// The first of some reports as a warning that counts the others.
@@ -78,6 +86,34 @@ impl Verifier<'_> {
         );
         let diag = self.report_attribute(code::PAIRED_CHANNELS, receive, "channel_id", message);
         label(diag, module.span(send), "the send".to_string());
+    }
+
+    fn check_fused(&mut self, fusion: InstrId) {
+        let module = self.module;
+        let Op::Fusion(a) = &module[fusion].op else { return };
+        if a.kind == FusionKind::Custom || !module.is_live_computation(a.calls) {
+            return;
+        }
+        for &i in module[a.calls].instructions().iter().filter(|&&i| module[i].op.has_side_effect()) {
+            let name = module[i].op.name();
+            let message = format!("a fused computation has operations without side effects, found `{name}`");
+            label(
+                self.report(code::FUSED_EFFECT, i, message),
+                module.span(fusion),
+                "in this fusion".to_string(),
+            );
+        }
+    }
+
+    fn check_after_all(&mut self, i: InstrId) {
+        let module = self.module;
+        let operands = if matches!(module[i].op, Op::AfterAll) { &module[i].operands[..] } else { &[] };
+        if let Some(&o) = operands.iter().find(|&&o| module[o].shape != Shape::Token) {
+            let shape = &module[o].shape;
+            let diag =
+                self.report(code::AFTER_ALL_DATA, i, format!("`after-all` takes tokens, found {shape}"));
+            label(diag, module.span(o), format!("this is {shape}"));
+        }
     }
 
     fn check_precision(&mut self, i: InstrId) {

@@ -26,8 +26,12 @@ impl Exporter<'_> {
     }
 
     pub(super) fn after_all(&mut self, id: InstrId) -> Outcome<Value> {
-        if self.instruction(id).operands.is_empty() {
+        let operands = &self.instruction(id).operands;
+        if operands.is_empty() {
             return Ok(Value::Leaf(self.token()));
+        }
+        if operands.iter().any(|&o| self.instruction(o).shape != Shape::Token) {
+            return self.lacks(id, "`stablehlo.after_all` takes tokens only");
         }
         self.plain(id, "stablehlo.after_all")
     }
