@@ -5,7 +5,7 @@
 //! and elsewhere may become a further result of that cluster; the others start clusters of their own.
 
 use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
-use super::cost::{Role, element_count, is_duplicable, is_scalar_constant, role};
+use super::cost::{Cost, Role, element_count, is_duplicable, is_scalar_constant, role};
 use super::order::{Direct, Node, Order};
 use super::rows;
 use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
@@ -37,6 +37,8 @@ const MAX_SIBLINGS: usize = 6;
 const MAX_TRIED: usize = 8;
 /// Merging loops saves reading what both read; of arrays smaller than this (in elements) it is not worth it.
 const MIN_SHARED_ELEMENTS: u64 = 4096;
+/// Operands with more users than this are not looked at for values to compute again.
+const MAX_READERS: usize = 32;
 /// How many instructions a search through what an update reads looks at before it gives up.
 const MAX_SEARCH: usize = 4096;
 
@@ -135,10 +137,24 @@ impl Plan<'_> {
         if multi_output && self.try_further_root(&users, needed_outside, id) {
             return;
         }
-        let joined = !users.is_empty() && is_duplicable(self.module, &self.roles, id) && self.join_all(id);
+        let repeated = is_duplicable(self.module, &self.roles, id)
+            || !needed_outside && self.reads_nothing_new(id, &users);
+        let joined = !users.is_empty() && repeated && self.join_all(id);
         if needed_outside || !joined {
             self.start_cluster(id, role);
         }
+    }
+
+    /// True if each cluster that uses a cheap value reads its operands already: to compute it again costs less than to read it, and
+    /// its memory is free in between.
+    fn reads_nothing_new(&self, id: InstrId, users: &[ClusterId]) -> bool {
+        let is_read = |&o: &InstrId| {
+            let others = self.module.users(o);
+            let read_in = |&c: &ClusterId| others.iter().any(|&u| u != id && self.is_inside(u, c));
+            self.module[o].shape.is_scalar() || others.len() <= MAX_READERS && users.iter().all(read_in)
+        };
+        let is_cheap = matches!(self.roles[id.index()], Role::Elementwise(Cost::Free | Cost::Cheap));
+        is_cheap && self.module[id].operands.iter().all(is_read)
     }
 
     /// True if several loops read a large value, so that one loop for all would save reading it again.

@@ -3,9 +3,9 @@
 use super::arithmetic::is_constant;
 use super::ranges::compares_values;
 use crate::support::constants::{Number, is_splat_integer};
-use crate::support::rewrite::{Cx, Pattern};
+use crate::support::rewrite::{Cx, Pattern, same_layout};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
-use hlo_ir::{InstrId, Op, Opcode};
+use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
 const COMPARE: &[Opcode] = &[Opcode::Compare];
 
@@ -57,6 +57,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
         "compare(not(x), not(y)) → compare(y, x) (integers, predicates); so EQ and NE of negate",
         COMPARE,
         compare_not,
+    ),
+    Pattern::new(
+        "compare-keys",
+        "compare(key(x), key(y)) → compare(x, y), TOTALORDER for floats x, y of bits b, with key = select(b < 0, xor(b, greatest), b)",
+        COMPARE,
+        compare_keys,
     ),
 ];
 
@@ -274,4 +280,47 @@ fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         _ => false,
     };
     fits.then(|| cx.instead(Op::Compare(a), &[y, x]))
+}
+
+/// XLA's optimiser compares floats by their total order so, as integers.
+fn compare_keys(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
+    let (a, left, right) = parts(cx, id)?;
+    if !compares_values(cx.element_type(left)?, &a) {
+        return None;
+    }
+    let (x, y) = (float_of_key(cx, left)?, float_of_key(cx, right)?);
+    let same = cx.element_type(x) == cx.element_type(y);
+    let attrs = CompareAttrs { comparison_type: ComparisonType::TotalOrder, ..a };
+    same.then(|| cx.instead(Op::Compare(attrs), &[x, y]))
+}
+
+/// Returns the floats of which `key` has the bits, those below the sign inverted where the sign is set.
+fn float_of_key(cx: &Cx<'_>, key: InstrId) -> Option<InstrId> {
+    if cx.opcode(key) != Opcode::Select {
+        return None;
+    }
+    let (is_negative, inverted, bits) = (cx.operand(key, 0)?, cx.operand(key, 1)?, cx.operand(key, 2)?);
+    let (sign, signed, zero) = parts(cx, is_negative)?;
+    let by_sign = sign.direction == ComparisonDirection::Lt && compares_values(cx.element_type(bits)?, &sign);
+    if !by_sign || signed != bits || !is_splat_integer(cx.module, zero, 0) {
+        return None;
+    }
+    let (p, q) = (cx.operand(inverted, 0)?, cx.operand(inverted, 1)?);
+    let greatest = if p == bits { q } else { p };
+    let below_sign = i64::MAX >> (64 - cx.element_type(bits)?.bit_width());
+    let inverts = cx.opcode(inverted) == Opcode::Xor && [p, q].contains(&bits);
+    if !inverts || !is_splat_integer(cx.module, greatest, below_sign) {
+        return None;
+    }
+    let x = cx.operand(bits, 0)?;
+    let (of, floats) = (cx.array(bits)?, cx.array(x)?);
+    let is_move = match cx.opcode(bits) {
+        Opcode::BitcastConvert => true,
+        Opcode::Bitcast => same_layout(&cx.module[bits].shape, &cx.module[x].shape),
+        _ => return None,
+    };
+    let ty = floats.element_type;
+    let is_plain = matches!(ty, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64);
+    let same_bits = ty.bit_width() == of.element_type.bit_width() && of.element_type.is_signed_integer();
+    (is_move && is_plain && same_bits && of.dims == floats.dims).then_some(x)
 }
