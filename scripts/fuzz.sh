@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzes the parser, hlo-opt, MLIR bytecode and the text of StableHLO for FUZZ_SECONDS (600) each; FUZZ_TARGETS names some
-# of `parse hlo_opt bytecode stablehlo`.
+# Fuzzes the parser, hlo-opt, MLIR bytecode, the text of StableHLO, all forms and Tile for FUZZ_SECONDS (600) each;
+# FUZZ_TARGETS names some of `parse hlo_opt bytecode stablehlo forms tile`.
 # cargo-fuzz is installed if it is missing. Findings are left in fuzz/artifacts; docs/testing.md says what to do
 # with them. Further arguments go to libFuzzer.
 set -eu
@@ -12,7 +12,7 @@ export RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-fuzz/target}"
 
 # Seeds: every test module up to 4 KB; for hlo_opt with a line of passes before it.
-mkdir -p fuzz/corpus/parse fuzz/corpus/hlo_opt fuzz/corpus/bytecode fuzz/corpus/stablehlo
+mkdir -p fuzz/corpus/parse fuzz/corpus/hlo_opt fuzz/corpus/bytecode fuzz/corpus/stablehlo fuzz/corpus/forms fuzz/corpus/tile
 pipeline="algsimp,constant_folding,cse,dce,call-inliner,fusion"
 find test bench -name '*.hlo' -size -9 | sort | while read -r file; do
     name=$(echo "$file" | tr '/' '-')
@@ -33,7 +33,17 @@ find lib/hlo-stablehlo test/stablehlo -name '*.mlir' -size -17 | sort | while re
     cp "$file" "fuzz/corpus/stablehlo/$(echo "$file" | tr '/' '-')"
 done
 
-for target in ${FUZZ_TARGETS:-parse hlo_opt bytecode stablehlo}; do
+# Forms: the same modules as protocol buffers, and StableHLO's.
+cargo build -q --locked --target-dir target --no-default-features --features libraries --bin hlo-opt
+find test -name '*.hlo' -size -5 | sort | while read -r file; do
+    target/debug/hlo-opt "$file" --emit=proto -o "fuzz/corpus/forms/$(echo "$file" | tr '/' '-').pb" 2>/dev/null || true
+done
+cp fuzz/corpus/bytecode/* fuzz/corpus/stablehlo/* fuzz/corpus/forms
+find test docs lib/hlo-tile -name '*.tile' -size -17 | sort | while read -r file; do
+    cp "$file" "fuzz/corpus/tile/$(echo "$file" | tr '/' '-')"
+done
+
+for target in ${FUZZ_TARGETS:-parse hlo_opt bytecode stablehlo forms tile}; do
     # No sanitizer: the code under test has next to no unsafe blocks, and is several times as fast without.
     cargo fuzz run -s none "$target" -- -dict=fuzz/hlo.dict -max_total_time="${FUZZ_SECONDS:-600}" \
         -max_len=8192 -timeout=5 -rss_limit_mb=2048 -malloc_limit_mb=512 "$@"
