@@ -6,6 +6,7 @@ use hlo_ir::verify::Strictness;
 use hlo_stablehlo::dialect::Version;
 use hlo_tools_common::Failure;
 use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::devices::DeviceArgs;
 use hlo_tools_common::language::LanguageArgs;
 use std::io::IsTerminal as _;
 
@@ -38,7 +39,7 @@ pub struct Cli {
     /// Ask for more than a valid module before and after the passes: `layouts` (only instructions that may change layouts
     /// do), `order` (of broadcast dimensions), `precision` (one floating-point type in an instruction), `sizes` (or bounds of
     /// all dimensions), `async` (one instruction in the computation of an asynchronous operation), `shardings` (one for the
-    /// value of a loop or a choice)
+    /// value of a loop or a choice), `transfers` (both ends of one come together in a schedule)
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = strictness)]
     pub verify: Vec<Strictness>,
     /// Don't verify the module before and after the passes
@@ -74,6 +75,8 @@ pub struct Cli {
     #[arg(long, requires = "format", help_heading = "Formatting")]
     pub drop_comments: bool,
 
+    #[command(flatten)]
+    pub devices: DeviceArgs,
     #[command(flatten)]
     pub language: LanguageArgs,
 

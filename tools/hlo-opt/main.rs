@@ -153,6 +153,9 @@ impl Session<'_> {
             Ok(parsed) => parsed,
             Err(diags) => return Ok(Err(diags)),
         };
+        if let Err(diags) = cli.devices.set(&mut parsed.module) {
+            return Ok(Err(diags));
+        }
         let before = cli
             .reproducer
             .as_ref()

@@ -5,6 +5,7 @@
 use crate::aot::AotArgs;
 use clap::{Parser, ValueEnum};
 use hlo_tools_common::args::ShowArgs;
+use hlo_tools_common::devices::DeviceArgs;
 use hlo_tools_common::language::LanguageArgs;
 
 /// Runs an HLO module: compiles it for this computer's CPU, or interprets it, and prints its results.
@@ -66,13 +67,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = threads)]
     pub threads: usize,
 
-    /// The replicas of the program: copies on other data; those of the module unless given
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
-    pub num_replicas: Option<i64>,
-
-    /// The devices that work on each replica; those of the module unless given
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
-    pub num_partitions: Option<i64>,
+    #[command(flatten)]
+    pub devices: DeviceArgs,
 
     /// Cut a program that is for all partitions together into what each of them does, by the shardings of its values
     /// (the passes expand-unreduced, sharding-propagation and spmd-partitioning, before all others). Inputs and results are whole

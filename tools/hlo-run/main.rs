@@ -203,7 +203,7 @@ fn prepare(
     let start = Instant::now();
     let source = &input.source;
     let mut module = parse(args, reporter, input, case)?;
-    set_devices(args, &mut module, source)?;
+    args.devices.set(&mut module).map_err(|diags| Failure::diags(source, diags))?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
         let constants = elided::make_up(&mut module, seed)?;
@@ -220,20 +220,6 @@ fn prepare(
         pipeline::allow_excess_precision(&mut module, source)?;
     }
     Ok(module)
-}
-
-/// Takes the numbers of replicas and partitions that the arguments have.
-fn set_devices(args: &Args, module: &mut Module, source: &Source) -> Result<(), Failure> {
-    if args.num_replicas.is_none() && args.num_partitions.is_none() {
-        return Ok(());
-    }
-    let header = &mut module.header;
-    header.replica_count.0 = args.num_replicas.unwrap_or(header.replica_count.0);
-    header.num_partitions.0 = args.num_partitions.unwrap_or(header.num_partitions.0);
-    match hlo_ir::verify::verify(module) {
-        violations if violations.is_empty() => Ok(()),
-        violations => Err(Failure::diags(source, violations)),
-    }
 }
 
 /// What the passes make of a module, if any are asked for.

@@ -6,6 +6,7 @@
 pub mod args;
 mod comments;
 pub mod compare;
+pub mod devices;
 mod failure;
 pub mod format;
 mod generate;

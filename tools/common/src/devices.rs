@@ -1,0 +1,35 @@
+//! `--num-replicas` and `--num-partitions`: for how many devices a module is.
+
+use hlo_ir::Module;
+use hlo_ir::diag::Diag;
+
+/// The numbers of devices that a module is for, where they are not those of its header.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct DeviceArgs {
+    /// The replicas of the program: copies on other data; those of the module unless given
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
+    pub num_replicas: Option<i64>,
+
+    /// The devices that work on each replica; those of the module unless given
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
+    pub num_partitions: Option<i64>,
+}
+
+impl DeviceArgs {
+    /// Writes the numbers that are given into the header of a module.
+    ///
+    /// # Errors
+    /// The module is not valid for so many devices.
+    pub fn set(self, module: &mut Module) -> Result<(), Vec<Diag>> {
+        if self.num_replicas.is_none() && self.num_partitions.is_none() {
+            return Ok(());
+        }
+        let header = &mut module.header;
+        header.replica_count.0 = self.num_replicas.unwrap_or(header.replica_count.0);
+        header.num_partitions.0 = self.num_partitions.unwrap_or(header.num_partitions.0);
+        match hlo_ir::verify::verify(module) {
+            violations if violations.is_empty() => Ok(()),
+            violations => Err(violations),
+        }
+    }
+}
