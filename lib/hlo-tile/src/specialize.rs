@@ -69,10 +69,17 @@ impl Tile {
         &self.file.functions
     }
 
+    /// Returns the errors of the parts of the file that are Python and not Tile.
+    pub fn python(&self) -> &[Diag] {
+        &self.file.python
+    }
+
     /// Returns a warning for each part of the file that is Python and not Tile. A call of such a function is an error.
     pub fn warnings(&self) -> Vec<Diag> {
-        let warning =
-            |why: &Diag| Diag { severity: Severity::Warning, ..why.clone().with_code(code::TILE_PYTHON) };
+        let warning = |why: &Diag| {
+            let message = format!("not read: {}", why.message);
+            Diag { severity: Severity::Warning, message, ..why.clone().with_code(code::TILE_PYTHON) }
+        };
         self.file.python.iter().map(warning).collect()
     }
 

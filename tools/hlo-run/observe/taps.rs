@@ -70,6 +70,10 @@ impl Tapped {
         let effects = Effects::of(original);
         let mut module = original.clone();
         module.header.is_scheduled = false;
+        // What asynchronous operations start is called in order.
+        for c in original.computations() {
+            module[c].execution_thread = None;
+        }
         let mut all = original.computations().flat_map(|c| original[c].instructions());
         let sized = all.any(|&i| !original[i].shape.dynamic_dimensions().is_empty());
         let mut tapped = Self { prefix: prefix(original), module, taps: Vec::new(), sized };

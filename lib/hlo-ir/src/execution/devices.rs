@@ -250,7 +250,7 @@ pub fn unordered_reduction(module: &Module, id: InstrId) -> Option<(Opcode, bool
 }
 
 /// What the front end notes of the sends and receives of a channel: who sends to whom.
-pub(super) const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
+pub(crate) const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
 
 /// The devices that a `send` or `recv` between devices, or what finishes it, hands values on between, each sender with its receiver. A
 /// transfer whose `frontend_attributes` name no pairs is of each device with itself.
@@ -296,8 +296,8 @@ pub fn transfer_pairs(
     Ok((0..others).flat_map(of).collect())
 }
 
-/// `{{0,1},{1,2}}`.
-fn read_pairs(text: &str) -> Option<Vec<(usize, usize)>> {
+/// Reads pairs of devices: `{{0,1},{1,2}}`.
+pub(crate) fn read_pairs(text: &str) -> Option<Vec<(usize, usize)>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     if inner.is_empty() {

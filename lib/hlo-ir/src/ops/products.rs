@@ -152,6 +152,13 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     let element_type = product_type(cx, Types::FLOAT)?;
     let numbers = attrs.numbers();
     let roles = roles(cx, &numbers)?;
+    if cx.array(2)?.rank() == 0 && cx.array(3)?.rank() == 0 {
+        cx.report(cx.operand_error(
+            code::SCALE_RANK,
+            2,
+            "needs a scale that is no scalar, found two scalars",
+        ));
+    }
     for i in 0..2 {
         let (operand, scale) = (cx.array(i)?, cx.array_of(i + 2, Types::FLOAT)?);
         if scale.rank() == 0 {

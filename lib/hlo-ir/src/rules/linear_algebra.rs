@@ -86,7 +86,7 @@ ENTRY main {
         section: "Operation semantics, DotGeneral",
     }
     SCALE_RANK = "E0807" "scale-rank" {
-        rule: "A scale of `scaled-dot` is a scalar or has the rank of the operand that it scales.",
+        rule: "A scale of `scaled-dot` is a scalar or has the rank of the operand that it scales; one of the two is no scalar.",
         why: "A scale has an element for each block of the operand, so that it has the same dimensions with fewer elements.",
         example: Some(r"HloModule m
 

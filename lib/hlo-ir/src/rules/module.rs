@@ -128,8 +128,8 @@ ENTRY main {
         section: "HLO text, fusion",
     }
     CALLEE_THREAD = "E0223" "callee-thread" {
-        rule: "A fusion, loop or branch runs on the thread of the computation that it is in, and what an asynchronous operation calls on the thread that the operation names.",
-        why: "`async-start` hands work to another thread. (Other calls may name a computation of another thread, as in XLA; it then runs as part of the caller.)",
+        rule: "An instruction calls computations of the thread that its own computation runs on, an asynchronous operation those of the thread that it names.",
+        why: "`async-start` hands work to another thread.",
         example: Some(r#"HloModule m
 
 f {

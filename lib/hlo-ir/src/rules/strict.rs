@@ -98,4 +98,30 @@ ENTRY main {
         fix: "write `{replicated}` in the condition, too",
         section: "HLO text, shardings",
     }
+    PENDING_TRANSFER = "E1307" "pending-transfer" {
+        rule: "In a schedule the `send` and the `recv` with the same devices come before the next collective, each device is once a source and once a target, and the devices form no cycle.",
+        why: "On accelerators a transfer waits for its other end, and a collective for all devices: one that waits for the other ends in a deadlock. Here sends don't wait.",
+        example: Some(r#"HloModule m, is_scheduled=true, replica_count=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  t = token[] after-all()
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1}}}
+  y = f32[2] all-reduce(x), to_apply=add
+  r = (f32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1}}}
+  sd = token[] send-done(s), channel_id=1
+  rd = (f32[2], token[]) recv-done(r), channel_id=1
+  z = f32[2] get-tuple-element(rd), index=0
+  ROOT w = f32[2] add(y, z)
+}
+"#),
+        fix: "move the `recv` before the `all-reduce`",
+        section: "Operation semantics, Send",
+    }
 }

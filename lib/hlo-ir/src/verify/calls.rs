@@ -100,8 +100,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that fusions, loops and branches run on the thread of those that call them, and that asynchronous
-    /// operations do on theirs. As in XLA, other calls may leave their thread.
+    /// Checks that what a computation calls is of its thread, and that what an asynchronous operation calls is of the thread that
+    /// the operation names.
     pub(super) fn check_threads(&mut self) {
         let module = self.module;
         let name = thread_name;
@@ -115,8 +115,7 @@ impl Verifier<'_> {
                 };
                 let asynchronous =
                     matches!(module[i].op, Op::AsyncStart(_) | Op::AsyncUpdate(_) | Op::AsyncDone(_));
-                let stays = matches!(module[i].op, Op::Fusion(_) | Op::While(_) | Op::Conditional(_));
-                if !(stays || asynchronous && own.is_some()) {
+                if asynchronous && own.is_none() {
                     continue;
                 }
                 let caller = name(own.or(module[c].execution_thread.as_ref()));

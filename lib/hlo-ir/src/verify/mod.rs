@@ -26,6 +26,7 @@ mod header;
 mod pairs;
 mod shardings;
 mod strict;
+mod transfers;
 mod verified;
 mod warnings;
 

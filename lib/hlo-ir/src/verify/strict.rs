@@ -19,19 +19,22 @@ pub enum Strictness {
     Sizes,
     /// Computations of asynchronous operations have one instruction.
     Asynchronous,
+    /// In a schedule the two ends of a transfer between devices come together.
+    Transfers,
     /// Loops and choices have the shardings of the same values in the computations that they call.
     Shardings,
 }
 
 impl Strictness {
     /// All of them.
-    pub const ALL: [Strictness; 6] = [
+    pub const ALL: [Strictness; 7] = [
         Strictness::Layouts,
         Strictness::Order,
         Strictness::Precision,
         Strictness::Sizes,
         Strictness::Asynchronous,
         Strictness::Shardings,
+        Strictness::Transfers,
     ];
 
     /// The name on command lines.
@@ -43,6 +46,7 @@ impl Strictness {
             Strictness::Sizes => "sizes",
             Strictness::Asynchronous => "async",
             Strictness::Shardings => "shardings",
+            Strictness::Transfers => "transfers",
         }
     }
 }
@@ -53,6 +57,9 @@ pub fn verify_strictly(module: &Module, chosen: &[Strictness]) -> Vec<Diag> {
     if chosen.contains(&Strictness::Layouts) {
         verifier.check_bitcasts();
         verifier.check_entry_layouts();
+    }
+    if chosen.contains(&Strictness::Transfers) {
+        verifier.check_transfers();
     }
     for i in module.computations().flat_map(|c| module[c].instructions()).copied() {
         for &rule in chosen {
@@ -66,10 +73,25 @@ pub fn verify_strictly(module: &Module, chosen: &[Strictness]) -> Vec<Diag> {
                 Strictness::Sizes => verifier.check_bounded(i),
                 Strictness::Asynchronous => verifier.check_body(i),
                 Strictness::Shardings => verifier.check_consistent_shardings(i),
+                Strictness::Transfers => {}
             }
         }
     }
     verifier.finish()
+}
+
+/// Returns the shapes of the value that an instruction only moves, before and after: the value that a copy was started to make, or one
+/// that goes to another memory.
+fn moved(module: &Module, i: InstrId) -> Option<(&Shape, &Shape)> {
+    let (to, from) = (&module[i].shape, &module[*module[i].operands.first()?].shape);
+    match module[i].op {
+        Op::CopyDone => from.as_tuple()?.first().map(|made| (made, to)),
+        Op::Copy => {
+            let space = |shape: &Shape| shape.as_array().map(crate::ArrayShape::memory_space);
+            (space(from) != space(to)).then_some((from, to))
+        }
+        _ => None,
+    }
 }
 
 /// Returns whether the arrays at the same places of two shapes of one structure have the same layouts.
@@ -133,6 +155,15 @@ impl Verifier<'_> {
                 );
                 self.report_attribute(code::KEPT_LAYOUT, i, "output_to_operand_aliasing", message);
             }
+        }
+        if let Some((from, to)) = moved(module, i).filter(|(from, to)| !same_layouts(from, to)) {
+            let name = instruction.op.name();
+            let message = format!(
+                "`{name}` has the layout of what it moves, found {} of {}",
+                layouts(to),
+                layouts(from)
+            );
+            self.report_part(code::KEPT_LAYOUT, i, Part::Shape, message);
         }
         if !keeps_layout(&instruction.op) {
             return;

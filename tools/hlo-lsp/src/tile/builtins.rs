@@ -171,12 +171,6 @@ pub const OF_TENSORS: &[Builtin] = &[
         "Gives dimensions the sizes of the tensor; those that have a size already must have the same.",
         "X.bind_dims(M, N)",
     ),
-    entry(
-        "use",
-        "(lens)",
-        "The tensor with its dimensions in the order of the lens.",
-        "O = X.use(TensorLens('NM', 'MN'))",
-    ),
     entry("dtype", "", "The element type of the tensor.", "O = cast(I, X.dtype)"),
     entry("rank", "", "How many dimensions the tensor has.", "O = X * X.rank"),
     entry(
@@ -186,6 +180,12 @@ pub const OF_TENSORS: &[Builtin] = &[
         "O = reshape(X, X.shape.dims)",
     ),
     entry("size", "", "How many elements the tensor has.", "O = X / X.size"),
+    entry(
+        "use",
+        "(lens)",
+        "The tensor with its dimensions in the order of the lens.",
+        "O = X.use(TensorLens('NM', 'MN'))",
+    ),
 ];
 
 /// Methods of outputs, and of contractions that are not built.

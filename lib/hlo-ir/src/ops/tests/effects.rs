@@ -14,6 +14,7 @@ fn tokens_and_transfers() {
         ("send-done((f32[2], u32[], token[])), channel_id=1", "token[]"),
         ("recv-done((f32[2], u32[], token[])), channel_id=1", "(f32[2], token[])"),
         ("outfeed(f32[2], token[])", "token[]"),
+        ("after-all(f32[])", "token[]"),
         ("partition-id()", "u32[]"),
         ("replica-id()", "u32[]"),
     ]);
@@ -23,7 +24,6 @@ fn tokens_and_transfers() {
         "(f32[7], s8[]) custom-call(f32[2]), custom_call_target=\"f\"",
     ]);
     refuses(&[
-        ("after-all(f32[])", code::OPERAND_KIND, "needs a token as operand 0, found f32[]"),
         ("add-dependency(f32[2], f32[2])", code::OPERAND_KIND, "needs a token as operand 1"),
         ("copy-done(f32[2])", code::OPERAND_KIND, "needs a tuple"),
         ("copy-done(())", code::COPY_STATE, "a copy, its source and a context as one tuple, found ()"),

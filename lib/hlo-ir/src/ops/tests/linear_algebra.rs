@@ -273,7 +273,7 @@ fn convolution() {
             code::CONVOLUTION_GROUPS_BOTH,
             "grouped by features, feature_group_count=3, and by batch",
         ),
-        (row("f32[1,8,3]", "s32[3,3,16]", "window={size=3}"), code::PRODUCT_TYPES, "found f32 and s32"),
+        (row("f32[1,8,3]", "c64[3,3,16]", "window={size=3}"), code::PRODUCT_TYPES, "found f32 and c64"),
     ] {
         refuses(&[(&text, code, message)]);
     }

@@ -514,7 +514,7 @@ fn completion_of_names() {
 fn completion_of_members() {
     let mut client = Client::with_tile(FILE);
     let outputs = ["add_constraint", "add_constraints", "no_reduce", "use_default"];
-    let tensors = ["bind_dims", "dtype", "rank", "shape", "size"];
+    let tensors = ["bind_dims", "dtype", "rank", "shape", "size", "use"];
     assert_eq!(labels(&in_function(&mut client, "A.|")), tensors);
     assert_eq!(labels(&in_function(&mut client, "C.bi|")), [&outputs[..], &tensors].concat());
     assert_eq!(labels(&in_function(&mut client, "D = exp(A).|")), tensors);

@@ -1,0 +1,98 @@
+//! Transfers between devices in a schedule: each is received before the devices do anything else together.
+
+use super::{Verifier, label};
+use crate::attr::HloString;
+use crate::effects::effect::Effect;
+use crate::execution::devices::{TRANSFER_PAIRS, read_pairs};
+use crate::rules::code;
+use crate::{ComputationId, InstrId, Module, Op};
+use std::collections::{HashMap, HashSet};
+
+/// The attribute of transfers that belong to others of another iteration of a loop.
+const PIPELINE: &str = "_xla_send_recv_pipeline";
+
+impl Verifier<'_> {
+    /// Checks the order of transfers in each computation of a scheduled module. Linear in the module and in the pairs of devices
+    /// that its transfers name.
+    pub(super) fn check_transfers(&mut self) {
+        let module = self.module;
+        if module.header.is_scheduled {
+            module.computations().for_each(|c| self.check_transfers_of(c));
+        }
+    }
+
+    fn check_transfers_of(&mut self, computation: ComputationId) {
+        let module = self.module;
+        // The transfers whose other end has not come yet.
+        let mut pending: Vec<(InstrId, &HloString)> = Vec::new();
+        for &i in module[computation].instructions() {
+            if let Some(pairs) = pairs_of_transfer(module, i) {
+                self.check_pairs_of_transfer(i, pairs);
+                let is_send = matches!(module[i].op, Op::Send(_));
+                let other = |&(o, p): &(InstrId, &HloString)| {
+                    matches!(module[o].op, Op::Send(_)) != is_send && p == pairs
+                };
+                match pending.iter().position(other) {
+                    Some(n) => drop(pending.remove(n)),
+                    None => pending.push((i, pairs)),
+                }
+            } else if matches!(module[i].op.effect(), Effect::Groups(_) | Effect::Pairs { .. }) {
+                if let Some(&(first, _)) = pending.first() {
+                    let message = format!(
+                        "`{}` comes between `{}` and its other end, for which no device gets there",
+                        module[i].name, module[first].name
+                    );
+                    label(
+                        self.report(code::PENDING_TRANSFER, i, message),
+                        module.span(first),
+                        "not finished".to_string(),
+                    );
+                }
+                pending.clear();
+            }
+        }
+        for (i, pairs) in pending {
+            let (has, lacks) =
+                if matches!(module[i].op, Op::Send(_)) { ("send", "recv") } else { ("recv", "send") };
+            let message = format!(
+                "the `{has}` `{}` needs a `{lacks}` with the devices `{}`",
+                module[i].name,
+                pairs.to_text()
+            );
+            self.report(code::PENDING_TRANSFER, i, message);
+        }
+    }
+
+    /// Checks that no device sends or receives twice in a transfer, and that the pairs form no cycle.
+    fn check_pairs_of_transfer(&mut self, i: InstrId, pairs: &HloString) {
+        let Some(pairs) = read_pairs(&pairs.to_text()) else { return };
+        let to: HashMap<usize, usize> = pairs.iter().copied().collect();
+        let targets: HashSet<usize> = pairs.iter().map(|&(_, target)| target).collect();
+        let message = if to.len() < pairs.len() || targets.len() < pairs.len() {
+            "each device sends and receives once in a transfer"
+        } else if has_cycle(&to) {
+            "the devices of a transfer form no cycle, in which each would wait for the next"
+        } else {
+            return;
+        };
+        self.report_attribute(code::PENDING_TRANSFER, i, "frontend_attributes", message.to_string());
+    }
+}
+
+/// Returns the devices that a transfer between devices names, unless it is one of a pipeline.
+fn pairs_of_transfer(module: &Module, i: InstrId) -> Option<&HloString> {
+    let (Op::Send(a) | Op::Recv(a)) = &module[i].op else { return None };
+    let attributes = &module[i].common.as_ref()?.frontend_attributes;
+    let counts = !a.is_host_transfer && attributes.get(PIPELINE).is_none();
+    attributes.get(TRANSFER_PAIRS).filter(|_| counts)
+}
+
+/// Returns whether following the pairs leads from a device back to it. Each device is the target of at most one other.
+fn has_cycle(to: &HashMap<usize, usize>) -> bool {
+    let targets: HashSet<usize> = to.values().copied().collect();
+    // What no chain from a first sender gets to is in a cycle.
+    let chains = to.keys().filter(|source| !targets.contains(source));
+    let reached: usize =
+        chains.map(|&first| std::iter::successors(Some(first), |d| to.get(d).copied()).count() - 1).sum();
+    reached < to.len()
+}
