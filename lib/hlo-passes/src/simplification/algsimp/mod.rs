@@ -24,6 +24,7 @@ mod select;
 mod shape;
 mod slice;
 mod starts;
+mod top_k;
 mod tuples;
 mod updates;
 mod windows;
@@ -85,5 +86,6 @@ static TABLES: &[&[Pattern]] = &[
     reduce_window_to_reduce::WHOLE_WINDOW,
     dot::PATTERNS,
     tuples::PATTERNS,
+    top_k::PATTERNS,
     tuple_simplifier::ELEMENT_OF_TUPLE,
 ];
