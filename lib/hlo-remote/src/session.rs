@@ -9,11 +9,18 @@ use crate::proto::{
 use crate::{Address, ConnectOptions, Error, connect};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::AbortHandle;
 use tonic::metadata::{Binary, MetadataValue};
 use tonic::transport::Channel;
 use tonic::{Request, Status, Streaming};
+
+/// How often a client asks for a session. A server closes connections without one to make room for others.
+const ATTEMPTS: u32 = 3;
+
+/// The pause before the second attempt; those after it are longer.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The most bytes of a message from the server: shapes of programs with very many parameters.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -54,10 +61,14 @@ pub(crate) async fn grpc(server: &Address, options: &ConnectOptions) -> Result<H
     Ok(HloClient::new(connect::open(server, options).await?).max_decoding_message_size(MAX_MESSAGE))
 }
 
+/// Returns whether the connection was closed before there was an answer.
+fn is_closed(server: &Address, status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
+        && matches!(from_status(server, status), Error::Disconnected { .. })
+}
+
 impl Session {
     pub(crate) async fn open(server: Address, options: ConnectOptions) -> Result<Arc<Self>, Error> {
-        let mut grpc = grpc(&server, &options).await?;
-        let request = AttachRequest { protocol: PROTOCOL, name: options.name };
         let has_certificate = options.tls.is_some();
         let refused = |status: Status| match from_status(&server, &status) {
             // With TLS 1.3 a client learns of that late, or not at all.
@@ -66,7 +77,19 @@ impl Session {
             }
             other => other,
         };
-        let mut events = grpc.attach(request).await.map_err(refused)?.into_inner();
+        let mut attempt = 1;
+        let (grpc, mut events) = loop {
+            let mut grpc = grpc(&server, &options).await?;
+            let request = AttachRequest { protocol: PROTOCOL, name: options.name.clone() };
+            match grpc.attach(request).await {
+                Ok(events) => break (grpc, events.into_inner()),
+                Err(status) if attempt < ATTEMPTS && is_closed(&server, &status) => {
+                    tokio::time::sleep(PAUSE * attempt).await;
+                    attempt += 1;
+                }
+                Err(status) => return Err(refused(status)),
+            }
+        };
         let welcome = match events.message().await.map_err(refused)? {
             Some(SessionEvent { event: Some(Event::Welcome(welcome)) }) => welcome,
             Some(SessionEvent { event: Some(Event::End(why)) }) => {

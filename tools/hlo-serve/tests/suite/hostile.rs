@@ -178,3 +178,26 @@ fn names_of_clients_are_one_line() {
     let client = RemoteClient::connect_with(server.address.clone(), options).unwrap();
     assert_eq!(client.statistics().unwrap().each[0].name, "a?b?[31m");
 }
+
+#[test]
+fn a_connection_that_is_closed_to_make_room_is_opened_again() {
+    let server = TestServer::at("127.0.0.1:0".parse().unwrap(), |_| {});
+    let behind = server.address.to_string();
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let front = proxy.local_addr().unwrap();
+    let closing = std::thread::spawn(move || {
+        // Two connections are lost before there is a session.
+        for _ in 0..2 {
+            drop(proxy.accept().unwrap());
+        }
+        let (client, _) = proxy.accept().unwrap();
+        let server = std::net::TcpStream::connect(behind).unwrap();
+        let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        let (mut from, mut to) = (server, client);
+        std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+    });
+    let client = RemoteClient::connect(&front.to_string()).unwrap_or_else(|e| panic!("{e}"));
+    client.statistics().unwrap();
+    closing.join().unwrap();
+}
