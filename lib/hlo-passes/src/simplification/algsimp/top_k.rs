@@ -49,7 +49,9 @@ fn kept(cx: &Cx<'_>, id: InstrId, x: &ArrayShape) -> Option<(i64, i64)> {
 fn compares_first(cx: &Cx<'_>, comparator: ComputationId, ty: ElementType) -> bool {
     let module = &*cx.module;
     let root = module[comparator].root();
-    let Op::Compare(CompareAttrs { direction: ComparisonDirection::Gt, comparison_type, .. }) = module[root].op else {
+    let Op::Compare(CompareAttrs { direction: ComparisonDirection::Gt, comparison_type, .. }) =
+        module[root].op
+    else {
         return false;
     };
     let parameters = module.parameters(comparator);
