@@ -6,7 +6,7 @@ use crate::effects::effect::Effect;
 use crate::execution::devices::{TRANSFER_PAIRS, read_pairs};
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The attribute of transfers that belong to others of another iteration of a loop.
 const PIPELINE: &str = "_xla_send_recv_pipeline";
@@ -23,24 +23,23 @@ impl Verifier<'_> {
 
     fn check_transfers_of(&mut self, computation: ComputationId) {
         let module = self.module;
-        // The transfers whose other end has not come yet.
-        let mut pending: Vec<(InstrId, &HloString)> = Vec::new();
-        for &i in module[computation].instructions() {
+        let is_send = |i: InstrId| matches!(module[i].op, Op::Send(_));
+        // The transfers whose other end has not come yet, with their places: by their devices, all of one direction.
+        let mut pending: HashMap<&HloString, VecDeque<(usize, InstrId)>> = HashMap::new();
+        for (place, &i) in module[computation].instructions().iter().enumerate() {
             if let Some(pairs) = pairs_of_transfer(module, i) {
                 self.check_pairs_of_transfer(i, pairs);
-                let is_send = matches!(module[i].op, Op::Send(_));
-                let other = |&(o, p): &(InstrId, &HloString)| {
-                    matches!(module[o].op, Op::Send(_)) != is_send && p == pairs
-                };
-                match pending.iter().position(other) {
-                    Some(n) => drop(pending.remove(n)),
-                    None => pending.push((i, pairs)),
+                let same = pending.entry(pairs).or_default();
+                if same.front().is_some_and(|&(_, other)| is_send(other) != is_send(i)) {
+                    same.pop_front();
+                } else {
+                    same.push_back((place, i));
                 }
             } else if matches!(module[i].op.effect(), Effect::Groups(_) | Effect::Pairs { .. }) {
-                if let Some(&(first, _)) = pending.first() {
+                if let Some(&(_, first)) = pending.values().flatten().min() {
+                    let (name, other) = (&module[i].name, &module[first].name);
                     let message = format!(
-                        "`{}` comes between `{}` and its other end, for which no device gets there",
-                        module[i].name, module[first].name
+                        "`{name}` comes between `{other}` and its other end: each waits for the other"
                     );
                     label(
                         self.report(code::PENDING_TRANSFER, i, message),
@@ -51,14 +50,14 @@ impl Verifier<'_> {
                 pending.clear();
             }
         }
-        for (i, pairs) in pending {
-            let (has, lacks) =
-                if matches!(module[i].op, Op::Send(_)) { ("send", "recv") } else { ("recv", "send") };
-            let message = format!(
-                "the `{has}` `{}` needs a `{lacks}` with the devices `{}`",
-                module[i].name,
-                pairs.to_text()
-            );
+        let left =
+            pending.into_iter().flat_map(|(pairs, all)| all.into_iter().map(move |(n, i)| (n, i, pairs)));
+        let mut left: Vec<(usize, InstrId, &HloString)> = left.collect();
+        left.sort_unstable_by_key(|&(place, ..)| place);
+        for (_, i, pairs) in left {
+            let (has, lacks) = if is_send(i) { ("send", "recv") } else { ("recv", "send") };
+            let (name, devices) = (&module[i].name, pairs.to_text());
+            let message = format!("the `{has}` `{name}` needs a `{lacks}` with the devices `{devices}`");
             self.report(code::PENDING_TRANSFER, i, message);
         }
     }

@@ -13,22 +13,17 @@ pub fn warnings(module: &Module) -> Vec<Diag> {
     let mut bitcasts = Verifier::new(module);
     bitcasts.check_bitcasts();
     bitcasts.diags.iter_mut().for_each(|d| d.code = Some(code::BITCAST_SIZE));
-    let mut mixed = Verifier::new(module);
+    let [mut mixed, mut fused, mut ordered] = [(); 3].map(|()| Verifier::new(module));
     for c in module.computations() {
         for &i in module[c].instructions() {
             mixed.check_precision(i);
+            fused.check_fused(i);
+            ordered.check_after_all(i);
         }
     }
     let mut channels = Verifier::new(module);
     for (receive, send) in module.receives_of_other_channels() {
         channels.check_channel_of(receive, send);
-    }
-    let (mut fused, mut ordered) = (Verifier::new(module), Verifier::new(module));
-    for c in module.computations() {
-        for &i in module[c].instructions() {
-            fused.check_fused(i);
-            ordered.check_after_all(i);
-        }
     }
     [bitcasts, mixed, channels, fused, ordered].into_iter().filter_map(|v| first(v.diags)).collect()
 }

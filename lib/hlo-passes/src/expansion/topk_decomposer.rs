@@ -9,7 +9,7 @@
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
-use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs};
+use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, CustomCallAttrs, SortAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
@@ -32,9 +32,14 @@ ENTRY e {
 fn is_top_k(op: &Op) -> bool {
     match op {
         Op::TopK(_) => true,
-        Op::CustomCall(a) => a.custom_call_target == "TopK" && !a.custom_call_has_side_effect,
+        Op::CustomCall(a) => is_call(a),
         _ => false,
     }
+}
+
+/// True for the custom call that asks for the largest elements of each line.
+pub(crate) fn is_call(call: &CustomCallAttrs) -> bool {
+    call.custom_call_target == "TopK" && !call.custom_call_has_side_effect
 }
 
 /// The type of positions.
@@ -71,7 +76,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
 
 /// How many elements of each line of `x` the result has: a tuple of elements and positions. A custom call may have been given
 /// any other shape.
-fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
+pub(crate) fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
     let [elements, positions] = result.as_tuple()? else { return None };
     let (elements, positions) = (elements.as_array()?, positions.as_array()?);
     let (&kept, lines) = elements.dims.split_last()?;

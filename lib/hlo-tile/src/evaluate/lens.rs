@@ -5,9 +5,9 @@ use super::{Evaluator, unsuitable};
 use crate::error::error;
 use crate::value::Value;
 use hlo_builder::Value as Hlo;
-use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
+use hlo_ir::{ArrayShape, Span};
 use std::rc::Rc;
 
 /// The order of a tensor's dimensions.
@@ -24,7 +24,8 @@ impl Lens {
     /// # Errors
     /// The letters are not the same, or one is there twice.
     fn of(source: &str, target: &str, span: Span) -> Result<Self, Diag> {
-        let letters: Vec<char> = source.chars().collect();
+        // No tensor has more dimensions than letters that are looked at.
+        let letters: Vec<char> = source.chars().take(ArrayShape::MAX_RANK + 1).collect();
         let place = |c: char| letters.iter().position(|&s| s == c);
         let dims: Option<Rc<[usize]>> = target.chars().map(place).collect();
         let distinct = |dims: &&Rc<[usize]>| {
@@ -47,7 +48,7 @@ impl Lens {
     /// The tensor has another number of dimensions.
     fn seen<'b>(&self, tensor: Hlo<'b>, rank: usize, span: Span) -> Result<Hlo<'b>, Diag> {
         let dims: Vec<i64> = self.dims.iter().map(|&d| d as i64).collect();
-        self.transposed(tensor, rank, &dims, span)
+        transposed(tensor, rank, &dims, span)
     }
 
     /// Returns a result of the function with its dimensions in the order of the tensor.
@@ -59,23 +60,21 @@ impl Lens {
         for (of_function, &of_tensor) in self.dims.iter().enumerate() {
             dims[of_tensor] = of_function as i64;
         }
-        self.transposed(tensor, rank, &dims, span)
+        transposed(tensor, rank, &dims, span)
     }
+}
 
-    fn transposed<'b>(
-        &self,
-        tensor: Hlo<'b>,
-        rank: usize,
-        dims: &[i64],
-        span: Span,
-    ) -> Result<Hlo<'b>, Diag> {
-        if dims.len() != rank {
-            let message = format!("the TensorLens has {} dimensions, the tensor has {rank}", dims.len());
-            return Err(error(code::TILE_OPERAND, span, message, "seen through the lens"));
-        }
-        let ordered = (0..).zip(dims).all(|(n, &d)| n == d);
-        Ok(if ordered { tensor } else { tensor.transpose(dims) })
+/// Returns a tensor with its dimensions in an order.
+///
+/// # Errors
+/// The tensor has another number of dimensions.
+fn transposed<'b>(tensor: Hlo<'b>, rank: usize, dims: &[i64], span: Span) -> Result<Hlo<'b>, Diag> {
+    if dims.len() != rank {
+        let message = format!("the TensorLens has {} dimensions, the tensor has {rank}", dims.len());
+        return Err(error(code::TILE_OPERAND, span, message, "seen through the lens"));
     }
+    let ordered = (0..).zip(dims).all(|(n, &d)| n == d);
+    Ok(if ordered { tensor } else { tensor.transpose(dims) })
 }
 
 /// Returns `TensorLens(source, target)`.
