@@ -60,8 +60,10 @@ fn doors(client: &Client, valid: Module) -> Vec<Door<'_>> {
     doors
 }
 
-/// Functions that show a module as it is, invalid or not.
-const VIEWS: [(&str, fn(&Module)); 3] = [
+/// A function that shows a module as it is, invalid or not, with its name.
+type View = (&'static str, fn(&Module));
+
+const VIEWS: [View; 3] = [
     ("print_module", |m| drop(print_module(m, &PrintOptions::default()))),
     ("proto", |m| drop(write(m, FileKind::Module))),
     ("diff", |m| drop(hlo_module_diff::diff(m, m, Ignore::default()))),

@@ -278,7 +278,7 @@ impl Client {
         }
     }
 
-    /// Makes a program of a module and of what passes made of it: those of [`prepare`], or others before [`crate::lower`]. The
+    /// Makes a program of a module and of what passes made of it: those of [`crate::prepare`], or others before [`crate::lower`]. The
     /// options' passes and partitioning do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
     ///
     /// # Errors

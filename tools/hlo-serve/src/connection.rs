@@ -202,7 +202,7 @@ impl Connection {
                 !std::mem::replace(&mut self.has_called, self.info.has_called.load(Ordering::Relaxed));
             let has_session = self.info.sessions.load(Ordering::Relaxed) > 0;
             // Who has made a call since the last look has some more time.
-            if !has_session && !(is_first && self.has_called) {
+            if !(has_session || is_first && self.has_called) {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "a connection without a session"));
             }
             let next = Instant::now() + self.times.idle;

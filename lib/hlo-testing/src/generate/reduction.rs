@@ -19,7 +19,8 @@ pub(super) struct Window {
 impl Window {
     /// The window of these dimensions, without any attribute after padding unless it is `dilated`.
     fn new(dims: &[WindowDim], places: Vec<i64>, dilated: bool) -> Self {
-        let columns: [(&str, fn(&WindowDim) -> String); 6] = [
+        type Column = (&'static str, fn(&WindowDim) -> String);
+        let columns: [Column; 6] = [
             ("size", |w| w.size.to_string()),
             ("stride", |w| w.stride.to_string()),
             ("pad", |w| format!("{}_{}", w.pad_low, w.pad_high)),
@@ -28,9 +29,8 @@ impl Window {
             ("rhs_reversal", |w| u8::from(w.reversed).to_string()),
         ];
         let used = if dilated { 6 } else { 3 };
-        let column = |(name, text): &(&str, fn(&WindowDim) -> String)| {
-            format!("{name}={}", dims.iter().map(text).collect::<Vec<_>>().join("x"))
-        };
+        let column =
+            |(name, text): &Column| format!("{name}={}", dims.iter().map(text).collect::<Vec<_>>().join("x"));
         let parts: Vec<String> = columns.iter().take(used).map(column).collect();
         let text = if dims.is_empty() { "{}".into() } else { format!("{{{}}}", parts.join(" ")) };
         Window { text, sizes: dims.iter().map(|w| w.size).collect(), places }

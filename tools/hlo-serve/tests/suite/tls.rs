@@ -92,7 +92,7 @@ fn certificates_that_make_no_sense_are_told() {
     let refused = |tls| {
         let mut config = hlo_serve::Config::new(Address::Tcp { host: "127.0.0.1".into(), port: 0 });
         config.tls = Some(tls);
-        runtime.block_on(hlo_serve::Server::bind(config)).err().expect("an error before the server listens")
+        runtime.block_on(hlo_serve::Server::bind(config)).expect_err("an error before the server listens")
     };
     let authority = Authority::new("all");
     let (certificate, key) = authority.sign("a", ExtendedKeyUsagePurpose::ServerAuth);
