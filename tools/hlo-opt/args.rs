@@ -62,11 +62,12 @@ pub struct Cli {
     pub run_reproducer: bool,
 
     /// Format: print the text in the form in which modules are printed, with its comments
-    #[arg(long, conflicts_with_all = ["passes", "emit", "cost", "memory"], help_heading = "Formatting")]
+    #[arg(long, conflicts_with_all = ["passes", "emit", "cost", "memory", "num_replicas", "num_partitions"])]
+    #[arg(help_heading = "Formatting")]
     pub format: bool,
     /// Fail, and show where, if the text is not in the form that `--format` gives it
     #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place", "emit", "cost", "memory"])]
-    #[arg(help_heading = "Formatting")]
+    #[arg(conflicts_with_all = ["num_replicas", "num_partitions"], help_heading = "Formatting")]
     pub check_format: bool,
     /// With `--format`: write the result to each file itself
     #[arg(short, long, requires = "format", conflicts_with = "output", help_heading = "Formatting")]

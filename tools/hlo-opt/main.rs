@@ -153,7 +153,7 @@ impl Session<'_> {
             Ok(parsed) => parsed,
             Err(diags) => return Ok(Err(diags)),
         };
-        if let Err(diags) = cli.devices.set(&mut parsed.module) {
+        if let Err(diags) = cli.devices.set(&mut parsed.module, verify) {
             return Ok(Err(diags));
         }
         let before = cli

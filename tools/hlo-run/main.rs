@@ -203,7 +203,7 @@ fn prepare(
     let start = Instant::now();
     let source = &input.source;
     let mut module = parse(args, reporter, input, case)?;
-    args.devices.set(&mut module).map_err(|diags| Failure::diags(source, diags))?;
+    args.devices.set(&mut module, true).map_err(|diags| Failure::diags(source, diags))?;
     module.make_explicit();
     if let Some(seed) = args.random_inputs {
         let constants = elided::make_up(&mut module, seed)?;
