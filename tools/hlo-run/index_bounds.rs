@@ -158,18 +158,10 @@ impl Walk<'_, '_> {
             operand.and_then(Shape::as_array).map(|a| a.dims.clone()).unwrap_or_default()
         };
         match &instruction.op {
-            Op::Convert
-            | Op::Copy
-            | Op::Bitcast
-            | Op::Broadcast(_)
-            | Op::Concatenate(_)
-            | Op::Reshape(_)
-            | Op::Reverse(_)
-            | Op::Slice(_)
-            | Op::Transpose(_)
-            | Op::OptBarrier => self.reach(user, leaf),
-            Op::Pad(_) | Op::Gather(_) if position == 0 => self.reach(user, leaf),
-            Op::Select if position > 0 => self.reach(user, leaf),
+            op if instruction.shape.as_array().is_some() && op.opcode().traits().moves.contains(position) => {
+                self.reach(user, leaf);
+            }
+            Op::Convert | Op::OptBarrier => self.reach(user, leaf),
             Op::Clamp if position == 1 => self.reach(user, leaf),
             Op::Tuple => {
                 let before = self.places.leaves(user, position).start;

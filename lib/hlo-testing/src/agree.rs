@@ -7,7 +7,7 @@
 
 use crate::generate::is_exact;
 use hlo_ir::contraction::Aggregation;
-use hlo_ir::{ElementType, FloatFormat, InstrId, Literal, Module, Op, Opcode, Shape};
+use hlo_ir::{ElementType, FloatFormat, InstrId, Literal, Module, Moves, Op, Opcode, Role, Shape, Traits};
 
 /// What is asked of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,36 +109,12 @@ fn widest(shape: &Shape) -> ElementType {
     types.max_by_key(rank).unwrap_or(ElementType::Pred)
 }
 
-/// True for opcodes that give out bits that they were given.
+/// Returns whether the elements of the result are bits of the operands.
 fn moves_data(opcode: Opcode) -> bool {
-    use Opcode::*;
-    matches!(
-        opcode,
-        Copy | Bitcast
-            | BitcastConvert
-            | Broadcast
-            | Concatenate
-            | Pad
-            | Reshape
-            | Reverse
-            | Slice
-            | Transpose
-            | DynamicSlice
-            | DynamicUpdateSlice
-            | Gather
-            | Sort
-            | TopK
-            | Tuple
-            | GetTupleElement
-            | OptBarrier
-            | Select
-            | CopyDone
-            | CopyStart
-            | AddDependency
-            | Domain
-            | Real
-            | Imag
-    )
+    let Traits { moves, role, .. } = opcode.traits();
+    moves != Moves::Nothing
+        || matches!(role, Role::Tuple | Role::Element | Role::Alias)
+        || matches!(opcode, Opcode::BitcastConvert | Opcode::Real | Opcode::Imag)
 }
 
 /// True for opcodes whose complex form is made of several roundings.

@@ -6,7 +6,7 @@ use super::numbers::{self, Class, class_at, index, specials, text_at};
 use crate::engine::at_opcodes;
 use hlo_ir::diag::{Diag, Part, Source};
 use hlo_ir::print::{PrintOptions, format_g, print_instruction};
-use hlo_ir::{InstrId, Literal, Module, Op, Shape, SourceFrames};
+use hlo_ir::{InstrId, Literal, Module, Moves, Opcode, Role, Shape, SourceFrames, Traits};
 use std::collections::BTreeMap;
 
 /// The operands' elements that are looked at of one result at most; what is beyond counts as not made there.
@@ -52,53 +52,13 @@ pub struct Check {
 /// True for an instruction whose result may have a NaN or an infinity that is in none of its operands: not for what only
 /// moves elements, or gets them from outside.
 pub fn may_make(module: &Module, id: InstrId) -> bool {
-    let instr = &module[id];
-    let moves = matches!(
-        instr.op,
-        Op::Parameter(_)
-            | Op::Constant(_)
-            | Op::Tuple
-            | Op::GetTupleElement(_)
-            | Op::Copy
-            | Op::OptBarrier
-            | Op::Domain(_)
-            | Op::AddDependency
-            | Op::Bitcast
-            | Op::Broadcast(_)
-            | Op::Concatenate(_)
-            | Op::Pad(_)
-            | Op::Reshape(_)
-            | Op::DynamicReshape
-            | Op::SetDimensionSize(_)
-            | Op::Reverse(_)
-            | Op::Slice(_)
-            | Op::Transpose(_)
-            | Op::DynamicSlice(_)
-            | Op::DynamicUpdateSlice
-            | Op::Gather(_)
-            | Op::Select
-            | Op::Sort(_)
-            | Op::TopK(_)
-            | Op::Iota(_)
-            | Op::Infeed(_)
-            | Op::Recv(_)
-            | Op::RecvDone(_)
-            | Op::Send(_)
-            | Op::CopyStart(_)
-            | Op::CopyDone
-            | Op::AsyncUpdate(_)
-            | Op::AsyncDone(_)
-            | Op::CollectivePermute(_)
-            | Op::CollectivePermuteStart(_)
-            | Op::CollectivePermuteDone
-            | Op::CollectiveBroadcast(_)
-            | Op::AllGather(_)
-            | Op::AllGatherStart(_)
-            | Op::AllGatherDone
-            | Op::AllReduceDone
-            | Op::AllToAll(_)
-            | Op::RaggedAllToAll(_)
+    let opcode = module[id].opcode();
+    let Traits { moves, role, .. } = opcode.traits();
+    let from_elsewhere = matches!(
+        role,
+        Role::Parameter | Role::Constant | Role::Tuple | Role::Element | Role::Alias | Role::Transfer
     );
+    let moves = from_elsewhere || moves != Moves::Nothing || opcode == Opcode::Iota;
     !moves && super::taps::runs(module, id).is_empty() && has_specials(module, id)
 }
 

@@ -90,40 +90,7 @@ impl Call<'_> {
             | Op::CollectiveBroadcast(_)
             | Op::CollectivePermute(_) => self.exchanged(&[]),
             Op::AllToAll(a) if !a.dimensions.is_empty() => self.exchanged(&a.dimensions),
-            Op::Parameter(_)
-            | Op::Constant(_)
-            | Op::Tuple
-            | Op::GetTupleElement(_)
-            | Op::Iota(_)
-            | Op::GetDimensionSize(_)
-            | Op::Scan(_)
-            | Op::BatchNormGrad(_)
-            | Op::BatchNormTraining(_)
-            | Op::RngBitGenerator(_)
-            | Op::RngGetAndUpdateState(_)
-            | Op::Call(_)
-            | Op::Conditional(_)
-            | Op::Fusion(_)
-            | Op::While(_)
-            | Op::AfterAll
-            | Op::AsyncDone(_)
-            | Op::AsyncStart(_)
-            | Op::AsyncUpdate(_)
-            | Op::CustomCall(_)
-            | Op::Infeed(_)
-            | Op::Outfeed(_)
-            | Op::PartitionId
-            | Op::Recv(_)
-            | Op::RecvDone(_)
-            | Op::ReplicaId
-            | Op::Send(_)
-            | Op::SendDone(_)
-            | Op::AllGatherDone
-            | Op::AllGatherStart(_)
-            | Op::AllToAll(_)
-            | Op::CollectivePermuteDone
-            | Op::CollectivePermuteStart(_)
-            | Op::RaggedAllToAll(_) => Access::Any,
+            _ => Access::Any,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What operations do besides computing their result, and with whom: the one list that says so of every opcode.
+//! The side effects of operations, and the devices that take part: the list of all opcodes that have any.
 
 use crate::Op;
 use crate::attr::ReplicaGroups;
@@ -116,61 +116,7 @@ impl Op {
             }
             AllGatherDone | AllReduceDone | CollectivePermuteDone => Effect::Asynchronous,
             AsyncStart(_) | AsyncUpdate(_) | AsyncDone(_) => Effect::Asynchronous,
-            Parameter(_)
-            | Constant(_)
-            | Tuple
-            | GetTupleElement(_)
-            | elementwise_op!()
-            | BitcastConvert
-            | Copy
-            | Bitcast
-            | Broadcast(_)
-            | Concatenate(_)
-            | Iota(_)
-            | Pad(_)
-            | Reshape(_)
-            | Reverse(_)
-            | Slice(_)
-            | Transpose(_)
-            | DynamicReshape
-            | DynamicSlice(_)
-            | DynamicUpdateSlice
-            | Gather(_)
-            | GetDimensionSize(_)
-            | Scatter(_)
-            | SetDimensionSize(_)
-            | Map(_)
-            | Reduce(_)
-            | ReduceWindow(_)
-            | Scan(_)
-            | SelectAndScatter(_)
-            | Sort(_)
-            | TopK(_)
-            | Cholesky(_)
-            | Contraction(_)
-            | Convolution(_)
-            | Dot(_)
-            | Fft(_)
-            | RaggedDot(_)
-            | ScaledDot(_)
-            | TriangularSolve(_)
-            | BatchNormGrad(_)
-            | BatchNormInference(_)
-            | BatchNormTraining(_)
-            | Rng(_)
-            | RngBitGenerator(_)
-            | Call(_)
-            | Conditional(_)
-            | Fusion(_)
-            | OptBarrier
-            | While(_)
-            | AddDependency
-            | AfterAll
-            | CopyDone
-            | CopyStart(_)
-            | Domain(_)
-            | PartitionId
-            | ReplicaId => Effect::None,
+            _ => Effect::None,
         }
     }
 }

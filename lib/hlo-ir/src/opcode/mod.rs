@@ -5,6 +5,9 @@
 
 use crate::attr::*;
 
+/// The pattern that binds the attributes of an opcode that has some. Macros of this crate expand to it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! bind_pattern {
     ($name:ident $attrs:ty) => {
         $name
@@ -13,11 +16,13 @@ macro_rules! bind_pattern {
 
 mod construct;
 mod table;
+mod traits;
 mod types;
 #[macro_use]
 mod elementwise;
 
 pub use elementwise::{Class, Elementwise, ResultType, Work};
+pub use traits::{Moves, Role, SizeRule, Traits};
 pub use types::Types;
 
 /// How many operands an opcode takes.
@@ -63,21 +68,66 @@ macro_rules! define_ops {
         structural { $($structural:tt)* }
         elementwise {
             $($variant:ident $text:literal $class:ident $result:ident($types:ident) $work:ident [$($attrs:ty)?]
-                $summary:literal)*
+                $({ $($column:ident: $value:ident),* })? $summary:literal)*
         }
         others { $($others:tt)* }
     ) => {
         define_opcodes! {
             $($structural)*
-            $($variant $text Exactly(Class::$class.operands()) Elementwise [$($attrs)?] $summary)*
+            $($variant $text Exactly(Class::$class.operands()) Elementwise [$($attrs)?]
+                $({ $($column: $value),* })? $summary)*
             $($others)*
         }
         define_elementwise! { $($variant $class $result($types) $work [$($attrs)?])* }
+        define_with_attrs! {
+            ($)
+            $($structural)*
+            $($variant $text Exactly(0) Elementwise [$($attrs)?] $summary)*
+            $($others)*
+        }
+    };
+}
+
+/// Defines [`with_attrs`](crate::with_attrs); `$d` is a dollar sign.
+macro_rules! define_with_attrs {
+    (($d:tt) $($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
+        $({ $($column:ident: $value:tt),* })? $summary:literal)*) => {
+        /// `with_attrs!(op, a => expression)` evaluates the expression with the attributes of an operation as `a`, each struct in
+        /// its own type; `with_attrs!(op, a => expression, else => other)` another one for operations without attributes.
+        #[macro_export]
+        macro_rules! with_attrs {
+            ($d op:expr, $d a:ident => $d with:expr, else => $d without:expr) => {
+                match $d op {
+                    $($($crate::Op::$variant($crate::bind_pattern!($d a $attrs)) => $d with,)?)*
+                    _ => $d without,
+                }
+            };
+            ($d op:expr, $d a:ident => $d with:expr) => {
+                $crate::with_attrs!($d op, $d a => $d with, else => ())
+            };
+        }
+    };
+}
+
+/// The value of a column.
+macro_rules! column {
+    (moves $value:ident) => {
+        Moves::$value
+    };
+    (sizes $value:ident) => {
+        SizeRule::$value
+    };
+    (role $value:ident) => {
+        Role::$value
+    };
+    (by_parts $value:tt) => {
+        $value
     };
 }
 
 macro_rules! define_opcodes {
-    ($($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?] $summary:literal)*) => {
+    ($($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
+        $({ $($column:ident: $value:tt),* })? $summary:literal)*) => {
         /// An operation: the opcode with its attributes.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs, reason = "a variant's meaning is its text name")]
@@ -110,6 +160,16 @@ macro_rules! define_opcodes {
             /// The family that it belongs to.
             pub fn family(self) -> Family {
                 match self { $(Opcode::$variant => Family::$family,)* }
+            }
+
+            /// The columns of the table that passes and engines go by.
+            pub const fn traits(self) -> Traits {
+                match self {
+                    $(Opcode::$variant => Traits {
+                        $($($column: column!($column $value),)*)?
+                        ..Traits::of_family(Family::$family)
+                    },)*
+                }
             }
 
             /// What it computes, in one line.

@@ -21,7 +21,7 @@ use crate::support::while_loop::{CallCounts, WhileLoop, add_element, element_of,
 use crate::{PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
-use hlo_ir::{ComputationId, InstrId, Module, Op};
+use hlo_ir::{ComputationId, InstrId, Module, Moves, Op, Role, Traits};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The registry's entry.
@@ -229,24 +229,12 @@ fn can_move(op: &Op) -> bool {
     !effectful && !calls_back
 }
 
-/// True for what costs next to nothing where it is used.
+/// Returns whether an operation costs next to nothing where its result is used.
 fn is_cheap(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Parameter(_)
-            | Op::Bitcast
-            | Op::Broadcast(_)
-            | Op::Constant(_)
-            | Op::GetTupleElement(_)
-            | Op::Iota(_)
-            | Op::PartitionId
-            | Op::ReplicaId
-            | Op::Reshape(_)
-            | Op::Reverse(_)
-            | Op::Slice(_)
-            | Op::Transpose(_)
-            | Op::Tuple
-    )
+    let Traits { moves, role, .. } = op.opcode().traits();
+    moves == Moves::View
+        || matches!(role, Role::Parameter | Role::Constant | Role::Tuple | Role::DeviceId)
+        || matches!(op, Op::GetTupleElement(_) | Op::Iota(_))
 }
 
 /// The instructions with all that they need, among `all`.

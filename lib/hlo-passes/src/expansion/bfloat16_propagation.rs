@@ -59,32 +59,15 @@ fn round_trip(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     converted(cx, wide, NARROW, WIDE)
 }
 
-/// True for what gives each element as one of its operands has it.
-fn is_move(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Broadcast(_)
-            | Op::Concatenate(_)
-            | Op::Copy
-            | Op::DynamicSlice(_)
-            | Op::DynamicUpdateSlice
-            | Op::Gather(_)
-            | Op::Pad(_)
-            | Op::Reshape(_)
-            | Op::Reverse(_)
-            | Op::Select
-            | Op::Slice(_)
-            | Op::Transpose(_)
-    )
-}
-
 fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let moved = converted(cx, id, WIDE, NARROW)?;
-    if !is_move(&cx.module[moved].op) || !cx.used_only_by(moved, id) {
+    let operands = cx.module[moved].operands.to_vec();
+    let moves = cx.module[moved].opcode().traits().moves;
+    let is_moved = |n: usize| cx.element_type(operands[n]) != Some(WIDE) || moves.contains(n);
+    if !(0..operands.len()).all(is_moved) || !cx.used_only_by(moved, id) {
         return None;
     }
     let result = cx.array(moved)?;
-    let operands = cx.module[moved].operands.to_vec();
     // The elements that are to be converted, but for those that were narrow before.
     let mut count = 0usize;
     for &o in &operands {

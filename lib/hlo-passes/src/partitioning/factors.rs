@@ -56,7 +56,7 @@ impl Factors {
     /// The factors of an instruction; `None` if it is not said what it reads, or it is not a function of it alone.
     pub(super) fn of(module: &Module, id: InstrId) -> Option<Self> {
         let instruction = &module[id];
-        if !is_cut_by_operands(&instruction.op) {
+        if !instruction.opcode().traits().by_parts {
             return None;
         }
         let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
@@ -169,39 +169,6 @@ impl Factors {
     pub(super) fn sizes(&self) -> Dims {
         self.factors.iter().map(|f| f.size).collect()
     }
-}
-
-/// True for operations each of whose parts is the same operation on parts of its operands, as far as it is said what it
-/// reads.
-fn is_cut_by_operands(op: &Op) -> bool {
-    matches!(
-        op,
-        hlo_ir::elementwise_op!()
-            | Op::BatchNormInference(_)
-            | Op::BitcastConvert
-            | Op::Broadcast(_)
-            | Op::Cholesky(_)
-            | Op::Concatenate(_)
-            | Op::Convolution(_)
-            | Op::Copy
-            | Op::Dot(_)
-            | Op::DynamicSlice(_)
-            | Op::DynamicUpdateSlice
-            | Op::Fft(_)
-            | Op::Gather(_)
-            | Op::Map(_)
-            | Op::Pad(_)
-            | Op::Reduce(_)
-            | Op::ReduceWindow(_)
-            | Op::Reverse(_)
-            | Op::Scatter(_)
-            | Op::SelectAndScatter(_)
-            | Op::Slice(_)
-            | Op::Sort(_)
-            | Op::TopK(_)
-            | Op::Transpose(_)
-            | Op::TriangularSolve(_)
-    )
 }
 
 /// What cutting that means which all of is read.

@@ -18,7 +18,7 @@ use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
-use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
+use hlo_ir::{ComputationId, ElementType, InstrId, Module, Moves, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// The registry's entry.
@@ -80,7 +80,7 @@ fn is_plain_reduction(module: &Module, id: InstrId) -> bool {
 
 /// True for moves of elements that cost nothing.
 fn moves(op: &Op) -> bool {
-    matches!(op, Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Reverse(_))
+    op.opcode().traits().moves == Moves::View
 }
 
 /// What is not rounded in a computation.

@@ -80,23 +80,8 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
             let bound = *array.dims.get(usize::try_from(a.dimension()).ok()?)?;
             (bound >= 0).then_some(Range { low: 0, high: bound.into() })
         }
-        Op::Broadcast(_)
-        | Op::Copy
-        | Op::DynamicSlice(_)
-        | Op::Reshape(_)
-        | Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::Transpose(_) => of(0),
         // Values outside of the type of the result wrap; `range` sees to that.
         Op::Convert => of(0),
-        Op::Pad(_) | Op::DynamicUpdateSlice => Some(of(0)?.union(of(1)?)),
-        Op::Select => Some(of(1)?.union(of(2)?)),
-        // Of more the budget would not do.
-        Op::Concatenate(_) if operands.len() <= BUDGET => {
-            let mut parts = (0..operands.len()).map(of);
-            let first = parts.next()??;
-            parts.try_fold(first, |r, part| Some(r.union(part?)))
-        }
         Op::PopulationCount | Op::CountLeadingZeros => {
             let bits = module[id].shape.as_array()?.element_type.bit_width();
             Some(Range { low: 0, high: bits.into() })
@@ -113,7 +98,16 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
             let (low, x, high) = (of(0)?, of(1)?, of(2)?);
             Some(minimum(maximum(x, low), high))
         }
-        op => binary(op, of(0)?, of(1)?),
+        op => {
+            let moves = op.opcode().traits().moves;
+            let moved: Vec<usize> = (0..operands.len()).filter(|&n| moves.contains(n)).collect();
+            match moved.split_first() {
+                None => binary(op, of(0)?, of(1)?),
+                // The budget would not suffice for more.
+                Some(_) if moved.len() > BUDGET => None,
+                Some((&first, rest)) => rest.iter().try_fold(of(first)?, |r, &n| Some(r.union(of(n)?))),
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::EvalError;
 use crate::ops::Result;
 use hlo_ir::access::loops;
 use hlo_ir::attr::{RaggedDotAttrs, ScanAttrs};
-use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape};
+use hlo_ir::{ArrayShape, Dims, Instruction, Literal, Op, Shape, SizeRule};
 
 /// A dimension of an operand: the operand's number and the dimension's.
 pub(super) type Place = (usize, usize);
@@ -48,62 +48,13 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
     };
     let n = operands.len();
     Ok(match &instr.op {
-        Op::Parameter(_)
-        | Op::Tuple
-        | Op::GetTupleElement(_)
-        | Op::SetDimensionSize(_)
-        | Op::GetDimensionSize(_)
-        | Op::DynamicReshape
-        | Op::Call(_)
-        | Op::Conditional(_)
-        | Op::Fusion(_)
-        | Op::While(_)
-        | Op::AfterAll
-        | Op::PartitionId
-        | Op::ReplicaId
-        | Op::AsyncDone(_)
-        | Op::AsyncStart(_)
-        | Op::AsyncUpdate(_)
-        | Op::Contraction(_)
-        | Op::CopyDone
-        | Op::CopyStart(_)
-        | Op::CustomCall(_)
-        | Op::Infeed(_)
-        | Op::Outfeed(_)
-        | Op::Recv(_)
-        | Op::RecvDone(_)
-        | Op::Send(_)
-        | Op::SendDone(_)
-        | Op::AllGatherDone
-        | Op::AllGatherStart(_)
-        | Op::AllReduceDone
-        | Op::AllReduceStart(_)
-        | Op::CollectivePermuteDone
-        | Op::CollectivePermuteStart(_) => (Sizes::Carried, vec![]),
-
-        Op::Constant(_) | Op::Iota(_) | Op::Rng(_) | Op::RngGetAndUpdateState(_) => (Sizes::Bounds, vec![]),
-
-        Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => (Sizes::Operand, vec![]),
-
         Op::Select if operands.get(1).is_some_and(|v| v.shape().is_tuple()) => (Sizes::Carried, vec![]),
-        hlo_ir::elementwise_op!() | Op::Map(_) => (Sizes::Elementwise, together()),
-
         Op::BitcastConvert => (Sizes::Prefix, vec![]),
         Op::Broadcast(a) => (Sizes::Broadcast(a.dimensions.clone()), vec![]),
         Op::Reshape(a) => (Sizes::Reshaped(a.inferred_dimension), vec![]),
         Op::Bitcast => (Sizes::Reshaped(None), vec![]),
         Op::Pad(_) => (Sizes::Padded, vec![]),
         Op::Concatenate(a) => (Sizes::Inferred, alike(0..n, Some(a.dimension()))),
-        Op::Sort(_)
-        | Op::Reduce(_)
-        | Op::ReduceWindow(_)
-        | Op::Dot(_)
-        | Op::Convolution(_)
-        | Op::Gather(_)
-        | Op::Scatter(_)
-        | Op::ScaledDot(_)
-        | Op::SelectAndScatter(_)
-        | Op::BatchNormInference(_) => (Sizes::Inferred, together()),
         Op::BatchNormTraining(a) | Op::BatchNormGrad(a) => {
             let ranks: Vec<usize> = (0..n).map(rank).collect();
             (Sizes::Inferred, features(&instr.op, a.feature_index as usize, &ranks))
@@ -116,20 +67,17 @@ pub(super) fn rule(instr: &Instruction, operands: &[Literal]) -> Result<(Sizes, 
         }
         Op::Scan(a) => (Sizes::Inferred, vec![scanned(a, n)?]),
         Op::RaggedAllToAll(_) => (Sizes::Inferred, alike(0..2, Some(0))),
-        Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::Transpose(_)
-        | Op::DynamicSlice(_)
-        | Op::DynamicUpdateSlice
-        | Op::TopK(_)
-        | Op::Fft(_)
-        | Op::RngBitGenerator(_)
-        | Op::AllGather(_)
-        | Op::AllReduce(_)
-        | Op::AllToAll(_)
-        | Op::CollectiveBroadcast(_)
-        | Op::CollectivePermute(_)
-        | Op::ReduceScatter(_) => (Sizes::Inferred, vec![]),
+        op => match op.opcode().traits().sizes {
+            SizeRule::Forwarded => (Sizes::Carried, vec![]),
+            SizeRule::Bounds => (Sizes::Bounds, vec![]),
+            SizeRule::FirstOperand => (Sizes::Operand, vec![]),
+            SizeRule::Elementwise => (Sizes::Elementwise, together()),
+            SizeRule::Inferred => (Sizes::Inferred, vec![]),
+            SizeRule::Paired => (Sizes::Inferred, together()),
+            SizeRule::Own => {
+                return Err(EvalError::internal(format!("no rule for the sizes of {}", op.name())));
+            }
+        },
     })
 }
 

@@ -18,26 +18,17 @@ pub(super) fn taken(module: &Module, id: InstrId, there: impl Fn(usize) -> bool)
     }
     let zero = |n: usize| is_zero(module, *module[id].operands.get(n)?).then_some(());
     match &module[id].op {
-        Op::Add | Op::Subtract | Op::Concatenate(_) => only(&(0..count).collect::<Vec<_>>()),
-        Op::Negate
-        | Op::Copy
-        | Op::Real
-        | Op::Imag
-        | Op::Reshape(_)
-        | Op::Transpose(_)
-        | Op::Broadcast(_)
-        | Op::Reverse(_)
-        | Op::Slice(_)
-        | Op::DynamicSlice(_)
-        | Op::Gather(_) => only(&[0]),
+        Op::Add | Op::Subtract => only(&[0, 1]),
+        Op::Negate | Op::Real | Op::Imag => only(&[0]),
         Op::Convert => only(&[0]).filter(|_| rounds_only(module, id, ty)),
         Op::Multiply | Op::Dot(_) => only(&[0]).or_else(|| only(&[1])),
         Op::Divide if !ty.is_integer() => only(&[0]),
-        Op::Select => only(&[1, 2]),
-        Op::DynamicUpdateSlice => only(&[0, 1]),
         Op::Pad(_) => zero(1).and_then(|()| only(&[0])),
         Op::Reduce(_) if is_sum(module, id) => only(&[0]),
-        _ => None,
+        op => {
+            let moves = op.opcode().traits().moves;
+            only(&(0..count).filter(|&n| moves.contains(n)).collect::<Vec<_>>())
+        }
     }
 }
 
