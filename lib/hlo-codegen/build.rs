@@ -1,9 +1,11 @@
-//! Gives the code generator's sources a number: compiled code that another version made must not be run by this one.
+//! Computes a version number from the sources of the code generator. Cached object files that another version
+//! compiled must not run with this one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// What object files depend on besides the module: who plans and emits them, and what they call.
+/// Folders whose sources determine the object files besides the module: the planner, the code generator and
+/// the runtime.
 const SOURCES: [&str; 6] = [
     "src",
     "../hlo-ir/src",
@@ -15,7 +17,8 @@ const SOURCES: [&str; 6] = [
 
 fn main() {
     let mut files = Vec::new();
-    // A published crate does not have the others beside it: its version, and those that it asks for, say which they are.
+    // A published crate does not have the other crates next to it. Its version and its dependencies' versions
+    // then identify the sources.
     for folder in SOURCES.into_iter().map(Path::new).filter(|folder| folder.exists()) {
         println!("cargo:rerun-if-changed={}", folder.display());
         collect(folder, &mut files);
@@ -28,7 +31,7 @@ fn main() {
     println!("cargo:rustc-env=HLO_CODE_VERSION={}-{:016x}", env!("CARGO_PKG_VERSION"), hasher.finish());
 }
 
-/// All files below a folder.
+/// Adds all files below a folder to `files`.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -1,8 +1,8 @@
-//! From a module to an [`Executable`], or to any of the stages in between.
+//! Compilation of a module to an [`Executable`], or to any of the stages in between.
 //!
-//! Kernels and the host function are spread over several MLIR modules, each built, lowered and compiled on a
-//! thread of its own, then linked. What is compiled how does not depend on the number of threads, so that the
-//! program computes the same bits whatever it is.
+//! Kernels and the host function are distributed over several MLIR modules. Each module is built, lowered and
+//! compiled on its own thread. The object files are then linked. The number of threads does not affect how
+//! each part is compiled, so the program computes the same bits for any number of threads.
 
 use crate::aot::Target;
 use crate::builder::{ModuleBuilder, SourceFile};
@@ -26,34 +26,40 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Up to this much code, one MLIR module for everything is faster than several.
+/// Code size up to which one MLIR module for the whole program compiles faster than several.
 const SMALL_PROGRAM: usize = 64;
 
-/// Up to about this much code of kernels, one MLIR module: the budget of a compilation is checked before each.
+/// Approximate maximum code size of the kernels in one MLIR module. The compiler checks the compilation's
+/// budget before each module.
 const MAX_PART_SIZE: usize = 4096;
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
-    /// Threads to compile and to run on; 0 means as many as the process may use.
+    /// Number of threads to compile and to run on. 0 means as many as the process may use.
     pub threads: usize,
-    /// The bound on the bytes that parameters, results, constants and temporaries may take together.
+    /// The maximum number of bytes that parameters, results, constants and temporaries may take together.
     pub memory_limit: u64,
     /// The targets of custom calls.
     pub custom_calls: Registry,
-    /// What random numbers follow from, besides the instruction that draws them (see [`hlo_ir::streams`]).
+    /// The seed of the random numbers. Together with the instruction that draws them, it determines their
+    /// values (see [`hlo_ir::streams`]).
     pub seed: u64,
-    /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long.
+    /// Whether LLVM optimises. Without optimisation, compilation takes a fraction of the time and the program
+    /// runs several times slower.
     pub optimize: bool,
-    /// The file that the module was read from, for debug information: debuggers (`gdb`) and profilers (`perf`, by
-    /// LLVM's jitdump) are told of the code, and of the line that each part of it comes from.
+    /// The file that the module was read from, for debug information. If present, debuggers (`gdb`) and
+    /// profilers (`perf`, through LLVM's jitdump) learn about the code and about the source line of each part
+    /// of it.
     pub debug_info: Option<Arc<SourceFile>>,
-    /// Whether callers may give away the parameters that the module's `input_output_alias` names ([`crate::Input::InOutput`]).
-    /// A run to which they are not given away copies them.
+    /// Whether callers may donate the parameters that the module's `input_output_alias` names
+    /// ([`crate::Input::InOutput`]). A run copies these parameters if the caller does not donate them.
     pub donation: bool,
-    /// Who keeps compiled code from one compilation to the next, if anybody does. Code with debug information is not kept.
+    /// The cache that stores compiled code between compilations, if any. Code with debug information is not
+    /// cached.
     pub code_cache: Option<Arc<dyn CodeCache>>,
-    /// The budget of the compilation, if it has one. It is checked before each part of the program that LLVM compiles.
+    /// The budget of the compilation, if any. It is checked before each part of the program that LLVM
+    /// compiles.
     pub budget: Option<Arc<dyn Budget>>,
 }
 
@@ -73,7 +79,7 @@ impl Default for CompileOptions {
     }
 }
 
-/// The machine's memory, where that can be found out.
+/// Returns the size of the machine's memory, or 1 TiB if it cannot be determined.
 fn default_memory_limit() -> u64 {
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -83,14 +89,14 @@ fn default_memory_limit() -> u64 {
     total.unwrap_or(1 << 40)
 }
 
-/// A stage of compilation, to look at.
+/// A stage of compilation whose output can be printed or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// MLIR as it is built, as text.
+    /// MLIR as built, as text.
     Mlir,
     /// The LLVM dialect, as text.
     LlvmDialect,
-    /// LLVM IR as it is translated from that, as text.
+    /// LLVM IR as translated from the LLVM dialect, as text.
     Llvm,
     /// LLVM IR after LLVM's passes, as text.
     OptimizedLlvm,
@@ -103,8 +109,9 @@ pub enum Stage {
 /// Compiles a module.
 ///
 /// # Errors
-/// Every instruction that code generation does not have (for its element types), every custom call without a target or that its
-/// target refuses, memory beyond the limit, each at its instruction; and what LLVM refuses, as an internal error.
+/// Returns one diagnostic for each of these, at its instruction: an instruction that code generation does not
+/// support for its element types, a custom call without a target or rejected by its target, and memory beyond
+/// the limit. Errors of LLVM are returned as internal errors.
 pub fn compile(module: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Vec<Diag>> {
     let threads = match options.threads {
         0 => hlo_runtime::default_threads(),
@@ -122,7 +129,7 @@ pub fn compile(module: Verified<&Module>, options: &CompileOptions) -> Result<Ex
     let kept = kept.map(|cache| (cache, code_cache::key(module, &plan, &parts, options.optimize)));
     let found = kept.and_then(|(cache, key)| cache.load(key));
     let found_at = start.elapsed();
-    // What does not link is not this program, whatever it is.
+    // Code that does not link cannot be this program's code: compile again.
     let (built, compiled, (linked, main)) = match found.and_then(|objects| link(&objects).ok()) {
         Some(linked) => (Built { was_kept: true, ..Built::default() }, found_at, linked),
         None => {
@@ -143,15 +150,15 @@ pub fn compile(module: Verified<&Module>, options: &CompileOptions) -> Result<Ex
         link: start.elapsed() - compiled,
         was_kept: built.was_kept,
     };
-    // Each device has a thread already.
+    // Each device already has a thread of its own.
     let devices = DeviceCounts::of(module).map_or(1, DeviceCounts::devices);
     let threads = (threads + 1).saturating_sub(devices).max(1);
     let context = Context::with_custom_calls(threads, Arc::new(custom_calls)).with_seed(options.seed);
-    // SAFETY: the address is that of the host function of `plan`, in the code that `linked` keeps.
+    // SAFETY: the address is that of the host function of `plan`, and `linked` keeps its code alive.
     unsafe { Executable::new(module, plan, linked, main, context, timings) }.map_err(|e| vec![e])
 }
 
-/// Links a program's object files into this process; its host function.
+/// Links a program's object files into this process and returns them with the address of the host function.
 fn link(objects: &[Vec<u8>], observed: bool) -> Result<(Linked, *const ()), String> {
     let symbols: Vec<(&str, *const ())> =
         hlo_runtime::symbols().iter().map(|s| (s.name, s.address as *const ())).collect();
@@ -160,7 +167,8 @@ fn link(objects: &[Vec<u8>], observed: bool) -> Result<(Linked, *const ()), Stri
     Ok((linked, main))
 }
 
-/// The program's custom calls: their targets are looked up and their types checked now, not when they are made.
+/// Plans the program's custom calls. Their targets are looked up and their types checked at compile time, not
+/// when the calls run.
 fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Result<PlannedCalls, Vec<Diag>> {
     let (mut calls, mut errors) = (Vec::with_capacity(plan.custom_calls.len()), Vec::new());
     for &id in &plan.custom_calls {
@@ -173,11 +181,12 @@ fn plan_custom_calls(module: &Module, plan: &Plan, registry: &Registry) -> Resul
     if errors.is_empty() { Ok(PlannedCalls(calls)) } else { Err(errors) }
 }
 
-/// Compiles a module up to a stage, everything in one MLIR module. Operations of MLIR have the names of their
-/// instructions, and their places in `source`; with `debug_info`, LLVM's have these places, too.
+/// Compiles a module up to a stage, with everything in one MLIR module. MLIR operations carry the names of
+/// their instructions and their locations in `source`. With `debug_info`, LLVM's instructions carry these
+/// locations too.
 ///
 /// # Errors
-/// Those of [`compile`], but for custom calls and the limit of memory, which nothing asks for here.
+/// Those of [`compile`], except for custom calls and the memory limit, which this function does not check.
 pub fn emit(
     module: Verified<&Module>,
     stage: Stage,
@@ -187,10 +196,10 @@ pub fn emit(
     emit_for(module, stage, source, debug_info, None)
 }
 
-/// As [`emit`], for another machine than this computer.
+/// Like [`emit`], but for another machine if `target` is given.
 ///
 /// # Errors
-/// As [`emit`].
+/// Those of [`emit`].
 pub fn emit_for(
     module: Verified<&Module>,
     stage: Stage,
@@ -247,7 +256,7 @@ pub(crate) fn internal(message: String) -> Vec<Diag> {
     vec![Diag::error(format!("internal error: {message}"))]
 }
 
-/// The plan and its kernels.
+/// Plans a module and its kernels.
 pub(crate) fn plan_module(
     module: Verified<&Module>,
     memory_limit: u64,
@@ -264,13 +273,14 @@ pub(crate) fn plan_module(
 /// How the host function is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// In a module with all kernels.
+    /// In one module with all kernels.
     WithKernels,
-    /// In a module of its own: long programs are straight-line code that gains nothing from loop optimisations.
+    /// In a module of its own. Long programs are straight-line code that does not profit from loop
+    /// optimisations.
     Alone,
 }
 
-/// What one MLIR module contains.
+/// The contents of one MLIR module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
     pub(crate) kernels: Vec<usize>,
@@ -278,8 +288,8 @@ pub(crate) struct Part {
     size: usize,
 }
 
-/// Spreads the kernels and the host function over MLIR modules: the largest kernel first, always to the module
-/// with least code.
+/// Distributes the kernels and the host function over MLIR modules. The largest kernels come first, and each
+/// kernel goes to the module with the least code so far.
 pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> Vec<Part> {
     let total: usize = kernels.kernels().iter().map(|k| k.code_size).sum();
     let slots: usize = kernels.uses().iter().map(|u| u.spec.slots).sum();
@@ -305,12 +315,12 @@ pub(crate) fn partition(plan: &Plan, kernels: &KernelTable, threads: usize) -> V
     parts
 }
 
-/// The time that all threads together took.
+/// The compile times, summed over all threads.
 #[derive(Clone, Copy, Debug, Default)]
 struct Built {
     mlir: Duration,
     llvm: Duration,
-    /// Nothing was compiled: the code was there.
+    /// Whether the code came from the cache, so that nothing was compiled.
     was_kept: bool,
 }
 
@@ -336,7 +346,7 @@ fn compile_parts(
     };
     std::thread::scope(|scope| {
         for _ in 0..threads.min(parts.len()) {
-            // A thread that can't be had is not needed as long as there is another: it takes all parts.
+            // If a thread cannot be started, the other threads compile its parts.
             let _ = std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, work);
         }
     });
@@ -355,20 +365,21 @@ fn compile_parts(
     if errors.is_empty() { Ok((objects, total)) } else { Err(errors) }
 }
 
-/// Kernels recurse over their instructions, LLVM and MLIR over nested regions: no caller's stack is large enough.
+/// Stack size of the threads that compile. Kernel emission recurses over instructions, and LLVM and MLIR
+/// recurse over nested regions, so the caller's stack may be too small.
 pub(crate) const COMPILER_STACK: usize = 64 << 20;
 
-/// About the bytes that MLIR and LLVM take for a unit of a part's size.
+/// Approximate number of bytes that MLIR and LLVM allocate per unit of a part's size.
 const COMPILER_BYTES_PER_SIZE: u64 = 16 << 10;
 
-/// About the bytes that MLIR and LLVM take for any part.
+/// Approximate number of bytes that MLIR and LLVM allocate for each part, whatever its size.
 const COMPILER_BYTES: u64 = 1 << 20;
 
-/// About the bytes that LLVM maps besides, once in a process.
+/// Approximate number of bytes that LLVM maps in addition, once per process.
 const COMPILER_MAPPED: u64 = 64 << 20;
 
-/// Checks that a limit on the address space of the process (`ulimit -v`) leaves room for LLVM, which ends the process where it
-/// gets no memory.
+/// Checks that a limit on the address space of the process (`ulimit -v`) leaves enough room for LLVM. LLVM
+/// aborts the process if an allocation fails.
 fn check_address_space(memory: u64) -> Result<(), Vec<Diag>> {
     let Some(left) = address_space_left().filter(|&left| left < memory) else { return Ok(()) };
     let (memory, left) = (human_bytes(memory), human_bytes(left));
@@ -378,7 +389,8 @@ fn check_address_space(memory: u64) -> Result<(), Vec<Diag>> {
     Err(vec![Diag::error(message).with_code(code::MEMORY).note(advice)])
 }
 
-/// Returns the bytes of address space that the process may still map; `None` without a limit, or where that can't be told.
+/// Returns the number of bytes of address space that the process may still map. Returns `None` if there is no
+/// limit or it cannot be determined.
 fn address_space_left() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|l| l.strip_prefix("Max address space"))?;
@@ -416,7 +428,7 @@ fn compile_part(
     Ok((object, Built { mlir: built, llvm: start.elapsed() - built, was_kept: false }))
 }
 
-/// Emits a part's functions.
+/// Emits the functions of a part.
 fn build(
     functions: &ModuleBuilder<'_>,
     module: &Module,

@@ -1,4 +1,4 @@
-//! Compiled programs on several devices, each a thread that runs the host function.
+//! Compiled programs on several devices. Each device is a thread that runs the host function.
 
 use crate::executable::{Executable, Input, RunError};
 use hlo_communicator::{Communicator, Failure, InProcess, Options, Reduction, Table, World, run_in};
@@ -9,19 +9,19 @@ use hlo_ir::watch::Watch;
 use hlo_ir::{InstrId, Module};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one device of a run is given.
+/// The buffers, host and watcher of one device in a run.
 pub struct DeviceRun<'a> {
-    /// One buffer a flattened parameter leaf.
+    /// One buffer per flattened parameter leaf.
     pub inputs: Vec<Input<'a>>,
-    /// One buffer a flattened result leaf.
+    /// One buffer per flattened result leaf.
     pub outputs: Vec<&'a mut [u8]>,
-    /// What its infeeds and outfeeds read from and write to.
+    /// The host that the device's infeeds read from and its outfeeds write to.
     pub host: &'a mut dyn Host,
-    /// Who watches it.
+    /// The watcher of the run, if any.
     pub watch: Option<&'a Watch>,
 }
 
-/// The devices of a program and its collectives, by the numbers that the plan gave them.
+/// The devices and collectives of a program. The index of a collective is its number in the plan.
 #[derive(Debug)]
 pub(crate) struct Collectives {
     pub(crate) counts: DeviceCounts,
@@ -30,7 +30,7 @@ pub(crate) struct Collectives {
 }
 
 impl Collectives {
-    /// The collectives that a plan numbers.
+    /// Creates the collectives that a plan numbers.
     pub(crate) fn new(module: &Module, instructions: &[InstrId]) -> Result<Self, Diag> {
         let counts = DeviceCounts::of(module).unwrap_or(DeviceCounts { replicas: 1, partitions: 1 });
         let mut table = Table::new(counts.devices());
@@ -46,27 +46,28 @@ impl Collectives {
         Ok(Self { counts, table: Arc::new(table), instructions: instructions.to_vec() })
     }
 
-    /// The instruction of a number.
+    /// Returns the instruction of the collective with a number.
     pub(crate) fn instruction(&self, site: usize) -> Option<InstrId> {
         self.instructions.get(site).copied()
     }
 }
 
-/// The communication of a run that has none.
+/// The communicator of a run, or `None` if the run has no other devices.
 pub(crate) type OtherDevices<'a> = Option<&'a dyn Communicator>;
 
 impl Executable {
-    /// The devices that a run takes: the `replica_count` times `num_partitions` of the module.
+    /// Returns the number of devices of a run: `replica_count` × `num_partitions` of the module.
     pub fn devices(&self) -> DeviceCounts {
         self.collectives().counts
     }
 
-    /// Runs on all devices at once, each with what it is given: device `replica × num_partitions + partition`. `options` says
-    /// how long devices wait for each other, and where they are.
+    /// Runs the program on all devices at the same time. The run at index `replica × num_partitions +
+    /// partition` is that of this device. `options` limits how long devices wait for each other and specifies
+    /// where they are.
     ///
     /// # Errors
-    /// Those of [`Executable::run_watched`], of the first device that fails, with its number; [`RunError::Devices`] if there are
-    /// not as many runs as devices.
+    /// Those of [`Executable::run_watched`] of the first device that fails, with its number.
+    /// [`RunError::Devices`] if the number of runs differs from the number of devices.
     pub fn run_on_devices(
         &self,
         runs: Vec<DeviceRun<'_>>,
@@ -75,11 +76,11 @@ impl Executable {
         self.run_on_devices_in(&InProcess, runs, options)
     }
 
-    /// As [`Executable::run_on_devices`], in a world that may have devices in other processes too: the runs are those of the
-    /// devices of this one.
+    /// Like [`Executable::run_on_devices`], but in a world whose other devices may be in other processes.
+    /// `runs` are the runs of the devices of this process.
     ///
     /// # Errors
-    /// As [`Executable::run_on_devices`]; the device that fails may be one of another process.
+    /// Those of [`Executable::run_on_devices`]. The device that fails may be one of another process.
     pub fn run_on_devices_in(
         &self,
         world: &dyn World,

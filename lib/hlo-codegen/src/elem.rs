@@ -1,6 +1,7 @@
-//! One array element as SSA values: how each element type is held, loaded, stored and written as a constant.
+//! Array elements as SSA values: how each element type is represented, loaded, stored and written as a
+//! constant.
 //!
-//! | element type | held as |
+//! | element type | represented as |
 //! |---|---|
 //! | `pred` | `i1` |
 //! | `sN`, `uN` | `iN`, signless |
@@ -8,8 +9,9 @@
 //! | `f16`, `bf16`, `f8…`, `f6…`, `f4…` | an `f32` that the type represents exactly |
 //! | `c64`, `c128` | the real and the imaginary part |
 //!
-//! **Invariant:** the `f32` that stands for a narrower type is always representable in it: whoever computes one
-//! rounds it with [`round_to`] (as [`crate::ops::elementwise::emit`] does). Loads and stores are then exact.
+//! **Invariant:** the `f32` that represents a narrower type always has a value of that type. Code that
+//! computes such an `f32` rounds it with [`round_to`] (as [`crate::ops::elementwise::emit`] does). Loads and
+//! stores are then exact.
 
 use crate::builder::{Builder, Cast, V};
 use crate::math::narrow::{self, Format};
@@ -18,17 +20,17 @@ use hlo_ir::ElementType;
 use melior::dialect::llvm;
 use melior::ir::Type;
 
-/// One element: see the table in the module's documentation.
+/// One array element. See the table in the module's documentation.
 #[derive(Clone, Copy)]
 pub enum Elem<'c> {
-    /// Every type but the complex ones.
+    /// An element of any type that is not complex.
     One(V<'c>),
     /// The real and the imaginary part.
     Complex(V<'c>, V<'c>),
 }
 
 impl<'c> Elem<'c> {
-    /// The SSA values, one or two.
+    /// Returns the SSA values, one or two.
     pub fn flatten(&self) -> Vec<V<'c>> {
         match *self {
             Elem::One(v) => vec![v],
@@ -36,12 +38,13 @@ impl<'c> Elem<'c> {
         }
     }
 
-    /// The element that [`Self::flatten`] took apart; `values` has as many values as [`types`] has types.
+    /// Returns the element that [`Self::flatten`] split into values. The length of `values` equals the length
+    /// of [`types`].
     pub fn from_values(ty: ElementType, values: &[V<'c>]) -> Self {
         if ty.is_complex() { Elem::Complex(values[0], values[1]) } else { Elem::One(values[0]) }
     }
 
-    /// The value, or the real part.
+    /// Returns the value, or the real part.
     pub fn first(&self) -> V<'c> {
         match *self {
             Elem::One(v) | Elem::Complex(v, _) => v,
@@ -49,13 +52,13 @@ impl<'c> Elem<'c> {
     }
 }
 
-/// The SSA types of an element, for values that a loop carries or a branch yields.
+/// Returns the SSA types of an element, for values that a loop carries or a branch yields.
 pub fn types<'c>(b: &Builder<'c>, ty: ElementType) -> Vec<Type<'c>> {
     let part = value_type(b, ty);
     if ty.is_complex() { vec![part, part] } else { vec![part] }
 }
 
-/// The SSA type of an element, or of each part of a complex one.
+/// Returns the SSA type of an element, or of each part of a complex element.
 pub fn value_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
     match ty.real_type() {
         ElementType::F64 => b.f64(),
@@ -64,8 +67,8 @@ pub fn value_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
     }
 }
 
-/// The type in memory, for address arithmetic: its size is the element's size. Complex types are an array of
-/// two parts.
+/// Returns the type in memory, for address arithmetic. Its size is the element's size. A complex type is an
+/// array of two parts.
 pub fn memory_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
     match ty {
         ElementType::F32 => b.f32(),
@@ -75,7 +78,7 @@ pub fn memory_type<'c>(b: &Builder<'c>, ty: ElementType) -> Type<'c> {
     }
 }
 
-/// The element at `index` (an `i64`) of the array of `ty` at `base`.
+/// Loads the element at `index` (an `i64`) of the array of `ty` at `base`.
 pub fn load<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>) -> Elem<'c> {
     let memory = memory_type(b, ty);
     if ty.is_complex() {
@@ -88,7 +91,7 @@ pub fn load<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>) -> 
     Elem::One(from_memory(b, ty, raw))
 }
 
-/// A value as it is held from the value as it is in memory.
+/// Converts a value from its form in memory to its SSA form.
 fn from_memory<'c>(b: &Builder<'c>, ty: ElementType, raw: V<'c>) -> V<'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => raw,
@@ -114,7 +117,7 @@ pub fn store<'c>(b: &Builder<'c>, ty: ElementType, base: V<'c>, index: V<'c>, va
     }
 }
 
-/// A value as it is in memory from the value as it is held.
+/// Converts a value from its SSA form to its form in memory.
 fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => v,
@@ -131,7 +134,7 @@ fn to_memory<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
     }
 }
 
-/// The bits of a real element in an integer of its width, those of a NaN included.
+/// Returns the bits of a real element as an integer of its width, including those of a NaN.
 pub fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, 'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => F::new(b, v).bits(),
@@ -144,7 +147,7 @@ pub fn to_bits<'a, 'c>(b: &'a Builder<'c>, ty: ElementType, v: V<'c>) -> I<'a, '
     }
 }
 
-/// A real element from its bits, in an integer of its width.
+/// Returns the real element with the given bits, an integer of the element's width.
 pub fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c> {
     match ty {
         ElementType::F32 | ElementType::F64 => b.cast(Cast::Bitcast, bits.v, value_type(b, ty)),
@@ -157,7 +160,7 @@ pub fn from_bits<'c>(b: &Builder<'c>, ty: ElementType, bits: I<'_, 'c>) -> V<'c>
     }
 }
 
-/// An element from its bytes in memory, little-endian. Bytes that are missing count as zero.
+/// Returns a constant element from its bytes in memory, little-endian. Missing bytes count as zero.
 pub fn constant<'c>(b: &Builder<'c>, ty: ElementType, bytes: &[u8]) -> Elem<'c> {
     if ty.is_complex() {
         let part = ty.real_type();
@@ -180,7 +183,7 @@ pub fn constant<'c>(b: &Builder<'c>, ty: ElementType, bytes: &[u8]) -> Elem<'c> 
     })
 }
 
-/// A constant that keeps the payload of a NaN.
+/// Returns a constant that keeps the payload of a NaN.
 fn const_f32<'c>(b: &Builder<'c>, value: f32) -> V<'c> {
     if value.is_nan() {
         let bits = b.const_int(b.int(32), i64::from(value.to_bits()));
@@ -189,7 +192,7 @@ fn const_f32<'c>(b: &Builder<'c>, value: f32) -> V<'c> {
     b.const_float(b.f32(), f64::from(value))
 }
 
-/// A constant that keeps the payload of a NaN.
+/// Returns a constant that keeps the payload of a NaN.
 fn const_f64<'c>(b: &Builder<'c>, bits: u64) -> V<'c> {
     let value = f64::from_bits(bits);
     if value.is_nan() {
@@ -216,8 +219,9 @@ pub fn flatten<'c>(elements: &[Elem<'c>]) -> Vec<V<'c>> {
     elements.iter().flat_map(Elem::flatten).collect()
 }
 
-/// `v`, a float as it is held but of any value, rounded to what `ty` represents: to nearest even, overflow and
-/// NaN by the format's rules. No change for `f32`, `f64` and types that are not floats.
+/// Rounds `v`, a float in its SSA form with any value, to a value that `ty` represents. Rounds to nearest
+/// even, with overflow and NaN by the format's rules. Returns `v` unchanged for `f32`, `f64` and types that
+/// are not floats.
 pub fn round_to<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>) -> V<'c> {
     if ty.is_float() { narrow::round_f32(ty, F::new(b, v)).v } else { v }
 }

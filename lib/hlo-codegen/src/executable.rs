@@ -1,4 +1,4 @@
-//! Compiled programs: running them, and what is known about them.
+//! Compiled programs: runs them and describes their parameters, results and memory.
 
 use crate::devices::{Collectives, OtherDevices};
 use crate::jit::Linked;
@@ -15,107 +15,108 @@ use std::alloc::Layout;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// `hlo_main(context, params, outputs, arena, constants) -> status`.
+/// The host function's type: `hlo_main(context, params, outputs, arena, constants) -> status`.
 type Main =
     unsafe extern "C" fn(*const Context, *const *const u8, *const *mut u8, *mut u8, *const *const u8) -> i32;
 
-/// What compiled code assumes of every buffer's address.
+/// The alignment that compiled code assumes for the address of every buffer.
 const ALIGNMENT: usize = crate::kernel_table::BUFFER_ALIGNMENT as usize;
 /// The alignment of the arena and of constants: a cache line.
 pub(crate) const ARENA_ALIGNMENT: usize = 64;
 
-/// Where the time of compilation went.
+/// The duration of each step of a compilation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Schedule, buffer assignment, planning of kernels.
+    /// Scheduling, buffer assignment and planning of kernels.
     pub plan: Duration,
     /// Building and lowering MLIR, summed over threads.
     pub mlir: Duration,
     /// LLVM's optimiser and code generator, summed over threads.
     pub llvm: Duration,
-    /// From the plan to object files, as the clock has it.
+    /// Wall-clock time from the plan to the object files.
     pub compile: Duration,
     /// Linking.
     pub link: Duration,
-    /// True if the code was in a cache, and nothing was compiled.
+    /// Whether the code came from a cache, so that nothing was compiled.
     pub was_kept: bool,
 }
 
-/// Why a run failed.
+/// The reason why a run failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// The number of buffers is not that of the flattened parameters or results.
+    /// The number of buffers differs from the number of leaves of the parameters or of the result.
     #[error("expected {expected} {what} buffers, found {found}")]
     Count {
         /// `input` or `output`.
         what: &'static str,
-        /// The number of leaves.
+        /// Number of leaves.
         expected: usize,
-        /// The number of buffers.
+        /// Number of buffers.
         found: usize,
     },
-    /// A buffer does not have its leaf's size.
+    /// The size of a buffer differs from the size of its leaf.
     #[error("{what} buffer {index} of shape {shape} takes {expected} bytes, found {found}")]
     Size {
         /// `input` or `output`.
         what: &'static str,
-        /// The number of the leaf.
+        /// The index of the leaf.
         index: usize,
-        /// Its shape.
+        /// The shape of the leaf.
         shape: String,
-        /// Its size.
+        /// The size of the leaf in bytes.
         expected: u64,
-        /// The buffer's size.
+        /// The size of the buffer in bytes.
         found: usize,
     },
-    /// There is no memory for a buffer.
+    /// Memory for a buffer could not be allocated. Contains its size in bytes.
     #[error("there is no memory for {}", hlo_ir::human_bytes(*.0))]
     OutOfMemory(u64),
     /// A runtime function failed.
     #[error("{0}")]
     Failed(String),
-    /// A transfer or a collective failed: an infeed without an item that fits, a receive that waits for ever, devices that
-    /// diverge.
+    /// A transfer or a collective failed: for example, an infeed received an item of another shape, a receive
+    /// would wait forever, or the devices diverged.
     #[error("{message}")]
     Transfer {
-        /// The instruction, of the module that was compiled.
+        /// The instruction, in the module that was compiled.
         instruction: InstrId,
-        /// What is wrong, with the instruction's name.
+        /// The error, with the instruction's name.
         message: String,
     },
-    /// A parameter was given away for another result than the program has it for.
+    /// A parameter was donated for an output that is not the one that the program assigns to it.
     #[error("input {input} can't be given away for output {output}: the program's donations are others")]
     Donation {
-        /// The number of the leaf of the parameters.
+        /// The index of the leaf of the parameters.
         input: usize,
-        /// The number of the leaf of the result.
+        /// The index of the leaf of the result.
         output: usize,
     },
-    /// The program was not given what each of its devices needs.
+    /// The number of device runs differs from the number of the program's devices.
     #[error("the program runs on {expected} devices, but was given buffers for {found}")]
     Devices {
-        /// The number of devices.
+        /// Number of devices.
         expected: usize,
-        /// For how many there are buffers.
+        /// Number of devices that buffers were passed for.
         found: usize,
     },
-    /// Another device has failed, which says why.
+    /// Another device failed. Its error contains the reason.
     #[error("another device has failed")]
     Elsewhere,
-    /// Whoever watches the run ended it.
+    /// The watcher stopped the run.
     #[error("the run was stopped")]
     Stopped {
-        /// The loop, of the module that was compiled.
+        /// The loop, in the module that was compiled.
         instruction: Option<InstrId>,
     },
 }
 
-/// The elements of a leaf of the parameters.
+/// The location of the elements of a leaf of the parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// They lie here.
+    /// The elements are in this slice.
     Bytes(&'a [u8]),
-    /// They were given away: they lie in the output of that number, one of [`Executable::donations`], when the run begins.
+    /// The parameter is donated. Its elements are in the output with this index when the run begins. The pair
+    /// must be one of [`Executable::donations`].
     InOutput(usize),
 }
 
@@ -125,7 +126,7 @@ impl<'a> From<&'a [u8]> for Input<'a> {
     }
 }
 
-/// Memory of a given alignment, zero at first.
+/// Memory of a given alignment, initialised to zero.
 struct Block {
     address: *mut u8,
     layout: Layout,
@@ -145,15 +146,15 @@ impl Block {
         if address.is_null() { Err(RunError::OutOfMemory(bytes)) } else { Ok(Self { address, layout }) }
     }
 
-    /// The memory; of an empty block one byte.
+    /// Returns the memory. An empty block has one byte.
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the block owns as many bytes, which are initialised.
+        // SAFETY: the block owns this number of bytes, which are initialised.
         unsafe { std::slice::from_raw_parts_mut(self.address, self.layout.size()) }
     }
 
     fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, RunError> {
         let block = Self::new(bytes.len() as u64, alignment)?;
-        // SAFETY: the block has at least as many bytes and is nobody else's.
+        // SAFETY: the block has at least this number of bytes and nothing else refers to it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), block.address, bytes.len()) };
         Ok(block)
     }
@@ -161,64 +162,65 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout and not freed before.
+        // SAFETY: the memory was allocated with this layout and not freed before.
         unsafe { std::alloc::dealloc(self.address, self.layout) }
     }
 }
 
-/// The constants, and the list of their addresses that compiled code takes.
+/// The constants, and the list of their addresses, which compiled code reads.
 struct Constants {
     _blocks: Vec<Block>,
     addresses: Vec<*const u8>,
 }
 
-// SAFETY: the addresses are those of blocks that live as long and are only read.
+// SAFETY: the addresses point into blocks that live as long as they do and are only read.
 unsafe impl Send for Constants {}
 // SAFETY: as above.
 unsafe impl Sync for Constants {}
 
-/// What a run needs besides its buffers: the arena, and the lists of the addresses of parameters and results.
+/// The memory of a run besides its buffers: the arena, and the lists of the addresses of parameters and
+/// results.
 struct RunMemory {
     arena: Block,
     params: Vec<*const u8>,
     results: Vec<*mut u8>,
 }
 
-// SAFETY: between runs the lists are empty.
+// SAFETY: the lists are empty between runs.
 unsafe impl Send for RunMemory {}
 
-/// A compiled program. It may be run from several threads at once.
+/// A compiled program. Several threads may run it at the same time.
 pub struct Executable {
     main: Main,
-    /// Keeps the code of `main`.
+    /// Keeps the code of `main` alive.
     _linked: Linked,
     context: Context,
     constants: Constants,
     transfers: Vec<Transfer>,
     collectives: Collectives,
     donations: Vec<Donation>,
-    /// The memory of runs that are over, for the next ones.
+    /// The memory of finished runs, which later runs reuse.
     memory: Mutex<Vec<RunMemory>>,
     arena_bytes: u64,
     parameters: Vec<Shape>,
     result: Shape,
-    /// The sizes that compiled code works with.
+    /// The sizes of the leaves inside compiled code, in bytes.
     param_bytes: Vec<u64>,
     output_bytes: Vec<u64>,
-    /// The packing of each parameter's and result's leaf whose layout asks for it.
+    /// The packing of each leaf of parameters and result, if the layout of the leaf requires one.
     param_packing: Vec<Option<Packing>>,
     output_packing: Vec<Option<Packing>>,
     timings: Timings,
 }
 
-/// The packing of each leaf.
+/// Returns the packing of each leaf.
 fn packing<'s>(leaves: impl Iterator<Item = &'s Shape>) -> Vec<Option<Packing>> {
     leaves.map(|l| l.as_array().and_then(Packing::of)).collect()
 }
 
-/// The sizes of the caller's buffers.
+/// Returns the sizes of the caller's buffers.
 fn outside<'a>(sizes: &'a [u64], packing: &'a [Option<Packing>]) -> impl ExactSizeIterator<Item = u64> + 'a {
-    // A packed element takes one byte inside.
+    // Inside compiled code, a packed element takes one byte.
     let size = |(&size, packing): (&u64, &Option<Packing>)| match packing {
         Some(p) => p.packed_size(size as usize) as u64,
         None => size,
@@ -237,10 +239,10 @@ impl std::fmt::Debug for Executable {
 }
 
 impl Executable {
-    /// The program of a plan.
+    /// Creates the executable of a plan.
     ///
     /// # Safety
-    /// `main` is the host function of `plan`, and `linked` keeps its code.
+    /// `main` is the host function of `plan`, and `linked` keeps its code alive.
     pub(crate) unsafe fn new(
         module: &Module,
         plan: Plan,
@@ -260,7 +262,7 @@ impl Executable {
         let param_packing = packing(parameters.iter().flat_map(|p| p.leaves()));
         let output_packing = packing(result.leaves().into_iter());
         Ok(Self {
-            // SAFETY: the caller's promise; the host function has this signature.
+            // SAFETY: guaranteed by the caller. The host function has this signature.
             main: unsafe { std::mem::transmute::<*const (), Main>(main) },
             _linked: linked,
             context,
@@ -280,43 +282,48 @@ impl Executable {
         })
     }
 
-    /// The program's devices and collectives.
+    /// Returns the program's devices and collectives.
     pub(crate) fn collectives(&self) -> &Collectives {
         &self.collectives
     }
 
-    /// The shapes of the parameters, as the module's `entry_computation_layout` has them if there is one. Input buffers are laid out by the layouts of their leaves: elements of a layout with `E(4)` are packed.
+    /// Returns the shapes of the parameters, as in the module's `entry_computation_layout` if it has one.
+    /// Each leaf's layout determines the format of its input buffer: a layout with `E(4)` packs the elements.
     pub fn parameters(&self) -> &[Shape] {
         &self.parameters
     }
 
-    /// The shape of the result, as the module's `entry_computation_layout` has it if there is one. Output buffers are laid out by the layouts of its leaves.
+    /// Returns the shape of the result, as in the module's `entry_computation_layout` if it has one. Each
+    /// leaf's layout determines the format of its output buffer.
     pub fn result(&self) -> &Shape {
         &self.result
     }
 
-    /// Which parameters may be given away, and for which leaves of the result.
+    /// Returns the parameters that may be donated, and the leaf of the result that each of them may be
+    /// donated for.
     pub fn donations(&self) -> &[Donation] {
         &self.donations
     }
 
-    /// The size of the arena for temporaries: the most bytes that they take at a time.
+    /// Returns the size of the arena for temporaries, in bytes: the maximum that live temporaries take at the
+    /// same time.
     pub fn arena_bytes(&self) -> u64 {
         self.arena_bytes
     }
 
-    /// Where the time of compilation went.
+    /// Returns the duration of each step of the compilation.
     pub fn timings(&self) -> Timings {
         self.timings
     }
 
-    /// The number of threads that a run uses, the caller's included.
+    /// Returns the number of threads that a run uses, including the calling thread.
     pub fn threads(&self) -> usize {
         self.context.threads()
     }
 
-    /// Runs on one buffer a flattened parameter leaf and returns one a flattened result leaf (empty for tokens).
-    /// Infeeds and outfeeds need a host: see [`Executable::run_with_host`].
+    /// Runs the program on one buffer per flattened parameter leaf. Returns one buffer per flattened result
+    /// leaf (empty for tokens). Programs with infeeds and outfeeds need a host: see
+    /// [`Executable::run_with_host`].
     ///
     /// # Errors
     /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
@@ -324,7 +331,7 @@ impl Executable {
         self.run_with_host(inputs, &mut NoHost)
     }
 
-    /// As [`Executable::run`], with what infeeds and outfeeds read from and write to.
+    /// Like [`Executable::run`], with a host that infeeds read from and outfeeds write to.
     ///
     /// # Errors
     /// Those of [`Executable::run_watched`], and [`RunError::OutOfMemory`] for a result.
@@ -343,9 +350,12 @@ impl Executable {
         Ok(outputs)
     }
 
-    /// Runs on one buffer a flattened parameter leaf and writes one a flattened result leaf. Nothing is allocated
-    /// after the first run (by each thread that takes part after its first) if buffers start at multiples of 16 bytes
-    /// (others are copied), no layout packs elements, nothing is transferred and no custom call is made.
+    /// Runs the program on one buffer per flattened parameter leaf and writes one buffer per flattened result
+    /// leaf.
+    ///
+    /// After the first run nothing is allocated (in each participating thread, after that thread's first run)
+    /// under these conditions: buffers start at multiples of 16 bytes (other buffers are copied), no layout
+    /// packs elements, and the program has no transfers and no custom calls.
     ///
     /// # Errors
     /// Those of [`Executable::run_watched`].
@@ -358,14 +368,19 @@ impl Executable {
         self.run_watched(inputs, outputs, host, None)
     }
 
-    /// As [`Executable::run_into`], on inputs that may be given away (others are slices, or [`Input::Bytes`]), and while another
-    /// thread may look where the run is, and end it at the next round of a loop. What the outputs hold then is open.
+    /// Like [`Executable::run_into`], but inputs may be donated, and another thread may watch the run. Inputs
+    /// that are not donated are slices or [`Input::Bytes`]. The watcher can read which instruction the run
+    /// has reached, and can stop the run at the next iteration of a loop. After a stop or an error, the
+    /// contents of the outputs are unspecified.
     ///
     /// # Errors
-    /// [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes, [`RunError::Donation`] if an input is given away
-    /// for an output that is none of its, [`RunError::OutOfMemory`] for the temporaries, [`RunError::Devices`] if the program has
-    /// several devices ([`Executable::run_on_devices`]), and what the run itself ends with: a failed call of the runtime, a
-    /// transfer that the host refuses, or the watcher's stop.
+    /// - [`RunError::Count`] and [`RunError::Size`] if buffers do not fit the shapes.
+    /// - [`RunError::Donation`] if an input is donated for an output that is not one of its
+    ///   [`Executable::donations`].
+    /// - [`RunError::OutOfMemory`] if the temporaries cannot be allocated.
+    /// - [`RunError::Devices`] if the program has several devices ([`Executable::run_on_devices`]).
+    /// - The error of the run itself: a runtime function that failed, a transfer that the host rejected, or
+    ///   the watcher's stop.
     pub fn run_watched<'a, I: Copy + Into<Input<'a>>>(
         &self,
         inputs: &[I],
@@ -379,7 +394,7 @@ impl Executable {
         }
     }
 
-    /// As [`Executable::run_watched`], on one of several devices.
+    /// Like [`Executable::run_watched`], but on one of several devices.
     pub(crate) fn run_among<'a, I: Copy + Into<Input<'a>>>(
         &self,
         inputs: &[I],
@@ -419,7 +434,7 @@ impl Executable {
         outcome
     }
 
-    /// A run on buffers whose sizes were checked.
+    /// Runs the program on buffers whose sizes were checked.
     fn run_in<'a, I: Copy + Into<Input<'a>>>(
         &self,
         memory: &mut RunMemory,
@@ -429,7 +444,7 @@ impl Executable {
         others: OtherDevices<'_>,
     ) -> Result<(), RunError> {
         let RunMemory { arena, params, results } = memory;
-        // Outputs that are not aligned, or packed, are computed elsewhere and copied.
+        // Outputs that are unaligned or packed are computed in a temporary block and copied.
         let mut detours = Vec::new();
         for (i, output) in outputs.iter_mut().enumerate() {
             results.push(if is_aligned(output) && self.output_packing[i].is_none() {
@@ -445,7 +460,7 @@ impl Executable {
         for (i, &input) in inputs.iter().enumerate() {
             let input: &[u8] = match input.into() {
                 Input::Bytes(bytes) => bytes,
-                // The program finds its elements where it will write the result.
+                // The elements are already in the buffer that the program writes the result to.
                 Input::InOutput(output)
                     if is_aligned(outputs[output]) && self.output_packing[output].is_none() =>
                 {
@@ -472,8 +487,9 @@ impl Executable {
         let mut run = Run::new(&self.transfers, host, others);
         let words = watch.map(Watch::words);
         let (failure, collective) = self.context.with_transfers(&mut run, words, others, |context| {
-            // SAFETY: every buffer has the size and alignment that the plan gave it, checked above; outputs and the
-            // arena are exclusively ours; the context lives as long as the call.
+            // SAFETY: every buffer has the size and alignment that the plan gave it, which was checked above.
+            // This run has exclusive access to the outputs and the arena. The context lives as long as the
+            // call.
             let status =
                 unsafe { (self.main)(context, params.as_ptr(), results.as_ptr(), arena.address, constants) };
             ((status != 0).then(|| context.take_error()), context.take_failed_collective())
@@ -523,7 +539,7 @@ fn is_aligned(bytes: &[u8]) -> bool {
     bytes.as_ptr().addr().is_multiple_of(ALIGNMENT)
 }
 
-/// Compares buffers with what the program takes.
+/// Compares the number and sizes of buffers with those that the program expects.
 fn check<'s>(
     what: &'static str,
     shapes: impl FnOnce() -> Vec<&'s Shape>,

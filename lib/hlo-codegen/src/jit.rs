@@ -1,8 +1,8 @@
-//! From MLIR to machine code: lowering to the LLVM dialect, LLVM's optimiser and code generator, and linking
-//! into this process.
+//! Compilation of MLIR to machine code: lowering to the LLVM dialect, LLVM's optimiser and code generator,
+//! and linking into this process.
 //!
-//! Each MLIR module is compiled in an LLVM context of its own, so that several are compiled at the same time;
-//! the object files are then linked together by ORC.
+//! Each MLIR module is compiled in its own LLVM context, so that several modules compile at the same time.
+//! ORC then links the object files.
 
 use crate::aot::Target;
 use llvm_sys::core::*;
@@ -26,7 +26,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::rc::Rc;
 use std::sync::{Once, OnceLock};
 
-/// An MLIR context with the dialects that the code generator uses, and nothing else.
+/// Returns an MLIR context with only the dialects that the code generator uses.
 pub fn context() -> Context {
     let context = Context::new_with_threading(false);
     for dialect in [DialectHandle::arith(), DialectHandle::scf(), DialectHandle::cf(), DialectHandle::llvm()]
@@ -37,10 +37,10 @@ pub fn context() -> Context {
     context
 }
 
-/// Lowers a module to the LLVM dialect in place. An error quotes what MLIR said.
+/// Lowers a module to the LLVM dialect in place. Errors quote MLIR's diagnostics.
 ///
 /// # Errors
-/// The module is not valid MLIR, or a pass fails on it: a bug of whoever built it.
+/// The module is not valid MLIR, or a pass fails on it. Both are bugs of the code that built the module.
 pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Result<(), String> {
     let messages = Rc::new(RefCell::new(Vec::new()));
     let sink = messages.clone();
@@ -60,22 +60,22 @@ pub fn lower_to_llvm_dialect(context: &Context, module: &mut Module<'_>) -> Resu
     result.map_err(|e| format!("{e}: {}", messages.borrow().join("; ")))
 }
 
-/// A module as text that MLIR's tools read, with the places that operations come from.
+/// Returns a module as text that MLIR's tools can read, with the source locations of operations.
 ///
 /// # Errors
-/// What MLIR prints is no UTF-8.
+/// MLIR's output is not valid UTF-8.
 pub fn text(module: &Module<'_>) -> Result<Vec<u8>, String> {
     let flags = OperationPrintingFlags::new().enable_debug_info(true, false);
     let text = module.as_operation().to_string_with_flags(flags);
     text.map(String::into_bytes).map_err(|e| e.to_string())
 }
 
-/// Takes an LLVM error's message.
+/// Converts an LLVM error to its message, and frees it.
 pub(crate) fn check(error: LLVMErrorRef) -> Result<(), String> {
     if error.is_null() {
         return Ok(());
     }
-    // SAFETY: a non-null error has a message, which is ours to free.
+    // SAFETY: a non-null error has a message, which the caller must free.
     unsafe {
         let text = LLVMGetErrorMessage(error);
         let message = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -84,12 +84,12 @@ pub(crate) fn check(error: LLVMErrorRef) -> Result<(), String> {
     }
 }
 
-/// Takes a message that LLVM allocated.
+/// Copies a message that LLVM allocated, and frees it.
 pub(crate) fn take_message(text: *mut c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: LLVM gives a NUL-terminated string that is ours to free.
+    // SAFETY: LLVM returns a NUL-terminated string, which the caller must free.
     unsafe {
         let message = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeMessage(text);
@@ -99,7 +99,8 @@ pub(crate) fn take_message(text: *mut c_char) -> String {
 
 fn initialize_target() {
     static ONCE: Once = Once::new();
-    // SAFETY: the functions only register the target with LLVM; `Once` keeps them from running twice at a time.
+    // SAFETY: the functions only register the target with LLVM. `Once` ensures that they do not run twice at
+    // the same time.
     ONCE.call_once(|| unsafe {
         #[cfg(target_arch = "x86_64")]
         {
@@ -118,45 +119,47 @@ fn initialize_target() {
     });
 }
 
-/// Sets the options of LLVM that hold for the whole process.
+/// Sets the LLVM options that apply to the whole process.
 fn set_options() {
     static ONCE: Once = Once::new();
-    // `HashRecognize`, which looks for checksums, follows every path from a value to its operands' operands: in loops
-    // that use values several times it takes exponential time.
+    // `HashRecognize`, which looks for checksums, follows every path from a value to the operands of its
+    // operands. In loops that use values several times, it takes exponential time.
     let arguments = [c"hlo", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
-    // SAFETY: there are as many strings, all NUL-terminated; `Once` keeps options from being set twice at a time.
+    // SAFETY: the array contains this number of strings, all NUL-terminated. `Once` ensures that options are
+    // not set twice at the same time.
     ONCE.call_once(|| unsafe {
         LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
     });
 }
 
-/// What to generate.
+/// The kind of output to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
     /// An object file.
     Object,
     /// Assembly text.
     Assembly,
-    /// LLVM IR as text: what the code is generated from, after LLVM's passes.
+    /// LLVM IR as text, after LLVM's passes and before code generation.
     Ir,
 }
 
-/// How hard LLVM tries.
+/// The optimisation level of LLVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Loops that matter: vectorise, unroll.
+    /// Full optimisation, with vectorised and unrolled loops: for kernels.
     Full,
-    /// Straight-line calls, such as the host function: no loop optimisation.
+    /// No loop optimisation: for straight-line calls, such as the host function.
     Low,
-    /// Not at all: compilation takes a fraction of the time, the code is several times slower.
+    /// No optimisation. Compilation takes a fraction of the time, and the code is several times slower.
     None,
 }
 
-/// This computer's CPU and its features as LLVM calls them. To find that out takes a while on a virtual machine.
+/// Returns this computer's CPU and its features in LLVM's notation. Detecting them takes some time on a
+/// virtual machine.
 pub(crate) fn host_cpu() -> &'static (CString, CString) {
     static HOST: OnceLock<(CString, CString)> = OnceLock::new();
     HOST.get_or_init(|| {
-        // SAFETY: both strings are NUL-terminated and ours to free.
+        // SAFETY: both strings are NUL-terminated and must be freed by the caller.
         unsafe {
             [LLVMGetHostCPUName(), LLVMGetHostCPUFeatures()]
                 .map(|text| {
@@ -169,10 +172,10 @@ pub(crate) fn host_cpu() -> &'static (CString, CString) {
     })
 }
 
-/// LLVM's version.
+/// Returns LLVM's version.
 pub(crate) fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: the function writes three numbers.
+    // SAFETY: the function only writes the three numbers.
     unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) };
     format!("{major}.{minor}.{patch}")
 }
@@ -181,11 +184,11 @@ pub(crate) fn version() -> String {
 pub(crate) struct TargetMachine(LLVMTargetMachineRef);
 
 impl TargetMachine {
-    /// That for this computer's CPU.
+    /// Creates the target machine of this computer's CPU.
     fn host(effort: Effort) -> Result<Self, String> {
         initialize_target();
         let (cpu, features) = host_cpu();
-        // SAFETY: the string is NUL-terminated and freed after its use.
+        // SAFETY: the string is NUL-terminated and freed after its last use.
         unsafe {
             let triple = LLVMGetDefaultTargetTriple();
             let machine = Self::new(CStr::from_ptr(triple), cpu, features, effort);
@@ -194,14 +197,14 @@ impl TargetMachine {
         }
     }
 
-    /// That for another machine.
+    /// Creates the target machine of another machine.
     pub(crate) fn of(target: &Target, effort: Effort) -> Result<Self, String> {
         crate::aot::target::initialize();
         Self::new(target.triple(), target.cpu(), target.features(), effort)
     }
 
     fn new(triple: &CStr, cpu: &CStr, features: &CStr, effort: Effort) -> Result<Self, String> {
-        // SAFETY: every string is NUL-terminated; LLVM copies what it keeps.
+        // SAFETY: every string is NUL-terminated. LLVM copies the strings that it keeps.
         unsafe {
             let mut target = std::ptr::null_mut();
             let mut message = std::ptr::null_mut();
@@ -233,7 +236,7 @@ impl TargetMachine {
 }
 
 impl TargetMachine {
-    /// LLVM's pointer, alive as long as this is.
+    /// Returns LLVM's pointer, which is valid as long as `self`.
     pub(crate) fn raw(&self) -> LLVMTargetMachineRef {
         self.0
     }
@@ -241,15 +244,15 @@ impl TargetMachine {
 
 impl Drop for TargetMachine {
     fn drop(&mut self) {
-        // SAFETY: made by LLVMCreateTargetMachine and not freed before.
+        // SAFETY: created by LLVMCreateTargetMachine and not freed before.
         unsafe { LLVMDisposeTargetMachine(self.0) }
     }
 }
 
-/// Compiles a module in the LLVM dialect to an object file, assembly or LLVM IR for this computer's CPU.
+/// Compiles a module in the LLVM dialect for this computer's CPU to an object file, assembly or LLVM IR.
 ///
 /// # Errors
-/// LLVM has no code generator for this CPU, or the module can not be translated.
+/// LLVM has no code generator for this CPU, or the module cannot be translated.
 pub fn compile(
     context: &Context,
     module: &Module<'_>,
@@ -259,7 +262,7 @@ pub fn compile(
     compile_for(context, module, &TargetMachine::host(effort)?, effort, file_type)
 }
 
-/// As [`compile`], for a machine.
+/// Like [`compile`], but for a given machine.
 pub(crate) fn compile_for(
     context: &Context,
     module: &Module<'_>,
@@ -267,7 +270,7 @@ pub(crate) fn compile_for(
     effort: Effort,
     file_type: FileType,
 ) -> Result<Vec<u8>, String> {
-    // SAFETY: the LLVM context outlives its module; both are freed below on every path.
+    // SAFETY: the LLVM context outlives its module. Both are freed below on every path.
     unsafe {
         let llvm = LLVMContextCreate();
         let result = translate(context, module, llvm).and_then(|ir| {
@@ -283,13 +286,13 @@ pub(crate) fn compile_for(
 /// Translates a module in the LLVM dialect to LLVM IR.
 ///
 /// # Safety
-/// `llvm` is alive, and the module that this gives is freed before it.
+/// `llvm` is alive, and the returned module must be freed before it.
 pub(crate) unsafe fn translate(
     context: &Context,
     module: &Module<'_>,
     llvm: LLVMContextRef,
 ) -> Result<LLVMModuleRef, String> {
-    // SAFETY: the MLIR module is alive, and so is the LLVM context by the caller's promise.
+    // SAFETY: the MLIR module is alive. The caller guarantees that the LLVM context is alive.
     unsafe {
         mlir_sys::mlirRegisterAllLLVMTranslations(context.to_raw());
         let ir: LLVMModuleRef =
@@ -301,21 +304,24 @@ pub(crate) unsafe fn translate(
     }
 }
 
-/// What kernels need of LLVM's O3 pipeline: loops in canonical form, invariants out of them, vectors. Measured
-/// against `default<O3>`, it takes a third less time and gives code of the same speed: there are no calls to
-/// inline, no globals, no loops that the code generator did not write. (`no-verify-fixpoint`: a combination that
-/// needs another round would otherwise end the process.)
+/// The passes of LLVM's O3 pipeline that kernels need: canonical loops, loop-invariant code motion and
+/// vectorisation.
+///
+/// Measured against `default<O3>`, this pipeline takes a third less time and produces equally fast code.
+/// Kernels have no calls to inline, no globals, and no loops except those that the code generator emits.
+/// (Without `no-verify-fixpoint`, an instcombine pass that needs another iteration would abort the process.)
 const KERNEL_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial>),\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-idiom,loop-deletion),loop-vectorize,\
     instcombine<no-verify-fixpoint>,simplifycfg,early-cse,loop-mssa(licm))";
 
-/// What the host function needs: values in registers, invariants out of its loops. The passes that look for
-/// redundant stores and copies are left out: they take quadratic time in functions of thousands of steps.
+/// The passes that the host function needs: values in registers and loop-invariant code motion. The pipeline
+/// omits the passes that look for redundant stores and copies, because they take quadratic time in functions
+/// of thousands of steps.
 const HOST_PASSES: &CStr = c"function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
     loop-mssa(loop-rotate,licm),early-cse,simplifycfg)";
 
-/// Runs LLVM's passes over a module.
+/// Runs LLVM's passes on a module.
 ///
 /// # Safety
 /// `ir` is a valid module.
@@ -325,7 +331,7 @@ pub(crate) unsafe fn optimize(
     effort: Effort,
 ) -> Result<(), String> {
     set_options();
-    // SAFETY: `ir` and `machine` are valid; the options are freed after use.
+    // SAFETY: `ir` and `machine` are valid. The options are freed after use.
     unsafe {
         let layout = LLVMCreateTargetDataLayout(machine.0);
         LLVMSetModuleDataLayout(ir, layout);
@@ -350,7 +356,7 @@ pub(crate) unsafe fn optimize(
     }
 }
 
-/// Generates code.
+/// Generates code for a module.
 ///
 /// # Safety
 /// `ir` is a valid module.
@@ -362,7 +368,7 @@ pub(crate) unsafe fn emit(
     let file_type = match file_type {
         FileType::Object => LLVMCodeGenFileType::LLVMObjectFile,
         FileType::Assembly => LLVMCodeGenFileType::LLVMAssemblyFile,
-        // SAFETY: `ir` is valid, and the text that LLVM gives, NUL-terminated, is freed once it is copied.
+        // SAFETY: `ir` is valid. LLVM's text is NUL-terminated and is freed after it is copied.
         FileType::Ir => unsafe {
             let text = LLVMPrintModuleToString(ir);
             let copy = CStr::from_ptr(text).to_bytes().to_vec();
@@ -370,7 +376,7 @@ pub(crate) unsafe fn emit(
             return Ok(copy);
         },
     };
-    // SAFETY: `ir` and `machine` are valid; the buffer is copied before it is freed.
+    // SAFETY: `ir` and `machine` are valid. The buffer is copied before it is freed.
     unsafe {
         let mut message = std::ptr::null_mut();
         let mut buffer = std::ptr::null_mut();
@@ -385,18 +391,20 @@ pub(crate) unsafe fn emit(
     }
 }
 
-/// A linker that tells debuggers and profilers of what it links: the one of LLVM's linkers that has listeners.
+/// Creates a linker that informs debuggers and profilers about the code that it links. RTDyld is the only
+/// linker of LLVM that supports listeners.
 extern "C" fn observed_linking_layer(
     _: *mut c_void,
     session: LLVMOrcExecutionSessionRef,
     _: *const c_char,
 ) -> LLVMOrcObjectLayerRef {
-    // SAFETY: the session is the one that the layer is made for; the listeners live as long as the process.
+    // SAFETY: the session is the one that the layer is created for. The listeners live as long as the
+    // process.
     unsafe {
-        // Sections lie next to each other, so that references between them reach.
+        // The sections are adjacent, so that references between them are in range.
         let layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManagerReserveAlloc(session, 1);
         for listener in [LLVMCreateGDBRegistrationListener(), LLVMCreatePerfJITEventListener()] {
-            // An LLVM that is built without one of them has none.
+            // The listener is null if LLVM was built without support for it.
             if !listener.is_null() {
                 LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listener);
             }
@@ -405,26 +413,27 @@ extern "C" fn observed_linking_layer(
     }
 }
 
-/// Object files linked into this process. The code stays until this is dropped.
+/// Object files linked into this process. The code stays loaded until this value is dropped.
 pub struct Linked(LLVMOrcLLJITRef);
 
-// SAFETY: ORC's sessions may be used from any thread; after `link` only lookups happen.
+// SAFETY: ORC's sessions may be used from any thread. After `link`, only lookups happen.
 unsafe impl Send for Linked {}
 // SAFETY: as above.
 unsafe impl Sync for Linked {}
 
 impl Linked {
-    /// Links object files with each other and with `symbols` (name and address). Debuggers and profilers are told
-    /// of the code if it is `observed`.
+    /// Links object files with each other and with `symbols` (name and address). If `observed` is set,
+    /// debuggers and profilers are informed about the code.
     ///
     /// # Errors
-    /// LLVM refuses an object file, or a name has a NUL in it.
+    /// LLVM rejects an object file, or a name contains a NUL.
     pub fn link(objects: &[Vec<u8>], symbols: &[(&str, *const ())], observed: bool) -> Result<Self, String> {
         initialize_target();
-        // SAFETY: ORC takes ownership of builders and buffers as commented; strings are NUL-terminated.
+        // SAFETY: ORC takes ownership of builders and buffers as commented. Strings are NUL-terminated.
         unsafe {
             let builder = LLVMOrcCreateLLJITBuilder();
-            // It compiles nothing, but would look for the CPU's features by itself.
+            // The machine is given because ORC would otherwise detect the CPU's features again. It compiles
+            // nothing.
             let machine = std::mem::ManuallyDrop::new(TargetMachine::host(Effort::None)?);
             LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
                 builder,
@@ -441,7 +450,7 @@ impl Linked {
             check(LLVMOrcCreateLLJIT(&mut jit, builder))?;
             let linked = Self(jit);
             let dylib = LLVMOrcLLJITGetMainJITDylib(jit);
-            // What the code generator itself calls: memcpy, memset, fmod, ….
+            // Resolves the functions that the code generator itself calls: memcpy, memset, fmod, ….
             let mut process = std::ptr::null_mut();
             check(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
                 &mut process,
@@ -478,10 +487,10 @@ impl Linked {
         }
     }
 
-    /// The address of a function.
+    /// Returns the address of a function.
     ///
     /// # Errors
-    /// No object file has a function of that name.
+    /// No object file contains a function of that name.
     pub fn lookup(&self, name: &str) -> Result<*const (), String> {
         let name = CString::new(name).map_err(|_| "a symbol with a NUL".to_string())?;
         let mut address: LLVMOrcExecutorAddress = 0;
@@ -493,7 +502,7 @@ impl Linked {
 
 impl Drop for Linked {
     fn drop(&mut self) {
-        // SAFETY: made by LLVMOrcCreateLLJIT and not freed before. An error here has nobody to go to.
+        // SAFETY: created by LLVMOrcCreateLLJIT and not freed before. An error here cannot be reported.
         let _ = check(unsafe { LLVMOrcDisposeLLJIT(self.0) });
     }
 }

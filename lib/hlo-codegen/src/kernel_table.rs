@@ -1,4 +1,4 @@
-//! The kernels of a program: which calls are the same code, and the functions that they become.
+//! The table of a program's kernels: finds calls with equal code, and emits the functions of kernels.
 
 use crate::builder::{Builder, ModuleBuilder, PointerFacts, Signature, V};
 use crate::kernels::{KernelShape, KernelSpec, emit_kernel, plan_kernel};
@@ -8,12 +8,13 @@ use hlo_plan::{BufferRef, KernelCall, Plan, Refusal, Step};
 use melior::ir::Type;
 use std::collections::HashMap;
 
-/// Every buffer starts at a multiple of this.
+/// The alignment of every buffer in bytes.
 pub const BUFFER_ALIGNMENT: u32 = 16;
 
-/// More addresses than that are passed in a list.
+/// Maximum number of addresses that are passed as separate arguments. A kernel with more receives a list.
 const MAX_PASSED: usize = 32;
-/// Kernels of more buffers have no parameter for each: LLVM knows less of these then, which takes less time.
+/// Maximum number of buffers for which a kernel has one parameter each. Without these parameters, LLVM knows
+/// less about the buffers, which shortens compilation.
 const MAX_PARAMETERS: usize = 512;
 
 /// One call of a kernel.
@@ -23,19 +24,19 @@ pub struct KernelUse {
     pub spec: KernelSpec,
     /// The buffer of each slot.
     pub buffers: Vec<BufferRef>,
-    /// How it runs.
+    /// The kernel's loop structure.
     pub shape: KernelShape,
-    /// The kernel's number; `None` if its code stands in the host function.
+    /// The kernel's number, or `None` if its code is part of the host function.
     pub kernel: Option<usize>,
 }
 
 impl KernelUse {
-    /// True if the call is split over the threads.
+    /// Returns whether the call is split over threads.
     pub fn is_parallel(&self) -> bool {
         self.kernel.is_some() && self.shape.grain < self.shape.iterations
     }
 
-    /// True if it is called by the entry that takes a list of addresses.
+    /// Returns whether the host function calls the entry that takes a list of addresses.
     pub fn takes_list(&self) -> bool {
         self.is_parallel() || self.kernel.is_some() && self.buffers.len() > MAX_PASSED
     }
@@ -44,22 +45,22 @@ impl KernelUse {
 /// A kernel that is a function of its own.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The function's name: with a number, and the instruction that it computes first.
+    /// The function's name, which contains a number and the first instruction that the kernel computes.
     pub name: String,
     /// The description of its first use.
     pub spec: KernelSpec,
-    /// A measure of the time that its compilation takes.
+    /// A measure of its compile time.
     pub code_size: usize,
 }
 
 impl Kernel {
-    /// The name of the entry for `hlo_rt_parallel_for`.
+    /// Returns the name of the entry for `hlo_rt_parallel_for`.
     pub fn parallel_name(&self) -> String {
         parallel_name(&self.name)
     }
 }
 
-/// The name of a kernel's entry for `hlo_rt_parallel_for`.
+/// Returns the name of a kernel's entry for `hlo_rt_parallel_for`.
 pub fn parallel_name(name: &str) -> String {
     format!("{name}_parallel")
 }
@@ -69,18 +70,18 @@ pub fn parallel_name(name: &str) -> String {
 pub struct KernelTable {
     uses: Vec<KernelUse>,
     kernels: Vec<Kernel>,
-    /// The number of calls before those of each of the plan's bodies.
+    /// The number of kernel calls before those of each body of the plan.
     starts: Vec<usize>,
-    /// What the tiny kernels in the host function add up to.
+    /// Total code size of the tiny kernels in the host function.
     inlined: usize,
 }
 
-/// The most code of tiny kernels that goes into the host function: what comes after is called, so that compile time
-/// stays linear in the number of instructions.
+/// Maximum total code size of tiny kernels in the host function. Kernels beyond it are called, so that
+/// compile time stays linear in the number of instructions.
 const MAX_INLINED: usize = 4096;
 
 impl KernelTable {
-    /// Plans the kernels that the steps call. All instructions that can't be compiled are reported.
+    /// Plans the kernels that the steps call. Reports all instructions that cannot be compiled.
     pub fn new(module: &Module, plan: &Plan) -> Result<Self, Vec<Diag>> {
         let mut table = Self::default();
         let mut errors = Vec::new();
@@ -98,18 +99,18 @@ impl KernelTable {
         if errors.is_empty() { Ok(table) } else { Err(errors) }
     }
 
-    /// The number of calls before those of one of [`Plan::bodies`].
+    /// Returns the number of kernel calls before those of a body, an index into [`Plan::bodies`].
     pub fn start(&self, body: usize) -> usize {
         self.starts.get(body).copied().unwrap_or(0)
     }
 
-    /// The calls, in the order of [`Plan::bodies`] and their steps (a loop's condition before its body, branches in
-    /// order).
+    /// Returns the calls in the order of [`Plan::bodies`] and their steps (a loop's condition before its
+    /// body, branches in order).
     pub fn uses(&self) -> &[KernelUse] {
         &self.uses
     }
 
-    /// The kernels that are functions.
+    /// Returns the kernels that are functions.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
@@ -166,7 +167,7 @@ impl KernelTable {
     }
 }
 
-/// The description of a call, and the buffer of each slot: equal buffers are one slot.
+/// Returns the description of a call, and the buffer of each slot. Equal buffers share a slot.
 fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
     let mut buffers: Vec<BufferRef> = Vec::new();
     let mut known: HashMap<BufferRef, usize> = HashMap::new();
@@ -183,8 +184,8 @@ fn spec(call: &KernelCall<BufferRef>) -> (KernelSpec, Vec<BufferRef>) {
     (spec, buffers)
 }
 
-/// The parameters of a kernel with so many buffers: their addresses, then the range of iterations. `None` if it has the
-/// entry with a list only.
+/// Returns the parameters of a kernel with this number of buffers: their addresses, then the range of
+/// iterations. Returns `None` if the kernel only has the entry with a list.
 pub fn parameters<'c>(
     functions: &ModuleBuilder<'c>,
     slots: usize,
@@ -195,7 +196,7 @@ pub fn parameters<'c>(
     addresses.map(|a| a.chain([(functions.int(64), None); 2]).collect())
 }
 
-/// The parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
+/// Returns the parameters of a kernel's parallel entry: the array of addresses, then the range of iterations.
 pub fn parallel_parameters<'c>(functions: &ModuleBuilder<'c>) -> [(Type<'c>, Option<PointerFacts>); 3] {
     [(functions.ptr(), None), (functions.int(64), None), (functions.int(64), None)]
 }

@@ -1,4 +1,4 @@
-//! HLO to MLIR to machine code.
+//! Code generation: compiles HLO to MLIR and to machine code.
 //!
 //! ```text
 //! Module → hlo_plan::Plan → kernels and the host function in MLIR → object files → Executable

@@ -1,5 +1,5 @@
-//! The other end of a compiled program's transfers: the host for infeeds and outfeeds, another device, or a queue for
-//! each channel where a device sends to itself.
+//! The runtime side of a compiled program's transfers. Infeeds and outfeeds use the host. Sends and receives
+//! use another device, or a queue per channel if a device sends to itself.
 
 use crate::devices::OtherDevices;
 use hlo_communicator::{Failure, MAX_OWN_UNDER_WAY};
@@ -18,15 +18,15 @@ pub(crate) struct Transfer {
     name: String,
     kind: Kind,
     channel: Option<i64>,
-    /// What is moved.
+    /// The shape of the transferred value.
     shape: Shape,
-    /// The number of arrays in it.
+    /// The number of arrays in the value.
     arrays: usize,
-    /// What to say if it waits for ever.
+    /// The error message if the transfer would wait forever.
     stuck: String,
-    /// What an outfeed tells the host besides.
+    /// The configuration that an outfeed passes to the host with the value.
     config: HloString,
-    /// Of a transfer between devices: who sends to whom.
+    /// Pairs of source and target device of a transfer between devices.
     pairs: Vec<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ enum Kind {
     Receive,
 }
 
-/// The transfers that a plan numbers.
+/// Returns the transfers that a plan numbers.
 pub(crate) fn transfers(module: &Module, ids: &[InstrId]) -> Vec<Transfer> {
     ids.iter().map(|&id| transfer(module, id)).collect()
 }
@@ -68,10 +68,10 @@ fn transfer(module: &Module, id: InstrId) -> Transfer {
 /// The arrays of one value, row-major.
 type Item = VecDeque<AlignedBytes>;
 
-/// What was sent on a channel and not received yet.
+/// The values that were sent on a channel and not received yet.
 #[derive(Default)]
 struct Channel {
-    /// With the number of the transfer that sent it.
+    /// Each value with the number of the transfer that sent it.
     under_way: VecDeque<(usize, Item)>,
     /// The bytes of all of them.
     bytes: usize,
@@ -88,7 +88,7 @@ pub(crate) struct Run<'a> {
     /// The instruction that failed.
     failed: Option<InstrId>,
     others: OtherDevices<'a>,
-    /// How the communication with other devices ended, if it did.
+    /// The failure that ended the communication with other devices, if any.
     ended: Option<Failure>,
 }
 
@@ -98,23 +98,24 @@ impl<'a> Run<'a> {
         Self { transfers, host, channels, item, failed: None, others, ended: None }
     }
 
-    /// True if a transfer ended because another device has failed.
+    /// Returns whether a transfer ended because another device failed.
     pub(crate) fn failed_elsewhere(&self) -> bool {
         self.ended == Some(Failure::Elsewhere)
     }
 
-    /// True if a transfer ended because the run was told to end.
+    /// Returns whether a transfer ended because the run was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.ended == Some(Failure::Stopped)
     }
 
-    /// The devices that this one sends to and receives from in a transfer, if it is not with itself.
+    /// Returns the devices that this device sends to and receives from in a transfer, or `None` if it
+    /// transfers to itself.
     fn ends(&self, transfer: &Transfer) -> Option<(Option<usize>, Option<usize>)> {
         let own = self.others?.device();
         (!transfer.pairs.contains(&(own, own))).then(|| devices::ends(&transfer.pairs, own))
     }
 
-    /// Zeros, or what another device has sent.
+    /// Returns the value that another device sent, or zeros if no device sends one.
     fn read_from(&mut self, transfer: &Transfer, source: Option<usize>) -> Result<Item, String> {
         let sizes = transfer.shape.leaves().into_iter().filter_map(|l| Some(l.as_array()?.byte_size()));
         let Some((others, source)) = self.others.zip(source) else {
@@ -136,12 +137,12 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The transfer that failed, if it was one.
+    /// Returns the transfer that failed, if the failure was one of a transfer.
     pub(crate) fn failed(&self) -> Option<InstrId> {
         self.failed
     }
 
-    /// After the run: why a sender waits for ever whose transfer nothing received.
+    /// Returns, after the run, the send that nothing received, and why its sender would wait forever.
     pub(crate) fn unfinished(&self) -> Option<(InstrId, String)> {
         let left = self.channels.values().filter_map(|c| Some((c.under_way.front()?.0, c.under_way.len())));
         let left = left.filter_map(|(n, count)| Some((self.transfers.get(n)?, count)));
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
             .ok_or_else(|| Error(format!("internal error: there is no transfer {number}")))
     }
 
-    /// The next value for an infeed or a receive.
+    /// Returns the next value for an infeed or a receive.
     fn read(&mut self, transfer: &Transfer) -> Result<Item, String> {
         let Transfer { name, shape, .. } = transfer;
         if transfer.kind == Kind::Infeed {
@@ -184,7 +185,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Hands on a value whose arrays are all there.
+    /// Passes on a value that all arrays have been added to.
     fn write(&mut self, number: usize, transfer: &Transfer) -> Result<(), String> {
         let item = std::mem::take(&mut self.item);
         if transfer.kind == Kind::Send {
