@@ -1,4 +1,4 @@
-//! The runtime library of a program: what it calls of the whole one, and nothing else.
+//! The runtime library of a program: the part of the whole runtime that the program calls.
 
 pub use super::prune::PartError;
 
@@ -9,15 +9,16 @@ use ar_archive_writer::{ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, wr
 use object::elf;
 use std::io::Cursor;
 
-/// What users of a program with a context call themselves.
+/// Functions that users of a program with a context call directly.
 const USED: [&str; 4] =
     ["hlo_context_create", "hlo_context_destroy", "hlo_context_set_seed", "hlo_last_error"];
 
-/// The part of the static library `whole` that a program needs, as a static library. Every definition in it is weak, so that
-/// those of two programs can be linked together.
+/// Returns the part of the static library `whole` that a program needs, as a static library. Every definition
+/// in it is weak, so that the libraries of two programs can be linked together.
 ///
 /// # Errors
-/// The library is none, is for another machine, or has not what the program calls.
+/// `whole` is not a static library, is for another machine, or does not define a function that the program
+/// calls.
 pub fn part(whole: &[u8], interface: &Interface) -> Result<Vec<u8>, PartError> {
     let mut roots = interface.runtime.clone();
     if interface.takes_context() {

@@ -1,4 +1,4 @@
-//! The entry of an ahead-of-time program in LLVM IR: what C calls.
+//! The entry of an ahead-of-time program in LLVM IR: the function that C calls.
 
 use super::interface::{Interface, Leaf};
 use crate::executable::ARENA_ALIGNMENT;
@@ -6,14 +6,14 @@ use crate::host::MAIN;
 use crate::kernel_table::BUFFER_ALIGNMENT;
 use std::fmt::Write;
 
-/// What the entry returns for a pointer that is null or not aligned.
+/// The status that the entry returns if a pointer is null or not aligned.
 pub const BAD_POINTER: i32 = 2;
 
-/// The list of the addresses of constants.
+/// The name of the list of the addresses of constants.
 pub(super) const CONSTANTS: &str = "hlo_constants";
 
-/// The text of the entry. It checks the pointers, and calls the host function through the runtime if the program needs a
-/// context.
+/// Returns the LLVM IR of the entry. It checks the pointers. If the program needs a context, the entry calls
+/// the host function through the runtime.
 pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
     let mut out = String::new();
     let mut checks = Checks { text: String::new(), count: 0 };
@@ -46,14 +46,14 @@ pub(super) fn text(interface: &Interface, takes_context: bool) -> String {
     out
 }
 
-/// The blocks that look at pointers: number `count` comes next.
+/// The blocks that check pointers. `count` is the number of the next block.
 struct Checks {
     text: String,
     count: usize,
 }
 
 impl Checks {
-    /// Looks at the pointers of a list. Those of empty buffers may be anything.
+    /// Adds checks of the pointers of a list. The pointers of empty buffers are not checked.
     fn list(&mut self, list: &str, leaves: &[Leaf]) {
         let mut from = 0;
         for run in leaves.chunk_by(|a, b| (a.bytes > 0) == (b.bytes > 0)) {
@@ -64,7 +64,7 @@ impl Checks {
         }
     }
 
-    /// Looks at pointers number `from..to` of a list.
+    /// Adds a check of the pointers `from..to` of a list.
     fn run(&mut self, list: &str, from: usize, to: usize) {
         let n = self.count;
         let _ = writeln!(
@@ -82,7 +82,7 @@ impl Checks {
         self.count += 1;
     }
 
-    /// Looks at one pointer.
+    /// Adds a check of one pointer.
     fn pointer(&mut self, pointer: &str, alignment: usize) {
         let _ = writeln!(self.text, "check{}:", self.count);
         self.condition(pointer, alignment, &format!("%check{}", self.count + 1));
@@ -101,7 +101,7 @@ impl Checks {
     }
 }
 
-/// `hlo_rt_parallel_for` of programs for one thread: the same chunks, one after the other.
+/// `hlo_rt_parallel_for` of programs for one thread: runs the same chunks one after the other.
 pub(super) const SERIAL_FOR: &str = "
 define void @hlo_rt_parallel_for(ptr %context, ptr %body, ptr %list, i64 %iterations, i64 %grain) nounwind {
 entry:

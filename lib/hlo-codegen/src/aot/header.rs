@@ -7,7 +7,7 @@ use crate::kernel_table::BUFFER_ALIGNMENT;
 use hlo_ir::Shape;
 use std::fmt::Write;
 
-/// The header's text.
+/// Returns the header's text.
 pub fn header(interface: &Interface) -> String {
     let mut out = String::new();
     let name = &interface.name;
@@ -55,12 +55,12 @@ pub fn header(interface: &Interface) -> String {
     out
 }
 
-/// Text that ends no comment.
+/// Returns text that does not end a C comment.
 pub(super) fn comment(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace("*/", "* /")
 }
 
-/// What a C compiler is told besides its own file.
+/// Returns the command line of a C compiler that links the program.
 pub(super) fn link_line(interface: &Interface) -> String {
     format!("cc main.c {}.o {}", interface.name, interface.libraries().join(" ")).trim_end().to_string()
 }
@@ -107,7 +107,7 @@ fn element(array: &hlo_ir::ArrayShape) -> &'static str {
     element_names(array.element_type).0
 }
 
-/// The numbers of one buffer.
+/// Writes the constants of one buffer.
 fn constants(out: &mut String, upper: &str, leaf: &Leaf) {
     let Some(array) = &leaf.array else { return };
     let prefix = format!("{upper}_{}", leaf.name.to_ascii_uppercase());
@@ -124,7 +124,7 @@ fn constants(out: &mut String, upper: &str, leaf: &Leaf) {
     let _ = writeln!(out, "#define {prefix}_BYTES ((size_t){})\n", leaf.bytes);
 }
 
-/// A leaf's shape, in words where the elements are not what their C type says.
+/// Returns a leaf's shape, with a note if the C type does not describe the elements.
 pub(super) fn describe(leaf: &Leaf) -> String {
     let Some(array) = &leaf.array else { return "a token, which may be NULL".to_string() };
     let shape = Shape::Array(array.clone());
@@ -135,7 +135,7 @@ pub(super) fn describe(leaf: &Leaf) -> String {
     }
 }
 
-/// A structure with one pointer a leaf.
+/// Writes a structure with one pointer per leaf.
 fn structure(out: &mut String, name: &str, constant: &str, about: &str, leaves: &[Leaf]) {
     let _ = writeln!(out, "/* {about}: one buffer for each array. */\ntypedef struct {name} {{");
     for leaf in leaves {
@@ -175,7 +175,7 @@ fn entry_comment(interface: &Interface) -> String {
     out
 }
 
-/// What all headers have in common.
+/// The part that all headers share.
 const COMMON: &str = include_str!("parts/common.h");
-/// The functions of the runtime that users call.
+/// The runtime functions that users call.
 const RUNTIME: &str = include_str!("parts/runtime.h");

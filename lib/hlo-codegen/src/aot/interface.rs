@@ -1,4 +1,4 @@
-//! What a program takes and gives: one buffer for each leaf of its parameters and of its result.
+//! The interface of a program: one buffer for each leaf of its parameters and of its result.
 
 use super::Target;
 use super::names::identifiers;
@@ -7,21 +7,21 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Packing, Shape};
 use hlo_plan::Plan;
 
-/// One buffer.
+/// One buffer of the interface.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Its name: an identifier in C and Rust.
+    /// The name, an identifier in C and Rust.
     pub name: String,
-    /// What it is, for a comment: "parameter `x`, part 0".
+    /// A description for a comment: "parameter `x`, part 0".
     pub about: String,
-    /// Its shape with its layout; `None` for a token, whose buffer is never touched.
+    /// The shape with its layout, or `None` for a token, whose buffer is never accessed.
     pub array: Option<ArrayShape>,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
 impl Leaf {
-    /// The number of elements in memory.
+    /// Returns the number of elements in memory.
     pub fn elements(&self) -> u64 {
         self.array.as_ref().map_or(0, |a| self.bytes / a.element_type.byte_size() as u64)
     }
@@ -30,29 +30,30 @@ impl Leaf {
 /// A program's interface.
 #[derive(Clone, Debug)]
 pub struct Interface {
-    /// The entry's name.
+    /// The name of the entry.
     pub name: String,
     /// The name of the HLO module.
     pub module: String,
-    /// The buffers that are read, in the order of the entry's structure.
+    /// The input buffers, in the order of the entry's structure.
     pub parameters: Vec<Leaf>,
-    /// The buffers that are written.
+    /// The output buffers.
     pub results: Vec<Leaf>,
-    /// The size of the arena: a multiple of its alignment.
+    /// The size of the arena in bytes: a multiple of its alignment.
     pub arena_bytes: u64,
-    /// What the program was compiled for.
+    /// The machine that the program was compiled for.
     pub target: Target,
-    /// The runtime functions that it calls.
+    /// The runtime functions that the program calls.
     pub runtime: Vec<String>,
-    /// The functions of the C library and the mathematical one that it calls.
+    /// The functions of the C library and the mathematical library that the program calls.
     pub library: Vec<String>,
 }
 
 impl Interface {
-    /// The interface of the program that `prepared`, which the compiler's passes made of `given`, becomes.
+    /// Creates the interface of the program compiled from `prepared`, which the compiler's passes produced
+    /// from `given`.
     ///
     /// # Errors
-    /// A layout with several elements in a byte.
+    /// A layout packs several elements into a byte.
     pub(super) fn new(
         name: &str,
         given: &Module,
@@ -85,12 +86,12 @@ impl Interface {
         })
     }
 
-    /// True if the program calls functions that need a context.
+    /// Returns whether the program calls functions that need a context.
     pub fn takes_context(&self) -> bool {
         self.runtime.iter().any(|f| f == super::RUN)
     }
 
-    /// The libraries that its object is linked with, as a C compiler is told of them.
+    /// Returns the libraries that the object must be linked with, as arguments of a C compiler.
     pub fn libraries(&self) -> Vec<&'static str> {
         let mut libraries = Vec::new();
         if !self.runtime.is_empty() {
@@ -106,7 +107,8 @@ impl Interface {
     }
 }
 
-/// True for what a C compiler links without being asked: the C library, and its own.
+/// Returns whether a function is in a library that a C compiler links by default: the C library or the
+/// compiler's own.
 fn is_in_libc(function: &str) -> bool {
     function.starts_with("mem") || function.starts_with("__")
 }
@@ -114,7 +116,7 @@ fn is_in_libc(function: &str) -> bool {
 /// A leaf, and the module and instruction that it belongs to.
 type Named<'m> = ((&'m Module, InstrId), Leaf);
 
-/// Why a leaf can't be a buffer.
+/// Returns an error if a leaf cannot be a buffer.
 fn refusal(((module, instruction), leaf): &Named<'_>) -> Option<Diag> {
     let array = leaf.array.as_ref()?;
     Packing::of(array)?;
@@ -129,7 +131,7 @@ fn refusal(((module, instruction), leaf): &Named<'_>) -> Option<Diag> {
     Some(Diag::error(message).at(module.span(*instruction), "this value"))
 }
 
-/// The parts of a shape with the path to each.
+/// Returns the leaves of a shape, each with its path.
 fn paths(shape: &Shape) -> Vec<(Vec<usize>, &Shape)> {
     match shape.as_tuple() {
         None => vec![(Vec::new(), shape)],
@@ -154,7 +156,8 @@ fn leaf(name: &str, what: &str, path: &[usize], shape: &Shape, bytes: u64) -> Le
     leaf
 }
 
-/// The leaves of the parameters; after them the sizes of dynamic dimensions, in the order of the leaves.
+/// Returns the leaves of the parameters, followed by the sizes of dynamic dimensions in the order of the
+/// leaves.
 fn parameters<'m>(given: &'m Module, prepared: &Module, plan: &Plan) -> Vec<Named<'m>> {
     let (placed, _) = prepared.entry_shapes();
     let placed: Vec<&Shape> = placed.into_iter().flat_map(Shape::leaves).collect();
@@ -180,7 +183,8 @@ fn parameters<'m>(given: &'m Module, prepared: &Module, plan: &Plan) -> Vec<Name
     out
 }
 
-/// The leaves of the result; after them the sizes of dynamic dimensions, and whether all sizes fitted each other.
+/// Returns the leaves of the result, followed by the sizes of dynamic dimensions and a flag: whether all
+/// sizes were consistent.
 fn results<'m>(given: &'m Module, prepared: &Module, plan: &Plan) -> Vec<Named<'m>> {
     let root = given[given.entry()].root();
     let (_, result) = prepared.entry_shapes();
@@ -205,7 +209,7 @@ fn results<'m>(given: &'m Module, prepared: &Module, plan: &Plan) -> Vec<Named<'
     out
 }
 
-/// The name of the size of a leaf's dimension, and what it is.
+/// Returns the name of the size of a leaf's dimension, and a description of it.
 fn size_of(leaf: &Leaf, d: usize) -> (String, String) {
     (format!("{}_size{d}", leaf.name), format!("the size of dimension {d} of {}", leaf.about))
 }
@@ -217,7 +221,7 @@ fn padded(mut leaf: Leaf, declared: &Shape) -> Leaf {
     leaf
 }
 
-/// How C and Rust call an element type.
+/// Returns the names of an element type in C and Rust.
 pub(super) fn element_names(element: ElementType) -> (&'static str, &'static str) {
     use ElementType as E;
     match element {
@@ -239,7 +243,7 @@ pub(super) fn element_names(element: ElementType) -> (&'static str, &'static str
     }
 }
 
-/// What a person has to know of an element type that C does not have.
+/// Returns a note for users on an element type that C does not have.
 pub(super) fn element_note(element: ElementType) -> &'static str {
     use ElementType as E;
     match element {

@@ -1,5 +1,5 @@
-//! LLVM's side of an ahead-of-time program: its parts, constants and entry as one module, of which the entry alone is
-//! visible.
+//! Linking of an ahead-of-time program in LLVM IR: combines its parts, constants and entry into one module,
+//! in which only the entry is visible.
 
 use crate::jit::{self, Effort, FileType, TargetMachine};
 use llvm_sys::core::*;
@@ -12,7 +12,7 @@ use melior::Context;
 use melior::ir::Module;
 use std::ffi::{CStr, CString};
 
-/// An LLVM context, and the module in it that grows into the program.
+/// An LLVM context, and a module in it that the parts of the program are added to.
 pub(super) struct Linker {
     context: LLVMContextRef,
     program: LLVMModuleRef,
@@ -20,7 +20,7 @@ pub(super) struct Linker {
 
 impl Drop for Linker {
     fn drop(&mut self) {
-        // SAFETY: both are this value's own, and alive until here.
+        // SAFETY: this value owns both, and they are alive until here.
         unsafe {
             LLVMDisposeModule(self.program);
             LLVMContextDispose(self.context);
@@ -29,9 +29,9 @@ impl Drop for Linker {
 }
 
 impl Linker {
-    /// An empty program.
+    /// Creates an empty program.
     pub(super) fn new() -> Self {
-        // SAFETY: the module is made in a context that lives as long.
+        // SAFETY: the module is created in a context that lives as long as the module.
         unsafe {
             let context = LLVMContextCreate();
             Self { context, program: LLVMModuleCreateWithNameInContext(c"program".as_ptr(), context) }
@@ -46,7 +46,7 @@ impl Linker {
         machine: &TargetMachine,
         effort: Effort,
     ) -> Result<(), String> {
-        // SAFETY: this LLVM context is alive; the module is given away or freed.
+        // SAFETY: this LLVM context is alive. Ownership of the module is passed on, or the module is freed.
         unsafe {
             let part = jit::translate(context, module, self.context)?;
             if let Err(message) = jit::optimize(part, machine, effort) {
@@ -57,10 +57,10 @@ impl Linker {
         }
     }
 
-    /// Adds LLVM IR as text.
+    /// Adds LLVM IR in text form.
     pub(super) fn add_text(&mut self, text: &str) -> Result<(), String> {
         let text = CString::new(text).map_err(|_| "a NUL in LLVM IR".to_string())?;
-        // SAFETY: the text is NUL-terminated and copied; the module is given away below.
+        // SAFETY: the text is NUL-terminated and copied. Ownership of the module is passed on below.
         unsafe {
             let length = text.as_bytes().len();
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text.as_ptr(), length, c"entry".as_ptr());
@@ -75,9 +75,9 @@ impl Linker {
     }
 
     /// # Safety
-    /// `part` is a module of this context, and given away.
+    /// `part` is a module of this context. This function takes ownership of it.
     unsafe fn link(&mut self, part: LLVMModuleRef) -> Result<(), String> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             LLVMSetDataLayout(part, LLVMGetDataLayoutStr(self.program));
             LLVMSetTarget(part, LLVMGetTarget(self.program));
@@ -88,16 +88,17 @@ impl Linker {
         }
     }
 
-    /// True if the program calls a function that it does not define.
+    /// Returns whether the program uses a function that it does not define.
     pub(super) fn needs(&self, function: &CStr) -> bool {
-        // SAFETY: the module is alive, the name NUL-terminated.
+        // SAFETY: the module is alive, and the name is NUL-terminated.
         unsafe {
             let function = LLVMGetNamedFunction(self.program, function.as_ptr());
             !function.is_null() && LLVMIsDeclaration(function) != 0 && !LLVMGetFirstUse(function).is_null()
         }
     }
 
-    /// True if the program calls a function of that beginning, which it does not define, other than those.
+    /// Returns whether the program uses an undefined function whose name begins with `beginning` and is not
+    /// in `than`.
     pub(super) fn needs_other(&self, beginning: &str, than: &[&str]) -> bool {
         // SAFETY: the module is alive, and so are its functions and their names.
         unsafe {
@@ -116,9 +117,9 @@ impl Linker {
         }
     }
 
-    /// Calls another function, of the same signature, instead of one.
+    /// Replaces calls of one function by calls of another with the same signature.
     pub(super) fn replace_function(&mut self, function: &CStr, by: &str) {
-        // SAFETY: the module is alive, and so is its function; names are copied.
+        // SAFETY: the module is alive, and so is its function. Names are copied.
         unsafe {
             let function = LLVMGetNamedFunction(self.program, function.as_ptr());
             if !function.is_null() {
@@ -127,7 +128,7 @@ impl Linker {
         }
     }
 
-    /// Gives `list` its value: the addresses of the constants, which are read-only data.
+    /// Defines `list` as the addresses of the constants, which become read-only data.
     pub(super) fn define_constants(
         &mut self,
         list: &str,
@@ -135,7 +136,7 @@ impl Linker {
         alignment: u32,
     ) -> Result<(), String> {
         let name = CString::new(list).map_err(|_| "a symbol with a NUL".to_string())?;
-        // SAFETY: everything is of this context, which is alive; LLVM copies the bytes.
+        // SAFETY: all values belong to this context, which is alive. LLVM copies the bytes.
         unsafe {
             let declared = LLVMGetNamedGlobal(self.program, name.as_ptr());
             let pointer = LLVMPointerTypeInContext(self.context, 0);
@@ -158,7 +159,7 @@ impl Linker {
     /// # Safety
     /// `value` is a constant of this context.
     unsafe fn constant(&mut self, name: &CStr, value: LLVMValueRef, alignment: u32) -> LLVMValueRef {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let global = LLVMAddGlobal(self.program, LLVMTypeOf(value), name.as_ptr());
             LLVMSetInitializer(global, value);
@@ -169,10 +170,10 @@ impl Linker {
         }
     }
 
-    /// Makes everything but the entry the object's own, with the program's name before its name, and removes what nothing
-    /// uses.
+    /// Makes all symbols except the entry local to the object, prefixes their names with the program's name,
+    /// and removes unused ones.
     pub(super) fn internalize(&mut self, entry: &str, machine: &TargetMachine) -> Result<(), String> {
-        // SAFETY: the module and all that is in it are alive; names are copied.
+        // SAFETY: the module and its contents are alive. Names are copied.
         unsafe {
             type Next = unsafe extern "C" fn(LLVMValueRef) -> LLVMValueRef;
             let lists: [(LLVMValueRef, Next); 2] = [
@@ -199,15 +200,15 @@ impl Linker {
         }
     }
 
-    /// The object file.
+    /// Returns the object file.
     pub(super) fn object(&self, machine: &TargetMachine) -> Result<Vec<u8>, String> {
         // SAFETY: the module is alive and valid.
         unsafe { jit::emit(self.program, machine, FileType::Object) }
     }
 
-    /// Gives what has no target yet that of `machine`.
+    /// Sets the target of the module to that of `machine`.
     pub(super) fn target(&mut self, machine: &TargetMachine) -> Result<(), String> {
-        // SAFETY: the module is alive; without effort nothing but its target is set.
+        // SAFETY: the module is alive. Without effort, only its target is set.
         unsafe { jit::optimize(self.program, machine, Effort::None) }
     }
 }

@@ -1,7 +1,8 @@
-//! Ahead-of-time programs: an object file with one function that C calls, and what C and Rust have to know of it.
+//! Ahead-of-time programs: an object file with one function that C calls, and its C header and Rust binding.
 //!
-//! The object has the kernels, the host function and the constants; nothing but the entry is visible. It keeps nothing
-//! between calls and allocates nothing. What it calls of the runtime is in a library ([`archive`]) that holds nothing else.
+//! The object contains the kernels, the host function and the constants. Only the entry is visible. The
+//! program keeps no state between calls and does not allocate memory. A library ([`archive`]) contains the
+//! runtime functions that it calls, and nothing else.
 
 pub mod archive;
 mod entry;
@@ -43,14 +44,15 @@ pub(crate) const RUN: &str = "hlo_rt_run";
 /// The runtime functions that need no context.
 const CONTEXT_FREE: [&str; 2] = ["hlo_rt_addresses", "hlo_rt_copies"];
 
-/// How to compile ahead of time.
+/// Options of an ahead-of-time compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The name of the entry: see [`check_program_name`].
     pub name: String,
-    /// The machine.
+    /// The machine to compile for.
     pub target: Target,
-    /// Whether long loops may use the threads of a context. Without, a program of loops alone needs no runtime.
+    /// Whether long loops may use the threads of a context. Without it, a program that consists of loops only
+    /// needs no runtime.
     pub parallel: bool,
     /// Whether LLVM optimises.
     pub optimize: bool,
@@ -58,20 +60,21 @@ pub struct Options {
     pub debug_info: Option<Arc<SourceFile>>,
 }
 
-/// A program.
+/// A compiled ahead-of-time program.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The object file.
     pub object: Vec<u8>,
-    /// What it takes and gives, and what it is linked with.
+    /// The program's parameters and results, and the libraries that it is linked with.
     pub interface: Interface,
 }
 
-/// Compiles `prepared`, which the compiler's passes made of the module `given`.
+/// Compiles `prepared`, which the compiler's passes produced from the module `given`.
 ///
 /// # Errors
-/// Every instruction that code generation does not have, or that needs what an ahead-of-time program has not (transfers,
-/// custom calls), each at its instruction; what LLVM refuses, as an internal error.
+/// Returns one diagnostic, at its instruction, for each instruction that code generation does not support,
+/// and for each one that ahead-of-time programs do not support (transfers, custom calls). Errors of LLVM are
+/// returned as internal errors.
 pub fn compile(
     given: Verified<&Module>,
     prepared: Verified<&Module>,
@@ -117,7 +120,7 @@ fn effort(options: &Options, wanted: Effort) -> Effort {
     if options.optimize { wanted } else { Effort::None }
 }
 
-/// Refuses what needs something outside of the program.
+/// Rejects instructions that ahead-of-time programs do not support.
 fn refuse_outside(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
     let refuse = |what: &str, ids: &[InstrId]| -> Vec<Diag> {
         let refusal = |&id: &InstrId| {
@@ -142,8 +145,8 @@ fn refuse_outside(module: &Module, plan: &Plan) -> Result<(), Vec<Diag>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Adds kernels and the host function. They are lowered and optimised as those that run at once, so that the bits are the
-/// same.
+/// Adds kernels and the host function. They are lowered and optimised as in just-in-time compilation, so that
+/// the results have the same bits.
 fn add_part(
     linker: &mut Linker,
     module: &Module,
@@ -195,7 +198,8 @@ fn finish(
     linker.object(machine)
 }
 
-/// True if no product of matrices sums in f64 or complex numbers: such a program needs far less of the runtime.
+/// Returns whether no matrix product accumulates in f64 or complex numbers. Such a program needs a much
+/// smaller part of the runtime.
 fn has_narrow_products(plan: &Plan) -> bool {
     let mut narrow = true;
     collect_all_runtime(plan, &mut |call| {
@@ -212,7 +216,7 @@ fn has_narrow_products(plan: &Plan) -> bool {
     narrow
 }
 
-/// The functions that an object file needs from elsewhere, sorted.
+/// Returns the undefined functions of an object file, sorted.
 fn undefined(object: &[u8]) -> Result<Vec<String>, String> {
     let file = object::File::parse(object).map_err(|e| e.to_string())?;
     let symbols = file.symbols().filter(|s| s.is_undefined());

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// Words that mean something in C, C++ or Rust, and so name nothing.
+/// Reserved words of C, C++ and Rust, which cannot be used as names.
 const KEYWORDS: [&str; 118] = [
     "abstract",
     "alignas",
@@ -124,10 +124,11 @@ const KEYWORDS: [&str; 118] = [
     "unix",
 ];
 
-/// Checks that a program may have a name: it becomes a function, the beginning of other names, and names of files.
+/// Checks that a program may have a name. The name becomes a function, the prefix of other names, and part of
+/// file names.
 ///
 /// # Errors
-/// What is wrong with it, and what is expected.
+/// Describes the problem and the expected form.
 pub fn check_program_name(name: &str) -> Result<(), String> {
     let expected = "expected letters, digits and `_`, with a letter first, such as `my_model`";
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -148,8 +149,8 @@ pub fn check_program_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// An identifier for each name, near to it. No two are the same, also in capital letters; none is one of `taken`, which are in
-/// small letters.
+/// Returns a similar identifier for each name. No two identifiers are equal, even if case is ignored. None of
+/// them equals a name in `taken`, which must be in lower case.
 pub(super) fn identifiers<'n>(names: impl Iterator<Item = &'n str>, taken: &[&str]) -> Vec<String> {
     let mut used: HashSet<String> = taken.iter().map(|t| (*t).to_string()).collect();
     names

@@ -1,5 +1,5 @@
-//! Parts of a static library: the sections of its members that some functions need, found as a linker's
-//! `--gc-sections` finds them.
+//! Extraction of parts of a static library: finds the sections that a set of functions needs, as a linker's
+//! `--gc-sections` does.
 
 use object::Endianness;
 use object::build::Id as _;
@@ -9,21 +9,21 @@ use object::read::archive::{ArchiveFile, ArchiveOffset};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Why a library has no such part.
+/// The reason why a part of a library cannot be extracted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
-    /// The file is no archive of 64-bit ELF objects, or is damaged.
+    /// The file is not an archive of 64-bit ELF objects, or it is damaged.
     #[error("is not a static library of 64-bit ELF objects: {0}")]
     Format(String),
     /// The library is for another machine.
     #[error("is for another machine: its objects are for {found}, {expected} is expected")]
     Machine {
-        /// What the program is for.
+        /// The machine that the program is for.
         expected: &'static str,
-        /// What the library is for.
+        /// The machine that the library is for.
         found: String,
     },
-    /// The library does not have a function.
+    /// The library does not define a function.
     #[error("has no function `{0}`: it is of another version")]
     Missing(String),
 }
@@ -32,21 +32,22 @@ fn format(error: impl std::fmt::Display) -> PartError {
     PartError::Format(error.to_string())
 }
 
-/// A record of `.eh_frame`: how to unwind one function, or what many of them have in common.
+/// A record of `.eh_frame`: describes how to unwind one function (an FDE), or data that several records share
+/// (a CIE).
 struct Record {
     start: u64,
     end: u64,
-    /// Where the common record begins; `None` if this is one.
+    /// The offset of the shared record, or `None` if this record is a shared one.
     common: Option<u64>,
     /// The section of the function.
     function: Option<SectionId>,
 }
 
-/// A member of the library of which something is needed.
+/// A member of the library, some of whose sections are needed.
 struct Member<'d> {
     name: String,
     builder: Builder<'d>,
-    /// The sections of relocations of each section.
+    /// The relocation sections of each section.
     relocations: HashMap<usize, Vec<SectionId>>,
     /// The global symbols that it defines.
     defined: HashMap<Vec<u8>, SectionId>,
@@ -55,13 +56,13 @@ struct Member<'d> {
     live: HashSet<usize>,
 }
 
-/// What a relocation leads to.
+/// The target of a relocation.
 enum Goal {
     /// A section of the same member.
     Here(SectionId),
-    /// A symbol of another.
+    /// A symbol of another member.
     Elsewhere(Vec<u8>),
-    /// Nothing.
+    /// No target.
     Nowhere,
 }
 
@@ -86,7 +87,7 @@ impl<'d> Member<'d> {
         Ok(member)
     }
 
-    /// The relocations of a section within a range.
+    /// Returns the relocations of a section within a range.
     fn relocations_in(
         &self,
         section: SectionId,
@@ -109,7 +110,7 @@ impl<'d> Member<'d> {
         }
     }
 
-    /// The records of `.eh_frame`.
+    /// Reads the records of `.eh_frame`.
     fn read_frame(&self) -> Result<Vec<Record>, PartError> {
         let Some(frame) = self.frame else { return Ok(Vec::new()) };
         let SectionData::Data(data) = &self.builder.sections.get(frame).data else { return Ok(Vec::new()) };
@@ -145,7 +146,8 @@ impl<'d> Member<'d> {
         Ok(records)
     }
 
-    /// Where a section that is needed leads: by its own relocations, and by those of the records of its functions.
+    /// Returns the targets of a needed section: those of its own relocations, and those of the unwind records
+    /// of its functions.
     fn goals(&self, section: SectionId) -> Vec<Goal> {
         let mut found = self.relocations_in(section, 0..u64::MAX);
         if let Some(frame) = self.frame {
@@ -158,7 +160,7 @@ impl<'d> Member<'d> {
         found.into_iter().map(|r| self.goal(r.symbol)).collect()
     }
 
-    /// The member with what is needed of it.
+    /// Returns the member as an object file with only the needed sections.
     fn write(mut self) -> Result<Vec<u8>, PartError> {
         self.write_frame();
         let has_frame =
@@ -196,13 +198,13 @@ impl<'d> Member<'d> {
             self.builder.symbols.get_mut(id).delete = true;
         }
         for symbol in &mut self.builder.symbols {
-            // Two such libraries may be linked into one program: the first definition of a name is taken, as they are all
-            // the same.
+            // Two such libraries may be linked into one program. The linker then uses the first definition of
+            // a name. All definitions of a name are the same.
             if symbol.section.is_some() && symbol.st_bind() == elf::STB_GLOBAL {
                 symbol.set_st_info(elf::STB_WEAK, symbol.st_type());
             }
         }
-        // LLVM's objects have the names of sections among those of symbols.
+        // LLVM's objects store the names of sections in the symbol string table.
         if !self.builder.sections.iter().any(|s| matches!(s.data, SectionData::SectionString)) {
             let names = self.builder.sections.add();
             (names.name, names.sh_type, names.sh_addralign) = (".shstrtab".into(), elf::SHT_STRTAB, 1);
@@ -213,13 +215,13 @@ impl<'d> Member<'d> {
         Ok(out)
     }
 
-    /// Leaves the records of functions that are not needed out of `.eh_frame`.
+    /// Removes the records of unneeded functions from `.eh_frame`.
     fn write_frame(&mut self) {
         let Some(frame) = self.frame else { return };
         let SectionData::Data(data) = &self.builder.sections.get(frame).data else { return };
         let live = |r: &&Record| r.function.is_some_and(|f| self.live.contains(&f.index()));
         let common: HashSet<u64> = self.records.iter().filter(live).filter_map(|r| r.common).collect();
-        // Where each record that stays begins now.
+        // The old end and the new start of each remaining record, by its old start.
         let mut moved: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         let mut bytes: Vec<u8> = Vec::new();
         for record in &self.records {
@@ -254,11 +256,11 @@ impl<'d> Member<'d> {
     }
 }
 
-/// LLVM's list of functions whose addresses matter.
+/// The section type of LLVM's list of functions whose addresses are significant.
 const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 
-/// Sections that hold nothing which a program needs and that can't be read as such: they become ordinary data, which is then left
-/// out.
+/// Turns sections that cannot be parsed, and that programs do not need, into ordinary data. They are then not
+/// live and are removed.
 fn make_readable(object: &mut [u8]) -> Result<(), PartError> {
     let damaged = || PartError::Format("a damaged object".into());
     let half = |object: &[u8], at: u64| -> Option<u64> {
@@ -276,7 +278,7 @@ fn make_readable(object: &mut [u8]) -> Result<(), PartError> {
     let size = half(object, 58).ok_or_else(damaged)?;
     let mut count = half(object, 60).ok_or_else(damaged)?;
     if count == 0 && table != 0 {
-        // More than fit: the first section's size is their number.
+        // The number does not fit into the header. The size field of the first section contains it.
         count = table.checked_add(32).and_then(|at| word(object, at)).ok_or_else(damaged)?;
     }
     for section in 0..count {
@@ -292,7 +294,7 @@ fn make_readable(object: &mut [u8]) -> Result<(), PartError> {
     Ok(())
 }
 
-/// The members of a library with what `roots` need of them, each with its name.
+/// Returns the members of a library that `roots` need, each with its name and reduced to the needed sections.
 pub(super) fn prune(
     library: &[u8],
     roots: &[String],
@@ -307,7 +309,7 @@ pub(super) fn prune(
     }
     let offsets: BTreeSet<u64> = by_name.values().copied().collect();
     let numbers: HashMap<u64, usize> = offsets.iter().enumerate().map(|(n, &offset)| (offset, n)).collect();
-    // Members are read once something of them is needed, after small changes to a copy.
+    // Members are read when a section of them is first needed, after small changes to a copy.
     let copies: Vec<OnceCell<Vec<u8>>> = offsets.iter().map(|_| OnceCell::new()).collect();
     let mut members: Vec<Option<Member<'_>>> = offsets.iter().map(|_| None).collect();
     let mut work: Vec<(usize, SectionId)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The Rust binding of a program: a module of its own, for programs with and without the standard library.
+//! The Rust binding of a program: a module that programs with and without the standard library can use.
 
 use super::header::describe;
 use super::interface::{Interface, Leaf, element_names};
@@ -6,7 +6,7 @@ use crate::executable::ARENA_ALIGNMENT;
 use crate::kernel_table::BUFFER_ALIGNMENT;
 use std::fmt::Write;
 
-/// The text of the module.
+/// Returns the text of the binding.
 pub fn binding(interface: &Interface) -> String {
     let mut out = String::new();
     let name = &interface.name;
@@ -68,18 +68,18 @@ pub fn binding(interface: &Interface) -> String {
     out
 }
 
-/// Text of one line.
+/// Returns text on one line.
 fn line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What rustc is told besides the object. Its own libraries come before.
+/// Returns rustc's arguments for the libraries that it does not link by default.
 fn rustc_libraries(interface: &Interface) -> String {
     let libraries = interface.libraries().into_iter().filter(|l| !matches!(*l, "-lpthread" | "-ldl"));
     libraries.map(|library| format!(" -C link-arg={library}")).collect()
 }
 
-/// A structure with one reference a leaf.
+/// Writes a structure with one reference per leaf.
 fn structure(out: &mut String, name: &str, about: &str, reference: &str, leaves: &[Leaf]) {
     let _ = writeln!(
         out,

@@ -1,7 +1,9 @@
-//! Machines that programs are compiled for: triples, CPUs and features, checked before LLVM sees them.
+//! Machines that programs are compiled for: triples, CPUs and features, checked before they are passed to
+//! LLVM.
 //!
-//! LLVM only warns of a CPU or a feature that it does not know, and ends the process at one that can't run 64-bit code. So
-//! names come from lists here: the CPUs of LLVM 22 that can, and the features of instruction sets that programs use.
+//! LLVM only warns about an unknown CPU or feature, and ends the process if the CPU does not support 64-bit
+//! code. Therefore this module has its own lists of names: the CPUs of LLVM 22 with 64-bit support, and the
+//! instruction set features that programs use.
 
 use crate::jit;
 use llvm_sys::core::LLVMDisposeMessage;
@@ -21,7 +23,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// Its name in triples.
+    /// Returns the architecture's name in triples.
     pub fn name(self) -> &'static str {
         match self {
             Architecture::X86_64 => "x86_64",
@@ -29,7 +31,7 @@ impl Architecture {
         }
     }
 
-    /// The CPU whose instructions all CPUs have.
+    /// Returns the CPU whose instructions all CPUs of the architecture support.
     pub fn baseline(self) -> &'static str {
         match self {
             Architecture::X86_64 => "x86-64",
@@ -37,7 +39,7 @@ impl Architecture {
         }
     }
 
-    /// The names of CPUs.
+    /// Returns the names of CPUs.
     pub fn cpus(self) -> impl Iterator<Item = &'static str> {
         match self {
             Architecture::X86_64 => include_str!("names/x86_64.txt").lines(),
@@ -45,7 +47,7 @@ impl Architecture {
         }
     }
 
-    /// The names of features.
+    /// Returns the names of features.
     pub fn features(self) -> &'static [&'static str] {
         match self {
             Architecture::X86_64 => &X86_64_FEATURES,
@@ -53,7 +55,7 @@ impl Architecture {
         }
     }
 
-    /// That of this process.
+    /// Returns the architecture of this process, or `None` if it is not supported.
     pub fn host() -> Option<Self> {
         if cfg!(target_arch = "x86_64") {
             Some(Architecture::X86_64)
@@ -63,7 +65,7 @@ impl Architecture {
     }
 }
 
-/// The instruction sets beyond what all x86-64 CPUs have, and the width of vectors to prefer.
+/// The instruction sets that not all x86-64 CPUs have, and the preferred width of vectors.
 const X86_64_FEATURES: [&str; 43] = [
     "adx",
     "aes",
@@ -133,7 +135,7 @@ const AARCH64_FEATURES: [&str; 19] = [
     "sve2",
 ];
 
-/// The triples that programs are compiled for.
+/// The triples that programs can be compiled for.
 pub const TRIPLES: [&str; 6] = [
     "x86_64-unknown-linux-gnu",
     "x86_64-unknown-linux-musl",
@@ -148,45 +150,45 @@ pub const TRIPLES: [&str; 6] = [
 pub struct Target {
     triple: CString,
     cpu: CString,
-    /// As LLVM takes them: `+avx2,-fma`.
+    /// The features in LLVM's notation: `+avx2,-fma`.
     features: CString,
     architecture: Architecture,
     native: bool,
 }
 
-/// Why there is no such target.
+/// The reason why a target is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// A triple that is not one of those that are known.
+    /// The triple is not one of [`TRIPLES`].
     #[error("`{0}` is not a target: expected one of {list}", list = TRIPLES.join(", "))]
     Triple(String),
-    /// `native` for another architecture than this computer's, or this computer's is none of those.
+    /// The CPU is `native`, but the architecture is not that of this computer.
     #[error("`native` is this computer's CPU, which is no {0}: name a CPU, such as {1}")]
     Native(String, &'static str),
-    /// A CPU that the architecture does not have.
+    /// The architecture has no CPU of this name.
     #[error("`{name}` is not a CPU of {architecture}{}: expected native, {baseline} or another of: {known}", hint(.similar))]
     Cpu {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The architecture's name.
+        /// The name of the architecture.
         architecture: &'static str,
-        /// The architecture's baseline.
+        /// The baseline CPU of the architecture.
         baseline: &'static str,
-        /// The name that was likely meant.
+        /// The most similar valid name, if any.
         similar: Option<&'static str>,
-        /// All names.
+        /// All valid names.
         known: String,
     },
-    /// A feature that the architecture does not have.
+    /// The architecture has no feature of this name.
     #[error("`{name}` is not a feature of {architecture}{}: expected `+` or `-` and one of: {known}", hint(.similar))]
     Feature {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The architecture's name.
+        /// The name of the architecture.
         architecture: &'static str,
-        /// The name that was likely meant.
+        /// The most similar valid name, if any.
         similar: Option<&'static str>,
-        /// All names.
+        /// All valid names.
         known: String,
     },
 }
@@ -196,7 +198,7 @@ fn hint(similar: &Option<&'static str>) -> String {
 }
 
 impl Target {
-    /// This computer's CPU, with everything that it can do.
+    /// Returns the target of this computer's CPU, with all of its features.
     ///
     /// # Errors
     /// This computer is neither x86-64 nor aarch64.
@@ -204,12 +206,16 @@ impl Target {
         Self::new(None, None, &[])
     }
 
-    /// The target of a triple (this computer's unless given, short forms such as `aarch64-linux-gnu` and `x86_64` included),
-    /// a CPU (`native`, which is what stands for none without a triple; with one that is what all CPUs have) and features,
-    /// each with `+` or `-` before its name.
+    /// Creates a target from a triple, a CPU and features.
+    ///
+    /// - `triple` may be a full triple or a short form such as `aarch64-linux-gnu` or `x86_64`. The default
+    ///   is this computer's triple.
+    /// - `cpu` may be `native`. The default is `native` without a triple. With a triple, it is the
+    ///   architecture's baseline.
+    /// - Each feature is a name with the prefix `+` or `-`.
     ///
     /// # Errors
-    /// A name that is not known.
+    /// A name is unknown, or the CPU is `native` and the architecture is not that of this computer.
     pub fn new(triple: Option<&str>, cpu: Option<&str>, features: &[String]) -> Result<Self, TargetError> {
         let (full, architecture) = match triple {
             Some(triple) => {
@@ -243,33 +249,33 @@ impl Target {
         Ok(Self { triple: text(full), cpu: text(cpu), features: text(all.join(",")), architecture, native })
     }
 
-    /// The triple in full.
+    /// Returns the full triple.
     pub fn triple(&self) -> &CStr {
         &self.triple
     }
 
-    /// LLVM's name of the CPU.
+    /// Returns LLVM's name of the CPU.
     pub fn cpu(&self) -> &CStr {
         &self.cpu
     }
 
-    /// Features beyond the CPU's, as LLVM takes them.
+    /// Returns the features beyond those of the CPU, in LLVM's notation.
     pub fn features(&self) -> &CStr {
         &self.features
     }
 
-    /// The instruction set.
+    /// Returns the instruction set.
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
 
-    /// True if it is this computer's CPU.
+    /// Returns whether the CPU is this computer's.
     pub fn is_native(&self) -> bool {
         self.native
     }
 }
 
-/// The triple and the CPU, as a person reads them.
+/// Prints the triple and the CPU for a user.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, CPU {}", self.triple.to_string_lossy(), self.cpu.to_string_lossy())?;
@@ -281,7 +287,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// One of [`TRIPLES`] by its full or a shorter form.
+/// Returns the one of [`TRIPLES`] that a full or shorter form names.
 fn full_triple(text: &str) -> Option<&'static str> {
     let full = match text.split('-').collect::<Vec<_>>()[..] {
         [arch] => format!("{arch}-unknown-linux-gnu"),
@@ -295,7 +301,7 @@ fn full_triple(text: &str) -> Option<&'static str> {
 }
 
 fn host_triple() -> String {
-    // SAFETY: LLVM gives a NUL-terminated string that is freed once it is copied.
+    // SAFETY: LLVM returns a NUL-terminated string, which is freed after it is copied.
     unsafe {
         let text = LLVMGetDefaultTargetTriple();
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -331,10 +337,11 @@ fn known_feature(architecture: Architecture, feature: &str) -> Result<(), Target
     })
 }
 
-/// Makes LLVM know both architectures.
+/// Registers both architectures with LLVM.
 pub(crate) fn initialize() {
     static ONCE: Once = Once::new();
-    // SAFETY: the functions only register targets with LLVM; `Once` keeps them from running twice at a time.
+    // SAFETY: the functions only register targets with LLVM. `Once` ensures that they do not run twice at the
+    // same time.
     ONCE.call_once(|| unsafe {
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();

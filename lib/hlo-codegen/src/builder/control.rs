@@ -1,5 +1,5 @@
-//! Control flow. Bodies are closures that build into a fresh block; the insertion point comes back afterwards. What a
-//! body fails with is the result: of what was begun nothing stays but the values before it.
+//! Control flow. Each body is a closure that builds into a new block. Afterwards the insertion point is
+//! restored. If a body fails, the method returns its error, and only the values built before it remain.
 
 use super::{Builder, V, long, long_block};
 use melior::dialect::{cf, llvm, scf};
@@ -9,7 +9,8 @@ use melior::ir::{
 };
 
 impl<'c> Builder<'c> {
-    /// Runs `body` with the insertion point in a new block with the given argument types, and returns its region.
+    /// Runs `body` with the insertion point in a new block with the given argument types, and returns its
+    /// region.
     fn in_block<E>(
         &self,
         arguments: &[Type<'c>],
@@ -17,7 +18,7 @@ impl<'c> Builder<'c> {
     ) -> Result<Region<'c>, E> {
         let arguments: Vec<_> = arguments.iter().map(|&t| (t, self.location())).collect();
         let region = Region::new();
-        // The region is moved into an operation, its blocks stay.
+        // Moving the region into an operation does not move its blocks.
         let inner = long_block(&region.append_block(Block::new(&arguments)));
         let values: Vec<V<'c>> =
             (0..arguments.len()).map(|i| long(inner.argument(i).expect("an argument"))).collect();
@@ -36,10 +37,10 @@ impl<'c> Builder<'c> {
         (0..n).map(|i| long(op.result(i).expect("a result"))).collect()
     }
 
-    /// `for i in (lower..upper).step_by(step)`.
+    /// Builds `for i in (lower..upper).step_by(step)`.
     ///
     /// # Errors
-    /// What the body fails with.
+    /// The body's error.
     pub fn for_loop<E>(
         &self,
         lower: V<'c>,
@@ -50,10 +51,11 @@ impl<'c> Builder<'c> {
         self.for_carry(lower, upper, step, &[], |i, _| body(i).map(|()| Vec::new())).map(drop)
     }
 
-    /// `for i in 0..count`, whose steps are made one vector, if that is possible: they do not depend on each other.
+    /// Builds `for i in 0..count` with independent iterations, which LLVM is asked to combine into one
+    /// vector.
     ///
     /// # Errors
-    /// What the body fails with.
+    /// The body's error.
     pub fn for_vector<E>(&self, count: i64, body: impl FnOnce(V<'c>) -> Result<(), E>) -> Result<(), E> {
         let annotation = format!(
             "#llvm.loop_annotation<vectorize = <disable = false, width = {count} : i32>, interleave = <count = 1 : i32>>"
@@ -64,11 +66,11 @@ impl<'c> Builder<'c> {
         self.counted(bounds, 1, &[], &attributes, |i, _| body(i).map(|()| Vec::new())).map(drop)
     }
 
-    /// A counted loop that carries values: `body(i, carried)` returns the next ones; the last ones are the
-    /// result.
+    /// Builds a counted loop that carries values. `body(i, carried)` returns the values for the next
+    /// iteration. The result is the values of the last iteration.
     ///
     /// # Errors
-    /// What the body fails with.
+    /// The body's error.
     pub fn for_carry<E>(
         &self,
         lower: V<'c>,
@@ -103,10 +105,10 @@ impl<'c> Builder<'c> {
         Ok(self.results(op, types.len()))
     }
 
-    /// `if condition { then } else { otherwise }` with results of the given types.
+    /// Builds `if condition { then } else { otherwise }` with results of the given types.
     ///
     /// # Errors
-    /// What either side fails with.
+    /// The error of either side.
     pub fn if_else<E>(
         &self,
         condition: V<'c>,
@@ -120,18 +122,18 @@ impl<'c> Builder<'c> {
         Ok(self.results(op, types.len()))
     }
 
-    /// `if condition { then }`.
+    /// Builds `if condition { then }`.
     ///
     /// # Errors
-    /// What `then` fails with.
+    /// The error of `then`.
     pub fn if_then<E>(&self, condition: V<'c>, then: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         self.if_else(condition, &[], || then().map(|()| Vec::new()), || Ok(Vec::new())).map(drop)
     }
 
-    /// `while condition(carried) { carried = body(carried) }`.
+    /// Builds `while condition(carried) { carried = body(carried) }`.
     ///
     /// # Errors
-    /// What the condition or the body fails with.
+    /// The error of the condition or the body.
     pub fn while_loop<E>(
         &self,
         init: &[V<'c>],
@@ -149,24 +151,25 @@ impl<'c> Builder<'c> {
         Ok(self.results(op, types.len()))
     }
 
-    /// A new block of the function that code is being added to, which must be outside of loops' and branches' bodies.
+    /// Adds a block to the current function. The insertion point must be outside the bodies of loops and
+    /// branches.
     pub fn label(&self) -> Label<'c> {
         let region = self.block.get().parent_region().expect("a function's block");
         Label(long_block(&region.append_block(Block::new(&[]))))
     }
 
-    /// Goes on in one block if the condition holds, else in the other.
+    /// Branches to `then` if the condition holds, else to `otherwise`.
     pub fn branch(&self, condition: V<'c>, then: Label<'c>, otherwise: Label<'c>) {
         let (then, otherwise) = (&then.0, &otherwise.0);
         self.append(cf::cond_br(self.context, condition, then, otherwise, &[], &[], self.location()));
     }
 
-    /// Goes on in a block.
+    /// Branches to a block.
     pub fn jump(&self, to: Label<'c>) {
         self.append(cf::br(&to.0, &[], self.location()));
     }
 
-    /// Adds code to a block from here on.
+    /// Moves the insertion point to a block.
     pub fn place(&self, label: Label<'c>) {
         self.block.set(label.0);
     }
@@ -177,6 +180,6 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// A block of a function, to branch to.
+/// A block of a function, the target of branches.
 #[derive(Clone, Copy)]
 pub struct Label<'c>(BlockRef<'c, 'c>);

@@ -1,4 +1,4 @@
-//! What an MLIR module consists of: functions, declarations of others, and constants.
+//! The contents of an MLIR module: functions, declarations and constants.
 
 use super::locations::DebugInfo;
 use super::{Builder, SourceFile, V, long, long_block, named};
@@ -13,21 +13,21 @@ use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::{IntegerType, RankedTensorType};
 use melior::ir::{Attribute, Block, BlockLike, BlockRef, Location, Operation, Region, RegionLike, Type};
 
-/// An attribute of a function's pointer parameter.
+/// Attributes of a function's pointer parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointerFacts {
-    /// No other pointer of the function reaches the same memory.
+    /// Whether no other pointer of the function refers to the same memory.
     pub noalias: bool,
-    /// Bytes that the address is a multiple of; 0 for unknown.
+    /// The alignment of the address in bytes; 0 if unknown.
     pub align: u32,
 }
 
-/// What a function takes and gives.
+/// The parameters and the result of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature<'s, 'c> {
-    /// The types of the parameters, and what is known of those that are pointers.
+    /// The types of the parameters, with the attributes of pointers.
     pub parameters: &'s [(Type<'c>, Option<PointerFacts>)],
-    /// The type of the result; `None` for a function that returns nothing.
+    /// The type of the result, or `None` if the function returns nothing.
     pub result: Option<Type<'c>>,
 }
 
@@ -40,45 +40,46 @@ pub struct ModuleBuilder<'c> {
 }
 
 impl<'c> ModuleBuilder<'c> {
-    /// Adds to `module`, which has to outlive what is built.
+    /// Creates a builder that adds to `module`, which must outlive all that is built.
     pub fn new(context: &'c Context, module: &melior::ir::Module<'c>) -> Self {
         // SAFETY: see the lifetimes section of [`Builder`].
         let body = unsafe { BlockRef::from_raw(module.body().to_raw()) };
         Self { context, body, source: None, debug_info: None }
     }
 
-    /// Operations get the places in this file, which the HLO was read from, besides the names of their instructions.
+    /// Adds source locations to operations: their positions in this file, which the HLO was read from,
+    /// besides the names of their instructions.
     pub fn with_source(self, source: Option<&'c SourceFile>) -> Self {
         Self { source, ..self }
     }
 
-    /// Functions get what LLVM makes debug information of. Without a source there is none.
+    /// Adds debug information to functions. Without a source there is none.
     pub fn with_debug_info(self) -> Self {
         let debug_info = self.source.map(|source| DebugInfo::new(self.context, source));
         Self { debug_info, ..self }
     }
 
-    /// The MLIR context.
+    /// Returns the MLIR context.
     pub fn context(&self) -> &'c Context {
         self.context
     }
 
-    /// The signless integer type of `bits` bits.
+    /// Returns the signless integer type of `bits` bits.
     pub fn int(&self, bits: u32) -> Type<'c> {
         IntegerType::new(self.context, bits).into()
     }
 
-    /// `!llvm.ptr`.
+    /// Returns `!llvm.ptr`.
     pub fn ptr(&self) -> Type<'c> {
         llvm::r#type::pointer(self.context, 0)
     }
 
     /// Adds `llvm.func @name(parameters) -> result`. `body` builds its instructions and must end with
-    /// [`Builder::ret`]; they are at `instruction`, the one that the function computes, until [`Builder::at`] says
-    /// something else.
+    /// [`Builder::ret`]. Their location is that of `instruction`, which the function computes, until
+    /// [`Builder::at`] changes it.
     ///
     /// # Errors
-    /// What `body` fails with; then there is no function.
+    /// The error of `body`. The function is then not added.
     pub fn function<E>(
         &self,
         name: &str,
@@ -141,7 +142,7 @@ impl<'c> ModuleBuilder<'c> {
     }
 }
 
-/// The operation `llvm.func`.
+/// Creates the operation `llvm.func`.
 fn function<'c>(
     context: &'c Context,
     name: &str,
@@ -163,7 +164,7 @@ fn function<'c>(
     )
 }
 
-/// What is known of a parameter.
+/// Returns the attributes of a parameter.
 fn facts<'c>(context: &'c Context, facts: Option<PointerFacts>) -> Attribute<'c> {
     let mut items = Vec::new();
     if let Some(facts) = facts {

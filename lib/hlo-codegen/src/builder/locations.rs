@@ -1,5 +1,5 @@
-//! Where operations come from: the instruction's name, its place in the file that the HLO was read from, and what LLVM
-//! makes debug information of, by which debuggers and profilers show lines of HLO.
+//! Locations of operations: the instruction's name and its position in the file that the HLO was read from.
+//! LLVM generates debug information from them, with which debuggers and profilers show lines of HLO.
 
 use melior::Context;
 use melior::ir::attribute::StringAttribute;
@@ -11,12 +11,12 @@ use mlir_sys::MlirAttribute;
 pub struct SourceFile {
     name: String,
     directory: String,
-    /// Where lines start, the first one included.
+    /// The byte offsets of the starts of lines, including the first line.
     starts: Vec<usize>,
 }
 
 impl SourceFile {
-    /// The file of that name and text; names are relative to the working directory.
+    /// Creates the file with this name and text. A relative name is relative to the working directory.
     pub fn new(name: &str, text: &str) -> Self {
         let directory = std::env::current_dir().unwrap_or_default().display().to_string();
         let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
@@ -24,15 +24,15 @@ impl SourceFile {
         Self { name: name.into(), directory, starts }
     }
 
-    /// The line and column, both from 1, of a byte.
+    /// Returns the line and column of a byte offset, both from 1.
     fn place(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         (line, offset - self.starts[line - 1] + 1)
     }
 }
 
-/// Where an operation of the instruction `name` is, if its text begins at the byte `offset`; without one, at `outer`.
-/// Gives the place, too.
+/// Returns the location of an operation of the instruction `name`, and its line and column. The instruction's
+/// text begins at the byte `offset`. Without an offset, the location is `outer`.
 pub(super) fn of_instruction<'c>(
     context: &'c Context,
     source: Option<&SourceFile>,
@@ -47,12 +47,12 @@ pub(super) fn of_instruction<'c>(
     (Location::name(context, name, Location::new(context, &source.name, place.0, place.1)), place)
 }
 
-/// DWARF's number of the language C: there is none for HLO, and debuggers know this one.
+/// DWARF's number of the language C. DWARF has no number for HLO, and debuggers support this one.
 const LANGUAGE_C: u32 = 2;
 /// LLVM's flags of subprograms: `Definition` and `Optimized`.
 const DEFINITION_OPTIMIZED: u64 = 8 | 16;
 
-/// What the debug information of a module's functions has in common.
+/// The debug information that all functions of a module share.
 pub(super) struct DebugInfo<'c> {
     file: Attribute<'c>,
     unit: Attribute<'c>,
@@ -64,7 +64,7 @@ impl<'c> DebugInfo<'c> {
     pub(super) fn new(context: &'c Context, source: &SourceFile) -> Self {
         let [name, directory] = [&source.name, &source.directory].map(|s| text(context, s));
         let (producer, nothing) = (text(context, "hlo-run"), text(context, ""));
-        // SAFETY: all attributes are of the context, which is alive, and of the kinds that are asked for.
+        // SAFETY: all attributes belong to the context, which is alive, and have the required kinds.
         unsafe {
             let raw = context.to_raw();
             let file = Attribute::from_raw(mlir_sys::mlirLLVMDIFileAttrGet(raw, name, directory));
@@ -89,7 +89,7 @@ impl<'c> DebugInfo<'c> {
         }
     }
 
-    /// Where a function is that begins at a line and column.
+    /// Returns the location of a function that begins at a line and column.
     pub(super) fn function(
         &self,
         context: &'c Context,
@@ -97,8 +97,8 @@ impl<'c> DebugInfo<'c> {
         (line, column): (usize, usize),
     ) -> Location<'c> {
         let name = text(context, name);
-        // SAFETY: all attributes are of the context, which is alive, and of the kinds that are asked for; the lists
-        // are empty.
+        // SAFETY: all attributes belong to the context, which is alive, and have the required kinds. The
+        // lists are empty.
         let subprogram = unsafe {
             Attribute::from_raw(mlir_sys::mlirLLVMDISubprogramAttrGet(
                 context.to_raw(),
@@ -128,9 +128,9 @@ fn text(context: &Context, text: &str) -> MlirAttribute {
     StringAttribute::new(context, text).to_raw()
 }
 
-/// An attribute that equals no other.
+/// Returns an attribute that differs from all others.
 fn distinct(context: &Context) -> MlirAttribute {
-    // SAFETY: the attribute is of the context, which is alive.
+    // SAFETY: the attribute belongs to the context, which is alive.
     unsafe { mlir_sys::mlirDisctinctAttrCreate(Attribute::unit(context).to_raw()) }
 }
 

@@ -1,11 +1,12 @@
-//! Building MLIR: an insertion point with one method per operation that the code generator uses.
+//! MLIR construction: an insertion point with one method per operation that the code generator uses.
 //!
-//! The dialects are `arith`, `scf`, `func`-free: functions are `llvm.func`, memory is reached through `llvm`
-//! loads, stores and `getelementptr` on opaque pointers (no memref descriptors: every buffer is one pointer
-//! and the strides are known), and bit tricks use LLVM's intrinsics (`llvm.intr.*`).
+//! The code uses the dialects `arith`, `scf` and `llvm`, but not `func`. Functions are `llvm.func`. Memory is
+//! accessed with `llvm` loads, stores and `getelementptr` on opaque pointers. There are no memref
+//! descriptors, because every buffer is one pointer and its strides are known. Bit manipulation uses LLVM's
+//! intrinsics (`llvm.intr.*`).
 //!
-//! Types are checked by MLIR's verifier once a module is complete, not here: an operation with wrong operands
-//! is a bug of the code generator and surfaces as an internal error that quotes the verifier.
+//! MLIR's verifier checks types once a module is complete; this module does not. An operation with wrong
+//! operands is a bug of the code generator and is reported as an internal error that quotes the verifier.
 
 mod control;
 mod functions;
@@ -33,16 +34,16 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, BlockRef, Identifier, Location, Operation, Type, Value, ValueLike};
 use std::cell::{Cell, OnceCell};
 
-/// An SSA value. The module that it lives in outlives every use: see [`Builder`].
+/// An SSA value. The module that contains it outlives every use: see [`Builder`].
 pub type V<'c> = Value<'c, 'c>;
 
-/// What an operation may assume beyond IEEE 754.
+/// The assumptions beyond IEEE 754 that an operation may make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FastMath {
-    /// Nothing.
+    /// No assumptions.
     #[default]
     None,
-    /// Operands may be combined in another order: inside reductions only.
+    /// Operands may be combined in another order. Used inside reductions only.
     Reassoc,
 }
 
@@ -50,15 +51,15 @@ pub enum FastMath {
 ///
 /// # Lifetimes
 /// MLIR values live as long as the module that owns their blocks. The builder gives them the context's
-/// lifetime: a module under construction is kept until its builder is gone, and operations are never erased
-/// while building.
+/// lifetime. This is sound because a module under construction outlives its builder, and operations are never
+/// erased while building.
 pub struct Builder<'c> {
     context: &'c Context,
     source: Option<&'c SourceFile>,
-    /// What operations get, and the line and column that it stands for.
+    /// The location of new operations, and its line and column.
     location: Cell<(Location<'c>, (usize, usize))>,
     block: Cell<BlockRef<'c, 'c>>,
-    /// Attributes that MLIR's C interface makes from text only.
+    /// Attributes that MLIR's C interface can only create from text.
     reassoc: OnceCell<Attribute<'c>>,
     no_signed_wrap: OnceCell<Attribute<'c>>,
 }
@@ -82,9 +83,9 @@ fn long<'c>(value: impl ValueLike<'c>) -> V<'c> {
     unsafe { Value::from_raw(value.to_raw()) }
 }
 
-/// Where operations come from.
+/// Locations of operations.
 impl<'c> Builder<'c> {
-    /// A builder that appends to `block`; the functions of [`ModuleBuilder`] have one.
+    /// Creates a builder that appends to `block`. The functions of [`ModuleBuilder`] create one.
     fn new(context: &'c Context, block: BlockRef<'c, 'c>, source: Option<&'c SourceFile>) -> Self {
         Self {
             context,
@@ -96,7 +97,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// Operations that `f` adds are the instruction's.
+    /// Runs `f`. Operations that it adds get the location of the instruction.
     pub fn at<T>(&self, module: &Module, instruction: InstrId, f: impl FnOnce() -> T) -> T {
         let outer = self.location.replace(self.locate(module, instruction));
         let result = f();
@@ -104,14 +105,15 @@ impl<'c> Builder<'c> {
         result
     }
 
-    /// Where an instruction's operations are. What a pass made from nothing is where what is around it is.
+    /// Returns the location of an instruction's operations. An instruction without a source location, created
+    /// by a pass, gets the surrounding location.
     fn locate(&self, module: &Module, instruction: InstrId) -> (Location<'c>, (usize, usize)) {
         let (span, (_, outer)) = (module.span(instruction), self.location.get());
         let offset = (span != hlo_ir::Span::default()).then_some(span.start as usize);
         locations::of_instruction(self.context, self.source, &module[instruction].name, offset, outer)
     }
 
-    /// The location that operations get.
+    /// Returns the location of new operations.
     fn location(&self) -> Location<'c> {
         self.location.get().0
     }
@@ -119,12 +121,12 @@ impl<'c> Builder<'c> {
 
 /// Types and attributes.
 impl<'c> Builder<'c> {
-    /// The MLIR context.
+    /// Returns the MLIR context.
     pub fn context(&self) -> &'c Context {
         self.context
     }
 
-    /// The signless integer type of `bits` bits.
+    /// Returns the signless integer type of `bits` bits.
     pub fn int(&self, bits: u32) -> Type<'c> {
         IntegerType::new(self.context, bits).into()
     }
@@ -177,7 +179,7 @@ impl<'c> Builder<'c> {
         long(self.append(op).result(0).expect("one result"))
     }
 
-    /// Appends an operation with one result, by its name.
+    /// Appends an operation with one result, given its name.
     fn op(
         &self,
         name: &str,
@@ -194,17 +196,17 @@ impl<'c> Builder<'c> {
         self.value(op)
     }
 
-    /// An operation on one value.
+    /// Appends an operation on one value.
     pub fn unary(&self, op: Unary, a: V<'c>) -> V<'c> {
         self.op(op.name(), &[a], a.r#type(), &[])
     }
 
-    /// An operation on two values of one type.
+    /// Appends an operation on two values of the same type.
     pub fn binary(&self, op: Binary, a: V<'c>, b: V<'c>) -> V<'c> {
         self.op(op.name(), &[a, b], a.r#type(), &[])
     }
 
-    /// A float operation with fast-math flags.
+    /// Appends a float operation with fast-math flags.
     pub fn binary_fast(&self, op: Binary, a: V<'c>, b: V<'c>, fast: FastMath) -> V<'c> {
         match fast {
             FastMath::None => self.binary(op, a, b),
@@ -217,7 +219,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A conversion to a type.
+    /// Appends a conversion to a type.
     pub fn cast(&self, op: Cast, a: V<'c>, to: Type<'c>) -> V<'c> {
         self.op(op.name(), &[a], to, &[])
     }
@@ -225,23 +227,24 @@ impl<'c> Builder<'c> {
 
 /// Arithmetic.
 impl<'c> Builder<'c> {
-    /// An integer constant of type `ty`; `value` is truncated to its width.
+    /// Returns an integer constant of type `ty`. `value` is truncated to its width.
     pub fn const_int(&self, ty: Type<'c>, value: i64) -> V<'c> {
         let attribute = IntegerAttribute::new(ty, value);
         self.op("arith.constant", &[], ty, &[self.named("value", attribute)])
     }
 
-    /// An `i64` constant.
+    /// Returns an `i64` constant.
     pub fn index(&self, value: i64) -> V<'c> {
         self.const_int(self.i64(), value)
     }
 
-    /// An `i1` constant.
+    /// Returns an `i1` constant.
     pub fn const_bool(&self, value: bool) -> V<'c> {
         self.const_int(self.i1(), i64::from(value))
     }
 
-    /// A float constant of type `ty` (`f16`, `f32` or `f64`), rounded to it. Infinities and NaNs are fine.
+    /// Returns a float constant of type `ty` (`f16`, `f32` or `f64`), rounded to that type. `value` may be
+    /// infinite or NaN.
     pub fn const_float(&self, ty: Type<'c>, value: f64) -> V<'c> {
         let attribute = FloatAttribute::new(self.context, ty, value);
         self.op("arith.constant", &[], ty, &[self.named("value", attribute)])
@@ -262,17 +265,17 @@ impl<'c> Builder<'c> {
         self.binary(Binary::Muli, a, b)
     }
 
-    /// `a + b` on indices, which never wraps.
+    /// `a + b` on indices, which must not wrap.
     pub fn index_add(&self, a: V<'c>, b: V<'c>) -> V<'c> {
         self.index_binary(Binary::Addi, a, b)
     }
 
-    /// `a - b` on indices, which never wraps.
+    /// `a - b` on indices, which must not wrap.
     pub fn index_sub(&self, a: V<'c>, b: V<'c>) -> V<'c> {
         self.index_binary(Binary::Subi, a, b)
     }
 
-    /// `a * b` on indices, which never wraps.
+    /// `a * b` on indices, which must not wrap.
     pub fn index_mul(&self, a: V<'c>, b: V<'c>) -> V<'c> {
         self.index_binary(Binary::Muli, a, b)
     }
@@ -308,22 +311,22 @@ impl<'c> Builder<'c> {
         self.op("llvm.intr.fma", &[a, b, c], a.r#type(), &[])
     }
 
-    /// An integer comparison.
+    /// Compares integers.
     pub fn cmpi(&self, predicate: IntPredicate, a: V<'c>, b: V<'c>) -> V<'c> {
         self.value(arith::cmpi(self.context, predicate, a, b, self.location()))
     }
 
-    /// A float comparison.
+    /// Compares floats.
     pub fn cmpf(&self, predicate: FloatPredicate, a: V<'c>, b: V<'c>) -> V<'c> {
         self.value(arith::cmpf(self.context, predicate, a, b, self.location()))
     }
 
-    /// `condition ? a : b`, both evaluated.
+    /// `condition ? a : b`. Both values are evaluated.
     pub fn select(&self, condition: V<'c>, a: V<'c>, b: V<'c>) -> V<'c> {
         self.op("arith.select", &[condition, a, b], a.r#type(), &[])
     }
 
-    /// The number of zero bits above the highest one; the width for 0.
+    /// Returns the number of leading zero bits, which is the width for 0.
     pub fn count_leading_zeros(&self, a: V<'c>) -> V<'c> {
         self.value(llvm::intr_ctlz(self.context, a, false, a.r#type(), self.location()))
     }
@@ -331,13 +334,13 @@ impl<'c> Builder<'c> {
 
 /// Memory.
 impl<'c> Builder<'c> {
-    /// The address `base + index * size_of(element)`; `element` is the type in memory.
+    /// Returns the address `base + index * size_of(element)`. `element` is the type in memory.
     pub fn gep(&self, base: V<'c>, index: V<'c>, element: Type<'c>) -> V<'c> {
         const DYNAMIC: i32 = i32::MIN;
         let attributes = [
             self.named("rawConstantIndices", DenseI32ArrayAttribute::new(self.context, &[DYNAMIC])),
             self.named("elem_type", TypeAttribute::new(element)),
-            // inbounds: every index that the code generator computes lies in its buffer.
+            // inbounds: every index that the code generator computes is within its buffer.
             self.named("noWrapFlags", IntegerAttribute::new(self.int(32), 3)),
         ];
         self.op("llvm.getelementptr", &[base, index], self.ptr(), &attributes)
@@ -353,19 +356,19 @@ impl<'c> Builder<'c> {
         self.append(llvm::store(self.context, value, address, self.location(), LoadStoreOptions::new()));
     }
 
-    /// Loads a value that others may change at any time.
+    /// Loads a value that other threads may change at any time.
     pub fn load_volatile(&self, ty: Type<'c>, address: V<'c>) -> V<'c> {
         let options = LoadStoreOptions::new().volatile(true);
         self.value(llvm::load(self.context, address, ty, self.location(), options))
     }
 
-    /// Stores a value that others may look at at any time.
+    /// Stores a value that other threads may read at any time.
     pub fn store_volatile(&self, value: V<'c>, address: V<'c>) {
         let options = LoadStoreOptions::new().volatile(true);
         self.append(llvm::store(self.context, value, address, self.location(), options));
     }
 
-    /// Copies `bytes` bytes between places that don't overlap.
+    /// Copies `bytes` bytes. Source and target must not overlap.
     pub fn memcpy(&self, to: V<'c>, from: V<'c>, bytes: V<'c>) {
         let volatile = self.named("isVolatile", IntegerAttribute::new(self.i1(), 0));
         let op = OperationBuilder::new("llvm.intr.memcpy", self.location())
@@ -376,7 +379,8 @@ impl<'c> Builder<'c> {
         self.append(op);
     }
 
-    /// Stack memory for `count` elements, aligned for vectors. Belongs in a function's entry block.
+    /// Allocates stack memory for `count` elements, aligned for vectors. Must be called in a function's entry
+    /// block.
     pub fn alloca(&self, element: Type<'c>, count: i64) -> V<'c> {
         let options = AllocaOptions::new()
             .align(Some(IntegerAttribute::new(self.i64(), 64)))
@@ -385,18 +389,18 @@ impl<'c> Builder<'c> {
         self.value(llvm::alloca(self.context, n, self.ptr(), self.location(), options))
     }
 
-    /// The address of a global or function.
+    /// Returns the address of a global or function.
     pub fn address_of(&self, symbol: &str) -> V<'c> {
         let name = FlatSymbolRefAttribute::new(self.context, symbol);
         self.op("llvm.mlir.addressof", &[], self.ptr(), &[self.named("global_name", name)])
     }
 
-    /// The null pointer.
+    /// Returns the null pointer.
     pub fn null(&self) -> V<'c> {
         self.value(llvm::zero(self.ptr(), self.location()))
     }
 
-    /// Calls a function by name; `result` is `None` for a function that returns nothing.
+    /// Calls a function by name. `result` is `None` for a function that returns nothing.
     pub fn call(&self, callee: &str, operands: &[V<'c>], result: Option<Type<'c>>) -> Option<V<'c>> {
         let n = operands.len() as i32;
         let results: Vec<Type<'c>> = result.into_iter().collect();

@@ -1,7 +1,7 @@
-//! The operations of MLIR that the code generator uses, by what they take and give: a name that is misspelt or has
-//! another number of operands does not compile.
+//! The MLIR operations that the code generator uses, grouped by operands and result. A misspelt name or a
+//! wrong number of operands is a compile error.
 
-/// The operations of one kind, and their names in MLIR.
+/// Defines the operations of one kind, with their names in MLIR.
 macro_rules! operations {
     ($(#[$about:meta])* $kind:ident { $($operation:ident $name:literal,)* }) => {
         $(#[$about])*
@@ -12,7 +12,7 @@ macro_rules! operations {
         }
 
         impl $kind {
-            /// The name in MLIR, with its dialect.
+            /// Returns the name in MLIR, including its dialect.
             pub(super) fn name(self) -> &'static str {
                 match self {
                     $($kind::$operation => $name,)*
@@ -23,7 +23,7 @@ macro_rules! operations {
 }
 
 operations! {
-    /// An operation of one operand, whose type the result has.
+    /// An operation of one operand. The result has the operand's type.
     Unary {
         Ceil "llvm.intr.ceil",
         Ctpop "llvm.intr.ctpop",
@@ -37,7 +37,7 @@ operations! {
 }
 
 operations! {
-    /// An operation of two operands of one type, which the result has.
+    /// An operation of two operands of the same type. The result has the same type.
     Binary {
         Addf "arith.addf",
         Addi "arith.addi",

@@ -1,5 +1,5 @@
-//! Runs of many small copies, such as those of a loop whose state has a thousand leaves, and lists of many addresses: a call
-//! of the runtime with a table. As code they would take LLVM time that is quadratic in their number.
+//! Many small copies in a row, such as those of a loop with a thousand loop-carried values, and lists of many
+//! addresses. Each becomes one runtime call with a table. As code, they would take LLVM quadratic time.
 use hlo_plan::{BufferRef, Step};
 
 use super::Host;
@@ -12,24 +12,25 @@ pub(super) const SYMBOL: &str = "hlo_rt_copies";
 /// `hlo_rt_addresses(parameters, outputs, constants, arena, table, list, count)`.
 pub(super) const ADDRESSES: &str = "hlo_rt_addresses";
 
-/// Fewer copies or addresses than that are code.
+/// Minimum number of copies or addresses for a table. Fewer become code.
 pub(super) const MIN_TABLE: usize = 64;
 
-/// Words of a `CopyEntry`.
+/// Number of words of a `CopyEntry`.
 const ENTRY_WORDS: usize = 5;
 
-/// The steps in parts: runs of copies, and other steps.
+/// Splits the steps into runs of copies and runs of other steps.
 pub(super) fn parts(steps: &[Step<BufferRef>]) -> impl Iterator<Item = &[Step<BufferRef>]> {
     let is_copy = |step: &Step<BufferRef>| matches!(step, Step::Copy { .. });
     steps.chunk_by(move |a, b| is_copy(a) == is_copy(b))
 }
 
-/// True if one of the [`parts`] becomes a table.
+/// Returns whether one of the [`parts`] becomes a table.
 pub(super) fn is_table(part: &[Step<BufferRef>]) -> bool {
     part.len() >= MIN_TABLE && matches!(part.first(), Some(Step::Copy { .. }))
 }
 
-/// The words of the table for one of the [`parts`]; `None` if it is no run of copies or a short one.
+/// Returns the words of the table for one of the [`parts`], or `None` if it is not a run of copies or is too
+/// short.
 pub(super) fn table(part: &[Step<BufferRef>]) -> Option<Vec<i64>> {
     if !is_table(part) {
         return None;
@@ -45,7 +46,7 @@ pub(super) fn table(part: &[Step<BufferRef>]) -> Option<Vec<i64>> {
     Some(words)
 }
 
-/// The words of a buffer's [`CopyPlace`].
+/// Returns the words of a buffer's [`CopyPlace`].
 fn place(buffer: BufferRef) -> [i64; 2] {
     let (place, at) = match buffer {
         BufferRef::Param(n) => (CopyPlace::Param, n as i64),
@@ -56,12 +57,12 @@ fn place(buffer: BufferRef) -> [i64; 2] {
     [place as i64, at]
 }
 
-/// The words of the table for a list of addresses; `None` for a short one.
+/// Returns the words of the table for a list of addresses, or `None` if the list is short.
 pub(super) fn addresses(buffers: impl ExactSizeIterator<Item = BufferRef>) -> Option<Vec<i64>> {
     (buffers.len() >= MIN_TABLE).then(|| buffers.flat_map(place).collect())
 }
 
-/// Calls `found` for every table of copies of the steps.
+/// Calls `found` for every table of copies in the steps.
 pub(super) fn for_each_table(steps: &[Step<BufferRef>], found: &mut impl FnMut(Vec<i64>)) {
     for part in parts(steps) {
         if let Some(words) = table(part) {
@@ -83,7 +84,7 @@ pub(super) fn for_each_table(steps: &[Step<BufferRef>], found: &mut impl FnMut(V
     }
 }
 
-/// The number of copies that are code.
+/// Returns the number of copies that become code.
 pub(crate) fn in_code(steps: &[Step<BufferRef>]) -> usize {
     let in_part = |part: &[Step<BufferRef>]| match part.first() {
         _ if is_table(part) => 0,
@@ -102,7 +103,7 @@ fn in_step(step: &Step<BufferRef>) -> usize {
 }
 
 impl<'c> Host<'_, 'c> {
-    /// Emits the call for a table.
+    /// Emits the runtime call for a table.
     pub(super) fn copies(&self, words: &[i64]) {
         let b = self.b;
         let table = self.program.descriptors.get(words).map_or_else(|| b.null(), |name| b.address_of(name));
@@ -111,7 +112,7 @@ impl<'c> Host<'_, 'c> {
         b.call(SYMBOL, &[params, outputs, constants, self.arena, table, count], None);
     }
 
-    /// Writes down a list of the buffers' addresses.
+    /// Emits code that writes the addresses of buffers to a list.
     pub(super) fn list(&self, to: V<'c>, buffers: impl ExactSizeIterator<Item = BufferRef> + Clone) {
         let b = self.b;
         let Some(words) = addresses(buffers.clone()) else {

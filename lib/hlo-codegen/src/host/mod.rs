@@ -1,10 +1,10 @@
 //! The host function: the plan's steps as native code.
 //!
 //! `hlo_main(context, params, outputs, arena, constants) -> i32` calls kernels and runtime functions in the
-//! plan's order; loops and branches are its own control flow, and kernels of a few scalar operations stand in
-//! it themselves. It returns 0, or 1 at once if a runtime function failed, which has then left a message in the
-//! context. The functions of the plan are such functions as well, with one more parameter: the counters of random draws,
-//! which the host function keeps.
+//! plan's order. Loops and branches are native control flow in it. Kernels of a few scalar operations are
+//! inlined. The function returns 0 on success. If a runtime function fails, it returns 1 immediately, and the
+//! context contains the message. The functions of the plan have the same form, with one more parameter: the
+//! counters of random draws, which the host function allocates.
 
 pub(crate) mod copies;
 mod parts;
@@ -25,10 +25,12 @@ use std::convert::Infallible;
 /// The name of the host function.
 pub const MAIN: &str = "hlo_main";
 
-/// More addresses than that are loaded where they are used: all of them at once would be more than there are registers.
+/// Maximum number of addresses that are loaded at the start of a function. A function with more loads each
+/// address where it is used, because they would not fit into registers.
 const MAX_LOADED: usize = 64;
 
-/// The parameters of a function of the plan, or of a part of one. The host function has no counters.
+/// Returns the parameters of a function of the plan, or of a part of one. The host function omits the last
+/// one, the counters.
 fn parameters<'c>(functions: &ModuleBuilder<'c>) -> [(Type<'c>, Option<PointerFacts>); 6] {
     let ptr = functions.ptr();
     let alone = Some(PointerFacts { noalias: true, align: 8 });
@@ -36,25 +38,25 @@ fn parameters<'c>(functions: &ModuleBuilder<'c>) -> [(Type<'c>, Option<PointerFa
     [(ptr, None), (ptr, alone), (ptr, alone), (ptr, arena), (ptr, alone), (ptr, None)]
 }
 
-/// The name of the function of that number in [`Plan::functions`].
+/// Returns the name of the function with this index in [`Plan::functions`].
 fn function_name(number: usize) -> String {
     format!("function_{number}")
 }
 
-/// Copies of up to so many bytes are a load and a store.
+/// Maximum size in bytes of a copy that becomes one load and one store.
 const SMALL_COPY: u64 = 8;
 
-/// Whether another thread may look where the program is, and end it.
+/// Whether another thread can read the program's position and stop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watching {
-    /// By the words of `hlo_ir::watch`, which the runtime gives.
+    /// The program is watched, through the words of `hlo_ir::watch`, whose address the runtime provides.
     Watched,
-    /// The program needs no runtime for it.
+    /// The program is not watched, and needs no runtime for it.
     Unwatched,
 }
 
-/// Emits the host function and declarations of what it calls into a module. Kernels are only declared unless they are
-/// `defined_here`.
+/// Emits the host function, and declarations of the functions that it calls, into a module. Kernels are
+/// declared unless they are `defined_here`.
 pub fn emit_host<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
@@ -65,7 +67,7 @@ pub fn emit_host<'c>(
     emit_host_with(functions, module, plan, kernels, defined_here, Watching::Watched)
 }
 
-/// As [`emit_host`], for programs that nobody may watch as well.
+/// Like [`emit_host`], but `watching` can also select a program that is not watched.
 pub(crate) fn emit_host_with<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
@@ -99,7 +101,7 @@ pub(crate) fn emit_host_with<'c>(
     Ok(())
 }
 
-/// The streams of the program's random draws, numbered.
+/// Assigns a number to each stream of random draws of the program.
 fn streams(plan: &Plan) -> BTreeMap<u64, usize> {
     let mut streams = BTreeMap::new();
     collect_all_runtime(plan, &mut |call| {
@@ -178,7 +180,7 @@ fn collect_runtime<'p>(steps: &'p [Step<BufferRef>], found: &mut impl FnMut(&'p 
     }
 }
 
-/// Adds a global for each different descriptor and table; returns their names.
+/// Adds a global for each distinct descriptor and table, and returns their names.
 fn emit_descriptors(
     functions: &ModuleBuilder<'_>,
     plan: &Plan,
@@ -209,14 +211,14 @@ fn emit_descriptors(
     names
 }
 
-/// The buffers that a call of the runtime gets the addresses of in a list: its operands, then its results.
+/// Returns the buffers whose addresses a runtime call receives in a list: its operands, then its results.
 fn listed(call: &RuntimeCall<BufferRef>) -> impl ExactSizeIterator<Item = BufferRef> + Clone {
     let operands = call.operands.len();
     let at = move |i: usize| if i < operands { call.operands[i] } else { call.results[i - operands] };
     (0..operands + call.results.len()).map(at)
 }
 
-/// A computation on scalars as a function that the runtime calls.
+/// A computation on scalars that becomes a function, which the runtime calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Applied {
     Comparator(ComputationId),
@@ -233,7 +235,8 @@ impl Applied {
     }
 }
 
-/// Adds a function for each computation that the runtime compares or combines by; returns their names.
+/// Adds a function for each computation that the runtime compares or combines elements with, and returns
+/// their names.
 fn emit_applied(
     functions: &ModuleBuilder<'_>,
     module: &Module,
@@ -267,20 +270,20 @@ fn emit_applied(
     emitted.map(|()| names)
 }
 
-/// What all host functions of a program have in common.
+/// The data that all host functions of a program share.
 struct Program<'a, 'c> {
     module: &'a Module,
     plan: &'a Plan,
     kernels: &'a KernelTable,
-    /// Where functions go.
+    /// The module that functions are added to.
     functions: &'a ModuleBuilder<'c>,
     /// The names of globals.
     descriptors: BTreeMap<Vec<i64>, String>,
-    /// The names of the functions that the runtime applies.
+    /// The names of the functions that the runtime calls.
     applied: HashMap<Applied, String>,
     /// The numbers of the streams of random draws.
     streams: BTreeMap<u64, usize>,
-    /// The number of functions that are parts of others.
+    /// The number of functions emitted so far that are parts of other functions.
     parts: Cell<usize>,
     watching: Watching,
 }
@@ -290,28 +293,28 @@ struct Host<'a, 'c> {
     program: &'a Program<'a, 'c>,
     context: V<'c>,
     arena: V<'c>,
-    /// The lists of the pointers of parameters, outputs and constants.
+    /// The lists of the addresses of parameters, outputs and constants.
     lists: [V<'c>; 3],
-    /// The pointers of those that the steps use, if they are few.
+    /// The addresses of the buffers that the steps use, if there are few.
     outside: BTreeMap<BufferRef, V<'c>>,
-    /// Stack memory for the pointers that a parallel loop gets, or a call of the runtime in a list.
+    /// Stack memory for the addresses that a parallel loop or a runtime call receives in a list.
     arguments: Option<V<'c>>,
     /// The counters of random draws, an `i64` for each stream.
     counters: V<'c>,
-    /// Where the program ends after a failure; absent if nothing can fail.
+    /// The block that returns after a failure, or `None` if nothing can fail.
     failed: Option<Label<'c>>,
-    /// The two words of `hlo_ir::watch`, if the program is watched.
+    /// The address of the two words of `hlo_ir::watch`, if the program is watched.
     watch: Option<V<'c>>,
-    /// The number of kernel calls emitted so far: the position in the table's list.
+    /// The number of kernel calls emitted so far: an index into the table's list.
     next_use: Cell<usize>,
-    /// How much more fits into this function, see [`parts`].
+    /// The remaining size of this function: see [`parts`].
     room: Cell<usize>,
-    /// True while steps are emitted that are known to fit.
+    /// Whether the steps being emitted are known to fit into this function.
     fits: Cell<bool>,
 }
 
 impl<'a, 'c> Host<'a, 'c> {
-    /// The function of these steps; `first_use` is the number of their first kernel call.
+    /// Begins the function of these steps. `first_use` is the index of their first kernel call.
     fn new(
         b: &'a Builder<'c>,
         program: &'a Program<'a, 'c>,
@@ -345,7 +348,7 @@ impl<'a, 'c> Host<'a, 'c> {
                 counters
             }
         };
-        // Blocks that nothing reaches are not lowered.
+        // The block is only created if it can be reached, because unreachable blocks are not lowered.
         let mut can_fail = program.watching == Watching::Watched && has_loop(steps);
         collect_runtime(steps, &mut |_| can_fail = true);
         let failed = can_fail.then(|| b.label());
@@ -369,7 +372,7 @@ impl<'a, 'c> Host<'a, 'c> {
         }
     }
 
-    /// Emits the steps and the function's end; returns the number of the next kernel call.
+    /// Emits the steps and the function's end, and returns the index of the next kernel call.
     fn finish(self, steps: &[Step<BufferRef>]) -> Result<usize, Diag> {
         let b = self.b;
         self.steps(steps)?;
@@ -381,7 +384,7 @@ impl<'a, 'c> Host<'a, 'c> {
         Ok(self.next_use.get())
     }
 
-    /// Emits steps in this function.
+    /// Emits steps into this function.
     fn in_line(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         for part in copies::parts(steps) {
             match copies::table(part) {
@@ -414,7 +417,7 @@ impl<'a, 'c> Host<'a, 'c> {
         Ok(())
     }
 
-    /// The address of a buffer.
+    /// Returns the address of a buffer.
     fn address(&self, buffer: BufferRef) -> V<'c> {
         let b = self.b;
         if let BufferRef::Arena(offset) = buffer {
@@ -446,7 +449,8 @@ impl<'a, 'c> Host<'a, 'c> {
         Ok(())
     }
 
-    /// Calls a kernel by its entry that takes a list of addresses, on all threads if it is for that.
+    /// Calls a kernel through its entry that takes a list of addresses, on all threads if the call is
+    /// parallel.
     fn by_list(&self, u: &KernelUse, name: &str, arguments: V<'c>, range: [V<'c>; 2]) {
         let b = self.b;
         self.list(arguments, u.buffers.iter().copied());
@@ -471,7 +475,7 @@ impl<'a, 'c> Host<'a, 'c> {
         b.memcpy(target, self.address(from), b.index(bytes as i64));
     }
 
-    /// The bits of a small buffer; of a constant as an immediate.
+    /// Returns the bits of a small buffer. A constant becomes an immediate.
     fn scalar(&self, from: BufferRef, ty: Type<'c>) -> V<'c> {
         if let BufferRef::Constant(n) = from
             && let Some(constant) = self.program.plan.constants.get(n)
@@ -484,14 +488,14 @@ impl<'a, 'c> Host<'a, 'c> {
         self.b.load(ty, self.address(from))
     }
 
-    /// Writes down where the program is, for whoever watches it.
+    /// Stores the current instruction for the watcher.
     fn note(&self, instruction: InstrId) {
         let (b, Some(watch)) = (self.b, self.watch) else { return };
         let word = b.gep(watch, b.index(AT as i64), b.int(32));
         b.store_volatile(b.const_int(b.int(32), i64::from(Watch::place(instruction))), word);
     }
 
-    /// Ends the program if whoever watches it says so.
+    /// Ends the program if the watcher has stopped it.
     fn look_up(&self) {
         let b = self.b;
         let (Some(failed), Some(watch)) = (self.failed, self.watch) else { return };
@@ -520,7 +524,7 @@ impl<'a, 'c> Host<'a, 'c> {
         }
     }
 
-    /// The status of a call, or of all calls in the loops around it.
+    /// Emits a runtime call, with the loops around it, and returns the combined status.
     fn runtime_in_loops(&self, call: &RuntimeCall<BufferRef>, depth: usize, buffers: Vec<V<'c>>) -> V<'c> {
         let b = self.b;
         let fine = b.const_int(b.int(32), 0);
@@ -629,7 +633,7 @@ impl<'a, 'c> Host<'a, 'c> {
         Ok(())
     }
 
-    /// Adds the code of both sides, each in a block of its own.
+    /// Emits both sides of a branch, each in its own block.
     fn either(&self, condition: V<'c>, side: impl Fn(bool) -> Result<(), Diag>) -> Result<(), Diag> {
         let b = self.b;
         let [then, otherwise] = [b.label(), b.label()];
@@ -640,8 +644,8 @@ impl<'a, 'c> Host<'a, 'c> {
         side(false)
     }
 
-    /// The branches from number `first` on: chosen in halves, so that many don't nest deep. Unsigned: a negative index
-    /// takes the last.
+    /// Emits the branches from number `first` on. They are selected by binary search, so that many branches
+    /// do not nest deeply. The comparison is unsigned: a negative index selects the last branch.
     fn branches(
         &self,
         index: V<'c>,
@@ -665,7 +669,7 @@ impl<'a, 'c> Host<'a, 'c> {
     }
 }
 
-/// The instruction that a step computes. Copies are part of what is around them.
+/// Returns the instruction that a step computes. Copies belong to the surrounding step.
 fn instruction(step: &Step<BufferRef>) -> Option<InstrId> {
     match step {
         Step::Kernel(call) => Some(call.instruction),
@@ -675,7 +679,7 @@ fn instruction(step: &Step<BufferRef>) -> Option<InstrId> {
     }
 }
 
-/// Loads the address of a buffer from the list of parameters, outputs or constants that it is in.
+/// Loads the address of a buffer from the list of parameters, outputs or constants that contains it.
 fn outside<'c>(b: &Builder<'c>, lists: [V<'c>; 3], buffer: BufferRef) -> Option<V<'c>> {
     let [params, outputs, constants] = lists;
     let (list, number) = match buffer {
@@ -687,7 +691,7 @@ fn outside<'c>(b: &Builder<'c>, lists: [V<'c>; 3], buffer: BufferRef) -> Option<
     Some(b.load(b.ptr(), b.gep(list, b.index(number as i64), b.ptr())))
 }
 
-/// True if there is a loop among the steps.
+/// Returns whether the steps contain a loop.
 fn has_loop(steps: &[Step<BufferRef>]) -> bool {
     steps.iter().any(|step| match step {
         Step::While { .. } => true,
@@ -696,7 +700,8 @@ fn has_loop(steps: &[Step<BufferRef>]) -> bool {
     })
 }
 
-/// Calls `f` for every buffer that a step names; those of tables of copies are looked up at run time.
+/// Calls `f` for every buffer that a step names, except those of tables of copies, which are resolved at run
+/// time.
 fn for_each_buffer(steps: &[Step<BufferRef>], f: &mut impl FnMut(BufferRef)) {
     for step in copies::parts(steps).filter(|&part| !copies::is_table(part)).flatten() {
         match step {

@@ -1,5 +1,5 @@
-//! Long programs as several functions, since what LLVM takes for a function grows faster than the function: what no longer
-//! fits into the host function is in functions that it calls.
+//! Division of long programs into several functions, because LLVM's compile time grows faster than the size
+//! of a function. Steps that do not fit into the host function move to functions that it calls.
 
 use super::{Host, Program, copies, instruction, parameters};
 use crate::builder::{IntPredicate, Signature};
@@ -8,14 +8,15 @@ use hlo_ir::diag::Diag;
 use hlo_plan::{BufferRef, Step};
 use std::ops::Range;
 
-/// The size of a function, in about as many instructions as LLVM has for its steps.
+/// Maximum size of a function, in approximate LLVM instructions.
 pub(super) const ROOM: usize = 2048;
-/// What is smaller is not worth a function of its own.
+/// Minimum size of steps that become a separate function.
 const LEAST: usize = 64;
 
-/// About how many instructions steps become: of lists that follow each other, as the kernel calls are counted on.
+/// Estimates the number of LLVM instructions of steps. Lists must be passed in order, because the estimate
+/// consumes the kernel calls.
 struct Sizes<'k> {
-    /// The kernel calls from here on.
+    /// The remaining kernel calls.
     uses: std::slice::Iter<'k, KernelUse>,
 }
 
@@ -33,13 +34,14 @@ impl Sizes<'_> {
             },
             Step::Copy { .. } => 4,
             Step::Runtime(r) => 8 + addresses(r.operands.len() + r.results.len()),
-            // Passes over loops look at the loops around them, too.
+            // Passes over loops also process the loops around them.
             Step::While { condition, body, .. } => 64 + self.list(condition) + self.list(body),
             Step::Conditional { branches, .. } => branches.iter().map(|b| 8 + self.list(b)).sum(),
         }
     }
 
-    /// What is emitted as one, single steps and tables of copies: the number of steps, and the size.
+    /// Returns the units of emission, each a single step or a table of copies: its number of steps, and its
+    /// size.
     fn units(&mut self, steps: &[Step<BufferRef>]) -> Vec<(usize, usize)> {
         let mut out = Vec::with_capacity(steps.len());
         for part in copies::parts(steps) {
@@ -51,7 +53,8 @@ impl Sizes<'_> {
         out
     }
 
-    /// The steps in ranges of up to [`ROOM`], with their sizes; a larger step has a range of its own.
+    /// Splits the steps into ranges of size up to [`ROOM`], and returns their sizes. A larger step gets a
+    /// range of its own.
     fn split(&mut self, steps: &[Step<BufferRef>]) -> Vec<(Range<usize>, usize)> {
         let mut out: Vec<(Range<usize>, usize)> = Vec::new();
         let mut at = 0;
@@ -69,15 +72,15 @@ impl Sizes<'_> {
     }
 }
 
-/// The size of so many addresses, one by one or in a table.
+/// Returns the size of code for `count` addresses, loaded one by one or through a table.
 fn addresses(count: usize) -> usize {
     if count < copies::MIN_TABLE { 2 * count } else { 8 }
 }
 
 impl<'c> Host<'_, 'c> {
-    /// Emits steps, those that don't fit into this function as calls of others.
+    /// Emits steps. Steps that do not fit into this function become calls of other functions.
     pub(super) fn steps(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
-        // What is around them was measured with them.
+        // The enclosing steps were measured together with these.
         if self.fits.get() {
             return self.in_line(steps);
         }
@@ -98,7 +101,7 @@ impl<'c> Host<'_, 'c> {
         Ok(())
     }
 
-    /// Emits steps of that size, which fits.
+    /// Emits steps of the given size, which fits.
     fn measured(&self, steps: &[Step<BufferRef>], size: usize) -> Result<(), Diag> {
         self.room.set(self.room.get() - size);
         self.fits.set(true);
@@ -107,7 +110,7 @@ impl<'c> Host<'_, 'c> {
         done
     }
 
-    /// Emits a function of these steps, and its call.
+    /// Emits a function of these steps, and a call of it.
     fn call_part(&self, steps: &[Step<BufferRef>]) -> Result<(), Diag> {
         let program = self.program;
         let name = format!("part_{}", program.parts.replace(program.parts.get() + 1));
@@ -135,7 +138,8 @@ impl<'c> Host<'_, 'c> {
 }
 
 impl Program<'_, '_> {
-    /// The most addresses that a step takes in a list: `first` is the number of the first kernel call.
+    /// Returns the maximum number of addresses that a step passes in a list. `first` is the index of the
+    /// first kernel call.
     pub(super) fn longest_list(&self, first: usize, steps: &[Step<BufferRef>]) -> Option<usize> {
         let uses = self.kernels.uses().get(first..).unwrap_or_default();
         let in_lists = uses.iter().take(kernel_calls(steps)).filter(|u| u.takes_list());
@@ -149,7 +153,7 @@ impl Program<'_, '_> {
     }
 }
 
-/// The number of kernel calls among the steps.
+/// Returns the number of kernel calls among the steps.
 fn kernel_calls(steps: &[Step<BufferRef>]) -> usize {
     let count = |step: &Step<BufferRef>| match step {
         Step::Kernel(_) => 1,

@@ -1,10 +1,10 @@
-/// Why a run failed.
+/// The error of a failed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error(i32);
 
 #[allow(dead_code, reason = "not every program uses all of it")]
 impl Error {
-    /// The status that the program returned.
+    /// Returns the status that the program returned.
     pub fn status(self) -> i32 {
         self.0
     }

@@ -1,7 +1,8 @@
 impl Error {
-    /// The message of the last failed run on this thread, as much of it as fits.
+    /// Copies the message of the last failed run on this thread to `buffer`, cut off if it does not fit, and
+    /// returns it.
     pub fn message(self, buffer: &mut [u8]) -> &str {
-        // SAFETY: as many bytes may be written.
+        // SAFETY: the buffer has this number of bytes.
         let length = unsafe { hlo_last_error(buffer.as_mut_ptr(), buffer.len()) };
         let written = &buffer[..length.min(buffer.len().saturating_sub(1))];
         match core::str::from_utf8(written) {
@@ -28,34 +29,35 @@ unsafe extern "C" {
     fn hlo_last_error(message: *mut u8, capacity: usize) -> usize;
 }
 
-/// Threads, and the seed of random numbers. Runs may share it, also at the same time.
+/// A number of threads, and the seed of random numbers. Runs may share a context, also at the same time.
 #[allow(dead_code, reason = "not every program uses all of it")]
 pub struct Context(*mut c_void);
 
 // SAFETY: the runtime's contexts may be used from any thread, and from several at once.
 unsafe impl Send for Context {}
-// SAFETY: as above; what changes one takes it exclusively.
+// SAFETY: as above. Functions that change a context take `&mut self`.
 unsafe impl Sync for Context {}
 
 #[allow(dead_code, reason = "not every program uses all of it")]
 impl Context {
-    /// So many threads, the caller's included; 0 stands for as many as the process may use. `None` if there is no memory.
+    /// Creates a context of `threads` threads, including the caller's. 0 means as many as the process may
+    /// use. Returns `None` if memory could not be allocated.
     pub fn new(threads: usize) -> Option<Self> {
-        // SAFETY: any number will do.
+        // SAFETY: every number of threads is valid.
         let context = unsafe { hlo_context_create(threads) };
         (!context.is_null()).then_some(Context(context))
     }
 
-    /// Sets the seed of random numbers, which is 0 at first.
+    /// Sets the seed of random numbers. The initial seed is 0.
     pub fn set_seed(&mut self, seed: u64) {
-        // SAFETY: the context is alive, and no run has it.
+        // SAFETY: the context is alive, and no run uses it.
         unsafe { hlo_context_set_seed(self.0, seed) }
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: made by `hlo_context_create`, and not used afterwards.
+        // SAFETY: created by `hlo_context_create`, and not used afterwards.
         unsafe { hlo_context_destroy(self.0) }
     }
 }

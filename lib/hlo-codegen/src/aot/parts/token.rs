@@ -1,10 +1,10 @@
-/// What stands for a token: nothing.
+/// The value of a token, which contains no data.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Token(*const c_void);
 
 impl Token {
-    /// The only one.
+    /// The only token.
     pub const TOKEN: Self = Token(core::ptr::null());
 }
 
