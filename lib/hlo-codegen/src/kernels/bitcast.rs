@@ -10,8 +10,8 @@ use hlo_ir::{ElementType, InstrId};
 use hlo_plan::Refusal;
 
 impl<'c> ElementCx<'_, 'c> {
-    /// Operation semantics, "BitcastConvertType": of one width, or between one wide element and several narrow ones
-    /// in a last dimension.
+    /// Emits an element of a `bitcast-convert` (operation semantics, "BitcastConvertType"): between types of
+    /// the same width, or between one wide element and several narrow elements in a last dimension.
     pub(super) fn bitcast_convert(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let operand = self.operand(id, 0);
         let (to, from) = (self.shape(id)?, self.shape(operand)?);
@@ -58,8 +58,8 @@ impl<'c> ElementCx<'_, 'c> {
         Ok(value(out))
     }
 
-    /// The bits of `c128` as two of `c64`, one for each part, or the other way round: the low half of a part is the
-    /// real number.
+    /// Emits an element of a `bitcast-convert` from `c128` to two `c64`, one for each part, or in the other
+    /// direction. The low half of a part becomes the real part.
     fn complex_bits(
         &self,
         operand: InstrId,

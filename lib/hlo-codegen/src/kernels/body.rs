@@ -1,5 +1,5 @@
-//! What a kernel computes: the instructions of a fusion, or one unfused instruction, and where their inputs
-//! come from.
+//! The contents of a kernel: the instructions of a fusion, or one unfused instruction, and the sources of
+//! their inputs.
 
 use hlo_ir::{InstrId, Module, Op, Shape};
 use hlo_plan::Refusal;
@@ -7,41 +7,42 @@ pub use hlo_plan::array;
 use hlo_plan::stored_constants;
 use std::collections::{HashMap, HashSet};
 
-/// A kernel to be emitted: an instruction and the buffers that it works on. Leaves of tuples are flattened.
+/// A kernel to be emitted: an instruction and its buffers. Leaves of tuples are flattened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSpec {
     /// The instruction: a fusion or any operation that the kernels cover.
     pub instruction: InstrId,
-    /// For each operand leaf the number of its buffer; `None` if it is a scalar constant, which is embedded. Then
-    /// those of the [`hlo_plan::stored_constants`] of a fusion.
+    /// The buffer number of each operand leaf, or `None` for a scalar constant, which is embedded in the
+    /// code. The numbers of the [`hlo_plan::stored_constants`] of a fusion follow.
     pub operand_slots: Vec<Option<usize>>,
-    /// For each result leaf the number of its buffer. A buffer that is an operand's too is updated in place.
+    /// The buffer number of each result leaf. If a buffer is also an operand's, the kernel updates it in
+    /// place.
     pub result_slots: Vec<usize>,
     /// The number of buffers.
     pub slots: usize,
 }
 
-/// Where the value of an instruction comes from.
+/// The source of an instruction's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It is read from a buffer.
+    /// The value is read from a buffer.
     Slot(usize),
-    /// It is the scalar constant of another instruction.
+    /// The value is the scalar constant of another instruction.
     Constant(InstrId),
 }
 
-/// A result of a kernel: an array that an instruction gives, and where it goes.
+/// A result of a kernel: an array that an instruction computes, and the buffer that it is stored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// The instruction.
     pub id: InstrId,
-    /// Which of its results, for an instruction with several (a variadic reduction).
+    /// The index of the result among the instruction's results (a variadic reduction has several).
     pub leaf: usize,
-    /// The buffer.
+    /// The number of the buffer.
     pub slot: usize,
 }
 
-/// The results of the given instructions, in order, with the buffers that they are stored to.
+/// Returns the results of the given instructions, in order, with the buffers that they are stored to.
 fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root>, Refusal> {
     let leaves: Vec<(InstrId, usize)> =
         ids.iter().flat_map(|&id| (0..module[id].shape.leaf_count()).map(move |leaf| (id, leaf))).collect();
@@ -61,16 +62,16 @@ fn roots(module: &Module, ids: &[InstrId], spec: &KernelSpec) -> Result<Vec<Root
 pub struct Body<'a> {
     /// The module.
     pub module: &'a Module,
-    /// The instructions that are not computed here, with where they come from.
+    /// The instructions that the kernel does not compute, and the sources of their values.
     pub sources: HashMap<InstrId, Source>,
-    /// The results, with the buffer that each is stored to.
+    /// The results, and the buffers that they are stored to.
     pub roots: Vec<Root>,
-    /// The instructions computed here, operands first.
+    /// The instructions that the kernel computes, operands first.
     pub computed: Vec<InstrId>,
 }
 
 impl<'a> Body<'a> {
-    /// The body of a kernel.
+    /// Creates the body of a kernel.
     pub fn new(module: &'a Module, spec: &KernelSpec) -> Result<Self, Refusal> {
         let id = spec.instruction;
         let instr = &module[id];
@@ -132,7 +133,7 @@ impl<'a> Body<'a> {
         Ok(Self { module, sources, roots, computed })
     }
 
-    /// The buffer that an instruction's value is read from, if it is not computed here.
+    /// Returns the buffer that an instruction's value is read from, or `None` if the kernel computes it.
     pub fn slot(&self, id: InstrId) -> Option<usize> {
         match self.sources.get(&id) {
             Some(Source::Slot(s)) => Some(*s),
@@ -140,8 +141,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The computed instructions that reach a root through elementwise operations on arrays of the root's dimensions
-    /// alone: what is needed at the very index of the results, operands first.
+    /// Returns the computed instructions that reach a root through elementwise operations on arrays of the
+    /// root's dimensions only. These are needed at the same index as the results. Operands come first.
     pub fn elementwise_spine(&self) -> Vec<InstrId> {
         let Ok(dims) = array(self.module, self.roots[0].id).map(|a| &a.dims) else { return Vec::new() };
         let mut seen: HashSet<InstrId> = HashSet::new();
@@ -156,7 +157,7 @@ impl<'a> Body<'a> {
         self.computed.iter().copied().filter(|id| seen.contains(id)).collect()
     }
 
-    /// The same kernel with some of the results only: those of one list of dimensions each.
+    /// Splits the kernel into kernels whose results have the same dimensions.
     pub fn by_dimensions(&self) -> Vec<Body<'a>> {
         let mut out: Vec<Body<'a>> = Vec::new();
         for root in &self.roots {
@@ -173,14 +174,14 @@ impl<'a> Body<'a> {
         out
     }
 
-    /// The dimensions of a result; `None` if it is not an array.
+    /// Returns the dimensions of a result, or `None` if it is not an array.
     fn root_dims(&self, root: &Root) -> Option<&'a hlo_ir::Dims> {
         let leaves = self.module[root.id].shape.leaves();
         leaves.get(root.leaf).and_then(|s| s.as_array()).map(|a| &a.dims)
     }
 
-    /// True if all instructions that are not scalars have the dimensions and layout of the first root and work
-    /// element by element: the kernel is then one loop over all elements, whatever the rank.
+    /// Returns whether all instructions that are not scalars are elementwise and have the dimensions and
+    /// layout of the first root. The kernel is then one loop over all elements, whatever the rank.
     pub fn is_flat(&self) -> bool {
         let Ok(root) = array(self.module, self.roots[0].id) else { return false };
         let same = |id: InstrId| match array(self.module, id) {

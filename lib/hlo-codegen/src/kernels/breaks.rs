@@ -1,22 +1,23 @@
-//! Where a loop is cut in pieces so that pads and concatenates need no test for each element.
+//! Splitting of loops into pieces, so that pads and concatenates need no test per element.
 
 use super::body::{Body, array};
 use hlo_ir::access::{self, Axis};
 use hlo_ir::{InstrId, Op};
 use std::collections::{BTreeSet, HashSet};
 
-/// The most pieces that a loop is cut into: each is a copy of the loop's body.
+/// Maximum number of pieces of a loop. Each piece is a copy of the loop's body.
 const MAX_PIECES: usize = 8;
-/// The bound on the search for pieces.
+/// Maximum number of visits in the search for pieces.
 const MAX_VISITS: usize = 10_000;
-/// Loops shorter than this are not cut.
+/// Minimum number of iterations of a loop that is split.
 const MIN_SIZE: i64 = 16;
 
-/// An index of an instruction in terms of the loop's variable: `variable + offset`, if it is of that form.
+/// An index of an instruction as `variable + offset`, where `variable` is the loop's. The value is `offset`,
+/// or `None` if the index does not have this form.
 type Along = Option<i64>;
 
-/// The ends of the pieces of a loop over dimension `d` of the results, the last one being `size`. A pad's edges and a
-/// concatenate's seams fall between pieces.
+/// Returns the ends of the pieces of a loop over dimension `d` of the results. The last end is `size`. The
+/// edges of pads and the seams of concatenates are at the ends of pieces.
 pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
     if size < MIN_SIZE {
         return vec![size];
@@ -36,7 +37,7 @@ pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
         {
             continue;
         }
-        // Shifts may add up to a different one on every path; without pieces each element is tested.
+        // Each path may have another sum of shifts. Without pieces, each element is tested.
         if seen.len() > MAX_VISITS {
             return vec![size];
         }
@@ -47,8 +48,8 @@ pub fn of(body: &Body<'_>, d: usize, size: i64) -> Vec<i64> {
     if ends.len() > MAX_PIECES { vec![size] } else { ends }
 }
 
-/// Cuts the loop where an operand of an instruction begins and ends, and goes on with the operands of which one element is
-/// read for one of the result.
+/// Splits the loop where an operand of an instruction begins and ends. Then continues with the operands of
+/// which the instruction reads one element per result element.
 fn visit(
     body: &Body<'_>,
     id: InstrId,
@@ -58,7 +59,7 @@ fn visit(
 ) {
     let module = body.module;
     let Ok(result) = array(module, id) else { return };
-    // Its kernel goes over the update.
+    // The kernel of an update iterates over the update only.
     if matches!(module[id].op, Op::DynamicUpdateSlice) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Loops that carry elements from step to step: what reductions, windows, products and scatters combine in.
+//! Loops with loop-carried elements, used by reductions, windows, products and scatters.
 
 use super::element::ElementCx;
 use super::index::Idx;
@@ -7,7 +7,8 @@ use crate::elem::{self, Elem, flatten, regroup};
 use hlo_ir::ElementType;
 use hlo_plan::Refusal;
 
-/// The body of loops that carry elements: from the loops' indices and the elements so far to the next elements.
+/// The body of loops that carry elements. It maps the loops' indices and the current elements to the next
+/// elements.
 pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result<Vec<Elem<'c>>, Refusal>;
 
 /// The indices of a loop.
@@ -15,38 +16,39 @@ pub type LoopStep<'a, 'c> = &'a mut dyn FnMut(&[Idx<'c>], &[Elem<'c>]) -> Result
 pub struct Span<'c> {
     /// All indices are in `0..size`.
     size: i64,
-    /// The first one and the one after the last, if they are fewer than that.
+    /// The first index and the index after the last, if the loop runs over a part of `0..size`.
     part: Option<[V<'c>; 2]>,
 }
 
 impl<'c> Span<'c> {
-    /// `0..size`.
+    /// Returns the span `0..size`.
     pub fn whole(size: i64) -> Self {
         Self { size, part: None }
     }
 
-    /// Those of `0..size` that are also in `lower..upper`, neither of them outside of `0..=size`.
+    /// Returns the part `lower..upper` of `0..size`. Both bounds must be in `0..=size`.
     pub fn part(size: i64, lower: V<'c>, upper: V<'c>) -> Self {
         Self { size, part: Some([lower, upper]) }
     }
 
-    /// True if it is not `0..size`.
+    /// Returns whether the span is only a part of `0..size`.
     pub fn is_part(&self) -> bool {
         self.part.is_some()
     }
 
-    /// The number of indices, at most.
+    /// Returns the maximum number of indices.
     pub fn size(&self) -> i64 {
         self.size
     }
 
-    /// The first index and the one after the last.
+    /// Returns the first index and the index after the last.
     pub fn bounds(&self, b: &Builder<'c>) -> [V<'c>; 2] {
         self.part.unwrap_or_else(|| [b.index(0), b.index(self.size)])
     }
 }
 
-/// Emits nested loops `0..size` that carry elements; `body` gets the index of every loop, outermost first.
+/// Emits nested loops `0..size` that carry elements. `body` receives the index of every loop, outermost
+/// first.
 pub fn carried_loops<'c>(
     cx: &ElementCx<'_, 'c>,
     sizes: &[i64],
@@ -59,7 +61,7 @@ pub fn carried_loops<'c>(
     carried_spans(cx, &spans, types, init, index, body)
 }
 
-/// The same for loops over parts of their ranges.
+/// Like [`carried_loops`], but for loops over parts of their ranges.
 pub fn carried_spans<'c>(
     cx: &ElementCx<'_, 'c>,
     spans: &[Span<'c>],
@@ -88,7 +90,8 @@ pub fn carried_spans<'c>(
     Ok(regroup(types, &out))
 }
 
-/// Accumulators of narrow floats are carried wide; the result is rounded once.
+/// Rounds accumulators to the types of the results. Narrow floats are accumulated in a wider type and rounded
+/// once.
 pub fn round_all<'c>(cx: &ElementCx<'_, 'c>, types: &[ElementType], values: Vec<Elem<'c>>) -> Vec<Elem<'c>> {
     let round = |(&ty, e): (&ElementType, Elem<'c>)| match e {
         Elem::One(v) if ty.is_float() => Elem::One(elem::round_to(cx.b, ty, v)),

@@ -1,6 +1,8 @@
-//! Column reductions: those that keep the dimension that varies fastest, for a tile of columns at a time.
+//! Column reductions: reductions that keep the fastest varying dimension, computed for a tile of columns at a
+//! time.
 //!
-//! Sums of many rows are made in blocks, as in [`sums`]: each level of blocks has an array of accumulators.
+//! Sums of many rows are computed in blocks, as in [`sums`]. Each level of blocks has an array of
+//! accumulators.
 
 use super::body::{Root, array};
 use super::carried::{Span, carried_spans};
@@ -14,22 +16,23 @@ use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// The rows of a block, which are added to one accumulator after the other.
+/// Number of rows of a block, which are added to the same accumulators sequentially.
 const ROWS: i64 = 64;
 
-/// Tiles are what threads share: as many as this there should be, whatever the number of threads.
+/// Target number of tiles to share among threads. It does not depend on the number of threads.
 const TILES: i64 = 8;
 
-/// The columns of a tile: at least some cache lines in a row, at most what stays near with all levels of blocks, and whole vectors.
+/// Limits of the number of columns of a tile. The minimum is a few cache lines per row. With the maximum, all
+/// levels of blocks stay in cache. The number is a multiple of whole vectors.
 const LEAST_TILE: i64 = 128;
 const MOST_TILE: i64 = 1024;
 const VECTORS: i64 = 64;
 
-/// The rows that are read together, of what takes no more than so much work for an element: what is added to an accumulator one after
-/// the other is asked of memory at once, as rows lie far from each other.
+/// Pairs of the maximum work per element and the number of rows that are read together. Rows are far apart in
+/// memory. Reading several of them together overlaps the memory accesses for one accumulator.
 const TOGETHER: [(i64, i64); 2] = [(12, 8), (48, 4)];
 
-/// How a column reduction is cut: see [`plan`].
+/// The division of a column reduction into tiles: see [`plan`].
 pub struct ColumnPlan {
     /// The kept dimensions of the result, slowest first, without the fastest.
     pub outer: Vec<usize>,
@@ -41,8 +44,8 @@ pub struct ColumnPlan {
     pub tiles: i64,
 }
 
-/// A reduction that keeps the dimension that varies fastest in its operand is done for a tile of columns at a
-/// time, so that memory is read in order. `None` if the reduction is not of this kind.
+/// Plans a reduction that keeps the fastest varying dimension of its operand. It is computed for a tile of
+/// columns at a time, so that memory is read in order. Returns `None` if the reduction is not of this kind.
 pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
     let instr = &module[id];
     let Op::Reduce(attrs) = &instr.op else { return None };
@@ -62,13 +65,14 @@ pub fn plan(module: &hlo_ir::Module, id: InstrId) -> Option<ColumnPlan> {
     Some(ColumnPlan { outer, minor, tile, tiles: (columns + tile - 1) / tile })
 }
 
-/// The columns of a tile, of so many, where there are so many others to be shared out.
+/// Returns the number of columns of a tile, given the number of columns and the number of other independent
+/// parts.
 pub fn tile_size(columns: i64, others: i64) -> i64 {
     let wanted = columns / (TILES / others.max(1)).max(1);
     (wanted / VECTORS * VECTORS).clamp(LEAST_TILE, MOST_TILE).min(columns)
 }
 
-/// The first column of a tile, and how many columns it has: of the last one fewer, maybe.
+/// Returns the first column of a tile and its number of columns. The last tile may have fewer.
 pub fn tile_bounds<'c>(b: &Builder<'c>, number: V<'c>, tile: i64, columns: i64) -> [V<'c>; 2] {
     let size = b.index(tile);
     let first = b.index_mul(number, size);
@@ -117,7 +121,7 @@ pub fn emit<'c>(
     })
 }
 
-/// How many levels of blocks there are above the lowest in a sum over nested loops.
+/// Returns the number of levels of blocks above the lowest in a sum over nested loops.
 fn depth(sizes: &[i64]) -> usize {
     let inside = |sizes: &[i64]| sizes.iter().fold(1, |n: i64, &s| n.saturating_mul(s));
     let Some((&outer, inner)) = sizes.split_first().filter(|_| inside(sizes) > ROWS) else { return 0 };
@@ -129,7 +133,7 @@ fn depth(sizes: &[i64]) -> usize {
     levels + if length == 1 { depth(inner) } else { 0 }
 }
 
-/// A column reduction that is being emitted.
+/// A column reduction during emission.
 struct Columns<'s, 'a, 'c> {
     cx: &'s ElementCx<'a, 'c>,
     parts: Parts<'a>,
@@ -138,26 +142,26 @@ struct Columns<'s, 'a, 'c> {
     is_sum: bool,
     /// The reduced dimensions, slowest first.
     reduced: Vec<usize>,
-    /// Arrays on the stack, as long as a tile, one for each level of blocks.
+    /// Arrays of a tile's length on the stack, one for each level of blocks.
     accumulators: Vec<V<'c>>,
     tile: i64,
     minor: usize,
-    /// The rows that are read together.
+    /// Number of rows that are read together.
     together: i64,
 }
 
 /// The columns of a tile.
 struct Tile<'i, 'c> {
-    /// The result's index, but for the column.
+    /// The result's index, except for the column.
     index: &'i [Idx<'c>],
     first: V<'c>,
     count: V<'c>,
-    /// The number of columns of all tiles.
+    /// Number of columns of all tiles.
     of: i64,
 }
 
 impl<'c> Columns<'_, '_, 'c> {
-    /// One tile: `index` is the result's, but for the column.
+    /// Emits one tile. `index` is the result's index, except for the column.
     fn tile(&self, root: &Root, index: &[Idx<'c>], number: V<'c>, rows: &[i64]) -> Result<(), Refusal> {
         let b = self.cx.b;
         let of = array(self.cx.body.module, root.id)?.dims[self.minor];
@@ -173,7 +177,7 @@ impl<'c> Columns<'_, '_, 'c> {
         })
     }
 
-    /// For each column its number in the tile and the result's index.
+    /// Emits `body` for each column, with the column's number in the tile and the result's index.
     fn each(
         &self,
         tile: &Tile<'_, 'c>,
@@ -232,7 +236,8 @@ impl<'c> Columns<'_, '_, 'c> {
         Ok(())
     }
 
-    /// Combines rows with the accumulators of a level, one after the other for each column.
+    /// Combines several rows with the accumulators of a level. For each column, the rows are combined one
+    /// after the other.
     fn combined(&self, level: usize, tile: &Tile<'_, 'c>, rows: &[Vec<Idx<'c>>]) -> Result<(), Refusal> {
         let cx = self.cx;
         let rank = array(cx.body.module, self.parts.operands[0])?.rank();
@@ -264,7 +269,7 @@ impl<'c> Columns<'_, '_, 'c> {
         }
     }
 
-    /// The same for `length` indices, at most, of a loop of `size`, and the loops in it.
+    /// Like [`Columns::rows`], but for at most `length` indices of a loop of `size`, and the loops in it.
     fn range(
         &self,
         level: usize,

@@ -1,8 +1,8 @@
-//! What combines the elements of several devices, as functions that the runtime calls (`hlo_runtime::Combiner`).
+//! Functions that combine the elements of several devices, which the runtime calls (`hlo_runtime::Combiner`).
 //!
-//! Blocks of elements are carried on the stack: each member's are combined with them in the order of the group, in loops
-//! that LLVM makes vectors of. Sums and products of narrow floats are carried in `f32` and rounded once
-//! (docs/numerics.md, "Sums").
+//! The accumulators of a block of elements are on the stack. The block of each member is combined with them
+//! in the order of the group, in loops that LLVM vectorises. Sums and products of narrow floats are
+//! accumulated in `f32` and rounded once (docs/numerics.md, "Sums").
 
 use super::body::array;
 use super::scalar::{self, accumulator_type};
@@ -14,23 +14,23 @@ use hlo_ir::accumulation::sums_and_products;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
 use hlo_plan::Refusal;
 
-/// The elements that are combined at a time.
+/// Number of elements that are combined at a time.
 const BLOCK: i64 = 256;
 
-/// How elements of one type are combined.
+/// The combination of elements of one type.
 struct Combination<'m> {
     module: &'m Module,
     computation: ComputationId,
-    /// The elements' type.
+    /// The type of the elements.
     from: ElementType,
-    /// The type that they are carried in.
+    /// The type of the accumulators.
     held: ElementType,
-    /// The sum or product of narrow floats that it is.
+    /// The operation, if it is a sum or product of narrow floats.
     wide: Option<ElementwiseOp<'m>>,
 }
 
-/// Adds the function `name` of a computation on elements of type `from`: it takes the addresses of the members' arrays, their
-/// number, at least one, the address of the result, and the number of elements.
+/// Adds the function `name` for a computation on elements of type `from`. Its parameters are the addresses of
+/// the members' arrays, their number (at least one), the address of the result, and the number of elements.
 pub fn emit_function<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,

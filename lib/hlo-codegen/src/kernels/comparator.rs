@@ -7,8 +7,8 @@ use crate::elem;
 use hlo_ir::{ComputationId, Module};
 use hlo_plan::Refusal;
 
-/// Adds the function `name` of a computation from pairs of scalars to a `pred`: it takes the address of a list of the
-/// scalars' addresses and returns 1 or 0, a byte.
+/// Adds the function `name` for a computation that maps pairs of scalars to a `pred`. The function takes the
+/// address of a list of the scalars' addresses and returns a byte, 1 or 0.
 pub fn emit_function<'c>(
     functions: &ModuleBuilder<'c>,
     module: &Module,
@@ -23,7 +23,7 @@ pub fn emit_function<'c>(
     })
 }
 
-/// The computation's answer for the elements at a list of addresses.
+/// Emits the result of the computation on the elements at a list of addresses.
 fn answer<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -34,7 +34,8 @@ fn answer<'c>(
     for (n, p) in module.parameters(computation).into_iter().enumerate() {
         let ty = array(module, p)?.element_type;
         if module.users(p).is_empty() && !module.is_root(p) {
-            // Well-formed, though it is never used: of a thousand operands most comparators look at one.
+            // A placeholder for an unused parameter. Most comparators of a sort with a thousand operands use
+            // only one.
             arguments.push(elem::constant(b, ty, &[]));
             continue;
         }

@@ -1,7 +1,7 @@
 //! Loops over the elements of an array that a window covers.
 //!
-//! A *coordinate* counts the places of the padded and dilated array along one dimension. Windows lie within them, so that no
-//! coordinate of theirs overflows.
+//! A *coordinate* is a position along one dimension of the padded and dilated array. Windows are inside this
+//! array, so their coordinates never overflow.
 
 use super::carried::Span;
 use super::element::ElementCx;
@@ -9,11 +9,12 @@ use super::index::Idx;
 use crate::builder::{Binary, IntPredicate, V};
 use hlo_ir::attr::WindowDim;
 
-/// Along dimensions in which a window has fewer elements, each one is tested for being on the array: such loops are
-/// unrolled, and the loop around them has vectors.
+/// Minimum number of a window's elements along a dimension for which the loop is clipped to the array. In
+/// shorter loops, each element is tested instead. LLVM unrolls such loops and vectorises the surrounding
+/// loop.
 const MIN_CLIPPED: i64 = 16;
 
-/// Windows of more elements are clipped along every dimension, however short.
+/// Windows with more elements are clipped along every dimension, even a short one.
 const MAX_TESTED: i64 = 4096;
 
 /// The loops over a window at one position.
@@ -24,7 +25,7 @@ pub struct CoveredLoops<'c> {
 /// The loop along one dimension.
 struct Along<'c> {
     window: WindowDim,
-    /// The size of the array.
+    /// The size of the array along the dimension.
     size: i64,
     /// The coordinate of the window's first element.
     start: Idx<'c>,
@@ -32,17 +33,18 @@ struct Along<'c> {
     counter: Counter,
 }
 
-/// The positions that the index of a loop counts.
+/// The meaning of a loop's index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counter {
-    /// Elements of the window. They may be on padding or in holes of the base dilation.
+    /// The index counts elements of the window. They may be in the padding or in holes of the base dilation.
     Taps,
-    /// Elements of the array, none before or after the window. They may be in holes of the window dilation.
+    /// The index counts elements of the array, all of them between the window's first and last element. They
+    /// may be in holes of the window dilation.
     Elements,
 }
 
 impl<'c> CoveredLoops<'c> {
-    /// The loops over the elements of an array of sizes `dims` that the window covers at `position`.
+    /// Creates the loops over the elements of an array of sizes `dims` that the window covers at `position`.
     pub fn new(cx: &ElementCx<'_, 'c>, window: &[WindowDim], dims: &[i64], position: &[Idx<'c>]) -> Self {
         let is_empty = dims.contains(&0);
         let taps = window.iter().fold(1i64, |n, w| n.saturating_mul(w.size));
@@ -57,13 +59,13 @@ impl<'c> CoveredLoops<'c> {
         Self { dims: window.iter().zip(dims).zip(position).map(along).collect() }
     }
 
-    /// The ranges of the loops.
+    /// Returns the ranges of the loops.
     pub fn spans(&self) -> Vec<Span<'c>> {
         self.dims.iter().map(|d| d.span).collect()
     }
 
-    /// Returns the index of the array's element for the indices `at` of the loops, and the condition under which there is
-    /// one, if it is not always true.
+    /// Returns the index of the array's element for the indices `at` of the loops. If the element may not
+    /// exist, also returns the condition under which it exists.
     pub fn element(&self, cx: &ElementCx<'_, 'c>, at: &[Idx<'c>]) -> (Vec<Idx<'c>>, Option<V<'c>>) {
         let mut inside = None;
         let index = self.dims.iter().zip(at).map(|(d, &at)| d.element(cx, at, &mut inside)).collect();
@@ -71,14 +73,15 @@ impl<'c> CoveredLoops<'c> {
     }
 }
 
-/// The coordinate of the last element of a dimension, from that of the first one on.
+/// Returns the coordinate of the last element of a dimension, relative to that of the first.
 fn last_position(w: &WindowDim, size: i64) -> i64 {
     (size - 1).saturating_mul(w.lhs_dilate)
 }
 
-/// Chooses the loop along one dimension of a window whose first element has the coordinate `start`. A loop over a long
-/// window (or any, if `always`) covers nothing before or after the array: it takes less time, and its loads have no condition.
-/// (Masked loads trap into microcode where a masked-off lane is outside of mapped memory.)
+/// Chooses the loop along one dimension of a window whose first element has the coordinate `start`. A loop
+/// over a long window (or any window if `always` is set) does not run before or after the array. It takes
+/// less time, and its loads have no condition. (Masked loads trap into microcode if a masked-off lane is
+/// outside of mapped memory.)
 fn walk<'c>(
     cx: &ElementCx<'_, 'c>,
     w: &WindowDim,
@@ -95,7 +98,7 @@ fn walk<'c>(
         return (Counter::Taps, Span::whole(w.size));
     }
     let zero = b.index(0);
-    // Distances are not negative. As unsigned numbers they don't overflow where they are rounded up.
+    // Distances are not negative. As unsigned numbers, they do not overflow when rounded up.
     let divided_up = |distance: V<'c>, step: i64| match step {
         1 => distance,
         _ => b.binary(Binary::Divui, b.addi(distance, b.index(step - 1)), b.index(step)),
@@ -122,8 +125,8 @@ fn walk<'c>(
 }
 
 impl<'c> Along<'c> {
-    /// Returns the index of the array's element for the index `at` of the loop; adds to `inside` what must hold for
-    /// there to be one.
+    /// Returns the index of the array's element for the index `at` of the loop. Adds the conditions under
+    /// which the element exists to `inside`.
     fn element(&self, cx: &ElementCx<'_, 'c>, at: Idx<'c>, inside: &mut Option<V<'c>>) -> Idx<'c> {
         let (b, w) = (cx.b, &self.window);
         let mut require = |predicate, v: Idx<'c>, limit: i64| {

@@ -1,11 +1,11 @@
-//! Cumulative reductions: windows that reach from each element to the first one of a dimension, or to the last one, as totals
-//! that are carried from element to element. That applies the computation once for each element, where its window alone takes
-//! as many as it has elements.
+//! Cumulative reductions: windows that extend from each element to the first or the last element of a
+//! dimension. They are computed as totals that are carried from element to element. This applies the
+//! computation once per element, while separate windows would apply it once per element of each window.
 //!
-//! From the first element on, elements are combined exactly as in their windows. Totals from the last element on take it that
-//! the computation is associative and the initial value changes nothing, as the operation semantics ("Reduce") ask for. Sums of
-//! floats are made in blocks, to each of which comes the sum of those before it, so that their error grows with the root of the
-//! number of elements at most.
+//! Totals from the first element combine elements exactly as the windows do. Totals from the last element
+//! assume that the computation is associative and that the initial value is neutral, as the operation
+//! semantics ("Reduce") require. Sums of floats are computed in blocks, and the sum of the preceding blocks
+//! is added to each block. The error then grows at most with the square root of the number of elements.
 
 use super::body::{Body, array};
 use super::carried::round_all;
@@ -20,24 +20,25 @@ use hlo_analysis::{Cumulative, cumulative};
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Module, Op};
 use hlo_plan::Refusal;
 
-/// Windows along fewer elements are unrolled.
+/// Minimum length of a window. Shorter ones are unrolled.
 const LEAST: i64 = 8;
 
-/// Arrays that are reduced together: each has a tile of totals on the stack.
+/// Maximum number of arrays that are reduced together. Each has a tile of totals on the stack.
 const MOST_OPERANDS: usize = 8;
 
-/// The lines that are gone along together, so that one total need not be there before another one is begun.
+/// Number of lines that are processed together, so that their dependent operations overlap.
 const TOGETHER: i64 = 4;
 
-/// How a cumulative reduction is cut into iterations.
+/// The division of a cumulative reduction into iterations.
 pub struct Plan {
-    /// The dimension that it runs along.
+    /// The dimension of the reduction.
     dimension: usize,
-    /// True if it begins at the last element.
+    /// Whether the reduction begins at the last element.
     backwards: bool,
-    /// The dimensions of which each index has an iteration of its own, slowest first.
+    /// The dimensions whose indices are separate iterations, slowest first.
     outer: Vec<usize>,
-    /// The dimension that varies fastest, if that is another one: it is cut into tiles, of which each has one iteration.
+    /// The tiles of the fastest varying dimension, if it is not the dimension of the reduction. Each tile is
+    /// a separate iteration.
     minor: Option<Tiles>,
     /// The number of iterations.
     pub iterations: i64,
@@ -46,12 +47,12 @@ pub struct Plan {
 #[derive(Clone, Copy)]
 struct Tiles {
     dimension: usize,
-    /// The elements of a tile, and the number of tiles.
+    /// Number of elements of a tile, and number of tiles.
     size: i64,
     count: i64,
 }
 
-/// The plan for an instruction that is a long cumulative reduction; `None` for any other.
+/// Returns the plan for an instruction that is a long cumulative reduction, or `None` for any other.
 pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
     let Op::ReduceWindow(attrs) = &module[id].op else { return None };
     let operand = array(module, *module[id].operands.first()?).ok()?;
@@ -74,12 +75,12 @@ pub fn plan(module: &Module, id: InstrId) -> Option<Plan> {
     Some(Plan { dimension, backwards, outer, minor, iterations })
 }
 
-/// True if a kernel has no other results than those of `root`.
+/// Returns whether a kernel has only the results of `root`.
 pub fn is_whole(body: &Body<'_>, root: InstrId) -> bool {
     body.roots.iter().all(|r| r.id == root)
 }
 
-/// The elements of a block of a sum of so many.
+/// Returns the number of elements of a block of a sum of `length` elements.
 fn block(length: i64) -> i64 {
     let mut block = LEAST;
     while block.saturating_mul(block) < length {
@@ -112,7 +113,7 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &Plan, begin: V<'c>, end: V<'c>) -
     }
 }
 
-/// A cumulative reduction that is being emitted.
+/// A cumulative reduction during emission.
 struct Run<'s, 'a, 'c> {
     cx: &'s ElementCx<'a, 'c>,
     plan: &'s Plan,
@@ -121,7 +122,7 @@ struct Run<'s, 'a, 'c> {
     types: Vec<ElementType>,
     dims: &'s Dims,
     apply: ComputationId,
-    /// The elements of a block, of a sum of floats.
+    /// The number of elements of a block, if the reduction is a sum of floats.
     block: Option<i64>,
 }
 
@@ -130,20 +131,20 @@ impl<'c> Run<'_, '_, 'c> {
         self.inits.iter().map(|&i| self.cx.value(i, &[])).collect()
     }
 
-    /// The type of a sum, and what its blocks begin with.
+    /// Returns the type of a sum, and the initial value of its blocks.
     fn nothing(&self) -> (ElementType, Elem<'c>) {
         let ty = scalar::accumulator_type(self.types[0]);
         (ty, sums::nothing(self.cx, ty))
     }
 
-    /// The index of iteration `at` in the outer dimensions; zero in the others.
+    /// Returns the index of iteration `at` in the outer dimensions, and zero in the others.
     fn index(&self, at: Idx<'c>) -> Vec<Idx<'c>> {
         let mut index = vec![Idx::constant(0); self.dims.len()];
         index::set_along(self.cx.b, at, self.dims, &self.plan.outer, &mut index);
         index
     }
 
-    /// Where step `step` is in the dimension that the reduction runs along.
+    /// Returns the position of step `step` in the dimension of the reduction.
     fn place(&self, step: V<'c>) -> Idx<'c> {
         let last = self.dims[self.plan.dimension] - 1;
         match self.plan.backwards {
@@ -152,7 +153,8 @@ impl<'c> Run<'_, '_, 'c> {
         }
     }
 
-    /// The totals at an index, from those before. They are stored, or their sum with that of the blocks `before`.
+    /// Computes the totals at an index from those before. Stores them, or their sum with the total of the
+    /// blocks `before`.
     fn next(
         &self,
         totals: &[Elem<'c>],
@@ -174,7 +176,8 @@ impl<'c> Run<'_, '_, 'c> {
         Ok(next)
     }
 
-    /// Steps along the dimension: in blocks of a sum, else all at once. `body` gets the first step and the one after the last.
+    /// Emits the steps along the dimension, in blocks for a sum of floats, else in one loop. `body` receives
+    /// the first step and the step after the last.
     fn blocks(
         &self,
         carried: &[V<'c>],
@@ -193,7 +196,8 @@ impl<'c> Run<'_, '_, 'c> {
         }
     }
 
-    /// Some lines along the dimension that varies fastest, or alone has elements.
+    /// Emits several lines along the dimension that varies fastest, or that is the only one of a size other
+    /// than 1.
     fn lines(&self, first: V<'c>, count: i64) -> Result<(), Refusal> {
         let b = self.cx.b;
         let number = |n: i64| Idx::value(b.index_add(first, b.index(n)), 0, self.plan.iterations - 1);
@@ -228,7 +232,8 @@ impl<'c> Run<'_, '_, 'c> {
         })
     }
 
-    /// Tiles of the dimension that varies fastest: step by step along the other one, the totals of a tile on the stack.
+    /// Emits tiles of the fastest varying dimension. The totals of a tile are on the stack, and the steps run
+    /// along the dimension of the reduction.
     fn tiles(&self, tiles: Tiles, begin: V<'c>, end: V<'c>) -> Result<(), Refusal> {
         let (cx, b) = (self.cx, self.cx.b);
         let wide: Vec<ElementType> = self.types.iter().map(|&t| scalar::accumulator_type(t)).collect();
@@ -272,7 +277,7 @@ impl<'c> Run<'_, '_, 'c> {
 /// Arrays on the stack, with an element for each column of a tile.
 struct Tile<'s, 'a, 'c> {
     cx: &'s ElementCx<'a, 'c>,
-    /// The types of their elements.
+    /// The types of the arrays' elements.
     wide: &'s [ElementType],
     count: V<'c>,
 }

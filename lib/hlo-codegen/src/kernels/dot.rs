@@ -1,4 +1,4 @@
-//! Small matrix products, one result element as a loop over the contracting dimensions.
+//! Small matrix products: each result element is a loop over the contracting dimensions.
 //!
 //! Source: operation semantics, "DotGeneral".
 
@@ -14,8 +14,8 @@ use crate::ops::reducer::emit_reducer_op;
 use hlo_ir::{ElementwiseOp as E, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// The result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and round once; integers narrower
-/// than the result are widened first.
+/// Emits the result element of a `dot` at an index. `f16` and `bf16` accumulate in `f32` and are rounded
+/// once. Integers narrower than the result are widened first.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];

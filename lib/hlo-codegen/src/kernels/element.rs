@@ -1,8 +1,8 @@
-//! One element of an instruction, as a function of its index: how fusions are emitted.
+//! Emission of one element of an instruction as a function of its index. Fusions are emitted this way.
 //!
-//! [`ElementCx::value`] walks from the element that is wanted back through the instructions of the kernel,
-//! mapping the index through broadcasts, slices, transposes, …, down to loads. What was computed for an index is
-//! remembered, so that a value with several users is computed once.
+//! [`ElementCx::value`] walks from the requested element back through the instructions of the kernel to
+//! loads. On the way it maps the index through broadcasts, slices, transposes, …. Values computed for an
+//! index are cached, so that a value with several users is computed once.
 
 use super::body::{Body, Root, Source, array};
 use super::index::{self, Idx};
@@ -19,42 +19,42 @@ use std::collections::HashMap;
 
 type Key = (InstrId, Vec<(usize, i64)>);
 
-/// A value that is held at hand in place of what the instruction would compute.
+/// A precomputed value that replaces the computation of an instruction.
 #[derive(Clone, Copy)]
 pub enum Held<'c> {
-    /// The same for every index that the current row asks for.
+    /// The value is the same for every index in the current row.
     Scalar(Elem<'c>),
-    /// In a row-major array over the last `dims` dimensions of the instruction.
+    /// The values are in a row-major array over the last `dims` dimensions of the instruction.
     Row {
         /// The array.
         base: V<'c>,
-        /// How many trailing dimensions it covers.
+        /// Number of trailing dimensions that the array covers.
         dims: usize,
     },
 }
 
-/// The state of emitting elements of one kernel.
+/// The state of the emission of a kernel's elements.
 pub struct ElementCx<'a, 'c> {
     /// The insertion point.
     pub b: &'a Builder<'c>,
     /// The kernel's instructions.
     pub body: &'a Body<'a>,
     buffers: Vec<V<'c>>,
-    /// True if indices are linear positions: see [`Body::is_flat`].
+    /// Whether indices are linear positions: see [`Body::is_flat`].
     pub flat: bool,
-    // Innermost region last: what a region computes can't be used outside of it.
+    // The innermost region is last. Values computed in a region cannot be used outside of it.
     scopes: RefCell<Vec<HashMap<Key, Vec<Elem<'c>>>>>,
     held: RefCell<HashMap<InstrId, Held<'c>>>,
     depth: Cell<usize>,
-    /// The elements computed so far.
+    /// Number of elements computed so far.
     computed: Cell<usize>,
-    /// What the results need at their own index, operands first: computed in this order, long chains nest no deeper
-    /// than short ones.
+    /// The instructions that the results need at their own index, operands first. Computing them in this
+    /// order limits the nesting depth of long chains.
     spine: Vec<InstrId>,
 }
 
 impl<'a, 'c> ElementCx<'a, 'c> {
-    /// A context that reads from and writes to `buffers`.
+    /// Creates a context that reads from and writes to `buffers`.
     pub fn new(b: &'a Builder<'c>, body: &'a Body<'a>, buffers: &[V<'c>], flat: bool) -> Self {
         Self {
             b,
@@ -69,7 +69,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
     }
 
-    /// Runs `f` in a nested region of the MLIR: values computed in it are forgotten afterwards.
+    /// Runs `f` in a nested MLIR region. Values computed in it are removed from the cache afterwards.
     pub fn scoped<T>(&self, f: impl FnOnce() -> T) -> T {
         self.scopes.borrow_mut().push(HashMap::new());
         let result = f();
@@ -77,17 +77,17 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         result
     }
 
-    /// From now on the instruction's value is taken from `held`.
+    /// Makes later uses of the instruction read its value from `held`.
     pub fn hold(&self, id: InstrId, held: Held<'c>) {
         self.held.borrow_mut().insert(id, held);
     }
 
-    /// The pointer to a buffer.
+    /// Returns the address of a buffer.
     pub fn buffer(&self, slot: usize) -> V<'c> {
         self.buffers[slot]
     }
 
-    /// The position in memory of an element, in elements.
+    /// Returns the position of an element in memory, in elements.
     pub fn position(&self, shape: &ArrayShape, index: &[Idx<'c>]) -> V<'c> {
         if self.flat {
             return index.first().copied().unwrap_or(Idx::constant(0)).emit(self.b);
@@ -95,13 +95,14 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         index::linear(self.b, index, &shape.strides()).emit(self.b)
     }
 
-    /// An array of `count` elements of type `ty` on the stack. Belongs in a function's entry block.
+    /// Allocates an array of `count` elements of type `ty` on the stack. Must be called in a function's entry
+    /// block.
     pub fn stack_array(&self, ty: ElementType, count: i64) -> V<'c> {
         let parts = if ty.is_complex() { 2 } else { 1 };
         self.b.alloca(elem::memory_type(self.b, ty), count * parts)
     }
 
-    /// The shape of a result.
+    /// Returns the shape of a result.
     pub fn root_shape(&self, root: &Root) -> Result<&'a ArrayShape, Refusal> {
         let leaves = self.body.module[root.id].shape.leaves();
         leaves.get(root.leaf).and_then(|s| s.as_array()).ok_or_else(|| "a result that is not an array".into())
@@ -115,7 +116,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         Ok(())
     }
 
-    /// The element of an instruction at an index.
+    /// Returns the element of an instruction at an index.
     pub fn value(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let results = self.results(id, index)?;
         results
@@ -124,7 +125,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             .ok_or_else(|| format!("`{}` has no result", self.body.module[id].name).into())
     }
 
-    /// The elements of all results of an instruction (a variadic reduction or a tuple has several) at an index.
+    /// Returns the elements of all results of an instruction at an index. A variadic reduction or a tuple has
+    /// several results.
     pub fn results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         if let Some(held) = self.held.borrow().get(&id).copied() {
             return Ok(vec![self.held_value(id, held, index)?]);
@@ -154,7 +156,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         Ok(values)
     }
 
-    /// The elements of all results of an instruction that is not remembered.
+    /// Computes the elements of all results of an instruction that is not in the cache.
     fn fresh_results(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         Ok(match self.body.sources.get(&id) {
             Some(Source::Slot(slot)) => {
@@ -175,10 +177,10 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         })
     }
 
-    /// The elements of the kernel's results at an index.
+    /// Returns the elements of the kernel's results at an index.
     pub fn root_values(&self, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
         for &id in &self.spine {
-            // As operands, scalars have an empty index even where positions are linear.
+            // As operands, scalars have an empty index, even if positions are linear.
             let scalar = self.body.module[id].shape.is_scalar();
             self.results(id, if scalar { &[] } else { index })?;
         }
@@ -189,7 +191,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         self.body.roots.iter().map(value).collect()
     }
 
-    /// What stands for an element that no iteration asks for: code must be well formed where a loop has none.
+    /// Returns a placeholder for an element that no iteration needs. The code must be well formed even if a
+    /// loop has no iterations.
     fn no_element(&self, ty: ElementType) -> Elem<'c> {
         elem::constant(self.b, ty, &[])
     }
@@ -214,7 +217,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         array(self.body.module, id)
     }
 
-    /// A constant of any rank that is embedded in the code: every element is the same, or the index is known.
+    /// Returns an element of a constant of any rank that is embedded in the code. All its elements are equal,
+    /// or the index is known, or it is small.
     fn constant(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let module = self.body.module;
         let Op::Constant(c) = &module[id].op else {
@@ -236,7 +240,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
     }
 
-    /// A small constant array, indexed by comparing the position with each number.
+    /// Returns an element of a small constant array by comparing the position with each index.
     fn constant_by_selects(
         &self,
         shape: &ArrayShape,
@@ -328,7 +332,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                     .iter()
                     .map(|&o| {
                         let shape = self.shape(o)?;
-                        // `select` and `clamp` take scalars for some operands.
+                        // Some operands of `select` and `clamp` may be scalars.
                         let index = if shape.rank() == 0 { &[][..] } else { index };
                         Ok((self.value(o, index)?, shape.element_type))
                     })
@@ -338,7 +342,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         }
     }
 
-    /// The operand index of what moves elements without more.
+    /// Returns the operand index of an instruction that only moves elements.
     fn moved_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, Refusal> {
         let access = self.body.module.access(id, 0);
         let unsaid = || {
@@ -358,7 +362,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         access.axes().ok_or_else(unsaid)?.iter().map(along).collect()
     }
 
-    /// The operand index of a reshape, or of a bitcast: the same position in memory.
+    /// Returns the operand index of a reshape, or of a bitcast, which keeps the position in memory.
     fn relaid_index(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Idx<'c>>, Refusal> {
         let to = self.shape(id)?;
         let from = self.shape(self.operand(id, 0))?;
@@ -374,7 +378,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         conditions.into_iter().reduce(|a, c| self.b.binary(Binary::Andi, a, c))
     }
 
-    /// `if condition { then } else { otherwise }` on elements; a missing condition is true.
+    /// Emits `if condition { then } else { otherwise }` on elements. A missing condition is true.
     pub fn choose(
         &self,
         condition: Option<V<'c>>,
@@ -390,7 +394,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         Ok(Elem::from_values(ty, &values))
     }
 
-    /// Operation semantics, "Pad".
+    /// Emits an element of a `pad` (operation semantics, "Pad").
     fn pad(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let Op::Pad(attrs) = &self.body.module[id].op else { return Err("not a pad".into()) };
         let (operand, padding) = (self.operand(id, 0), self.operand(id, 1));
@@ -399,7 +403,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         let mut inside = Vec::new();
         let mut inner = Vec::new();
         for ((i, p), &size) in index.iter().zip(&attrs.padding).zip(&from.dims) {
-            // The verifier bounds the padded size, not each part of it.
+            // The verifier limits the padded size, but not each of its summands.
             let step = p.interior.saturating_add(1);
             let last = (size - 1).saturating_mul(step);
             let shifted = i.without_padding(b, p.low, last);
@@ -461,7 +465,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             inner[d] = index[d].plus(-start).within(0, size - 1);
             return self.value(operand, &inner);
         }
-        // In halves: many pieces don't nest deep.
+        // Binary search, so that many pieces do not nest deeply.
         let (low, high) = pieces.split_at(pieces.len() / 2);
         let Some(&(_, start, _)) = high.first() else { return Err("an empty concatenate".into()) };
         let limit = self.b.index(start);
@@ -470,8 +474,8 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         self.choose(Some(below), ty, || self.piece(id, d, low, index), || self.piece(id, d, high, index))
     }
 
-    /// The clamped start indices of a dynamic slice or update: operands from number `first` on, either one scalar a
-    /// dimension or one vector.
+    /// Returns the clamped start indices of a dynamic slice or update. The start indices are the operands
+    /// from number `first` on: either one scalar per dimension or one vector.
     pub fn dynamic_starts(
         &self,
         id: InstrId,
@@ -496,7 +500,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             .collect()
     }
 
-    /// An integer element as an index clamped to `0..=limit`.
+    /// Returns an integer element as an index clamped to `0..=limit`.
     pub fn clamped(&self, e: Elem<'c>, ty: ElementType, limit: i64) -> Result<Idx<'c>, Refusal> {
         let b = self.b;
         let v = self.wide(e, ty)?;
@@ -510,7 +514,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         Ok(Idx::value(clamped, 0, limit))
     }
 
-    /// An integer element extended to 64 bits.
+    /// Returns an integer element extended to 64 bits.
     pub fn wide(&self, e: Elem<'c>, ty: ElementType) -> Result<V<'c>, Refusal> {
         let Elem::One(v) = e else { return Err("an index can't be complex".into()) };
         let b = self.b;
@@ -522,7 +526,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
         })
     }
 
-    /// A dynamic update that is not in place: each element is the update's or the operand's.
+    /// Emits a dynamic update that is not in place: each element comes from the update or from the operand.
     fn dynamic_update_slice(&self, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
         let (operand, update) = (self.operand(id, 0), self.operand(id, 1));
         let (whole, window) = (self.shape(operand)?, self.shape(update)?);
@@ -535,7 +539,7 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             let offset = b.index_sub(i, s);
             if window.dims[d] != whole.dims[d] {
                 let size = b.index(window.dims[d]);
-                // Unsigned: a negative offset is outside too.
+                // The comparison is unsigned: a negative offset is outside too.
                 inside.push(b.cmpi(IntPredicate::Ult, offset, size));
             }
             inner.push(Idx::value(offset, 0, window.dims[d] - 1));

@@ -12,12 +12,12 @@ use crate::elem::{self, Elem};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// The dimensions below `rank` that are not in `excluded`.
+/// Returns the dimensions below `rank` that are not in `excluded`.
 fn others(rank: usize, excluded: &[i64]) -> Vec<usize> {
     (0..rank).filter(|d| !excluded.contains(&(*d as i64))).collect()
 }
 
-/// The index of component `component` of the index vector that belongs to a batch position.
+/// Returns the index of component `component` of the index vector at a batch position.
 fn index_vector_index<'c>(
     rank: usize,
     vector_dim: usize,
@@ -36,13 +36,14 @@ fn index_vector_index<'c>(
         .collect()
 }
 
-/// The index along `indices_dim` of a batch position that leaves the index-vector dimension out.
+/// Returns the component of a batch position for `indices_dim`. Batch positions omit the index-vector
+/// dimension.
 fn batch_position(indices_dim: i64, vector_dim: usize) -> usize {
     let d = indices_dim as usize;
     if d > vector_dim { d - 1 } else { d }
 }
 
-/// The result element of a `gather` at an index.
+/// Emits the result element of a `gather` at an index.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Elem<'c>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
@@ -75,7 +76,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     cx.value(operand_id, &at)
 }
 
-/// The parts of a scatter that its loops need.
+/// The parts of a scatter that its loops use.
 struct Scatter<'a> {
     operands: &'a [InstrId],
     indices: InstrId,
@@ -84,8 +85,8 @@ struct Scatter<'a> {
     types: Vec<ElementType>,
 }
 
-/// Emits a whole `scatter` in place: operand number `i`'s elements are already in the buffer `slots[i]`. Updates are
-/// applied one after the other in row-major order, so that the result is the same on every run.
+/// Emits a whole `scatter` in place. The elements of operand `i` are already in the buffer `slots[i]`.
+/// Updates are applied sequentially in row-major order, so that every run computes the same result.
 pub fn scatter<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, slots: &[usize]) -> Result<(), Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
@@ -108,7 +109,7 @@ pub fn scatter<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, slots: &[usize]) -> Resu
     Ok(())
 }
 
-/// Applies the update element at `at`, unless its window reaches out of the operand.
+/// Applies the update element at `at`, unless its window is partly outside of the operand.
 fn update_one<'c>(
     cx: &ElementCx<'_, 'c>,
     id: InstrId,
@@ -139,7 +140,8 @@ fn update_one<'c>(
         let d = d as usize;
         let component = index_vector_index(indices.rank(), vector_dim, &batch, k);
         let start = cx.wide(cx.value(s.indices, &component)?, indices.element_type)?;
-        // The whole window is skipped if any of it is out of bounds. Unsigned: a negative start is out too.
+        // The whole window is skipped if any part of it is out of bounds. The comparison is unsigned: a
+        // negative start is out of bounds too.
         let limit = s.shape.dims[d] - window[d];
         if limit < 0 {
             return Ok(());
@@ -163,7 +165,7 @@ fn update_one<'c>(
             arguments.push(cx.value(u, at)?);
         }
         let new = scalar::apply(b, module, a.to_apply, &arguments, true)?;
-        // What is only chosen keeps every bit; sums come unrounded.
+        // A value that was only selected keeps its exact bits. A combined value is not rounded yet.
         let combined = scalar::single_binary_op(module, a.to_apply).is_some();
         let new = if combined { round_all(cx, &s.types, new) } else { new };
         for (((&slot, &ty), &place), v) in slots.iter().zip(&s.types).zip(&places).zip(new) {

@@ -1,35 +1,35 @@
-//! Symbolic element indices: a value that the loop nest computes plus a constant, with its known range.
+//! Symbolic element indices: a value that the loop nest computes plus a constant, with a known range.
 //!
-//! Keeping constants apart lets a slice, a pad or a concatenate shift an index without emitting code, lets equal
-//! elements that are reached along different paths be recognised as equal, and lets bounds checks disappear
-//! where the range shows that they hold.
+//! Constants are kept separate for three reasons. A slice, a pad or a concatenate can shift an index without
+//! emitting code. Equal elements that are reached on different paths have equal keys. Bounds checks are
+//! omitted if the range proves them.
 
 use crate::builder::{Binary, Builder, V};
 use melior::ir::ValueLike;
 
-/// An index `base + offset` (or `offset` alone), known to lie in `lo..=hi`.
+/// An index `base + offset` (or `offset` alone) in the range `lo..=hi`.
 #[derive(Clone, Copy)]
 pub struct Idx<'c> {
     base: Option<V<'c>>,
     offset: i64,
-    /// The smallest value that it takes.
+    /// The minimum value of the index.
     pub lo: i64,
-    /// The largest value that it takes.
+    /// The maximum value of the index.
     pub hi: i64,
 }
 
 impl<'c> Idx<'c> {
-    /// A constant.
+    /// Returns a constant index.
     pub fn constant(value: i64) -> Self {
         Self { base: None, offset: value, lo: value, hi: value }
     }
 
-    /// A computed value in `lo..=hi`.
+    /// Returns the index of a computed value in `lo..=hi`.
     pub fn value(v: V<'c>, lo: i64, hi: i64) -> Self {
         if lo == hi { Self::constant(lo) } else { Self { base: Some(v), offset: 0, lo, hi } }
     }
 
-    /// The same plus a constant.
+    /// Returns the index plus a constant.
     pub fn plus(self, n: i64) -> Self {
         Self {
             offset: self.offset.saturating_add(n),
@@ -39,22 +39,22 @@ impl<'c> Idx<'c> {
         }
     }
 
-    /// The value if it is constant.
+    /// Returns the value if it is constant.
     pub fn as_constant(self) -> Option<i64> {
         self.base.is_none().then_some(self.offset)
     }
 
-    /// What distinguishes it from other indices of the same function.
+    /// Returns a key that distinguishes the index from other indices of the same function.
     pub fn key(self) -> (usize, i64) {
         (self.base.map_or(0, |v| v.to_raw().ptr as usize), self.offset)
     }
 
-    /// The same index with a range that is known to be smaller here.
+    /// Returns the same index with the range intersected with `lo..=hi`.
     pub fn within(self, lo: i64, hi: i64) -> Self {
         Self { lo: self.lo.max(lo), hi: self.hi.min(hi), ..self }
     }
 
-    /// The SSA value.
+    /// Emits the SSA value.
     pub fn emit(self, b: &Builder<'c>) -> V<'c> {
         match (self.base, self.offset) {
             (Some(v), 0) => v,
@@ -66,7 +66,7 @@ impl<'c> Idx<'c> {
         }
     }
 
-    /// `self * n` for a constant `n >= 0`.
+    /// Emits `self * n` for a constant `n >= 0`.
     pub fn times(self, b: &Builder<'c>, n: i64) -> Self {
         match (self.base, n) {
             (_, 1) => self,
@@ -85,7 +85,7 @@ impl<'c> Idx<'c> {
         }
     }
 
-    /// The sum of two indices.
+    /// Emits the sum of two indices.
     pub fn add(self, b: &Builder<'c>, other: Self) -> Self {
         match (self.base, other.base) {
             (_, None) => self.plus(other.offset),
@@ -99,8 +99,9 @@ impl<'c> Idx<'c> {
         }
     }
 
-    /// The position in an array whose last one is `last`, of an index into the array with `low` places of padding before
-    /// it. Of an index after the array it is any position after `last`, so that none overflows.
+    /// Converts an index into an array with `low` elements of padding before it to a position in the array,
+    /// whose last position is `last`. An index behind the array becomes some position after `last`, so that
+    /// nothing overflows.
     pub fn without_padding(self, b: &Builder<'c>, low: i64, last: i64) -> Self {
         let end = i128::from(low) + i128::from(last) + 1;
         if end <= i128::from(self.lo) {
@@ -109,12 +110,12 @@ impl<'c> Idx<'c> {
         if i128::from(self.hi) - i128::from(low) <= i128::from(i64::MAX) {
             return self.plus(-low);
         }
-        // The end is one of the indices.
+        // The end of the array is one of the possible indices.
         let end = end as i64;
         Self::value(b.binary(Binary::Smin, self.emit(b), b.index(end)), self.lo, end).plus(-low)
     }
 
-    /// `n - self` for a constant.
+    /// Emits `n - self` for a constant `n`.
     pub fn subtracted_from(self, b: &Builder<'c>, n: i64) -> Self {
         match self.base {
             None => Self::constant(n.saturating_sub(self.offset)),
@@ -126,7 +127,7 @@ impl<'c> Idx<'c> {
         }
     }
 
-    /// Quotient and remainder by a constant `n >= 1` of an index that is not negative.
+    /// Emits the quotient and the remainder of a non-negative index by a constant `n >= 1`.
     pub fn divide(self, b: &Builder<'c>, n: i64) -> (Self, Self) {
         if n == 1 {
             return (self, Self::constant(0));
@@ -147,13 +148,13 @@ impl<'c> Idx<'c> {
     }
 }
 
-/// `Σ index[d] * stride[d]`.
+/// Emits `Σ index[d] * stride[d]`.
 pub fn linear<'c>(b: &Builder<'c>, index: &[Idx<'c>], strides: &[i64]) -> Idx<'c> {
     index.iter().zip(strides).fold(Idx::constant(0), |sum, (i, &stride)| sum.add(b, i.times(b, stride)))
 }
 
-/// The index of the element at a linear position, of an array of the given sizes whose dimensions vary in the
-/// order `minor_to_major`.
+/// Emits the index of the element at a linear position in an array of the given sizes, whose dimensions vary
+/// in the order `minor_to_major`.
 pub fn delinearize<'c>(
     b: &Builder<'c>,
     position: Idx<'c>,
@@ -174,8 +175,8 @@ pub fn delinearize<'c>(
     index
 }
 
-/// Sets an index along some dimensions, slowest first, to that of the element at a linear position among them; `dims` are the sizes of
-/// all dimensions.
+/// Sets the components of `index` for the dimensions `along` (slowest first) from a linear position among
+/// them. `dims` are the sizes of all dimensions.
 pub fn set_along<'c>(
     b: &Builder<'c>,
     position: Idx<'c>,
@@ -190,16 +191,17 @@ pub fn set_along<'c>(
     }
 }
 
-/// The operand index of `reshape` between row-major dimension lists of the same element count. Dimensions are
-/// matched in groups of equal size, so that only dimensions that are really split or merged cost a division.
+/// Emits the operand index of a `reshape` between row-major dimensions with the same number of elements.
+/// Dimensions are matched in groups of equal size, so that only dimensions that are really split or merged
+/// need a division.
 pub fn reshape<'c>(b: &Builder<'c>, index: &[Idx<'c>], from: &[i64], to: &[i64]) -> Vec<Idx<'c>> {
-    // `index` is over `to` (the result); the answer is over `from` (the operand).
+    // `index` is an index into `to` (the result). `out` is an index into `from` (the operand).
     let mut out = vec![Idx::constant(0); from.len()];
     let (mut i, mut j) = (0, 0);
     while i < from.len() || j < to.len() {
         let (i0, j0) = (i, j);
         let (mut a, mut c) = (1i64, 1i64);
-        // The smallest group of at least one dimension on some side whose sizes agree.
+        // The smallest group, with at least one dimension on either side, whose sizes are equal.
         loop {
             if i < from.len() && (a < c || (a == c && (i == i0 || from[i] == 1))) {
                 a *= from[i];

@@ -1,4 +1,4 @@
-//! What makes two kernels the same code.
+//! Keys of kernels. Kernels with equal keys have the same code.
 
 use super::body::{Body, KernelSpec, Source};
 use hlo_ir::attr::ComputationNames;
@@ -11,7 +11,7 @@ struct Inline<'a> {
 }
 
 impl ComputationNames for Inline<'_> {
-    /// A computation stands for itself by its contents, not by its name.
+    /// Writes the contents of the computation instead of its name.
     fn write_computation(&self, f: &mut dyn Write, id: ComputationId) -> std::fmt::Result {
         let order = self.module.post_order(id);
         let number: HashMap<InstrId, usize> = order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
@@ -57,8 +57,8 @@ impl Inline<'_> {
     }
 }
 
-/// The text that identifies a kernel: its instructions with shapes, layouts and attributes, and which buffers are
-/// which.
+/// Returns the text that identifies a kernel: its instructions with shapes, layouts and attributes, and the
+/// buffer of each operand and result.
 pub fn of(body: &Body<'_>, spec: &KernelSpec) -> String {
     let inline = Inline { module: body.module };
     let number: HashMap<InstrId, usize> = body.computed.iter().enumerate().map(|(n, &i)| (i, n)).collect();
@@ -81,7 +81,7 @@ pub fn of(body: &Body<'_>, spec: &KernelSpec) -> String {
         }
         write!(out, "{}", spec.slots)
     };
-    // Writing to a string can't fail.
+    // Writing to a string cannot fail.
     let _ = write(&mut out);
     out
 }

@@ -10,34 +10,35 @@ use crate::elem;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// A loop nest: the dimensions from the slowest to the fastest varying one, the first `split` of which make up the
-/// iterations that threads share.
+/// A loop nest. The dimensions are ordered from the slowest to the fastest varying one. The first `split`
+/// dimensions form the iterations, which threads share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopPlan {
     /// The number of iterations.
     pub iterations: i64,
-    /// True if all elements are one loop over linear positions.
+    /// Whether the nest is one loop over the linear positions of all elements.
     pub flat: bool,
     dims: Vec<i64>,
     order: Vec<usize>,
     split: usize,
-    /// True if the nest is over the results' own index.
+    /// Whether the nest runs over the results' own index.
     of_results: bool,
-    /// Two dimensions whose loops are tiled together: the one that some input is read along, and the fastest one.
+    /// Two dimensions whose loops are tiled together: the one along which some input is read, and the fastest
+    /// one.
     tiled: Option<(usize, usize)>,
 }
 
-/// The side of a tile: a few dozen cache lines on either side, which the first-level cache holds.
+/// Side length of a tile: a few dozen cache lines, which the first-level cache can store.
 const TILE: i64 = 32;
-/// The distance of a tile's rows on the stack: odd, so that a column touches different banks.
+/// Distance of a tile's rows on the stack. It is odd, so that a column uses different cache banks.
 const TILE_STRIDE: i64 = 33;
-/// So many iterations are enough to share among threads.
+/// Number of iterations that is sufficient for sharing among threads.
 const ENOUGH_ITERATIONS: i64 = 512;
-/// The most results whose tiles are kept on the stack: 16 KiB each at most.
+/// Maximum number of results whose tiles are kept on the stack, with at most 16 KiB each.
 const MAX_TILED_RESULTS: usize = 16;
 
 impl LoopPlan {
-    /// The nest over a shape, in memory order.
+    /// Creates the nest over a shape, in memory order.
     pub fn of_shape(shape: &ArrayShape) -> Self {
         let order: Vec<usize> =
             shape.minor_to_major().into_iter().rev().filter(|&d| shape.dims[d] != 1).collect();
@@ -45,7 +46,8 @@ impl LoopPlan {
         let mut iterations = 1i64;
         while split < order.len() && iterations < ENOUGH_ITERATIONS {
             let last = split + 1 == order.len();
-            // The innermost loop stays whole, so that it is vectorised, unless there is nothing else to share.
+            // The innermost loop stays whole, so that it is vectorised, unless there is no other loop to
+            // share.
             if last && split > 0 {
                 break;
             }
@@ -66,7 +68,7 @@ impl LoopPlan {
         }
     }
 
-    /// The nest over the results of a kernel, which have the same dimensions.
+    /// Creates the nest over the results of a kernel, which have the same dimensions.
     pub fn of_body(body: &Body<'_>) -> Result<Self, Refusal> {
         let root = body.roots[0].id;
         let leaves = body.module[root].shape.leaves();
@@ -92,8 +94,8 @@ impl LoopPlan {
         })
     }
 
-    /// The same nest with dimensions `e` and `d` in tiles; the iterations are the other dimensions times the tiles of
-    /// `e`.
+    /// Returns the same nest with dimensions `e` and `d` in tiles. The iterations are the other dimensions
+    /// times the tiles of `e`.
     fn tiled(self, e: usize, d: usize) -> Self {
         let mut order: Vec<usize> = self.order.iter().copied().filter(|&k| k != e && k != d).collect();
         let split = order.len();
@@ -103,7 +105,7 @@ impl LoopPlan {
         Self { iterations: others * tiles, order, split, tiled: Some((e, d)), ..self }
     }
 
-    /// Emits the nest for iterations `begin..end`; `body` gets the index of each element.
+    /// Emits the nest for iterations `begin..end`. `body` receives the index of each element.
     pub fn emit<'c>(
         &self,
         cx: &ElementCx<'_, 'c>,
@@ -112,7 +114,7 @@ impl LoopPlan {
         body: &mut dyn FnMut(&[Idx<'c>]) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         let b = cx.b;
-        // The only loop may be cut in pieces like an innermost one.
+        // A single loop may be split into pieces like an innermost one.
         if self.order.len() == 1 && self.split == 1 && self.of_results {
             let mut index = vec![Idx::constant(0); self.dims.len()];
             return self.inner(cx, 0, Some((begin, end)), &mut index, body);
@@ -125,7 +127,7 @@ impl LoopPlan {
         })
     }
 
-    /// Emits the loops from `level` on; `part` says which part of the first of these, if it is not the whole.
+    /// Emits the loops from `level` on. `part` restricts the first of these loops.
     fn inner<'c>(
         &self,
         cx: &ElementCx<'_, 'c>,
@@ -138,7 +140,7 @@ impl LoopPlan {
         let b = cx.b;
         let mut from = 0;
         let innermost = level + 1 == self.order.len();
-        // Tests on the other loops' indices are moved out of the innermost loop by LLVM.
+        // LLVM moves tests on the other loops' indices out of the innermost loop.
         let pieces = if innermost && self.of_results {
             breaks::of(cx.body, d, self.dims[d])
         } else {
@@ -169,7 +171,8 @@ pub fn emit<'c>(cx: &ElementCx<'_, 'c>, plan: &LoopPlan, begin: V<'c>, end: V<'c
         return emit_tiled(cx, plan, e, d, begin, end);
     }
     plan.emit(cx, begin, end, &mut |index| {
-        // All elements are computed before any is stored: a result may share its buffer with an operand.
+        // All elements are computed before any is stored, because a result may share its buffer with an
+        // operand.
         let values = cx.root_values(index)?;
         for (root, value) in cx.body.roots.iter().zip(values) {
             cx.store(root, index, value)?;
@@ -198,9 +201,9 @@ pub fn emit_update<'c>(
     })
 }
 
-/// Emits a nest tile by tile: a tile's values are computed along `e`, as the input lies in memory, into an array on
-/// the stack, and stored along `d`, as the result does. Without the array, rows that are a power of two apart would
-/// evict each other from the cache.
+/// Emits a nest tile by tile. The values of a tile are computed along `e`, the memory order of the input,
+/// into an array on the stack. They are stored along `d`, the memory order of the result. Without the array,
+/// rows whose distance is a power of two would evict each other from the cache.
 fn emit_tiled<'c>(
     cx: &ElementCx<'_, 'c>,
     plan: &LoopPlan,
@@ -221,10 +224,10 @@ fn emit_tiled<'c>(
     })
 }
 
-/// What is done for an element of a tile: from its index and its place in the tile's array.
+/// The work for an element of a tile, given its index and its position in the tile's array.
 type TileStep<'a, 'c> = &'a dyn Fn(&[Idx<'c>], V<'c>) -> Result<(), Refusal>;
 
-/// One iteration of [`emit_tiled`]: all tiles along `d` for one tile of `e`.
+/// Emits one iteration of [`emit_tiled`]: all tiles along `d` for one tile of `e`.
 fn row_of_tiles<'c>(
     cx: &ElementCx<'_, 'c>,
     plan: &LoopPlan,

@@ -1,17 +1,19 @@
 //! Kernels: the loop nests that compute fusions and single instructions.
 //!
-//! A kernel is planned first ([`plan_kernel`]): which strategy fits, how many independent iterations it has and how
-//! many of them make a piece of work worth handing to another thread. The split depends on shapes only. It is
-//! emitted by [`emit_kernel`] for a range of iterations. Strategies, the first that fits:
+//! [`plan_kernel`] plans a kernel first. It selects a strategy, and determines the number of independent
+//! iterations and the number of iterations that are worth running on another thread. The split depends on
+//! shapes only. [`emit_kernel`] emits the kernel for a range of iterations. The first suitable strategy is
+//! selected:
 //!
-//! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is written;
-//! - *scatter*: likewise;
+//! - *update*: the root is a dynamic-update-slice of a buffer that the result shares: only the update is
+//!   written;
+//! - *scatter*: the root is a scatter into buffers that the results share;
 //! - *select-and-scatter*: windows that each update one element of the result (`select_scatter`);
 //! - *contraction*: the loop nest of a `contraction` (`contraction`);
-//! - *cumulative*: windows that reach to the first or the last element of a dimension (`cumulative`);
+//! - *cumulative*: windows that extend to the first or the last element of a dimension (`cumulative`);
 //! - *rows*: reductions along rows and elementwise work on the same rows, one row after the other (`rows`);
 //! - *columns*: a reduction that keeps the fastest varying dimension, by tile (`columns`);
-//! - *loops*: anything else, a loop nest over the result's elements, each computed by `element`;
+//! - *loops*: all others, as a loop nest over the result's elements, each computed by `element`;
 //! - *separate*: results of different dimensions, a loop nest for each list of dimensions.
 
 mod bitcast;
@@ -48,23 +50,24 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use hlo_plan::Refusal;
 
-/// How a kernel runs.
+/// The iterations and properties of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelShape {
-    /// The number of independent iterations.
+    /// Number of independent iterations.
     pub iterations: i64,
-    /// Iterations a chunk when it is split over threads; at least `iterations` if it is not worth splitting.
+    /// Number of iterations per chunk if the kernel is split over threads. At least `iterations` if it is not
+    /// split.
     pub grain: i64,
-    /// Kernels with equal keys compute the same from their buffers.
+    /// The key of the kernel's code. Kernels with equal keys compute the same results from their buffers.
     pub key: String,
-    /// True if it is so small that calling it would cost more than running it.
+    /// Whether the kernel is so small that a call would cost more than its execution.
     pub tiny: bool,
-    /// A rough number of operations, for spreading kernels over compilation threads.
+    /// An approximate number of operations, for distributing kernels over compilation threads.
     pub code_size: usize,
 }
 
 enum Strategy<'a> {
-    /// The root that is updated in place.
+    /// Updates this root in place.
     Update(InstrId),
     Scatter(InstrId),
     SelectAndScatter(select_scatter::Plan<'a>),
@@ -76,19 +79,19 @@ enum Strategy<'a> {
     Separate(Vec<(Body<'a>, loops::LoopPlan)>),
 }
 
-/// Fewer element operations than this are not worth another thread: about 20 µs of work.
+/// Minimum number of element operations that are split over threads: about 20 µs of work.
 const MIN_PARALLEL_COST: i64 = 1 << 16;
-/// Up to so many element operations take about as long as a call.
+/// Maximum number of element operations of a tiny kernel. They take about as long as a call.
 const MAX_TINY_COST: i64 = 1 << 10;
-/// Element operations in a piece of work.
+/// Number of element operations in a chunk.
 const CHUNK_COST: i64 = 1 << 16;
-/// More pieces than this only cost scheduling.
+/// Maximum number of chunks. More of them only add scheduling cost.
 const MAX_CHUNKS: i64 = 256;
 
 /// Plans a kernel.
 ///
 /// # Errors
-/// An instruction of the kernel can not be compiled.
+/// An instruction of the kernel cannot be compiled.
 pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Refusal> {
     let body = Body::new(module, spec)?;
     hlo_plan::applied::check_size(module, &body.computed)?;
@@ -113,7 +116,7 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
         Strategy::Loops(plan) => (plan.iterations, true),
         Strategy::Separate(_) => (1, false),
     };
-    // Such a kernel may stand inside of a loop, where there is no place for arrays on the stack.
+    // A tiny kernel may be inlined into a loop, where it cannot allocate arrays on the stack.
     let on_stack = match &strategy {
         Strategy::Rows(plan) => plan.keeps_rows(),
         Strategy::Columns(..) | Strategy::Contraction(_) | Strategy::Cumulative(_) => true,
@@ -133,11 +136,11 @@ pub fn plan_kernel(module: &Module, spec: &KernelSpec) -> Result<KernelShape, Re
     })
 }
 
-/// Emits iterations `begin..end` of a kernel at the insertion point, which must be in a function's entry block
-/// unless the kernel is tiny.
+/// Emits iterations `begin..end` of a kernel at the insertion point, which must be in a function's entry
+/// block unless the kernel is tiny.
 ///
 /// # Errors
-/// An instruction of the kernel can't be compiled.
+/// An instruction of the kernel cannot be compiled.
 pub fn emit_kernel<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -219,7 +222,8 @@ fn choose<'a>(body: &Body<'a>, spec: &KernelSpec) -> Result<Strategy<'a>, Refusa
 fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Result<Strategy<'a>, Refusal> {
     let operands = &body.module[root].operands;
     let n = operands.len() / 2;
-    // Not by instruction where that is the scatter itself: one may be the operand and the updates or indices too.
+    // If the instruction is the scatter itself, buffers are identified by operand number, because one
+    // instruction may be both the operand and the updates or indices.
     let slot = |(k, &o): (usize, &InstrId)| match root == spec.instruction {
         true => spec.operand_slots.get(k).copied().flatten(),
         false => body.slot(o),
@@ -233,7 +237,8 @@ fn scatter_in_place<'a>(body: &Body<'a>, spec: &KernelSpec, root: InstrId) -> Re
     }
 }
 
-/// The elements that the kernel goes over: of the largest of its results and of what it reduces.
+/// Returns the number of elements that the kernel iterates over: that of the largest result or reduced
+/// operand.
 fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
     let module = body.module;
     let mut most = 0;
@@ -279,12 +284,12 @@ fn work_elements(body: &Body<'_>) -> Result<i64, Refusal> {
     Ok(most)
 }
 
-/// The product of sizes, saturating.
+/// Returns the product of sizes, saturating.
 fn product(sizes: impl Iterator<Item = i64>) -> i64 {
     sizes.fold(1, i64::saturating_mul)
 }
 
-/// A rough weight of what is done for an element: 1 for a load or an addition.
+/// Returns an approximate weight of the work per element, where a load or an addition counts 1.
 fn cost_per_element(body: &Body<'_>) -> i64 {
     let weight = |&id: &InstrId| body.module[id].opcode().work().weight();
     body.computed.iter().map(weight).sum::<i64>().max(1)

@@ -1,7 +1,7 @@
-//! Reductions: one result element as a loop over the reduced dimensions.
+//! Reductions: each result element is a loop over the reduced dimensions.
 //!
-//! Source: operation semantics, "Reduce": the order in which elements are combined is free. It is fixed here by the
-//! shapes alone.
+//! Source: operation semantics, "Reduce": the order in which elements are combined is unspecified. Here it
+//! depends on the shapes only.
 
 use super::body::array;
 use super::carried::{LoopStep, Span, carried_loops, round_all};
@@ -14,7 +14,7 @@ use hlo_ir::attr::ReduceAttrs;
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// A reduction's parts.
+/// The parts of a reduction.
 pub struct Parts<'a> {
     /// The arrays.
     pub operands: &'a [InstrId],
@@ -24,17 +24,17 @@ pub struct Parts<'a> {
     pub attrs: &'a ReduceAttrs,
     /// The element type of each array.
     pub types: Vec<ElementType>,
-    /// What it is, if it gives extrema of floats.
+    /// The extremum, if the reduction computes the maximum or minimum of floats.
     extremum: Option<Extremum>,
 }
 
 impl Parts<'_> {
-    /// The types of what is carried from element to element.
+    /// Returns the types of the loop-carried values.
     pub fn carried(&self) -> Vec<ElementType> {
         self.extremum.map_or_else(|| self.types.clone(), |e| vec![e.integers])
     }
 
-    /// What is carried to the first element.
+    /// Returns the initial loop-carried values.
     pub fn start<'c>(&self, cx: &ElementCx<'_, 'c>) -> Result<Vec<Elem<'c>>, Refusal> {
         let inits = self.inits.iter().map(|&i| cx.value(i, &[])).collect::<Result<Vec<_>, _>>()?;
         Ok(match self.extremum {
@@ -43,7 +43,7 @@ impl Parts<'_> {
         })
     }
 
-    /// The results, of what is carried from the last element.
+    /// Returns the results, given the final loop-carried values.
     pub fn finish<'c>(&self, cx: &ElementCx<'_, 'c>, carried: Vec<Elem<'c>>) -> Vec<Elem<'c>> {
         match self.extremum {
             Some(e) => vec![Elem::One(e.float(cx.b, carried[0].first()))],
@@ -52,7 +52,7 @@ impl Parts<'_> {
     }
 }
 
-/// Takes a `reduce` apart.
+/// Returns the parts of a `reduce`.
 pub fn parts<'a>(cx: &ElementCx<'a, '_>, id: InstrId) -> Result<Parts<'a>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
@@ -64,12 +64,12 @@ pub fn parts<'a>(cx: &ElementCx<'a, '_>, id: InstrId) -> Result<Parts<'a>, Refus
     Ok(Parts { operands, inits, attrs, types, extremum })
 }
 
-/// The result elements (one an operand) of a reduction at an index.
+/// Emits the result elements (one per operand) of a reduction at an index.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
     let p = parts(cx, id)?;
     let module = cx.body.module;
     let shape = array(module, p.operands[0])?;
-    // The reduced dimensions from the slowest to the fastest varying one.
+    // The reduced dimensions, the slowest varying first.
     let reduced: Vec<usize> = shape
         .minor_to_major()
         .into_iter()
@@ -84,7 +84,8 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     Ok(p.finish(cx, out))
 }
 
-/// [`carried_loops`] over what is reduced, in blocks if it is a long sum: what is carried from the last element.
+/// Emits [`carried_loops`] over the reduced dimensions, in blocks if the reduction is a long sum. Returns the
+/// final loop-carried values.
 pub fn reducing_loops<'c>(
     cx: &ElementCx<'_, 'c>,
     p: &Parts<'_>,
@@ -102,7 +103,7 @@ pub fn reducing_loops<'c>(
     }
 }
 
-/// One step: what is carried, combined with the operands' elements.
+/// Emits one step: combines the loop-carried values with the operands' elements.
 pub fn combine<'c>(
     cx: &ElementCx<'_, 'c>,
     p: &Parts<'_>,
@@ -120,7 +121,8 @@ pub fn combine<'c>(
     scalar::apply(cx.b, cx.body.module, p.attrs.to_apply, &arguments, true)
 }
 
-/// The operand index whose reduced dimensions are `at` and whose other dimensions are the result's index.
+/// Returns the operand index whose reduced dimensions are `at` and whose other dimensions are the result's
+/// index.
 pub fn full_index<'c>(
     rank: usize,
     dimensions: &[i64],

@@ -1,5 +1,6 @@
-//! Rows: reductions along the last dimensions together with the elementwise work around them (softmax, layer
-//! normalisation), one row after the other, so that each row is read from memory once and stays in cache.
+//! Row kernels: reductions along the last dimensions together with the elementwise work around them (softmax,
+//! layer normalisation). Rows are processed one after the other, so that each row is read from memory once
+//! and stays in cache.
 
 use super::body::{Body, array};
 use super::carried::carried_loops;
@@ -12,12 +13,12 @@ use hlo_ir::{InstrId, Op, Work};
 use hlo_plan::Refusal;
 use std::collections::HashSet;
 
-/// The longest row, in elements, that a kernel keeps on the stack.
+/// Maximum number of elements of a row that a kernel keeps on the stack.
 const MAX_ROW: i64 = 1 << 16;
-/// The most stack for the rows of one kernel, in bytes.
+/// Maximum stack size for the rows of one kernel, in bytes.
 const MAX_STACK: i64 = 1 << 19;
 
-/// What a row kernel does.
+/// The plan of a row kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowPlan {
     /// The number of rows: the product of the leading dimensions.
@@ -26,21 +27,22 @@ pub struct RowPlan {
     leading: Vec<i64>,
     /// The dimensions of a row.
     trailing: Vec<i64>,
-    /// Reductions and values that are the same for a whole row, operands first.
+    /// Reductions, and values that are constant along a row, operands first.
     per_row: Vec<InstrId>,
     /// Operands of reductions that are kept in a row buffer, because they are expensive and used again.
     kept: HashSet<InstrId>,
 }
 
 impl RowPlan {
-    /// True if the kernel needs stack memory for rows.
+    /// Returns whether the kernel needs stack memory for rows.
     pub fn keeps_rows(&self) -> bool {
         !self.kept.is_empty()
     }
 }
 
-/// Recognises a kernel that works row by row: all roots have the dimensions of what is reduced, reductions are over
-/// the same trailing dimensions, and some reduction's result is used again for every element of its row.
+/// Plans a kernel that works row by row. All roots have the dimensions of the reduced operands. All
+/// reductions are over the same trailing dimensions. The result of some reduction is used again for every
+/// element of its row.
 pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
     let module = body.module;
     let reductions: Vec<InstrId> =
@@ -85,7 +87,7 @@ pub fn plan(body: &Body<'_>) -> Option<RowPlan> {
     Some(RowPlan { rows: leading.iter().product(), leading, trailing: dims[split..].to_vec(), per_row, kept })
 }
 
-/// True if computing the value again for each use costs more than keeping it.
+/// Returns whether recomputing the value for each use costs more than storing it.
 fn expensive(body: &Body<'_>, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut stack = vec![id];
@@ -102,8 +104,9 @@ fn expensive(body: &Body<'_>, id: InstrId) -> bool {
     false
 }
 
-/// The reductions and what is computed from them for whole rows, in order. `None` if an instruction is of neither
-/// kind: not a value of full size, not one value a row, and not independent of the reductions.
+/// Returns the reductions and the values computed from them per row, in order. Returns `None` if the kernel
+/// contains another kind of instruction. Permitted are values of full size, values with one element per row,
+/// and values that do not depend on the reductions.
 fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<InstrId>> {
     let module = body.module;
     // Instructions that depend on a reduction.
@@ -128,7 +131,7 @@ fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<
         } else if !matches!(module[i].op, Op::Tuple) && array(module, i).ok()?.dims.as_slice() != dims {
             return None;
         } else if module[i].operands.iter().any(|&o| after.contains(&o) && is_per_row(o)) {
-            // A row's value spread over the row, each row over itself.
+            // The operand has one value per row. The result must use each row's value in the same row.
             let spread = match &module[i].op {
                 Op::Broadcast(a) => {
                     a.dimensions.iter().take(leading.len()).enumerate().all(|(k, &d)| d == k as i64)
@@ -140,7 +143,7 @@ fn per_row_values(body: &Body<'_>, leading: &[i64], dims: &[i64]) -> Option<Vec<
             }
         }
     }
-    // Otherwise each row would be independent anyway and loops do as well.
+    // If not, each row is independent anyway, and loops are equally fast.
     let used_again =
         out.iter().any(|&i| module.users(i).iter().any(|u| after.contains(u) && !out.contains(u)));
     used_again.then_some(out)
@@ -193,7 +196,7 @@ fn one_row<'c>(
     })
 }
 
-/// Loops over a row; the index starts with the row's own.
+/// Emits loops over a row. `index` starts with the row's own index.
 fn row_loops<'c>(
     cx: &ElementCx<'_, 'c>,
     sizes: &[i64],
@@ -207,7 +210,7 @@ fn row_loops<'c>(
     Ok(())
 }
 
-/// Reduces one row, keeping the reduced elements if the plan says so.
+/// Reduces one row. Keeps the reduced elements if the plan requires it.
 fn reduce_row<'c>(
     cx: &ElementCx<'_, 'c>,
     plan: &RowPlan,

@@ -1,4 +1,5 @@
-//! Computations on scalars: the functions that `reduce`, `map`, `sort`, `scatter` and the like apply.
+//! Computations on scalars: the functions that `reduce`, `map`, `sort`, `scatter` and similar operations
+//! apply.
 
 use crate::builder::{Builder, FastMath, IntPredicate, V};
 use crate::elem::{self, Elem, flatten, regroup};
@@ -10,8 +11,8 @@ use hlo_ir::{ComputationId, ElementType, ElementwiseOp, InstrId, Module, Op};
 use hlo_plan::Refusal;
 use std::collections::HashMap;
 
-/// The opcode of a computation that is one binary operation on its two parameters in order (or in any order, for
-/// a commutative one): what reductions mostly are.
+/// Returns the operation of a computation that is one binary operation on its two parameters in order (or in
+/// any order if it is commutative). Most reductions have this form.
 pub fn single_binary_op(
     module: &Module,
     computation: ComputationId,
@@ -29,15 +30,15 @@ pub fn single_binary_op(
     (in_order || swapped).then_some((op, ty))
 }
 
-/// The type in which a reduction carries values of type `ty`: narrow floats are carried in `f32`.
+/// Returns the type in which a reduction accumulates values of type `ty`: `f32` for narrow floats.
 pub fn accumulator_type(ty: ElementType) -> ElementType {
     if ty.is_float() && ty.bit_width() < 32 { ElementType::F32 } else { ty }
 }
 
-/// Emits a computation on scalar arguments; the results are the leaves of its root.
+/// Emits a computation on scalar arguments. The results are the leaves of its root.
 ///
-/// In a `reduction` the computation may be applied in any order (operation semantics, "Reduce"), so its additions
-/// and multiplications may be reassociated, and additions of `f16` and `bf16` are carried in `f32`.
+/// A `reduction` may apply the computation in any order (operation semantics, "Reduce"). Its additions and
+/// multiplications may therefore be reassociated, and `f16` and `bf16` are accumulated in `f32`.
 pub fn apply<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -52,7 +53,7 @@ pub fn apply<'c>(
     apply_to(b, module, computation, &arguments)
 }
 
-/// The same on arguments of any number of leaves each.
+/// Like [`apply`], but each argument may have any number of leaves.
 fn apply_to<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -68,7 +69,7 @@ fn apply_to<'c>(
     Ok(values[&module[computation].root()].clone())
 }
 
-/// The leaves of an instruction from those of its operands.
+/// Computes the leaves of an instruction from those of its operands.
 fn value_of<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -111,12 +112,12 @@ fn value_of<'c>(
         }
         Op::Conditional(c) => conditional(b, module, id, c, values)?,
         Op::While(w) => while_loop(b, module, id, w, values)?,
-        // Values pass as they are.
+        // These instructions return their operand unchanged.
         Op::Copy | Op::OptBarrier | Op::Domain(_) | Op::AddDependency => {
             let operand = instr.operands.first().ok_or_else(|| unsupported(module, id))?;
             values[operand].clone()
         }
-        // The same bits, maybe as another type: XLA sorts floats by an order of their bits.
+        // The same bits, possibly as another type: XLA sorts floats by an order on their bits.
         Op::Bitcast | Op::BitcastConvert
             if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
         {
@@ -126,7 +127,7 @@ fn value_of<'c>(
             let same_bits = convert::bitcast_convert(b, to, values[&operand][0], from);
             vec![same_bits?]
         }
-        // On scalars these move nothing.
+        // These instructions do nothing on scalars.
         Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Reverse(_)
             if instr.shape.is_scalar() && module[instr.operands[0]].shape.is_scalar() =>
         {
@@ -146,7 +147,7 @@ fn value_of<'c>(
     })
 }
 
-/// The element types of a value of scalars.
+/// Returns the element types of a value that consists of scalars.
 fn leaf_types(module: &Module, id: InstrId) -> Result<Vec<ElementType>, Refusal> {
     let scalar = |s: &hlo_ir::Shape| s.as_array().filter(|a| a.rank() == 0).map(|a| a.element_type);
     module[id]
@@ -158,7 +159,7 @@ fn leaf_types(module: &Module, id: InstrId) -> Result<Vec<ElementType>, Refusal>
         .ok_or_else(|| unsupported(module, id))
 }
 
-/// The branch that the selector picks, out of range the last one.
+/// Emits the branch that the selector selects, or the last one if the selector is out of range.
 fn conditional<'c>(
     b: &Builder<'c>,
     module: &Module,
@@ -183,7 +184,8 @@ fn conditional<'c>(
     Ok(regroup(&types, &chosen))
 }
 
-/// In halves, so that many branches don't nest deep. Unsigned: a negative selector takes the last branch.
+/// Emits branches selected by binary search, so that many of them do not nest deeply. The comparison is
+/// unsigned: a negative selector selects the last branch.
 fn branch_by_index<'c>(
     b: &Builder<'c>,
     selector: V<'c>,
@@ -200,7 +202,7 @@ fn branch_by_index<'c>(
     b.if_else(below, types, || half(range.start..middle), || half(middle..range.end))
 }
 
-/// A loop on a state of scalars.
+/// Emits a loop whose loop-carried values are scalars.
 fn while_loop<'c>(
     b: &Builder<'c>,
     module: &Module,

@@ -1,8 +1,9 @@
-//! `select-and-scatter`: a loop nest over the windows, each of which updates one element of the result.
+//! `select-and-scatter`: a loop nest over the windows. Each window updates one element of the result.
 //!
-//! Source: operation semantics, "SelectAndScatter". Windows are taken in row-major order, so that elements that several
-//! of them select are combined in the same order on every run. Along dimensions in which windows are single elements
-//! nothing is shared: these dimensions are the kernel's iterations.
+//! Source: operation semantics, "SelectAndScatter". Windows are processed in row-major order. If several
+//! windows select the same element, every run combines their values in the same order. Windows share no
+//! elements along dimensions in which they have a single element. These dimensions form the kernel's
+//! iterations.
 
 use super::body::{Root, array};
 use super::carried::{carried_loops, carried_spans};
@@ -17,7 +18,7 @@ use hlo_ir::attr::{SelectAndScatterAttrs, WindowDim};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_plan::Refusal;
 
-/// What the loops need to know.
+/// The loops of a `select-and-scatter`.
 pub struct Plan<'a> {
     /// The number of independent iterations.
     pub iterations: i64,
@@ -28,13 +29,13 @@ pub struct Plan<'a> {
     initial: InstrId,
     shape: &'a ArrayShape,
     places: &'a ArrayShape,
-    /// The dimensions that make up the iterations, and the others.
+    /// The dimensions that form the iterations, and the other dimensions.
     independent: Vec<usize>,
     shared: Vec<usize>,
 }
 
 impl<'a> Plan<'a> {
-    /// Takes a `select-and-scatter` apart.
+    /// Plans a `select-and-scatter`.
     pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
         let Op::SelectAndScatter(attrs) = &module[id].op else {
             return Err("not a select-and-scatter".into());
@@ -53,7 +54,7 @@ impl<'a> Plan<'a> {
         Ok(Self { iterations, attrs, window, operand, source, initial, shape, places, independent, shared })
     }
 
-    /// The elements that are looked at: those of all windows.
+    /// Returns the number of elements that are read: those of all windows.
     pub fn work(&self) -> i64 {
         let sizes = self.window.iter().zip(&self.shape.dims);
         let covered = sizes.fold(1i64, |n, (w, &size)| n.saturating_mul(w.most_covered(size)));
@@ -100,7 +101,8 @@ pub fn emit<'c>(
     })
 }
 
-/// What is carried through a window: whether an element was found, where, and the element.
+/// Returns the types of the loop-carried values of a window: whether an element was found, its position, and
+/// the element.
 fn carried(ty: ElementType) -> [ElementType; 3] {
     [ElementType::Pred, ElementType::S64, ty]
 }
@@ -137,7 +139,8 @@ fn update<'c>(
     })
 }
 
-/// One step through a window: what was chosen stays if `select` prefers it to the element at `at`.
+/// Emits one step through a window. The selected element is kept if `select` prefers it to the element at
+/// `at`.
 fn select<'c>(
     cx: &ElementCx<'_, 'c>,
     plan: &Plan<'_>,

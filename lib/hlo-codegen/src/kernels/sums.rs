@@ -1,7 +1,8 @@
-//! Long sums: loops that add up blocks, then the blocks' sums in blocks of their own, so that the error of a sum grows
-//! with the logarithm of its length. Added one after the other, 2²⁴ ones and all that come after them are 2²⁴ in `f32`.
+//! Long sums, computed in blocks. Loops add up blocks of elements, and then the sums of the blocks, again in
+//! blocks. The error of a sum then grows with the logarithm of its length. With sequential addition in `f32`,
+//! a sum of ones stays at 2²⁴ once it has reached that value.
 //!
-//! Which elements make a block follows from the loops' sizes alone.
+//! The loop sizes alone determine the blocks.
 
 use super::carried::{LoopStep, Span, carried_spans};
 use super::element::ElementCx;
@@ -13,12 +14,13 @@ use crate::ops::elementwise;
 use hlo_ir::{ComputationId, ElementType, ElementwiseOp, Module};
 use hlo_plan::Refusal;
 
-/// The elements of a block, which one loop adds up: enough for it to be vectorised, so that each lane has a few dozen.
+/// Number of elements of a block, which one loop adds up. The block is long enough for the loop to be
+/// vectorised, with a few dozen elements per vector lane.
 const BLOCK: i64 = 2048;
-/// So many blocks' sums are added up to one of the next level.
+/// Number of block sums that are added up to one sum of the next level.
 const FANOUT: i64 = 32;
 
-/// The type of the accumulator if the computation is a sum of two floats or complex numbers.
+/// Returns the type of the accumulator if the computation adds two floats or complex numbers.
 pub fn summed_type(module: &Module, computation: ComputationId) -> Option<ElementType> {
     match scalar::single_binary_op(module, computation) {
         Some((ElementwiseOp::Add, ty)) if ty.is_float() || ty.is_complex() => {
@@ -28,7 +30,7 @@ pub fn summed_type(module: &Module, computation: ComputationId) -> Option<Elemen
     }
 }
 
-/// The neutral element of addition, which keeps the sign of a zero: -0.
+/// Returns the neutral element of addition, -0, which preserves the sign of a zero.
 pub fn nothing<'c>(cx: &ElementCx<'_, 'c>, ty: ElementType) -> Elem<'c> {
     let part = ty.real_type();
     let minus_zero = match part {
@@ -38,7 +40,7 @@ pub fn nothing<'c>(cx: &ElementCx<'_, 'c>, ty: ElementType) -> Elem<'c> {
     elem::constant(cx.b, ty, &minus_zero.repeat(ty.byte_size() / part.byte_size()))
 }
 
-/// `a + b`, in no other order with anything around it.
+/// Emits `a + b`. The addition is not reassociated with others.
 pub fn plus<'c>(
     cx: &ElementCx<'_, 'c>,
     ty: ElementType,
@@ -48,7 +50,8 @@ pub fn plus<'c>(
     elementwise::emit(cx.b, ElementwiseOp::Add, ty, &[(a, ty), (b, ty)]).map_err(Refusal::from)
 }
 
-/// As [`carried_spans`] for a `body` that adds to its one accumulator, of type `ty`: in blocks if the sum is long.
+/// Like [`carried_spans`], for a `body` that adds to one accumulator of type `ty`. A long sum is computed in
+/// blocks.
 pub fn summed_spans<'c>(
     cx: &ElementCx<'_, 'c>,
     spans: &[Span<'c>],
@@ -65,13 +68,13 @@ pub fn summed_spans<'c>(
     plus(cx, ty, init, all)
 }
 
-/// The number of iterations of nested loops, at most.
+/// Returns the maximum number of iterations of nested loops.
 pub fn elements(spans: &[Span<'_>]) -> i64 {
     spans.iter().fold(1, |n, s| n.saturating_mul(s.size()))
 }
 
-/// Steps through `length` indices, so many that each has `unit` indices or a power of `FANOUT` times as many, and
-/// that there are at most `FANOUT` of them.
+/// Returns the step size of a loop over `length` indices: `unit` times a power of `FANOUT`, such that there
+/// are at most `FANOUT` steps.
 pub fn step_size(length: i64, unit: i64) -> i64 {
     let mut step = unit;
     while step.saturating_mul(FANOUT) < length {
@@ -85,17 +88,17 @@ struct Sum<'s, 'a, 'c> {
     ty: ElementType,
 }
 
-/// Some indices of a loop.
+/// A range of indices of a loop.
 struct Range<'c> {
     bounds: [V<'c>; 2],
-    /// How many there are, at most.
+    /// The maximum number of indices.
     length: i64,
-    /// True if there are that many.
+    /// Whether the range has exactly this number of indices.
     exact: bool,
 }
 
 impl<'c> Sum<'_, '_, 'c> {
-    /// One after the other, from `init` on.
+    /// Emits a sequential sum that starts from `init`.
     fn block(
         &self,
         spans: &[Span<'c>],
@@ -107,7 +110,7 @@ impl<'c> Sum<'_, '_, 'c> {
         sum.first().copied().ok_or_else(|| "a sum without a result".into())
     }
 
-    /// The sum over nested loops.
+    /// Emits the sum over nested loops.
     fn nest(
         &self,
         spans: &[Span<'c>],
@@ -121,7 +124,7 @@ impl<'c> Sum<'_, '_, 'c> {
         self.range(outer.size(), range, inner, index, body)
     }
 
-    /// The sum over some indices of a loop of `size`, and over the loops in it.
+    /// Emits the sum over a range of indices of a loop of `size`, and over the loops in it.
     fn range(
         &self,
         size: i64,

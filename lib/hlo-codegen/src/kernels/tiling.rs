@@ -1,22 +1,24 @@
-//! Which loops are worth tiling: where an input is read across its rows while the result is written along its own.
+//! Selection of loops to tile: those in which an input is read across its rows while the result is written
+//! along its rows.
 
 use super::body::{Body, array};
 use hlo_ir::access::Access;
 use hlo_ir::{InstrId, Op};
 use std::collections::HashSet;
 
-/// Dimensions shorter than this are not tiled.
+/// Minimum size of a tiled dimension.
 const MIN_SIZE: i64 = 16;
 
-/// The bound on the search for transposed inputs.
+/// Maximum number of visits in the search for transposed inputs.
 const MAX_VISITS: usize = 10_000;
 
-/// For each dimension of an instruction's index the dimension of the results' index that it is (plus a constant),
-/// if it is of that form.
+/// For each dimension of an instruction's index, the dimension of the results' index that it equals (plus a
+/// constant), or `None` if it does not have this form.
 type Origin = Vec<Option<usize>>;
 
-/// If some input's fastest varying dimension is not the results' one (`fastest`), the result dimension that runs
-/// along it: both loops are then tiled together, so that each cache line that is read is used whole.
+/// Searches for an input whose fastest varying dimension is not that of the results (`fastest`). Returns the
+/// result dimension that runs along it. The loops over both dimensions are then tiled together, so that all
+/// of each loaded cache line is used.
 pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
     let root = array(body.module, body.roots[0].id).ok()?;
     let mut seen = HashSet::new();
@@ -49,10 +51,10 @@ pub fn transposed_dimension(body: &Body<'_>, fastest: usize) -> Option<usize> {
     None
 }
 
-/// Adds the operands of which one element is read for one of the result, with their origins.
+/// Adds the operands of which the instruction reads one element per result element, with their origins.
 fn operands(body: &Body<'_>, id: InstrId, origin: &Origin, stack: &mut Vec<(InstrId, Origin)>) {
     let module = body.module;
-    // Its kernel goes over the update.
+    // The kernel of an update iterates over the update only.
     if matches!(module[id].op, Op::DynamicUpdateSlice) {
         return;
     }
@@ -74,7 +76,8 @@ fn operands(body: &Body<'_>, id: InstrId, origin: &Origin, stack: &mut Vec<(Inst
     }
 }
 
-/// The origin through a reshape in which only dimensions of size 1 come or go: the others keep their order.
+/// Returns the origin of the operand of a reshape that only adds or removes dimensions of size 1, which keeps
+/// the order of the other dimensions.
 fn reshaped(origin: &Origin, from: &[i64], to: &[i64]) -> Option<Origin> {
     let larger = |dims: &[i64]| (0..dims.len()).filter(|&d| dims[d] != 1).collect::<Vec<usize>>();
     let (kept, real) = (larger(from), larger(to));

@@ -14,12 +14,12 @@ use hlo_ir::attr::{Window, WindowDim};
 use hlo_ir::{ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
-/// Windows of no more elements have no loops: LLVM, which would unroll them, stops at two dimensions, and the loop around gets no
-/// vectors then.
+/// Maximum number of elements of a window that is emitted without loops. LLVM would unroll such loops, but
+/// not beyond two dimensions, and would then not vectorise the surrounding loop.
 const MAX_UNROLLED: i64 = 16;
 
-/// The result elements (one an operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal` means nothing
-/// here: elements are combined in row-major order.
+/// Emits the result elements (one per operand) of a `reduce-window` at an index. As in XLA, `rhs_reversal`
+/// has no effect here: elements are combined in row-major order.
 pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Result<Vec<Elem<'c>>, Refusal> {
     let module = cx.body.module;
     let instr = &module[id];
@@ -56,7 +56,7 @@ pub fn element<'c>(cx: &ElementCx<'_, 'c>, id: InstrId, index: &[Idx<'c>]) -> Re
     Ok(round_all(cx, &types, out))
 }
 
-/// The places of a window one after the other, in row-major order, without loops.
+/// Emits the elements of a window one after the other in row-major order, without loops.
 fn one_by_one<'c>(
     sizes: &[i64],
     init: Vec<Elem<'c>>,
@@ -74,12 +74,12 @@ fn one_by_one<'c>(
     Ok(acc)
 }
 
-/// The window's dimensions, trivial ones where none are written.
+/// Returns the window's dimensions, or trivial ones if the attribute has none.
 pub fn window_of_rank(window: &Window, rank: usize) -> Vec<WindowDim> {
     if window.dims.is_empty() { vec![WindowDim::default(); rank] } else { window.dims.clone() }
 }
 
-/// `if inside { step(acc) } else { acc }`.
+/// Emits `if inside { step(acc) } else { acc }`.
 pub fn accumulate<'c>(
     cx: &ElementCx<'_, 'c>,
     inside: Option<V<'c>>,

@@ -1,8 +1,9 @@
-//! Blocks of elements, aggregated together.
+//! Contractions in blocks of elements that are aggregated together.
 //!
-//! For each block of neighbouring elements of the result the inner loops run outside: over all that gives any of them a value. The
-//! innermost loop goes along the elements, where those of the operands lie together, too, and LLVM makes vectors of it. Each
-//! element gets its values in the order of the loops, wherever the block begins.
+//! For each block of neighbouring result elements, the inner loops become the outer ones. They run over all
+//! indices that contribute a value to any element of the block. The innermost loop runs along the elements,
+//! where the operands' elements are contiguous too, so that LLVM vectorises it. Each element receives its
+//! values in the order of the loops, wherever the block begins.
 
 use super::emit::{Done, Writer};
 use super::plan::{Loops, Search};
@@ -11,50 +12,52 @@ use crate::elem::{self, Elem};
 use hlo_ir::ElementType;
 use hlo_ir::contraction::{Affine, Interval, Nest, Strip};
 
-/// The most elements of a block: their accumulators stay in the first cache.
+/// Maximum number of elements of a block, so that their accumulators stay in the first-level cache.
 const MOST_ELEMENTS: i64 = 512;
-/// The fewest, of which there is a multiple, but of a dimension that is shorter: whole vectors.
+/// Minimum number of elements of a block, unless the dimension is shorter. Blocks have a multiple of this
+/// number, which is a number of whole vectors.
 const FEWEST_ELEMENTS: i64 = 128;
-/// Shorter loops along elements are not worth it.
+/// Minimum length of a loop along elements that is executed in blocks.
 const LEAST_ELEMENTS: i64 = 32;
-/// The most values of an element that are added up one after the other.
+/// Maximum number of values of an element that are added up sequentially.
 const MOST_VALUES: i64 = 1 << 12;
 
-/// The blocks of a contraction, which are the last of its outer loops.
+/// The blocks of a contraction. The loop over blocks is the last outer loop.
 pub struct Blocks {
-    /// How many elements one has.
+    /// Number of elements of a block.
     pub size: i64,
-    /// The number of elements along the dimension that is cut into blocks.
+    /// Number of elements along the dimension that is split into blocks.
     length: i64,
-    /// The number of the block.
+    /// The number of the block, as a function of the loop variables.
     number: Affine,
     /// The number of an element in its block.
     element: Affine,
-    /// Where the first element of the block is in memory.
+    /// The position of the block's first element in memory.
     first: Affine,
 }
 
-/// What the values of a block are aggregated in.
+/// The memory that the values of a block are aggregated in.
 pub(super) struct BlockAccumulators<'c> {
     pub(super) values: Vec<V<'c>>,
-    /// Whether an element has a value, if that is not known.
+    /// Whether each element has a value, if this is not known statically.
     pub(super) any: Option<V<'c>>,
 }
 
 impl Search<'_> {
-    /// The loops in blocks of the result, along the dimension whose elements lie together; `None` if that makes no vectors.
+    /// Returns the loops in blocks of the result, along the dimension whose elements are contiguous. Returns
+    /// `None` if they cannot be vectorised.
     pub(super) fn in_blocks(&self) -> Option<Loops> {
         let outputs = self.contraction.output.len();
         let lie_together = (0..outputs).filter(|&d| self.memory.output[d] == 1);
         let cut = lie_together.max_by_key(|&d| self.strips[d].size)?;
         let Strip { index, size: length } = &self.strips[cut];
-        // Of a short dimension there are enough blocks for some threads.
+        // A short dimension still has enough blocks for several threads.
         let part = (length / 16 + FEWEST_ELEMENTS - 1) / FEWEST_ELEMENTS * FEWEST_ELEMENTS;
         let size = part.clamp(FEWEST_ELEMENTS, MOST_ELEMENTS).min(*length);
         if *length < LEAST_ELEMENTS {
             return None;
         }
-        // index = block · size + element, the block being a new index.
+        // index = block · size + element, where block is a new index.
         let block = self.contraction.indices;
         let number = Affine::index(block, block + 1);
         let mut element = index.clone();
@@ -98,7 +101,7 @@ impl Search<'_> {
         Some(loops)
     }
 
-    /// True for the strip of an operand's dimension whose elements lie together.
+    /// Returns whether a strip belongs to an operand's dimension whose elements are contiguous.
     fn lies_together(&self, strip: usize) -> bool {
         let strides = self.memory.operands.iter().flatten();
         strides.into_iter().nth(strip - self.contraction.output.len()).is_some_and(|&stride| stride == 1)
@@ -106,7 +109,7 @@ impl Search<'_> {
 }
 
 impl<'c> Writer<'_, '_, 'c> {
-    /// All of a block: its values, aggregated and stored.
+    /// Emits a block: aggregates and stores its values.
     pub(super) fn in_block(&self, blocks: &Blocks, variables: &mut Vec<V<'c>>) -> Done {
         let b = self.b;
         let Some(BlockAccumulators { values, any }) = &self.block else { return Ok(()) };
@@ -145,7 +148,7 @@ impl<'c> Writer<'_, '_, 'c> {
         })
     }
 
-    /// The inner loops from one on.
+    /// Emits the inner loops from `depth` on.
     fn through(&self, depth: usize, variables: &mut Vec<V<'c>>, body: &dyn Fn(&[V<'c>]) -> Done) -> Done {
         let Some(&variable) = self.loops.inner.get(depth) else { return body(variables) };
         let [lower, end] = self.bounds(&self.loops.nest, variable, variables);

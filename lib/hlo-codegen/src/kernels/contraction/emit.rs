@@ -1,4 +1,4 @@
-//! The code of a contraction's loops.
+//! Code generation for the loops of a contraction.
 
 use super::Plan;
 use super::blocks::BlockAccumulators;
@@ -12,15 +12,16 @@ use hlo_ir::ElementType;
 use hlo_ir::contraction::{Affine, Aggregation, Interval, Level, Nest, Quotient};
 use hlo_plan::Refusal;
 
-/// So many values are added up one after the other; the sums of longer ones are sums of such blocks. In a strip there are
-/// as many sums as elements, else LLVM makes some of one.
+/// Number of values of a block, which are added up sequentially. A longer sum is the sum of its blocks.
+/// `STRIP_BLOCK` applies to strips, which have one sum per element; `BLOCK` applies to single elements, whose
+/// sum LLVM splits into several.
 const STRIP_BLOCK: i64 = 256;
 const BLOCK: i64 = 2048;
 
 /// Emits iterations `begin..end` of a contraction.
 ///
 /// # Errors
-/// Its types are not those that the verifier asks for.
+/// The types violate the verifier's rules.
 pub fn emit<'c>(
     cx: &ElementCx<'_, 'c>,
     plan: &Plan<'_>,
@@ -30,7 +31,8 @@ pub fn emit<'c>(
 ) -> Result<(), Refusal> {
     let Some(loops) = &plan.loops else { return Ok(()) };
     let (b, module) = (cx.b, cx.body.module);
-    // By number: one value may be an operand and the default, in whose place the result is.
+    // Operands are identified by number, because one value may be both an operand and the default that the
+    // result overwrites.
     let source = |n: usize| match spec.operand_slots.get(n) {
         Some(Some(slot)) => Ok(Source::Buffer(cx.buffer(*slot))),
         _ => cx.value(module[spec.instruction].operands[n], &[]).map(Source::Scalar),
@@ -58,30 +60,31 @@ pub fn emit<'c>(
     b.for_loop(begin, end, 1, |i| writer.iteration(i))
 }
 
-/// Where an operand's elements come from.
+/// The source of an operand's elements.
 enum Source<'c> {
     Buffer(V<'c>),
-    /// A constant that has no buffer.
+    /// A constant without a buffer.
     Scalar(Elem<'c>),
 }
 
-/// What is aggregated in, on the stack: where there is one element, or a strip is one vector, LLVM keeps it in registers.
+/// Stack memory for aggregation. LLVM keeps it in registers if there is one element, or if a strip is one
+/// vector.
 struct Accumulators<'c> {
     /// One array for each of [`Plan::parts`].
     values: Vec<V<'c>>,
-    /// Those of a block of a long sum.
+    /// The accumulators of a block of a long sum.
     block: Option<V<'c>>,
     /// Whether there is any value.
     any: V<'c>,
 }
 
-/// Elements that are computed at once.
+/// Elements that are computed together.
 #[derive(Clone, Copy)]
 struct Strip<'n, 'c> {
-    /// The loops in which they are.
+    /// The loops that contain the elements.
     nest: &'n Nest,
     accumulators: &'n Accumulators<'c>,
-    /// How many there are.
+    /// Number of elements.
     lanes: i64,
 }
 
@@ -91,10 +94,10 @@ pub(super) struct Writer<'p, 'a, 'c> {
     pub(super) loops: &'p Loops,
     sources: Vec<Source<'c>>,
     result: V<'c>,
-    /// Of elements by themselves; none if elements have one value.
+    /// The accumulators of single elements, or `None` if no element has several values.
     single: Option<Accumulators<'c>>,
     strip: Option<Accumulators<'c>>,
-    /// Of a block of elements.
+    /// The accumulators of a block of elements.
     pub(super) block: Option<BlockAccumulators<'c>>,
 }
 
@@ -102,7 +105,7 @@ pub(super) type Done = Result<(), Refusal>;
 
 /// The outer loops.
 impl<'c> Writer<'_, '_, 'c> {
-    /// One iteration of the kernel.
+    /// Emits one iteration of the kernel.
     fn iteration(&self, number: V<'c>) -> Done {
         let (b, nest) = (self.b, &self.loops.nest);
         let mut variables = vec![b.index(0); nest.levels().len()];
@@ -123,7 +126,8 @@ impl<'c> Writer<'_, '_, 'c> {
         self.outer(self.loops.shared.len(), part, &mut variables)
     }
 
-    /// The loops from one of the result's on, of whose innermost one a part is done.
+    /// Emits the outer loops from `variable` on. If `part` is present, only this part of the innermost one is
+    /// emitted.
     fn outer(&self, variable: usize, part: Option<[V<'c>; 2]>, variables: &mut Vec<V<'c>>) -> Done {
         let nest = &self.loops.nest;
         if self.loops.innermost().is_some_and(|innermost| variable >= innermost) {
@@ -142,7 +146,7 @@ impl<'c> Writer<'_, '_, 'c> {
         })
     }
 
-    /// The innermost loop of the result, or a part of it.
+    /// Emits the innermost loop of the result, or a part of it.
     fn line(&self, part: Option<[V<'c>; 2]>, variables: &mut Vec<V<'c>>) -> Done {
         let (b, nest) = (self.b, &self.loops.nest);
         let innermost = nest.outer() - 1;
@@ -175,13 +179,13 @@ impl<'c> Writer<'_, '_, 'c> {
         self.each(nest, [to, end], variables)
     }
 
-    /// How many steps a loop has, if that is a number.
+    /// Returns the number of steps of a loop if it is constant.
     fn constant_count(&self, level: &Level, part: Option<[V<'c>; 2]>) -> Option<i64> {
         let Interval { low, high } = level.range();
         (level.is_constant() && part.is_none()).then_some(high - low + 1)
     }
 
-    /// Elements one by one.
+    /// Emits elements one by one.
     fn each(&self, nest: &Nest, [lower, end]: [V<'c>; 2], variables: &mut Vec<V<'c>>) -> Done {
         self.b.for_loop(lower, end, 1, |x| {
             variables[nest.outer() - 1] = x;
@@ -196,8 +200,8 @@ impl<'c> Writer<'_, '_, 'c> {
         }
     }
 
-    /// Elements in strips. What is left at the end is in a strip that begins before it: elements are computed twice, but
-    /// they are the same.
+    /// Emits elements in strips. The last strip overlaps the one before it if the number of elements is not a
+    /// multiple of the strip's. These elements are computed twice, with the same result.
     fn strips(
         &self,
         nest: &Nest,
@@ -238,11 +242,11 @@ impl<'c> Writer<'_, '_, 'c> {
     }
 }
 
-/// What is done for elements.
+/// The computation of elements.
 impl<'c> Writer<'_, '_, 'c> {
-    /// One element, without loops over its values.
+    /// Emits one element, without loops over its values.
     fn unrolled(&self, nest: &Nest, variables: &mut Vec<V<'c>>) -> Done {
-        // A sum starts from 0, which matters to -0; whatever else is aggregated starts with the first value.
+        // A sum starts from 0, which matters for -0. Other aggregations start with the first value.
         let is_sum = self.plan.contraction.aggregation == Aggregation::Sum;
         let mut parts = is_sum.then(|| self.plan.neutral(self.b));
         let at = self.at(&self.loops.output, variables);
@@ -252,7 +256,7 @@ impl<'c> Writer<'_, '_, 'c> {
         Ok(())
     }
 
-    /// Aggregates the values of the inner loops from one on, whose bounds are numbers.
+    /// Aggregates the values of the inner loops from `depth` on. The loops have constant bounds.
     fn unroll(
         &self,
         nest: &Nest,
@@ -277,7 +281,7 @@ impl<'c> Writer<'_, '_, 'c> {
         Ok(())
     }
 
-    /// All of some elements: their values, aggregated and stored.
+    /// Emits a set of elements: aggregates and stores their values.
     fn elements(&self, strip: &Strip<'_, 'c>, variables: &mut Vec<V<'c>>) -> Done {
         let b = self.b;
         let at = self.at(&self.loops.output, variables);
@@ -304,7 +308,7 @@ impl<'c> Writer<'_, '_, 'c> {
         b.if_then(any.first(), store_all)
     }
 
-    /// The inner loops from one on, in their order, into some accumulators.
+    /// Emits the inner loops from `depth` on, in order, which aggregate into `to`.
     fn inner(
         &self,
         strip: &Strip<'_, 'c>,
@@ -348,7 +352,8 @@ impl<'c> Writer<'_, '_, 'c> {
         })
     }
 
-    /// The number of steps of an inner loop that make a block, if that is where a long sum is cut into blocks.
+    /// Returns the number of steps of an inner loop that form a block, if a long sum is split into blocks at
+    /// this loop.
     fn block(&self, strip: &Strip<'_, 'c>, depth: usize) -> Option<i64> {
         let most = if strip.lanes > 1 { STRIP_BLOCK } else { BLOCK };
         let trips = |&variable: &usize| strip.nest.trips(variable).high;
@@ -372,7 +377,7 @@ impl<'c> Writer<'_, '_, 'c> {
         })
     }
 
-    /// The parts of an element's value.
+    /// Loads the parts of an element's value.
     pub(super) fn parts_at(&self, values: &[V<'c>], lane: V<'c>) -> Vec<Elem<'c>> {
         let parts = self.plan.parts();
         parts.into_iter().zip(values).map(|(part, &from)| elem::load(self.b, part, from, lane)).collect()
@@ -390,7 +395,8 @@ impl<'c> Writer<'_, '_, 'c> {
         }
     }
 
-    /// The value that operands' elements make; `lane` elements of the result after that of the positions.
+    /// Computes the value from the operands' elements. With `lane`, the value is that of the result element
+    /// `lane` elements after the positions.
     pub(super) fn value(&self, positions: &[V<'c>], lane: Option<V<'c>>) -> Result<Elem<'c>, Refusal> {
         let b = self.b;
         let mut elements = Vec::with_capacity(positions.len());
@@ -410,7 +416,7 @@ impl<'c> Writer<'_, '_, 'c> {
         self.plan.combined(b, &elements)
     }
 
-    /// Sets accumulators to what changes nothing.
+    /// Sets accumulators to the neutral element.
     fn fill(&self, strip: &Strip<'_, 'c>, values: &[V<'c>]) -> Done {
         self.lanes(strip, true, |lane| {
             self.set(values, lane, self.plan.neutral(self.b));
@@ -418,7 +424,8 @@ impl<'c> Writer<'_, '_, 'c> {
         })
     }
 
-    /// For each element of a strip its number; as one vector, if so wished.
+    /// Emits `body` for each element of a strip, with the element's number. If `vector` is set, the loop
+    /// becomes one vector.
     fn lanes(&self, strip: &Strip<'_, 'c>, vector: bool, body: impl FnOnce(V<'c>) -> Done) -> Done {
         let b = self.b;
         match strip.lanes {
@@ -441,7 +448,7 @@ impl<'c> Writer<'_, '_, 'c> {
 
 /// Positions and bounds.
 impl<'c> Writer<'_, '_, 'c> {
-    /// How far neighbours along the innermost loop of the result are apart.
+    /// Returns the distance between neighbours along the innermost loop of the result.
     fn step(&self, position: &Affine, nest: &Nest) -> i64 {
         nest.outer().checked_sub(1).map_or(0, |innermost| position.coefficients[innermost])
     }
@@ -450,7 +457,7 @@ impl<'c> Writer<'_, '_, 'c> {
         self.loops.operands.iter().map(|position| self.at(position, variables)).collect()
     }
 
-    /// The value of a function.
+    /// Emits the value of a function.
     pub(super) fn at(&self, function: &Affine, variables: &[V<'c>]) -> V<'c> {
         let b = self.b;
         let used = function.coefficients.iter().zip(variables).filter(|(c, _)| **c != 0);
@@ -463,7 +470,7 @@ impl<'c> Writer<'_, '_, 'c> {
         }
     }
 
-    /// The first value of a loop's variable, and the one after the last.
+    /// Returns the first value of a loop's variable, and the value after the last.
     pub(super) fn bounds(&self, nest: &Nest, variable: usize, variables: &[V<'c>]) -> [V<'c>; 2] {
         let (b, level) = (self.b, &nest.levels()[variable]);
         let Interval { low, high } = level.range();
@@ -472,7 +479,7 @@ impl<'c> Writer<'_, '_, 'c> {
         }
         let ranges = nest.ranges();
         let lower = level.lower().iter().map(|bound| {
-            // Rounded up.
+            // Rounds up.
             let mut bound = bound.clone();
             bound.numerator.constant += bound.divisor - 1;
             self.floor(&bound, &ranges, variables)
@@ -484,7 +491,8 @@ impl<'c> Writer<'_, '_, 'c> {
         [lower.unwrap_or_else(|| b.index(low)), end.unwrap_or_else(|| b.index(high + 1))]
     }
 
-    /// A quotient, rounded down: of a number that is made positive before, by a constant.
+    /// Emits a quotient, rounded down. The numerator is first made positive by adding a multiple of the
+    /// divisor.
     fn floor(&self, quotient: &Quotient, ranges: &[Interval], variables: &[V<'c>]) -> V<'c> {
         let (b, divisor) = (self.b, quotient.divisor);
         if divisor == 1 {

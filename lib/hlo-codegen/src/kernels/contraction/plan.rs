@@ -1,4 +1,4 @@
-//! Which loops a contraction becomes.
+//! Planning of the loops of a contraction.
 
 use super::blocks::Blocks;
 use crate::kernels::body::array;
@@ -6,69 +6,71 @@ use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 use hlo_plan::Refusal;
 
-/// The accumulators of a strip take up to so many bytes: a few vectors.
+/// Maximum size of the accumulators of a strip in bytes: a few vectors.
 const STRIP_BYTES: usize = 256;
-/// Up to so many values of an element are aggregated without loops.
+/// Maximum number of values of an element that are aggregated without loops.
 const MAX_UNROLLED: i64 = 16;
-/// The most elements of a strip.
+/// Maximum number of elements of a strip.
 const MAX_LANES: i64 = 64;
-/// Shorter strips are not worth it.
+/// Minimum number of elements of a strip.
 const MIN_LANES: i64 = 4;
-/// The most residues that get loops of their own.
+/// Maximum number of residues that get loops of their own.
 const MAX_RESIDUES: i64 = 16;
-/// So many iterations are enough to share among threads.
+/// Number of iterations that is sufficient for sharing among threads.
 const ENOUGH_ITERATIONS: i64 = 512;
 
-/// The loops of a contraction.
+/// The planned loops of a contraction.
 pub struct Plan<'a> {
-    /// The attribute.
+    /// The instruction's attribute.
     pub contraction: &'a Contraction,
-    /// The element types of the operands that elements are read of.
+    /// The element types of the operands that elements are read from.
     pub types: Vec<ElementType>,
     /// The element type of the result.
     pub element_type: ElementType,
-    /// The loops; `None` if there is no valid index.
+    /// The loops, or `None` if there is no valid index.
     pub loops: Option<Loops>,
-    /// True if it is known that each element of the result has a value.
+    /// Whether each element of the result is known to have a value.
     pub covers: bool,
     /// The number of independent iterations.
     pub iterations: i64,
-    /// The number of values that are aggregated, about.
+    /// The approximate number of values that are aggregated.
     pub work: i64,
 }
 
-/// Loops, and where they are in memory.
+/// Loops and their positions in memory.
 pub struct Loops {
-    /// The loops themselves.
+    /// The loop nest.
     pub nest: Nest,
-    /// The part of them in which elements are computed for vectors, and how.
+    /// The part of the loops in which elements are computed in vectors, and the way of computing them.
     pub interior: Option<(Nest, Inside)>,
-    /// The position of the element of the result, as a function of the loop variables.
+    /// The position of the result's element, as a function of the loop variables.
     pub output: Affine,
-    /// The positions of the elements of the operands.
+    /// The positions of the operands' elements.
     pub operands: Vec<Affine>,
-    /// The inner loops, the outermost first, by the numbers of their variables.
+    /// The inner loops, outermost first, as numbers of their variables.
     pub inner: Vec<usize>,
-    /// The outer loops that make up the iterations: the first ones, each of a constant number of steps.
+    /// The outer loops that form the iterations: the first ones, each with a constant number of steps.
     pub shared: Vec<Shared>,
-    /// The inner loops run over the elements of a block of the result, not over the values of one element.
+    /// The blocks, if the inner loops run over the elements of a block of the result instead of over the
+    /// values of one element.
     pub blocks: Option<Box<Blocks>>,
 }
 
-/// How elements are computed where the inner loops of neighbours are the same.
+/// The way of computing elements where neighbours have the same inner loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
-    /// One after the other, without inner loops, so that the loop over the elements is the innermost.
+    /// Elements are computed one by one, without inner loops, so that the loop over the elements is the
+    /// innermost.
     Unrolled,
-    /// So many at once.
+    /// This number of elements is computed together.
     Strips(i64),
 }
 
 /// A loop whose steps are iterations of the kernel.
 pub struct Shared {
-    /// How many values of its variable make a step.
+    /// Number of values of its variable per step.
     pub step: i64,
-    /// How many steps there are.
+    /// Number of steps.
     pub count: i64,
 }
 
@@ -76,7 +78,7 @@ impl<'a> Plan<'a> {
     /// Plans the loops of an instruction.
     ///
     /// # Errors
-    /// It is no contraction, or one that other passes have to change first.
+    /// The instruction is not a contraction, or other passes must transform it first.
     pub fn new(module: &'a Module, id: InstrId) -> Result<Self, Refusal> {
         let instr = &module[id];
         let Op::Contraction(attrs) = &instr.op else { return Err("not a contraction".into()) };
@@ -85,7 +87,7 @@ impl<'a> Plan<'a> {
         let read =
             instr.operands.get(..contraction.operands.len()).ok_or("a contraction without operands")?;
         let shapes: Vec<&Shape> = read.iter().map(|&o| &module[o].shape).collect();
-        // With a default it works in its place.
+        // If there is a default operand, the result overwrites it.
         let written = array(module, instr.operands.get(read.len()).copied().unwrap_or(id))?;
         let memory = Memory {
             output: written.strides().to_vec(),
@@ -107,11 +109,11 @@ impl<'a> Plan<'a> {
             iterations: 0,
             work: 0,
         };
-        // With more accumulators for each element there are fewer elements.
+        // More accumulators per element mean fewer elements per strip.
         let bytes = plan.work_type().byte_size() * plan.parts().len().div_ceil(2);
         plan.loops = Loops::new(contraction, &strips, &memory, (STRIP_BYTES / bytes) as i64)?;
         let has_default = instr.operands.len() > read.len();
-        // As the pass has it, which knows one order of the loops only.
+        // The pass uses the same test, but considers only one order of the loops.
         let nest = contraction.nest(&instr.shape, &shapes).ok().flatten();
         plan.covers = nest.is_some_and(|nest| nest.covers(result.element_count()));
         if !has_default && !plan.covers {
@@ -127,13 +129,13 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// How far neighbours are apart in memory along each dimension, in elements.
+/// The distance of neighbours in memory along each dimension, in elements.
 pub(super) struct Memory {
     pub(super) output: Vec<i64>,
     pub(super) operands: Vec<Vec<i64>>,
 }
 
-/// The position in memory that an access has, as a function of the indices.
+/// Returns the position of an access in memory, as a function of the indices.
 fn position(access: &[Affine], strides: &[i64]) -> Affine {
     let indices = access.iter().map(|index| index.coefficients.len()).max().unwrap_or(0);
     let mut sum = Affine::constant(0, indices);
@@ -153,13 +155,13 @@ impl Loops {
         lanes: i64,
     ) -> Result<Option<Self>, Refusal> {
         let mut search = Search { contraction, strips, memory, order: Vec::new() };
-        // The dimensions that lie farthest apart outermost.
+        // The dimensions with the largest strides are outermost.
         search.order.extend(0..contraction.output.len());
         search.order.sort_by_key(|&d| std::cmp::Reverse(memory.output[d]));
         let Some(mut best) = search.loops(None)? else { return Ok(None) };
         let mut worth = 0;
         for innermost in search.order.clone().into_iter().rev() {
-            // Where elements are moved or combined one by one, the memory of the result decides alone.
+            // If elements are only moved or combined one by one, only the memory order of the result matters.
             for mut candidate in search.ending_in(innermost)?.into_iter().filter(|c| !c.inner.is_empty()) {
                 let found = candidate.look_inside(lanes.min(MAX_LANES));
                 if found > worth {
@@ -177,14 +179,15 @@ impl Loops {
         Ok(Some(best))
     }
 
-    /// The number of the innermost variable of the result, along which elements are done one after the other or in strips. In
-    /// blocks there is none: all outer loops are around them.
+    /// Returns the number of the innermost variable of the result, along which elements are computed one by
+    /// one or in strips. Returns `None` for blocks, because all outer loops enclose them.
     pub(super) fn innermost(&self) -> Option<usize> {
         self.nest.outer().checked_sub(1).filter(|_| self.blocks.is_none())
     }
 
-    /// Decides how most elements are computed along the innermost loop of the result, in strips of so many at most.
-    /// Returns how good that is for vectors: about how many elements one has.
+    /// Decides how most elements are computed along the innermost loop of the result, in strips of at most
+    /// `most` elements. Returns the benefit for vectorisation, approximately the number of elements of a
+    /// vector.
     fn look_inside(&mut self, most: i64) -> i64 {
         let (Some(innermost), Some(interior)) = (self.innermost(), self.nest.interior()) else { return 0 };
         let steps = |nest: &Nest| {
@@ -203,7 +206,7 @@ impl Loops {
                 .try_fold(1i64, |n, level| n.checked_mul(interior.trips(level).high))
                 .is_some_and(|points| points <= MAX_UNROLLED);
         let (inside, worth) = match farthest {
-            // LLVM knows what to do with a few elements between.
+            // LLVM can vectorise accesses with a small stride.
             0..=4 if is_small => (Inside::Unrolled, if farthest > 1 { MAX_LANES } else { 2 * MAX_LANES }),
             0..=1 => {
                 let lanes = 1 << count.min(most).ilog2();
@@ -215,7 +218,7 @@ impl Loops {
         worth.min(count)
     }
 
-    /// The number of elements of a strip; 0 without strips.
+    /// Returns the number of elements of a strip, or 0 without strips.
     pub fn lanes(&self) -> i64 {
         match self.interior {
             Some((_, Inside::Strips(lanes))) => lanes,
@@ -223,12 +226,14 @@ impl Loops {
         }
     }
 
-    /// Makes iterations of the first outer loops, as far as they have constant bounds. Of the innermost one each iteration
-    /// gets a part, if the others are not enough: of that one the bounds may be any.
+    /// Makes iterations of the first outer loops, as long as their bounds are constant. If these are not
+    /// enough, the innermost one is split, so that each iteration gets a part of it. The bounds of this one
+    /// may vary.
     fn share(&mut self) {
         let mut iterations = 1i64;
         for (variable, level) in self.nest.levels()[..self.nest.outer()].iter().enumerate() {
-            // What is left is loops: the numbers of iterations are taken apart by divisions.
+            // The remaining loops are not shared, because each shared loop needs a division of the iteration
+            // number.
             if iterations >= ENOUGH_ITERATIONS {
                 break;
             }
@@ -251,25 +256,25 @@ impl Loops {
     }
 }
 
-/// What loops are made of.
+/// The inputs of the search for loops.
 pub(super) struct Search<'s> {
     pub(super) contraction: &'s Contraction,
     /// The strips of the contraction.
     pub(super) strips: &'s [Strip],
     pub(super) memory: &'s Memory,
-    /// The dimensions of the result, the outermost loop's first.
+    /// The dimensions of the result in loop order, outermost first.
     order: Vec<usize>,
 }
 
 impl Search<'_> {
-    /// The loops over the result in the order of its dimensions, with one more loop over the residues of an index of the
-    /// last of them; `None` if there is no valid index.
+    /// Returns the loops over the result in the order of its dimensions. With `modulus`, they have one more
+    /// loop over the residues of an index of the last dimension. Returns `None` if there is no valid index.
     fn loops(&self, modulus: Option<i64>) -> Result<Option<Loops>, Refusal> {
         let outputs = self.order.len();
         let mut strips: Vec<Strip> = self.order.iter().map(|&d| self.strips[d].clone()).collect();
         let indices = self.contraction.indices + usize::from(modulus.is_some());
         if let (Some(modulus), Some(last)) = (modulus, strips.last()) {
-            // index = residue + modulus · quotient, the quotient being a new index.
+            // index = residue + modulus · quotient, where quotient is a new index.
             let mut residue = last.index.clone();
             residue.coefficients.resize(indices, -modulus);
             strips.insert(outputs - 1, Strip { index: residue, size: modulus });
@@ -280,8 +285,8 @@ impl Search<'_> {
         Ok(nest.map(|nest| self.placed(nest)))
     }
 
-    /// The loops with one dimension of the result innermost, and the same with a loop over residues if bounds depend on
-    /// them.
+    /// Returns the loops with one dimension of the result innermost. If bounds depend on residues, also
+    /// returns the loops with a loop over residues.
     fn ending_in(&mut self, innermost: usize) -> Result<Vec<Loops>, Refusal> {
         self.order.retain(|&d| d != innermost);
         self.order.push(innermost);
@@ -289,7 +294,7 @@ impl Search<'_> {
         let modulus = plain.innermost().and_then(|variable| modulus(&plain.nest, variable));
         let mut all = vec![plain];
         if modulus.is_some() {
-            // There may be too many indices.
+            // This fails if there are too many indices.
             all.extend(self.loops(modulus).ok().flatten());
         }
         Ok(all)
@@ -311,7 +316,7 @@ impl Search<'_> {
     }
 }
 
-/// A number by whose residues of a variable the bounds of inner loops differ.
+/// Returns the modulus of a variable on whose residues the bounds of inner loops depend, if there is one.
 fn modulus(nest: &Nest, variable: usize) -> Option<i64> {
     let inner = nest.levels().iter().enumerate().skip(nest.outer());
     let divisors = inner.flat_map(|(level, l)| l.strips().iter().map(move |s| (level, s)));
@@ -328,7 +333,8 @@ fn lcm(a: i64, b: i64) -> i64 {
     (a / x.max(1)).saturating_mul(b)
 }
 
-/// The inner loops, the one innermost that goes along most operands: of those that no other one's bounds depend on.
+/// Returns the order of the inner loops. The innermost is the one that runs along most operands, chosen among
+/// those that no other loop's bounds depend on.
 fn inner_order(nest: &Nest, operands: &[Affine]) -> Vec<usize> {
     let mut order: Vec<usize> = (nest.outer()..nest.levels().len()).collect();
     let is_free = |variable: usize| {
@@ -341,7 +347,7 @@ fn inner_order(nest: &Nest, operands: &[Affine]) -> Vec<usize> {
             -1 => 2,
             _ => 8,
         });
-        // A few steps are no loop for vectors.
+        // A loop of few steps is not worth vectorising.
         far.sum::<i64>() + if nest.trips(variable).high < 8 { 4 } else { 0 }
     };
     let best = order.iter().copied().rev().filter(|&v| is_free(v)).min_by_key(|&v| distance(v));

@@ -1,4 +1,4 @@
-//! The values of a contraction: what makes one of elements, and what becomes of several.
+//! The values of a contraction: combines the operands' elements, and aggregates the combined values.
 
 use super::Plan;
 use crate::builder::{Builder, FastMath, IntPredicate, V};
@@ -17,18 +17,19 @@ const EQUAL: CompareAttrs =
     CompareAttrs { direction: ComparisonDirection::Eq, comparison_type: ComparisonType::Default };
 
 impl Plan<'_> {
-    /// The type that values are combined and aggregated in: narrow floats in `f32`.
+    /// Returns the type that values are combined and aggregated in: `f32` for narrow floats.
     pub fn work_type(&self) -> ElementType {
         scalar::accumulator_type(self.element_type)
     }
 
-    /// True for sums of floating-point numbers, which are made in blocks where they are long.
+    /// Returns whether the aggregation is a sum of floating-point numbers. Long sums of this kind are
+    /// computed in blocks.
     pub fn is_float_sum(&self) -> bool {
         let ty = self.work_type();
         self.contraction.aggregation == Aggregation::Sum && (ty.is_float() || ty.is_complex())
     }
 
-    /// The combination of an element of each operand.
+    /// Emits the combination of one element of each operand.
     pub fn combined<'c>(&self, b: &Builder<'c>, elements: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
         let ty = self.work_type();
         let equal = || {
@@ -50,7 +51,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The types of the numbers that the values of an element are aggregated in.
+    /// Returns the types of the numbers that an element's values are aggregated in.
     pub fn parts(&self) -> Vec<ElementType> {
         let ty = self.work_type();
         if !self.is_float_extremum() {
@@ -63,14 +64,16 @@ impl Plan<'_> {
         vec![signed, unsigned, unsigned]
     }
 
-    /// True if the greatest or least of floating-point numbers is wanted. `maximum` takes several instructions for NaNs and
-    /// zeros; the three extremes of the numbers' bits as integers take one each, and tell it: see [`Plan::finished`].
+    /// Returns whether the aggregation is the maximum or minimum of floating-point numbers. `maximum` takes
+    /// several instructions because of NaNs and zeros. Three extrema of the numbers' bits as integers take
+    /// one instruction each and determine the result: see [`Plan::finished`].
     fn is_float_extremum(&self) -> bool {
         let is_extremum = matches!(self.contraction.aggregation, Aggregation::Max | Aggregation::Min);
         is_extremum && self.work_type().is_float()
     }
 
-    /// What changes no value that it is aggregated with; but for the sign of 0, as sums start from +0.
+    /// Returns the neutral element of the aggregation. It may change the sign of a zero, because sums start
+    /// from +0.
     pub fn neutral<'c>(&self, b: &Builder<'c>) -> Vec<Elem<'c>> {
         let ty = self.work_type();
         if self.is_float_extremum() {
@@ -90,7 +93,7 @@ impl Plan<'_> {
         vec![elem::constant(b, ty, &bytes)]
     }
 
-    /// A value as it is aggregated.
+    /// Converts a value to the parts that are aggregated.
     pub fn taken_apart<'c>(&self, b: &Builder<'c>, value: Elem<'c>) -> Vec<Elem<'c>> {
         match value {
             Elem::One(v) if self.is_float_extremum() => {
@@ -100,7 +103,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What several values become, in any order if `fast` says so.
+    /// Aggregates two values. `fast` permits any order.
     pub fn aggregated<'c>(
         &self,
         b: &Builder<'c>,
@@ -121,11 +124,11 @@ impl Plan<'_> {
         pairs.map(|((&x, &y), (&ty, op))| Ok(emit_reducer_op(b, op, ty, x, y, fast)?)).collect()
     }
 
-    /// What the values are together, in the type that they are aggregated in.
+    /// Computes the aggregated value from its parts, in the type of the aggregation.
     ///
-    /// Of floats the parts are the greatest of their bits as signed and the least and the greatest as unsigned integers.
-    /// Among numbers without a sign bit the order is that of integers, among the others the opposite one, and NaNs are
-    /// beyond the infinities.
+    /// For extrema of floats the parts are the maximum of their bits as signed integers, and the minimum and
+    /// the maximum as unsigned integers. Numbers without a sign bit have the same order as their bits, and
+    /// numbers with a sign bit the opposite order. NaNs are beyond the infinities.
     pub fn finished<'c>(&self, b: &Builder<'c>, parts: &[Elem<'c>]) -> Result<Elem<'c>, Refusal> {
         let (true, &[Elem::One(signed), Elem::One(least), Elem::One(greatest)]) =
             (self.is_float_extremum(), parts)
@@ -139,13 +142,14 @@ impl Plan<'_> {
         };
         let constant = |value: i64| b.const_int(integer, value);
         let (number, nan) = match self.contraction.aggregation {
-            // One without a sign bit, if there is any; a NaN with a sign bit is not the greatest of anything.
+            // The maximum has no sign bit if any number has none. A NaN with a sign bit is never the maximum.
             Aggregation::Max => {
                 let any = b.cmpi(IntPredicate::Sge, signed, constant(0));
                 let beyond = b.cmpi(IntPredicate::Ugt, greatest, constant(infinity | sign));
                 (b.select(any, signed, least), (beyond, greatest))
             }
-            // One with a sign bit, if there is any; a NaN without a sign bit is not the least of anything.
+            // The minimum has a sign bit if any number has one. A NaN without a sign bit is never the
+            // minimum.
             _ => {
                 let any = b.cmpi(IntPredicate::Slt, greatest, constant(0));
                 let beyond = b.cmpi(IntPredicate::Sgt, signed, constant(infinity));
