@@ -1,4 +1,4 @@
-//! Whole programs: compiled and run on one and on two threads, and compared with the interpreter.
+//! Tests of whole programs: compiled, run on one and on two threads, and compared with the interpreter.
 
 use crate::{CompileOptions, Executable, RunError, Stage, compile, emit};
 use crate::{SourceFile, jit};
@@ -15,7 +15,7 @@ fn compiled(m: &Verified<Module>, threads: usize) -> Executable {
         .unwrap_or_else(|e| panic!("{e:?}"))
 }
 
-/// A deterministic array of small numbers.
+/// Returns a deterministic array of small numbers.
 fn input(shape: &Shape, seed: u64) -> Literal {
     let a = shape.as_array().unwrap();
     let n = a.element_count() as u64;
@@ -41,7 +41,7 @@ fn input(shape: &Shape, seed: u64) -> Literal {
     }
 }
 
-/// Runs the module compiled and interpreted on made-up inputs and compares the results, bit for bit.
+/// Runs the compiled and the interpreted module on generated inputs and compares the results bit for bit.
 fn check(text: &str) -> Executable {
     let m = module(text);
     let inputs: Vec<Literal> = m
@@ -151,7 +151,7 @@ fn products_in_the_runtime_and_in_kernels() {
 
 #[test]
 fn products_over_dimensions_that_lie_apart() {
-    // Left: the two summed dimensions are not neighbours; right: they are swapped.
+    // Left: the two contracted dimensions are not adjacent. Right: they are swapped.
     check(
         "HloModule m\nENTRY e {\n a = f32[8,6,16] parameter(0)\n b = f32[16,10,8] parameter(1)\n \
          ROOT d = f32[6,10] dot(a, b), lhs_contracting_dims={0,2}, rhs_contracting_dims={2,0}\n}\n",
@@ -241,8 +241,9 @@ fn wrong_inputs_and_instructions_without_code_are_errors() {
     assert!(errors.iter().all(|e| !e.labels.is_empty()));
 }
 
-/// The passes that lower what is applied to scalars have not run: the instruction inside is to blame, and what it was
-/// compiled for is shown. Large enough for a function of its own, and small enough to be part of the host's.
+/// The passes that lower the computations of reductions and maps did not run. The error points to the
+/// instruction inside the computation and shows the instruction that it was compiled for. The first case is
+/// large enough for a kernel function, and the second is small enough for the host function.
 #[test]
 fn an_instruction_without_code_inside_of_loops_is_the_one_that_is_shown() {
     for (size, loops) in [(100_000, "reduce(a, z), dimensions={0}, to_apply=f"), (2, "map(a, a), to_apply=f")]
@@ -273,14 +274,14 @@ fn every_stage_can_be_looked_at() {
     assert!(text(Stage::LlvmDialect).contains("llvm.func @hlo_main"));
     let (translated, optimized) = (text(Stage::Llvm), text(Stage::OptimizedLlvm));
     assert!(translated.contains("define i32 @hlo_main(") && optimized.contains("define i32 @hlo_main("));
-    // Vectors are LLVM's work.
+    // LLVM vectorises the code.
     assert!(!translated.contains("fneg <") && optimized.contains("fneg <"), "{optimized}");
     assert!(text(Stage::Asm).contains("hlo_main:"));
     assert_eq!(emit(m.as_ref(), Stage::Obj, None, false).unwrap()[..4], *b"\x7fELF");
 }
 
-/// MLIR's own tools read the text of both stages; operations name their instructions and the places of these, in files
-/// of any name.
+/// MLIR's own tools can read the text of both stages. Operations carry the names and locations of their
+/// instructions, for any file name.
 #[test]
 fn the_text_of_mlir_reads_back_with_places() {
     let hlo = "HloModule m\nENTRY e {\n a = f32[400] parameter(0)\n ROOT n = f32[400] negate(a)\n}\n";
@@ -294,7 +295,8 @@ fn the_text_of_mlir_reads_back_with_places() {
     }
 }
 
-/// Parameters that are given away to outputs at any address, packed or not; and to others than the program has them for.
+/// Tests parameters that are donated to outputs at any address, packed or not, and to outputs that are not
+/// theirs.
 #[test]
 fn inputs_may_lie_in_outputs() {
     use crate::{Input, RunError};

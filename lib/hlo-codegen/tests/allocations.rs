@@ -1,5 +1,5 @@
-//! A compiled program allocates nothing while it runs, from its second run on. A test program of its own: its allocator
-//! counts, and nothing else may allocate meanwhile.
+//! A compiled program does not allocate memory from its second run on. This is a separate test program,
+//! because its allocator counts allocations and no other test may allocate at the same time.
 
 use hlo_codegen::{CompileOptions, Executable, compile};
 use hlo_ir::AlignedBytes;
@@ -8,27 +8,27 @@ use hlo_ir::verify::Verified;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, which counts what is asked of it.
+/// The system's allocator, which counts allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all calls are passed on to the system's allocator as they are.
+// SAFETY: all calls are passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The allocations of each of some runs.
+/// Returns the number of allocations of each of several runs.
 fn allocations(executable: &Executable, runs: usize) -> Vec<usize> {
     let buffer = |shape: &hlo_ir::Shape| AlignedBytes::try_zeroed(shape.stored_size()).unwrap();
     let parameters: Vec<AlignedBytes> =
@@ -159,7 +159,8 @@ fn nothing_is_allocated_from_the_second_run_on() {
         let text = format!("HloModule m\n{computations}\nENTRY main {{ {entry} }}");
         let module = hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
         let module = Verified::new(module).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));
-        // On one thread: which of several takes part in a loop, and needs working memory for the first time, is open.
+        // On one thread. With several threads, it is unspecified which of them takes part in a loop and
+        // allocates working memory for the first time.
         let options = CompileOptions { threads: 1, optimize: false, ..CompileOptions::default() };
         let executable =
             compile(module.as_ref(), &options).unwrap_or_else(|e| panic!("{name}: {}", e[0].message));

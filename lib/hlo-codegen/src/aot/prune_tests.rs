@@ -1,4 +1,4 @@
-//! Tests of parts of libraries, on one that a C compiler makes.
+//! Tests of the extraction of parts of libraries, with a library built by a C compiler.
 
 use super::*;
 use object::{Object, ObjectSymbol};
@@ -20,7 +20,7 @@ fn succeeds(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A library of the sources in a folder of the test's own.
+/// Builds a library from the sources in a folder of the test.
 fn library(name: &str) -> (PathBuf, Vec<u8>) {
     let folder = std::env::temp_dir().join(format!("hlo-prune-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -51,7 +51,7 @@ fn definitions(object: &[u8]) -> Vec<(String, bool)> {
     defined.map(|s| (s.name().unwrap().to_string(), s.is_weak())).collect()
 }
 
-/// Links objects with a program that ends with `used(20)`, twice the same ones.
+/// Links objects, each of them twice, with a program that returns `used(20)`.
 fn run(folder: &Path, members: &[(String, Vec<u8>)]) -> i32 {
     let main = folder.join("main.c");
     std::fs::write(&main, "int used(int x); int main(void) { return used(20); }").unwrap();
@@ -83,7 +83,7 @@ fn what_is_needed_is_taken_and_nothing_else() {
             file.section_by_name(".debug_info").is_none()
                 && file.section_by_name(".note.GNU-stack").is_some()
         );
-        // Nothing is asked for that was left out, and one function has one record.
+        // No symbol refers to removed code, and each function has one unwind record.
         assert!(!file.symbols().any(|s| s.name() == Ok("unused_data")));
     }
     assert_eq!(run(&folder, &members), 41);
@@ -103,7 +103,7 @@ fn what_is_wrong_with_a_library_is_said() {
             Err(PartError::Format(_) | PartError::Missing(_))
         ));
     }
-    // Whatever is damaged, nothing worse than an error comes of it.
+    // Damaged files cause errors, but no panics.
     for at in (0..whole.len()).step_by(7) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0xff;

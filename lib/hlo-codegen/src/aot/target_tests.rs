@@ -1,4 +1,4 @@
-//! Tests of targets: what the lists name, LLVM knows, and compiles for without ending the process.
+//! Tests of targets: LLVM knows all listed names, and compiles for them without ending the process.
 
 use super::*;
 use crate::aot::link::Linker;
@@ -6,7 +6,8 @@ use crate::jit::{Effort, TargetMachine};
 use std::path::Path;
 use std::process::Command;
 
-/// Uses most of what instruction sets differ in: fused operations, conversions to half, remainders, counted bits.
+/// Code that uses most of the differences between instruction sets: fused operations, conversions to half,
+/// remainders, bit counts.
 const CODE: &str = "
 define void @f(ptr noalias %a, ptr noalias %b) {
   %x = load <8 x float>, ptr %a, align 16

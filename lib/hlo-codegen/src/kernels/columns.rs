@@ -38,9 +38,9 @@ pub struct ColumnPlan {
     pub outer: Vec<usize>,
     /// The fastest dimension of the result.
     pub minor: usize,
-    /// Columns a tile.
+    /// Number of columns of a tile.
     pub tile: i64,
-    /// Tiles along the fastest dimension.
+    /// Number of tiles along the fastest dimension.
     pub tiles: i64,
 }
 

@@ -1,15 +1,15 @@
 //! The error function.
 //!
-//! Near 0, erf x = x + x P(x²); beyond, 1 - e^-q(|x|). The `f32` coefficients are those that N. Juffa published
-//! (below 1 ULP); the `f64` ones are minimax polynomials for the absolute error of erf (Remez algorithm, 160
-//! bits), with q centred at 1.
+//! Near 0, erf x = x + x P(x²). For larger |x|, erf x = 1 - e^-q(|x|) with the sign of x. The `f32`
+//! coefficients were published by N. Juffa (error below 1 ULP). The `f64` coefficients are minimax
+//! polynomials for the absolute error of erf (Remez algorithm, 160 bits), with q centred at 1.
 
 use super::F;
 use super::exp::normal_exp;
 
 const NEAR_F32: [f64; 6] =
     [1.28379166e-1, -3.76125336e-1, 1.12819925e-1, -2.67681349e-2, 4.99119423e-3, -5.96761703e-4];
-/// -q(t) + t without its constant term: multiplied by t.
+/// -q(t) + t without its constant term, which is multiplied by t.
 const FAR_F32: [f64; 6] =
     [-1.28717512e-1, -6.34846687e-1, -1.06777877e-1, 2.42546219e-2, -3.88396438e-3, 3.83197126e-4];
 const FAR_F32_LAST: f64 = -1.72853470e-5;
@@ -52,7 +52,7 @@ const FAR_F64: [f64; 21] = [
     -2.243394172439156e-14,
 ];
 
-/// erf x.
+/// Emits erf x.
 pub fn erf<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let a = x.abs();
     let square = x * x;
@@ -63,7 +63,7 @@ pub fn erf<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     } else {
         let mut c = FAR_F32.to_vec();
         c.push(FAR_F32_LAST);
-        // Terms of one t each: e^(-t) apart, added last so that its rounding is the only one that counts.
+        // The term -t is added last, so that only its rounding matters.
         let series = limited.poly(&c);
         series.fma(limited, -limited)
     };

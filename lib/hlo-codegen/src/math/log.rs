@@ -1,9 +1,9 @@
-//! The logarithm and what is made of it: `log`, `log(1 + x)`, the inverse hyperbolic functions.
+//! The logarithm and functions based on it: `log`, `log(1 + x)`, the inverse hyperbolic functions.
 //!
-//! x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). In `f32`, log(1 + f) = f - f²/2 + f³ Q(f); in `f64`
-//! with s = f / (2 + f), log(1 + f) = f - (f²/2 - s (f²/2 + s² R(s²))), the form of Sun's fdlibm. Q and R are
-//! minimax polynomials (Remez algorithm, 160 bits); ln 2 is split as in fdlibm so that k times its high part is
-//! exact.
+//! x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). In `f32`, log(1 + f) = f - f²/2 + f³ Q(f). In
+//! `f64` with s = f / (2 + f), log(1 + f) = f - (f²/2 - s (f²/2 + s² R(s²))), the form of Sun's fdlibm. Q and
+//! R are minimax polynomials (Remez algorithm, 160 bits). ln 2 is split as in fdlibm, so that k times its
+//! high part is exact.
 
 use super::exp::rounder;
 use super::{F, I};
@@ -29,7 +29,7 @@ const LOG_F64: [f64; 7] = [
     0.1479657272297553,
 ];
 
-/// ln 2 in two parts, the first with so few bits that an exponent times it is exact.
+/// Returns ln 2 in two parts. The first has so few bits that its product with an exponent is exact.
 pub(super) fn ln2(like: F<'_, '_>) -> (f64, f64) {
     like.pick(
         (6.931_381_225_6e-1, 9.058_000_614_5e-6),
@@ -37,7 +37,7 @@ pub(super) fn ln2(like: F<'_, '_>) -> (f64, f64) {
     )
 }
 
-/// `x = 2^k (1 + f)` for `x` normal and positive, or 0.
+/// Emits k and f of `x = 2^k (1 + f)`. `x` must be normal and positive, or 0.
 pub(super) fn split<'a, 'c>(x: F<'a, 'c>) -> (I<'a, 'c>, F<'a, 'c>) {
     let mantissa = i64::from(x.mantissa_bits());
     let bits = x.bits();
@@ -46,17 +46,17 @@ pub(super) fn split<'a, 'c>(x: F<'a, 'c>) -> (I<'a, 'c>, F<'a, 'c>) {
     (k, m - 1.0)
 }
 
-/// A small integer as a float, of the type of `like`.
+/// Emits a small integer as a float of the type of `like`.
 pub(super) fn small_int_to_float<'a, 'c>(k: I<'a, 'c>, like: F<'a, 'c>) -> F<'a, 'c> {
     let magic = rounder(like);
     (k + magic.bits()).as_float(like.ty()) - magic
 }
 
-/// k ln 2 + log(1 + f + tail), for a `tail` far below `f`.
+/// Emits k ln 2 + log(1 + f + tail), for a `tail` much smaller than `f`.
 fn combine<'a, 'c>(k: F<'a, 'c>, f: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> F<'a, 'c> {
     let (ln2_high, ln2_low) = ln2(f);
     let high = k * ln2_high;
-    // high + f exactly, as sum and error: |f| < |high| unless high is 0.
+    // high + f exactly, as a sum and its rounding error: |f| < |high| unless high is 0.
     let sum = high + f;
     let error = (high - sum) + f;
     let error = tail.map_or(error, |t| error + t);
@@ -73,20 +73,21 @@ fn combine<'a, 'c>(k: F<'a, 'c>, f: F<'a, 'c>, tail: Option<F<'a, 'c>>) -> F<'a,
     }
 }
 
-/// `r`, but for `x`: infinity and NaN give themselves, 0 gives minus infinity, negative numbers NaN.
+/// Emits `r` with the special cases of `x`: infinity and NaN return themselves, 0 returns minus infinity,
+/// negative numbers return NaN.
 fn with_specials<'a, 'c>(x: F<'a, 'c>, r: F<'a, 'c>, argument: F<'a, 'c>) -> F<'a, 'c> {
     let r = argument.lt(f64::INFINITY).select(r, argument);
     let r = x.lt(0.0).select(x.lit(f64::NAN), r);
     x.eq(0.0).select(x.lit(f64::NEG_INFINITY), r)
 }
 
-/// The natural logarithm.
+/// Emits the natural logarithm.
 pub fn log<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let (k, f) = split_any(x);
     with_specials(x, combine(k, f, None), x)
 }
 
-/// [`split`] for subnormal numbers too, with `k` as a float.
+/// Like [`split`], but also for subnormal numbers, and with `k` as a float.
 pub(super) fn split_any<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let shift = i64::from(x.mantissa_bits()) + 2;
     let tiny = x.lt(x.pick(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
@@ -96,14 +97,14 @@ pub(super) fn split_any<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     (tiny.select(k - shift as f64, k), f)
 }
 
-/// log(1 + x), without cancellation near 0.
+/// Emits log(1 + x), without cancellation near 0.
 pub fn log1p<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     // u + d = 1 + x exactly.
     let u = x + 1.0;
     let one = u - x;
     let d = (x - (u - one)) + (x.lit(1.0) - one);
     let (k, f) = split(u);
-    // d scaled as u is; for k beyond the bias d does not matter, and the pattern is that of 0.
+    // d is scaled like u. If k is greater than the bias, d is too small to matter, and it is scaled by 0.
     let bias = x.bias();
     let far = k.cmp(crate::builder::IntPredicate::Sgt, k.lit(bias));
     let exponent = far.select_int(k.lit(0), k.lit(bias) - k);
@@ -114,7 +115,7 @@ pub fn log1p<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     x.eq(0.0).select(x, r)
 }
 
-/// The inverse of sinh: log1p(a + a² / (1 + sqrt(a² + 1))) for a = |x|, log a + ln 2 for large a.
+/// Emits the inverse of sinh: log1p(a + a² / (1 + sqrt(a² + 1))) for a = |x|, or log a + ln 2 for large a.
 pub fn asinh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let a = x.abs();
     let (limit, large, a1) = large(a);
@@ -124,14 +125,15 @@ pub fn asinh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     large.select(far, near).copysign(x)
 }
 
-/// Whether `a` (not negative) is so large that a² + 1 is a²; the limit; `a` or 1.
+/// Returns a limit, whether the non-negative `a` is at least the limit, and `a` or, if it is large, 1. Beyond
+/// the limit, a² + 1 rounds to a².
 fn large<'a, 'c>(a: F<'a, 'c>) -> (f64, super::P<'a, 'c>, F<'a, 'c>) {
     let limit = a.pick(2f64.powi(14), 2f64.powi(28));
     let large = !a.cmp(crate::builder::FloatPredicate::Ult, a.lit(limit));
     (limit, large, large.select(a.lit(1.0), a))
 }
 
-/// The inverse of cosh; NaN below 1.
+/// Emits the inverse of cosh. It is NaN below 1.
 pub fn acosh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let (limit, large, x1) = large(x);
     let t = x1 - 1.0;
@@ -141,7 +143,7 @@ pub fn acosh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     x.lt(1.0).select(x.lit(f64::NAN), r)
 }
 
-/// The inverse of tanh: log1p(2a / (1 - a)) / 2 for a = |x|; NaN beyond 1.
+/// Emits the inverse of tanh: log1p(2a / (1 - a)) / 2 for a = |x|. It is NaN for a > 1.
 pub fn atanh<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let a = x.abs();
     let r = log1p((a + a) / (a.lit(1.0) - a)) * 0.5;

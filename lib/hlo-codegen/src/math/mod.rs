@@ -1,6 +1,7 @@
-//! Mathematics as straight-line code that LLVM vectorises: no calls, no branches, no tables.
+//! Mathematical functions as straight-line code that LLVM vectorises: no calls, no branches, no tables.
 //!
-//! The functions take and give `f32` or `f64` values ([`F`]); docs/numerics.md states their accuracy.
+//! The functions map `f32` or `f64` values ([`F`]) to values of the same type. docs/numerics.md lists their
+//! accuracy.
 
 pub mod erf;
 pub mod exp;

@@ -1,37 +1,39 @@
-//! Floating-point formats narrower than `f32`: rounding an `f32` to one, and the way between `f32` and bits.
+//! Floating-point formats narrower than `f32`: rounding of `f32` values to them, and conversions between
+//! `f32` and bits.
 //!
-//! The rules for rounding, overflow and NaN are those of ml_dtypes, which XLA uses: round to nearest even;
-//! overflow gives infinity where the format has one, else NaN, else the greatest finite value.
+//! The rules for rounding, overflow and NaN are those of ml_dtypes, which XLA uses. Values round to nearest
+//! even. Overflow results in infinity if the format has one, else in NaN, else in the greatest finite value.
 
 use super::{F, I};
 use crate::builder::{Builder, Cast, FloatPredicate, IntPredicate};
 use hlo_ir::ElementType;
 
-/// Which bit patterns of a format are not finite numbers.
+/// The bit patterns of a format that are not finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specials {
-    /// The greatest exponent means infinity or NaN, as in IEEE 754.
+    /// The greatest exponent represents infinity or NaN, as in IEEE 754.
     Ieee,
-    /// The pattern of all ones is NaN; no infinity (`…fn`).
+    /// The pattern of all ones is NaN. There is no infinity (`…fn`).
     OnlyNan,
-    /// The pattern of negative zero is NaN; no infinity, no negative zero (`…fnuz`).
+    /// The pattern of negative zero is NaN. There is no infinity and no negative zero (`…fnuz`).
     NegativeZeroIsNan,
-    /// Every pattern is a finite number (`f4…`, `f6…`); NaN becomes negative zero.
+    /// Every pattern is a finite number (`f4…`, `f6…`). NaN becomes negative zero.
     None,
-    /// An exponent without sign and mantissa; all ones is NaN, there is no zero (`f8e8m0fnu`).
+    /// The format is an exponent without sign and mantissa. All ones is NaN, and there is no zero
+    /// (`f8e8m0fnu`).
     ExponentOnly,
 }
 
 /// A format narrower than `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Bits of the exponent.
+    /// Number of exponent bits.
     pub exponent_bits: u32,
-    /// Bits of the mantissa without the leading one.
+    /// Number of mantissa bits without the leading one.
     pub mantissa_bits: u32,
     /// The exponent's bias.
     pub bias: i64,
-    /// Infinities and NaNs.
+    /// The representation of infinities and NaNs.
     pub specials: Specials,
 }
 
@@ -40,7 +42,7 @@ impl Format {
         Self { exponent_bits, mantissa_bits, bias, specials }
     }
 
-    /// The format of a type that is held as `f32` but narrower, `bf16` and `f16` included.
+    /// Returns the format of a narrow type that is represented as `f32`, including `bf16` and `f16`.
     pub fn of(ty: ElementType) -> Option<Self> {
         use Specials::*;
         Some(match ty {
@@ -61,12 +63,12 @@ impl Format {
         })
     }
 
-    /// The bits below the sign.
+    /// Returns the number of bits below the sign.
     fn magnitude_bits(self) -> u32 {
         self.exponent_bits + self.mantissa_bits
     }
 
-    /// The greatest pattern below the sign that is a finite number.
+    /// Returns the greatest pattern below the sign that is a finite number.
     pub fn max_finite(self) -> i64 {
         let all = (1i64 << self.magnitude_bits()) - 1;
         match self.specials {
@@ -76,12 +78,12 @@ impl Format {
         }
     }
 
-    /// The exponent of the smallest normal numbers.
+    /// Returns the exponent of the smallest normal numbers.
     pub fn lowest_exponent(self) -> i64 {
         if self.specials == Specials::ExponentOnly { -self.bias } else { 1 - self.bias }
     }
 
-    /// The value of a bit pattern.
+    /// Returns the value of a bit pattern.
     pub fn decode_constant(self, bits: u32) -> f32 {
         let magnitude = bits & ((1 << self.magnitude_bits()) - 1);
         let negative = bits >> self.magnitude_bits() & 1 == 1;
@@ -109,12 +111,13 @@ impl Format {
         (if negative { -value } else { value }) as f32
     }
 
-    /// The value of a bit pattern in an integer of 8, 16 or 32 bits, as `f32`.
+    /// Emits the value of a bit pattern, given as an integer of 8, 16 or 32 bits, as `f32`.
     pub fn decode<'a, 'c>(self, bits: I<'a, 'c>) -> F<'a, 'c> {
         let b = bits.b;
         let wide = if bits.ty() == b.int(32) { bits } else { bits.zero_extend(32) };
         if self.specials == Specials::ExponentOnly {
-            // The byte is the exponent field of an f32, but for its two ends: 0 is 2^-127, which is subnormal.
+            // The byte is the exponent field of an f32, except for two values: 0 is 2^-127, which is
+            // subnormal, and 255 is NaN.
             let nan = (wide << 23).lit(0x7fc0_0000);
             let pattern = wide.eq(0).select_int(wide.lit(0x0040_0000), wide << 23);
             return wide.eq(0xff).select_int(nan, pattern).as_float(b.f32());
@@ -122,7 +125,7 @@ impl Format {
         let magnitude = wide & ((1 << self.magnitude_bits()) - 1);
         let sign = (wide << i64::from(31 - self.magnitude_bits())) & 0x8000_0000;
         let shifted = magnitude << i64::from(23 - self.mantissa_bits);
-        // Read with f32's bias, subnormals included, then corrected: both steps are exact.
+        // The pattern is read with f32's bias, including subnormals, and then scaled. Both steps are exact.
         let scale = 2f64.powi((127 - self.bias) as i32);
         let value = if self.bias == 127 { shifted } else { (shifted.as_float(b.f32()) * scale).bits() };
         let special = match self.specials {
@@ -144,8 +147,8 @@ impl Format {
         (special | sign).as_float(b.f32())
     }
 
-    /// The bit pattern (in an `i32`) of an `f32` that the format has: the inverse of [`Self::decode`], which keeps the
-    /// bits of a NaN.
+    /// Emits the bit pattern (in an `i32`) of an `f32` whose value the format contains. This is the inverse
+    /// of [`Self::decode`], and preserves the bits of a NaN.
     pub fn pack<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         let bits = x.bits();
         if self.specials == Specials::ExponentOnly {
@@ -155,7 +158,8 @@ impl Format {
         let all = (1i64 << self.magnitude_bits()) - 1;
         let sign = bits.shift_right(31) << i64::from(self.magnitude_bits());
         let magnitude = bits & 0x7fff_ffff;
-        // Exact: what is subnormal in the format is so in f32, with this format's bias.
+        // This is exact: values that are subnormal in the format become subnormal in f32 with this format's
+        // bias.
         let scale = 2f64.powi((self.bias - 127) as i32);
         let scaled = if self.bias == 127 { magnitude } else { (x.abs() * scale).bits() };
         let value = scaled.shift_right(drop);
@@ -173,7 +177,8 @@ impl Format {
         }
     }
 
-    /// The bit pattern (in an `i32`) of an `f32` rounded to nearest even; the standard NaN for any.
+    /// Emits the bit pattern (in an `i32`) of an `f32` rounded to nearest even. Every NaN becomes the
+    /// standard NaN.
     pub fn encode<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         if self.specials == Specials::ExponentOnly {
             return self.encode_exponent(x);
@@ -184,7 +189,8 @@ impl Format {
         let odd = magnitude.shift_right(drop) & 1;
         let normal = (magnitude + ((1 << (drop - 1)) - 1) + odd).shift_right(drop)
             - ((127 - self.bias) << self.mantissa_bits);
-        // Adding a power of two whose last place is the subnormals' step rounds to a multiple of that step.
+        // Adding a power of two whose last place equals the subnormals' step rounds to a multiple of that
+        // step.
         let step = 1 - self.bias - i64::from(self.mantissa_bits);
         let rounder = x.lit(2f64.powi((step + 23) as i32));
         let rounded = if self.bias == 127 {
@@ -218,21 +224,24 @@ impl Format {
         }
     }
 
-    /// [`Self::encode`] for a format that is an exponent alone: ties between two powers go to the greater one.
+    /// Like [`Self::encode`], for a format that is only an exponent. Ties between two powers round to the
+    /// greater one.
     fn encode_exponent<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         let bits = x.bits();
         let normal = (bits + 0x40_0000).shift_right(23);
-        // Below 2^-126 the fields of an f32 are no powers of two. ml_dtypes takes all above 2^-127 upwards.
+        // Below 2^-126, the fields of an f32 do not represent powers of two. ml_dtypes rounds all values
+        // above 2^-127 up.
         let small = bits.cmp(IntPredicate::Ult, bits.lit(0x0080_0000));
         let upper = bits.cmp(IntPredicate::Ugt, bits.lit(0x0040_0000));
         let r = small.select_int(upper.to_int(32), normal);
-        // Zero, negative numbers, NaN, infinity and what rounds beyond 2^127 have no pattern but NaN.
+        // Zero, negative numbers, NaN, infinity and values that round beyond 2^127 become NaN.
         let bad = x.cmp(FloatPredicate::Ule, x.lit(0.0)) | r.cmp(IntPredicate::Sgt, r.lit(0xfe));
         bad.select_int(r.lit(0xff), r)
     }
 }
 
-/// The value of the bits of an `f16` (an `i16`), as `f32`. The machine's conversion would make signalling NaNs quiet.
+/// Emits the value of the bits of an `f16` (an `i16`) as `f32`. The CPU's conversion would make signalling
+/// NaNs quiet.
 pub fn half_to_f32<'a, 'c>(bits: I<'a, 'c>) -> F<'a, 'c> {
     let b: &'a Builder<'c> = bits.b;
     let value = F::new(b, b.cast(Cast::Extf, b.cast(Cast::Bitcast, bits.v, b.f16()), b.f32()));
@@ -242,7 +251,7 @@ pub fn half_to_f32<'a, 'c>(bits: I<'a, 'c>) -> F<'a, 'c> {
     is_nan.select_int(nan, value.bits()).as_float(b.f32())
 }
 
-/// The bits (in an `i16`) of an `f32` that is a value of `f16`: the inverse of [`half_to_f32`].
+/// Emits the bits (in an `i16`) of an `f32` that is a value of `f16`. This is the inverse of [`half_to_f32`].
 pub fn f32_to_half<'a, 'c>(x: F<'a, 'c>) -> I<'a, 'c> {
     let b: &'a Builder<'c> = x.b;
     let value = I::new(b, b.cast(Cast::Bitcast, b.cast(Cast::Truncf, x.v, b.f16()), b.int(16)));
@@ -251,14 +260,15 @@ pub fn f32_to_half<'a, 'c>(x: F<'a, 'c>) -> I<'a, 'c> {
     x.is_nan().select_int(nan.truncate(16), value)
 }
 
-/// `v` (an `f32`) rounded to the nearest value of `ty`; `v` itself for types that are not narrower.
+/// Emits `v` (an `f32`) rounded to the nearest value of `ty`. Returns `v` itself for types that are not
+/// narrower.
 pub fn round_f32<'a, 'c>(ty: ElementType, v: F<'a, 'c>) -> F<'a, 'c> {
     let b: &'a Builder<'c> = v.b;
     match ty {
         ElementType::F32 | ElementType::F64 => v,
         ElementType::F16 => F::new(b, b.cast(Cast::Extf, b.cast(Cast::Truncf, v.v, b.f16()), b.f32())),
         ElementType::Bf16 => {
-            // In integers: the machine's own instructions flush subnormal numbers.
+            // Integer operations are used because the CPU's own instructions flush subnormal numbers.
             let bits = v.bits();
             let rounded = bits + 0x7fff + (bits.shift_right(16) & 1);
             let kept = v.is_nan().select_int(bits | 0x0040_0000, rounded);
@@ -271,8 +281,8 @@ pub fn round_f32<'a, 'c>(ty: ElementType, v: F<'a, 'c>) -> F<'a, 'c> {
     }
 }
 
-/// An `f64` as an `f32` that rounds to any narrower format as the `f64` itself would: rounded to odd, so that
-/// rounding twice is rounding once.
+/// Emits an `f64` as an `f32`, rounded to odd. Rounding the result to any narrower format is then equal to
+/// rounding the `f64` directly.
 pub fn f64_to_odd_f32<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let y = x.to_f32();
     let back = y.to_f64();

@@ -1,8 +1,8 @@
-//! Arguments of trigonometric functions in `f64` beyond 2^27, reduced modulo π/2 without loss.
+//! Exact reduction modulo π/2 of `f64` arguments beyond 2^27 for trigonometric functions.
 //!
-//! 2/π is kept as 50-bit pieces. With x scaled to less than 2^54 by a power 2^(50 i), only five pieces matter:
-//! those before them contribute whole turns, those after them less than 2^-92 of a quarter turn. The five are
-//! chosen by the bits of i, as a barrel shifter does, without a table in memory.
+//! 2/π is stored as 50-bit pieces. If x is scaled to less than 2^54 by a power 2^(50 i), only five pieces
+//! matter. The pieces before them contribute whole turns. The pieces after them contribute less than 2^-92 of
+//! a quarter turn. The bits of i select the five pieces as in a barrel shifter, without a table in memory.
 
 use super::exp::rounder;
 use super::{F, I};
@@ -11,19 +11,19 @@ use std::f64::consts::FRAC_PI_2;
 /// The second piece of π/2, below `FRAC_PI_2`.
 pub(super) const PI_2_MID: f64 = 6.123_233_995_736_766e-17;
 
-/// An argument in `f64`: `quarter` π/2 + `r` + `tail`.
+/// A reduced `f64` argument: `quarter` π/2 + `r` + `tail`.
 pub(super) struct Reduced<'a, 'c> {
-    /// The number of quarter turns; only its low two bits count.
+    /// The number of quarter turns. Only its low two bits are significant.
     pub quarter: I<'a, 'c>,
-    /// The rest, at most π/4.
+    /// The remainder, at most π/4.
     pub r: F<'a, 'c>,
-    /// What `r` was rounded by, where it matters.
+    /// The rounding error of `r`, if it matters.
     pub tail: Option<F<'a, 'c>>,
 }
 
 const WIDTH: i64 = 50;
 
-/// The 50-bit pieces of 2/π from the highest down, after one piece of zero that stands for its integer part.
+/// The 50-bit pieces of 2/π from the highest down, after one zero piece for its integer part.
 const TWO_OVER_PI: [u64; 26] = [
     0,
     0x28be60db93910,
@@ -53,13 +53,13 @@ const TWO_OVER_PI: [u64; 26] = [
     0x1aeafc33ef082,
 ];
 
-/// The five pieces from number `i` on, as fractions below 1.
+/// Emits the five pieces from number `i` on, as fractions below 1.
 fn pieces<'a, 'c>(i: I<'a, 'c>, like: F<'a, 'c>) -> Vec<F<'a, 'c>> {
     let mut row: Vec<F<'a, 'c>> =
         TWO_OVER_PI.iter().map(|&p| like.lit(p as f64 * 2f64.powi(-(WIDTH as i32)))).collect();
     for step in [16usize, 8, 4, 2, 1] {
         let on = (i & step as i64).ne(0);
-        // What the remaining steps can still reach.
+        // The number of pieces that the remaining steps can still select.
         let keep = 5 + step - 1;
         row = (0..keep.min(row.len()))
             .map(|j| row.get(j + step).map_or(row[j], |&far| on.select(far, row[j])))
@@ -68,18 +68,19 @@ fn pieces<'a, 'c>(i: I<'a, 'c>, like: F<'a, 'c>) -> Vec<F<'a, 'c>> {
     row
 }
 
-/// The sum of `a` and `b` and its rounding error.
+/// Emits the sum of `a` and `b` and its rounding error.
 fn two_sum<'a, 'c>(a: F<'a, 'c>, b: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let s = a + b;
     let bb = s - a;
     (s, (a - (s - bb)) + (b - bb))
 }
 
-/// A finite `x` beyond 1 as quarter turns and the rest, with a tail; NaN for infinity and NaN.
+/// Emits the number of quarter turns, the remainder and the tail of a finite `x` with |x| > 1. The remainder
+/// is NaN for infinity and NaN.
 pub(super) fn reduce<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     // x = y 2^(50 i) with |y| from 2^4 to 2^54.
     let exponent = (x.bits().shift_right(52) & 0x7ff) - (1023 + 4);
-    // Division by 50: 5243 / 2^18, exact for the exponents that occur.
+    // Division by 50 as 5243 / 2^18, which is exact for all exponents.
     let i = (exponent * 5243).shift_right(18);
     let y = x * ((i.lit(1023) - i * WIDTH) << 52).as_float(x.ty());
     let row = pieces(i, x);
@@ -103,14 +104,14 @@ pub(super) fn reduce<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     }
     let (sum, error) = two_sum(sum, error);
     let (sum, error) = two_sum(sum, error + rest);
-    // Times π/2, in two parts.
+    // Multiplies by π/2, in two parts.
     let high = sum * FRAC_PI_2;
     let low = sum.fma(x.lit(FRAC_PI_2), -high) + (sum * PI_2_MID + error * FRAC_PI_2);
     let (r, tail) = two_sum(high, low);
     Reduced { quarter, r, tail: Some(tail) }
 }
 
-/// The integer nearest to a float that is no larger than a few turns, as float and integer.
+/// Emits the integer nearest to a float of at most a few turns, as float and integer.
 pub(super) fn nearest_small<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, I<'a, 'c>) {
     let magic = rounder(x);
     let shifted = x + magic;

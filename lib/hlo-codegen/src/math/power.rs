@@ -5,7 +5,8 @@ use super::log::{log, split_any};
 use super::{F, P};
 use crate::builder::FloatPredicate;
 
-/// (log((1 + s) / (1 - s)) - 2s - 2s³/3) / s⁵ in s²: minimax (Remez algorithm, 500 bits).
+/// The coefficients of (log((1 + s) / (1 - s)) - 2s - 2s³/3) / s⁵ as a polynomial in s²: minimax (Remez
+/// algorithm, 500 bits).
 const ATANH_TAIL: [f64; 7] = [
     0.4000000000000226,
     0.2857142857009691,
@@ -16,22 +17,22 @@ const ATANH_TAIL: [f64; 7] = [
     0.1319682006081164,
 ];
 
-/// A sum of two floats, the second below the last place of the first.
+/// A sum of two floats, the second smaller than the last place of the first.
 type Pair<'a, 'c> = (F<'a, 'c>, F<'a, 'c>);
 
-/// The sum and its error; `|a| >= |b|` or `a` zero.
+/// Emits the sum and its rounding error. Requires `|a| >= |b|` or `a` zero.
 fn fast_two_sum<'a, 'c>(a: F<'a, 'c>, b: F<'a, 'c>) -> Pair<'a, 'c> {
     let s = a + b;
     (s, (a - s) + b)
 }
 
-/// The product and its error.
+/// Emits the product and its rounding error.
 fn two_product<'a, 'c>(a: F<'a, 'c>, b: F<'a, 'c>) -> Pair<'a, 'c> {
     let p = a * b;
     (p, a.fma(b, -p))
 }
 
-/// log x for a positive finite `f64`, to about 2^-65.
+/// Emits log x for a positive finite `f64`, with an error of about 2^-65.
 fn log_pair<'a, 'c>(x: F<'a, 'c>) -> Pair<'a, 'c> {
     let (k, f) = split_any(x);
     // s = f / (2 + f)
@@ -47,14 +48,14 @@ fn log_pair<'a, 'c>(x: F<'a, 'c>) -> Pair<'a, 'c> {
     let (third, third_error) = two_product(cube, x.lit(2.0 / 3.0));
     let third_low = third_error + cube.fma(x.lit(3.700_743_415_417_188e-17), cube_low * (2.0 / 3.0));
     let rest = cube * z * z.poly(&ATANH_TAIL);
-    // ln 2 in 40 bits and the rest: k times the first is exact.
+    // ln 2 as 40 bits and the rest. k times the first is exact.
     let (sum, e1) = fast_two_sum(k * 0.693_147_180_559_208_2, s + s);
     let (sum, e2) = fast_two_sum(sum, third);
     let low = (e1 + e2) + (k.fma(x.lit(7.371_002_565_167_799e-13), s_low + s_low) + (third_low + rest));
     fast_two_sum(sum, low)
 }
 
-/// e^(y log |x|) for `f64`, regardless of special cases.
+/// Emits e^(y log |x|) for `f64`, without the special cases.
 fn power_of_magnitude<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
     let (high, low) = log_pair(x);
     let (p, p_error) = two_product(y, high);
@@ -63,10 +64,10 @@ fn power_of_magnitude<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
     exp_with_tail(p, tail)
 }
 
-/// x^y with the special cases of IEEE 754's `pow`.
+/// Emits x^y with the special cases of IEEE 754's `pow`.
 pub fn power<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>) -> F<'a, 'c> {
     if !x.is_f64() {
-        // In f64 the rounding errors of log and exp lie far below f32's last place.
+        // In f64 the rounding errors of log and exp are far below f32's last place.
         let (x64, y64) = (x.to_f64(), y.to_f64());
         let magnitude = exp(y64 * log(x64.abs()));
         return special_cases(x64, y64, magnitude).to_f32();
@@ -90,7 +91,8 @@ fn special_cases<'a, 'c>(x: F<'a, 'c>, y: F<'a, 'c>, magnitude: F<'a, 'c>) -> F<
     (y.eq(0.0) | x.eq(1.0)).select(x.lit(1.0), r)
 }
 
-/// 1 / sqrt(x): the quotient, and a Newton step with the residual 1 - x y² computed as if exactly.
+/// Emits 1 / sqrt(x): the quotient, followed by a Newton step. The residual 1 - x y² is computed as if
+/// exactly.
 pub fn rsqrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let y = x.lit(1.0) / x.sqrt();
     let (h, h_error) = two_product(x, y);
@@ -100,13 +102,13 @@ pub fn rsqrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     ordinary.select(refined, y)
 }
 
-/// The cube root: an estimate by dividing the exponent by three, refined to 23 bits by a polynomial and to 53 by
-/// a Newton step (the method and the coefficients of FreeBSD's `s_cbrt.c`).
+/// Emits the cube root: an estimate from dividing the exponent by three, refined to 23 bits by a polynomial
+/// and to 53 bits by a Newton step (the method and the coefficients of FreeBSD's `s_cbrt.c`).
 pub fn cbrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let a = x.abs().to_f64();
     let tiny = a.lt(f64::MIN_POSITIVE);
     let scaled = tiny.select(a * 2f64.powi(54), a);
-    // The high word divided by three, as a product with 2^32 / 3 rounded up.
+    // The high word divided by three: a product with 2^32 / 3 rounded up.
     let third = (scaled.bits().shift_right(32) * 0x5555_5556).shift_right(32);
     let t = ((third + 715_094_163) << 32).as_float(a.ty());
     let r = (t * t) * (t / scaled);

@@ -1,9 +1,10 @@
 //! Sine, cosine, tangent and their inverses.
 //!
-//! The argument is written as q π/2 + r with |r| <= π/4. For `f32`, x · 2/π is summed in `f64` from products with
-//! 29-bit pieces of 2/π, which are exact; whole turns are dropped from each, so that every argument is reduced
-//! correctly. For `f64`, three pieces of π/2 do up to 2^27, the method of Payne and Hanek beyond. sin and cos
-//! of r and the arctangent are minimax polynomials (Remez algorithm, 160 bits).
+//! The argument is reduced to q π/2 + r with |r| <= π/4. For `f32`, x · 2/π is computed in `f64` as a sum of
+//! products of x and 29-bit pieces of 2/π. The products are exact, and whole turns are dropped from them, so
+//! that every argument is reduced correctly. For `f64`, three pieces of π/2 suffice up to 2^27, and the
+//! method of Payne and Hanek is used beyond. sin and cos of r and the arctangent are minimax polynomials
+//! (Remez algorithm, 160 bits).
 
 use super::exp::nearest;
 use super::payne_hanek::{self, PI_2_MID, Reduced};
@@ -19,9 +20,10 @@ const PI_2_LOW: f64 = -1.497_384_904_859_169_8e-33;
 const TWO_OVER_PI: [u32; 7] =
     [0x145f306d, 0x19391054, 0x14fe13ab, 0x1d1f534d, 0x1b81b6c5, 0x5664f10, 0x1c820ff2];
 
-/// An `f32` given as `f64`.
+/// Reduces an `f32` given as `f64`.
 fn reduce_narrow<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
-    // Modulo 4, one turn, coarse pieces first. The first four may be large: |x| < 2^128.
+    // Reduces the products modulo 4 quarter turns, the largest first. The first of them may be large, because
+    // |x| < 2^128.
     let pieces: Vec<F<'a, 'c>> = (0..TWO_OVER_PI.len())
         .map(|i| {
             let weight = 2f64.powi(-29 * (i as i32 + 1));
@@ -35,7 +37,7 @@ fn reduce_narrow<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     Reduced { quarter, r: rest * FRAC_PI_2, tail: None }
 }
 
-/// An `f64`.
+/// Reduces an `f64`.
 fn reduce_wide<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
     let b = x.b;
     let small = !x.abs().cmp(FloatPredicate::Oge, x.lit(2f64.powi(27)));
@@ -45,7 +47,7 @@ fn reduce_wide<'a, 'c>(x: F<'a, 'c>) -> Reduced<'a, 'c> {
         &types,
         || {
             let (n, quarter) = nearest(x, FRAC_2_PI);
-            // Exact: the product's bits below 2^-53 are those of x.
+            // This is exact: the bits of the product below 2^-53 are those of x.
             let r = n.fma(x.lit(-FRAC_PI_2), x);
             let y = n.fma(x.lit(-PI_2_MID), r);
             let tail = n.fma(x.lit(-PI_2_LOW), n.fma(x.lit(-PI_2_MID), r - y));
@@ -80,7 +82,7 @@ const COS_F64: [f64; 6] = [
     -1.1787964833511733e-11,
 ];
 
-/// sin and cos of the argument, in `f64`.
+/// Emits sin and cos of the argument, in `f64`.
 fn sin_cos<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let wide = x.is_f64();
     let reduced = if wide { reduce_wide(x) } else { reduce_narrow(x.to_f64()) };
@@ -103,18 +105,18 @@ fn sin_cos<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     (signed(swap.select(cos, sin), sin_negative), signed(swap.select(sin, cos), cos_negative))
 }
 
-/// sin x.
+/// Emits sin x.
 pub fn sin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let r = sin_cos(x).0.to_type_of(x);
     x.eq(0.0).select(x, r)
 }
 
-/// cos x.
+/// Emits cos x.
 pub fn cos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     sin_cos(x).1.to_type_of(x)
 }
 
-/// tan x.
+/// Emits tan x.
 pub fn tan<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let (s, c) = sin_cos(x);
     let r = (s / c).to_type_of(x);
@@ -136,22 +138,23 @@ const ATAN_F64: [f64; 11] = [
     -0.017919317023331688,
 ];
 
-/// The angle of the point (x, y), between -π and π, with the signs of zeros as in C.
+/// Emits the angle of the point (x, y), between -π and π, with the signs of zeros as in C.
 pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
     let (ay, ax) = (y.abs(), x.abs());
     let swap = ay.cmp(FloatPredicate::Ogt, ax);
     let (num, den) = (swap.select(ax, ay), swap.select(ay, ax));
-    // Infinity by infinity is one; zero by zero is zero, as is a number by infinity.
+    // Infinity by infinity becomes 1. Zero by zero, and a number by infinity, become zero.
     let both = num.eq(f64::INFINITY) & den.eq(f64::INFINITY);
     let (num, den) = (both.select(x.lit(1.0), num), both.select(x.lit(1.0), den));
     let infinite = den.eq(f64::INFINITY);
     let num = infinite.select(num * 0.0, num);
     let den = (infinite | den.eq(0.0)).select(x.lit(1.0), den);
-    // Sums must not overflow.
+    // Scales down so that the sums do not overflow.
     let huge = den.gt(x.pick(2f64.powi(120), 2f64.powi(1000)));
     let factor = huge.select(x.lit(x.pick(2f64.powi(-30), 2f64.powi(-100))), x.lit(1.0));
     let (num, den) = (num * factor, den * factor);
-    // Beyond tan(π/8), atan t = π/4 + atan((t - 1) / (t + 1)); sum and difference with their rounding errors.
+    // Beyond tan(π/8), atan t = π/4 + atan((t - 1) / (t + 1)). The sum and the difference include their
+    // rounding errors.
     let beyond = num.cmp(FloatPredicate::Ogt, den * 0.414_213_562_373_095);
     let (difference, sum) = (num - den, num + den);
     let zero = x.lit(0.0);
@@ -161,9 +164,9 @@ pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
     let t = n / d;
     let t_low = (t.fma(-d, n) + t.fma(-d_low, n_low)) / d;
     let z = t * t;
-    // atan(t + t_low) is atan t + t_low / (1 + t²), nearly.
+    // atan(t + t_low) is approximately atan t + t_low / (1 + t²).
     let low = (t * z).fma(z.poly(x.pick(&ATAN_F32[..], &ATAN_F64[..])), t_low * z.fma(z - 1.0, x.lit(1.0)));
-    // m π/4 ± (t + low), by the octant.
+    // m π/4 ± (t + low), depending on the octant.
     let left: P<'a, 'c> = x.sign_bit();
     let m = beyond.select(x.lit(1.0), zero);
     let m = swap.select(x.lit(2.0) - m, m);
@@ -179,17 +182,17 @@ pub fn atan2<'a, 'c>(y: F<'a, 'c>, x: F<'a, 'c>) -> F<'a, 'c> {
     (sum + (sum_low + m.fma(x.lit(pi_4_low), whole_low + low))).copysign(y)
 }
 
-/// The length of the other leg in the unit circle; NaN beyond 1.
+/// Emits sqrt(1 - x²), which is NaN if |x| > 1.
 fn other_leg<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     ((x.lit(1.0) - x) * (x + 1.0)).sqrt()
 }
 
-/// asin x.
+/// Emits asin x.
 pub fn asin<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     atan2(x, other_leg(x))
 }
 
-/// acos x.
+/// Emits acos x.
 pub fn acos<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     atan2(other_leg(x), x)
 }

@@ -1,7 +1,7 @@
 //! Arithmetic notation for SSA values: `a * b + 1.0` builds the operations.
 //!
-//! [`F`] is a float (`f32` or `f64`), [`I`] an integer of any width, [`P`] a truth value. Constants on the
-//! right-hand side take the type of the left-hand side.
+//! [`F`] is a float (`f32` or `f64`), [`I`] an integer of any width, [`P`] a boolean. Constants on the
+//! right-hand side get the type of the left-hand side.
 
 use crate::builder::{Binary, Builder, Cast, FloatPredicate, IntPredicate, Unary, V};
 use melior::ir::{Type, ValueLike};
@@ -12,14 +12,14 @@ macro_rules! wrapper {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub struct $name<'a, 'c> {
-            /// Where operations are appended.
+            /// The builder that operations are appended to.
             pub b: &'a Builder<'c>,
             /// The SSA value.
             pub v: V<'c>,
         }
 
         impl<'a, 'c> $name<'a, 'c> {
-            /// Wraps a value of the right kind.
+            /// Wraps a value of the right type.
             pub fn new(b: &'a Builder<'c>, v: V<'c>) -> Self {
                 Self { b, v }
             }
@@ -44,7 +44,7 @@ wrapper! {
     I
 }
 wrapper! {
-    /// A truth value (`i1`).
+    /// A boolean (`i1`).
     P
 }
 
@@ -94,7 +94,7 @@ impl Not for P<'_, '_> {
 }
 
 impl<'a, 'c> F<'a, 'c> {
-    /// The value's type.
+    /// Returns the value's type.
     pub fn ty(self) -> Type<'c> {
         self.v.r#type()
     }
@@ -103,87 +103,87 @@ impl<'a, 'c> F<'a, 'c> {
         Self::new(self.b, self.b.unary(op, self.v))
     }
 
-    /// A constant of the same type.
+    /// Returns a constant of the same type.
     pub fn lit(self, value: f64) -> Self {
         Self::new(self.b, self.b.const_float(self.ty(), value))
     }
 
-    /// True for `f64`.
+    /// Returns whether the type is `f64`.
     pub fn is_f64(self) -> bool {
         self.ty() == self.b.f64()
     }
 
-    /// `narrow` for `f32`, `wide` for `f64`.
+    /// Returns `narrow` for `f32`, `wide` for `f64`.
     pub fn pick<T>(self, narrow: T, wide: T) -> T {
         if self.is_f64() { wide } else { narrow }
     }
 
-    /// Bits of the mantissa without the leading one.
+    /// Returns the number of mantissa bits without the leading one.
     pub fn mantissa_bits(self) -> u32 {
         self.pick(23, 52)
     }
 
-    /// The exponent's bias.
+    /// Returns the exponent's bias.
     pub fn bias(self) -> i64 {
         self.pick(127, 1023)
     }
 
-    /// `self * a + c` rounded once.
+    /// Emits `self * a + c`, rounded once.
     pub fn fma(self, a: Self, c: Self) -> Self {
         Self::new(self.b, self.b.fma(self.v, a.v, c.v))
     }
 
-    /// The absolute value.
+    /// Emits the absolute value.
     pub fn abs(self) -> Self {
         self.unary(Unary::Fabs)
     }
 
-    /// The square root, correctly rounded.
+    /// Emits the square root, correctly rounded.
     pub fn sqrt(self) -> Self {
         self.unary(Unary::Sqrt)
     }
 
-    /// The nearest integer, ties to even.
+    /// Emits the nearest integer, ties to even.
     pub fn round_even(self) -> Self {
         self.unary(Unary::Roundeven)
     }
 
-    /// The next integer towards zero.
+    /// Emits the value rounded towards zero.
     pub fn trunc(self) -> Self {
         self.unary(Unary::Trunc)
     }
 
-    /// This magnitude with the sign of `sign`.
+    /// Emits this magnitude with the sign of `sign`.
     pub fn copysign(self, sign: Self) -> Self {
         self.binary(Binary::Copysign, sign)
     }
 
-    /// C's `fmod`.
+    /// Emits C's `fmod`.
     pub fn remainder(self, other: Self) -> Self {
         self.binary(Binary::Remf, other)
     }
 
-    /// The next integer downwards.
+    /// Emits the value rounded down.
     pub fn floor(self) -> Self {
         self.unary(Unary::Floor)
     }
 
-    /// The next integer upwards.
+    /// Emits the value rounded up.
     pub fn ceil(self) -> Self {
         self.unary(Unary::Ceil)
     }
 
-    /// The greater operand; NaN if either is NaN.
+    /// Emits the maximum, which is NaN if either operand is NaN.
     pub fn maximum(self, other: Self) -> Self {
         self.binary(Binary::Maximum, other)
     }
 
-    /// The smaller operand; NaN if either is NaN.
+    /// Emits the minimum, which is NaN if either operand is NaN.
     pub fn minimum(self, other: Self) -> Self {
         self.binary(Binary::Minimum, other)
     }
 
-    /// A comparison with NaN handled as the predicate says.
+    /// Emits a comparison. The predicate determines the result for NaN.
     pub fn cmp(self, predicate: FloatPredicate, other: Self) -> P<'a, 'c> {
         P::new(self.b, self.b.cmpf(predicate, self.v, other.v))
     }
@@ -203,43 +203,43 @@ impl<'a, 'c> F<'a, 'c> {
         self.cmp(FloatPredicate::Oeq, self.lit(value))
     }
 
-    /// True if NaN.
+    /// Emits a test for NaN.
     pub fn is_nan(self) -> P<'a, 'c> {
         self.cmp(FloatPredicate::Uno, self)
     }
 
-    /// True if neither infinite nor NaN.
+    /// Emits a test for a value that is neither infinite nor NaN.
     pub fn is_finite(self) -> P<'a, 'c> {
         self.abs().lt(f64::INFINITY)
     }
 
-    /// The bit pattern as an integer of the same width.
+    /// Emits the bit pattern as an integer of the same width.
     pub fn bits(self) -> I<'a, 'c> {
         let ty = self.b.int(self.pick(32, 64));
         I::new(self.b, self.cast_to(Cast::Bitcast, ty))
     }
 
-    /// `-1`, `0`, … the sign bit: true if set.
+    /// Emits the sign bit as a boolean, true if it is set.
     pub fn sign_bit(self) -> P<'a, 'c> {
         self.bits().cmp(IntPredicate::Slt, self.bits().lit(0))
     }
 
-    /// The value as `f64`.
+    /// Emits the value as `f64`.
     pub fn to_f64(self) -> Self {
         if self.is_f64() { self } else { Self::new(self.b, self.cast_to(Cast::Extf, self.b.f64())) }
     }
 
-    /// The value rounded to `f32`.
+    /// Emits the value rounded to `f32`.
     pub fn to_f32(self) -> Self {
         if self.is_f64() { Self::new(self.b, self.cast_to(Cast::Truncf, self.b.f32())) } else { self }
     }
 
-    /// The value rounded to the type of `like`.
+    /// Emits the value rounded to the type of `like`.
     pub fn to_type_of(self, like: Self) -> Self {
         if like.is_f64() { self.to_f64() } else { self.to_f32() }
     }
 
-    /// `coefficients[0] + coefficients[1] x + …` by Horner's rule with fused multiply-adds.
+    /// Emits `coefficients[0] + coefficients[1] x + …` by Horner's rule with fused multiply-adds.
     pub fn poly(self, coefficients: &[f64]) -> Self {
         let mut rest = coefficients.iter().rev();
         let mut sum = self.lit(rest.next().copied().unwrap_or(0.0));
@@ -251,17 +251,17 @@ impl<'a, 'c> F<'a, 'c> {
 }
 
 impl<'a, 'c> I<'a, 'c> {
-    /// The value's type.
+    /// Returns the value's type.
     pub fn ty(self) -> Type<'c> {
         self.v.r#type()
     }
 
-    /// A constant of the same type.
+    /// Returns a constant of the same type.
     pub fn lit(self, value: i64) -> Self {
         Self::new(self.b, self.b.const_int(self.ty(), value))
     }
 
-    /// A comparison.
+    /// Emits a comparison.
     pub fn cmp(self, predicate: IntPredicate, other: Self) -> P<'a, 'c> {
         P::new(self.b, self.b.cmpi(predicate, self.v, other.v))
     }
@@ -276,59 +276,59 @@ impl<'a, 'c> I<'a, 'c> {
         self.cmp(IntPredicate::Ne, self.lit(value))
     }
 
-    /// Shift right filling with zeros, by fewer bits than the width.
+    /// Emits a right shift that fills with zeros. `bits` must be less than the width.
     pub fn shift_right(self, bits: i64) -> Self {
         self.binary(Binary::Shrui, self.lit(bits))
     }
 
-    /// Shift right filling with the sign, by fewer bits than the width.
+    /// Emits a right shift that fills with the sign. `bits` must be less than the width.
     pub fn sar(self, bits: i64) -> Self {
         self.binary(Binary::Shrsi, self.lit(bits))
     }
 
-    /// The signed value as a float.
+    /// Emits the signed value as a float.
     pub fn to_float(self, ty: Type<'c>) -> F<'a, 'c> {
         F::new(self.b, self.cast_to(Cast::Sitofp, ty))
     }
 
-    /// The bit pattern as a float; 32 or 64 bits.
+    /// Emits the bit pattern, of 32 or 64 bits, as a float.
     pub fn as_float(self, ty: Type<'c>) -> F<'a, 'c> {
         F::new(self.b, self.cast_to(Cast::Bitcast, ty))
     }
 
-    /// The low bits.
+    /// Emits the low `bits` bits.
     pub fn truncate(self, bits: u32) -> Self {
         Self::new(self.b, self.cast_to(Cast::Trunci, self.b.int(bits)))
     }
 
-    /// More bits, zeros above.
+    /// Emits the value extended to `bits` bits with zeros.
     pub fn zero_extend(self, bits: u32) -> Self {
         Self::new(self.b, self.cast_to(Cast::Extui, self.b.int(bits)))
     }
 
-    /// More bits, the sign above.
+    /// Emits the value extended to `bits` bits with its sign.
     pub fn sign_extend(self, bits: u32) -> Self {
         Self::new(self.b, self.cast_to(Cast::Extsi, self.b.int(bits)))
     }
 }
 
 impl<'a, 'c> P<'a, 'c> {
-    /// A constant.
+    /// Returns a constant.
     pub fn lit(self, value: bool) -> Self {
         Self::new(self.b, self.b.const_bool(value))
     }
 
-    /// `self ? a : b` on floats.
+    /// Emits `self ? a : b` on floats.
     pub fn select(self, a: F<'a, 'c>, b: F<'a, 'c>) -> F<'a, 'c> {
         F::new(self.b, self.b.select(self.v, a.v, b.v))
     }
 
-    /// `self ? a : b` on integers.
+    /// Emits `self ? a : b` on integers.
     pub fn select_int(self, a: I<'a, 'c>, b: I<'a, 'c>) -> I<'a, 'c> {
         I::new(self.b, self.b.select(self.v, a.v, b.v))
     }
 
-    /// 0 or 1 as an integer of so many bits.
+    /// Emits 0 or 1 as an integer of `bits` bits.
     pub fn to_int(self, bits: u32) -> I<'a, 'c> {
         I::new(self.b, self.cast_to(Cast::Extui, self.b.int(bits)))
     }

@@ -7,7 +7,7 @@ use crate::math::{F, I};
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, FloatFormat, Special};
 
-/// The truth of the relation; `None` if the type has no such order.
+/// Emits the result of a comparison. Returns `None` if the type has no such order.
 pub fn compare<'c>(
     b: &Builder<'c>,
     attrs: &CompareAttrs,
@@ -50,8 +50,9 @@ pub fn compare<'c>(
     }
 }
 
-/// An integer that orders as floats do in the total order: the bits, with those below the sign flipped for
-/// negative numbers. The NaN of a type without a negative zero is below all, though it has no sign.
+/// Emits an integer that has the same order as floats in the total order: the bits, with those below the sign
+/// flipped for negative numbers. The NaN of a type without a negative zero is below all numbers, although it
+/// has no sign.
 fn total_order<'a, 'c>(ty: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     let bits = x.bits();
     let width = x.pick(32, 64);

@@ -1,7 +1,7 @@
 //! Operations on complex numbers.
 //!
-//! Sums, differences and products are the textbook's formulas, part by part, as XLA has them. Division, the
-//! absolute value and the functions scale where the squares of the parts would overflow.
+//! Sums, differences and products use the textbook formulas, part by part, as in XLA. Division, the absolute
+//! value and the functions scale their operands if the squares of the parts would overflow.
 
 use crate::builder::{FloatPredicate, IntPredicate};
 use crate::math::{F, I};
@@ -17,65 +17,67 @@ pub struct C<'a, 'c> {
 
 #[allow(clippy::should_implement_trait, reason = "the operators are for real arithmetic; these are opcodes")]
 impl<'a, 'c> C<'a, 'c> {
-    /// A complex number from its parts.
+    /// Creates a complex number from its parts.
     pub fn new(re: F<'a, 'c>, im: F<'a, 'c>) -> Self {
         Self { re, im }
     }
 
-    /// `self * factor`.
+    /// Emits `self * factor`.
     pub fn scale(self, factor: F<'a, 'c>) -> Self {
         Self::new(self.re * factor, self.im * factor)
     }
 
-    /// The sum.
+    /// Emits the sum.
     pub fn add(self, o: Self) -> Self {
         Self::new(self.re + o.re, self.im + o.im)
     }
 
-    /// The difference.
+    /// Emits the difference.
     pub fn sub(self, o: Self) -> Self {
         Self::new(self.re - o.re, self.im - o.im)
     }
 
-    /// The product.
+    /// Emits the product.
     pub fn mul(self, o: Self) -> Self {
         Self::new(self.re * o.re - self.im * o.im, self.re * o.im + self.im * o.re)
     }
 
-    /// The number with the greater (`greater`) or smaller real part, the second one if they can't be compared: XLA's
-    /// order of complex numbers.
+    /// Emits the number with the greater (if `greater`) or smaller real part, which is XLA's order of complex
+    /// numbers. If they cannot be compared, the result is `o`.
     pub fn extremum(self, o: Self, greater: bool) -> Self {
         let predicate = if greater { FloatPredicate::Oge } else { FloatPredicate::Ole };
         let first = self.re.cmp(predicate, o.re);
         Self::new(first.select(self.re, o.re), first.select(self.im, o.im))
     }
 
-    /// The greater of the parts' magnitudes, any of them if one is NaN.
+    /// Emits the greater of the parts' magnitudes, or either of them if one is NaN.
     pub(super) fn larger_part(self) -> F<'a, 'c> {
         let (x, y) = (self.re.abs(), self.im.abs());
         x.cmp(FloatPredicate::Ogt, y).select(x, y)
     }
 
-    /// The power of two that brings the larger part near one, for scaling without rounding. Its exponent stays
-    /// away from the ends of the range, and it is one for zero, infinity and NaN.
+    /// Emits a power of two that scales the larger part to near one without rounding. Its exponent is limited
+    /// so that it stays away from the ends of the range. It is one for zero, infinity and NaN.
     pub(super) fn downscale(self) -> F<'a, 'c> {
         let larger = self.larger_part();
         let bits = larger.mantissa_bits();
         let field = larger.bits().shift_right(i64::from(bits));
         let bias = larger.bias();
-        // 2^(bias - exponent), with exponents from 1 to 2 bias - 1.
+        // 2^(bias - exponent), with exponents limited to 1 to 2 bias - 1.
         let low = field.cmp(IntPredicate::Slt, field.lit(1)).select_int(field.lit(1), field);
         let field = low.cmp(IntPredicate::Sgt, low.lit(2 * bias - 1)).select_int(low.lit(2 * bias - 1), low);
         ((field.lit(2 * bias) - field) << i64::from(bits)).as_float(larger.ty())
     }
 
-    /// The quotient, by the conjugate of a divisor scaled near one. A zero divisor gives infinities (NaN for
-    /// zero by zero), an infinite one zero for a finite dividend, as C's Annex G has it.
+    /// Emits the quotient: multiplies by the conjugate of the divisor, which is scaled to near one. As in C's
+    /// Annex G, a zero divisor results in infinities (NaN for zero by zero), and an infinite divisor results
+    /// in zero for a finite dividend.
     pub fn div(self, o: Self) -> Self {
         let scale = o.downscale();
         let d = o.scale(scale);
         let norm = d.re * d.re + d.im * d.im;
-        // The dividend away from the ends of the range, where its products would overflow or lose bits.
+        // Scales the dividend away from the ends of the range, where its products would overflow or lose
+        // bits.
         let size = self.larger_part();
         let ((high, low), up) = size.pick(((120, -70), 30), ((1000, -900), 60));
         let (large, small) = (size.gt(2f64.powi(high)), size.lt(2f64.powi(low)));
@@ -105,7 +107,8 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(re, im)
     }
 
-    /// The absolute value without overflow: infinite if a part is, even beside a NaN.
+    /// Emits the absolute value without overflow. It is infinite if a part is infinite, even if the other is
+    /// NaN.
     pub fn abs(self) -> F<'a, 'c> {
         let (x, y) = (self.re.abs(), self.im.abs());
         let scale = self.downscale();
@@ -115,7 +118,7 @@ impl<'a, 'c> C<'a, 'c> {
         infinite.select(x.lit(f64::INFINITY), length)
     }
 
-    /// `sign`: x / |x|, zero for zero.
+    /// Emits `sign`: x / |x|, or zero for zero.
     pub fn sign(self) -> Self {
         let near = self.scale(self.downscale());
         let length = near.abs();
@@ -124,16 +127,16 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(part(near.re, self.re), part(near.im, self.im))
     }
 
-    /// The principal square root: the real part is not negative, the imaginary part has the sign of the
-    /// operand's.
+    /// Emits the principal square root. The real part is not negative, and the imaginary part has the sign of
+    /// the operand's.
     pub fn sqrt(self) -> Self {
-        // The root of z 2^(-2k), which has neither large nor small squares, by 2^k.
+        // The root of z 2^(-2k), whose squares are neither large nor small, times 2^k.
         let larger = self.larger_part();
         let bits = i64::from(larger.mantissa_bits());
         let bias = larger.bias();
         let exponent = larger.bits().shift_right(bits) - bias;
         let k = exponent.sar(1);
-        // Away from zero, infinity and NaN.
+        // Limits k for zero, infinity and NaN.
         let limit = bias / 2;
         let k = k.cmp(IntPredicate::Slt, k.lit(-limit)).select_int(k.lit(-limit), k);
         let k = k.cmp(IntPredicate::Sgt, k.lit(limit)).select_int(k.lit(limit), k);
@@ -157,13 +160,13 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(infinite.select(inf, re), infinite.select(inf, im).copysign(y))
     }
 
-    /// A function computed in `f64`, in whose range squares and exponentials of `f32` neither overflow nor vanish, and
-    /// rounded once.
+    /// Emits a function computed in `f64` and rounded once. In `f64`, squares and exponentials of `f32`
+    /// values neither overflow nor underflow.
     pub fn in_f64(self, f: impl FnOnce(Self) -> Self) -> Self {
         self.in_f64_with(self, |z, _| f(z))
     }
 
-    /// The same for a function of two numbers.
+    /// Like [`C::in_f64`], for a function of two numbers.
     pub fn in_f64_with(self, o: Self, f: impl FnOnce(Self, Self) -> Self) -> Self {
         let wide = |z: Self| Self::new(z.re.to_f64(), z.im.to_f64());
         let r = f(wide(self), wide(o));

@@ -1,23 +1,25 @@
-//! Functions of complex numbers of `f64` parts, from those of the parts; `c64` comes here by [`C::in_f64`].
+//! Functions of complex numbers with `f64` parts, based on real functions. `c64` is computed in `f64` by
+//! [`C::in_f64`].
 //!
-//! Formulas without cancellation, so that errors are small relative to the size of the result: W. Kahan, "Branch Cuts
-//! for Complex Elementary Functions".
+//! The formulas avoid cancellation, so that errors are small relative to the size of the result. Source: W.
+//! Kahan, "Branch Cuts for Complex Elementary Functions".
 
 use super::complex::C;
 use crate::builder::FloatPredicate;
 use crate::math::{F, P};
 use crate::math::{exp, log, trig};
 
-/// e^700, by which e^x is scaled where it may overflow though a product with it does not.
+/// e^700, by which e^x is scaled if e^x may overflow but a product with it does not.
 const E_700: f64 = 1.014_232_054_735_004_5e304;
 
-/// e^x as two factors, the first of which is finite for all x for which e^x times the least cosine of an `f64` is.
+/// Emits e^x as two factors. The first is finite for all x for which e^x times the smallest cosine of an
+/// `f64` is finite.
 fn exp_factors<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let large = x.gt(700.0);
     (exp::exp(large.select(x - 700.0, x)), large.select(x.lit(E_700), x.lit(1.0)))
 }
 
-/// sinh x and cosh x, and a factor of both, as [`exp_factors`].
+/// Emits sinh x and cosh x, and a common factor, as in [`exp_factors`].
 fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
     let large = x.abs().gt(700.0);
     let (e, factor) = exp_factors(large.select(x.abs(), x.lit(0.0)));
@@ -26,18 +28,18 @@ fn hyperbolic<'a, 'c>(x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>, F<'a, 'c>) {
     (large.select(half.copysign(x), exp::sinh(near)), large.select(half, exp::cosh(near)), factor)
 }
 
-/// `product`, in which a factor that is zero counts more than one that is infinite.
+/// Emits `product`, in which a factor of zero takes precedence over an infinite one.
 fn unless_zero<'a, 'c>(zero: F<'a, 'c>, other: F<'a, 'c>, product: F<'a, 'c>) -> F<'a, 'c> {
     zero.eq(0.0).select(zero * other.lit(1.0).copysign(other), product)
 }
 
 impl<'a, 'c> C<'a, 'c> {
-    /// The number multiplied by i.
+    /// Emits the number multiplied by i.
     fn times_i(self) -> Self {
         Self::new(-self.im, self.re)
     }
 
-    /// The number divided by i.
+    /// Emits the number divided by i.
     fn over_i(self) -> Self {
         Self::new(self.im, -self.re)
     }
@@ -46,7 +48,7 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(self.re.lit(1.0), self.re.lit(0.0))
     }
 
-    /// e^z. A real argument has a real result, infinite or not.
+    /// Emits e^z. A real argument has a real result, even if it is infinite.
     pub fn exp(self) -> Self {
         let (sin, cos) = (trig::sin(self.im), trig::cos(self.im));
         let (e, factor) = exp_factors(self.re);
@@ -57,7 +59,7 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(vanishes.select(zero, re), vanishes.select(zero, im))
     }
 
-    /// e^z - 1, without cancellation near 0.
+    /// Emits e^z - 1, without cancellation near 0.
     pub fn exp_m1(self) -> Self {
         let half_sin = trig::sin(self.im * 0.5);
         let m = exp::exp_m1(self.re);
@@ -65,12 +67,12 @@ impl<'a, 'c> C<'a, 'c> {
         // e^x cos y - 1 = (e^x - 1) cos y - 2 sin²(y/2)
         let re = m * trig::cos(self.im) - half_sin * half_sin * 2.0;
         let far = self.re.gt(1.0);
-        // Where e^z vanishes the direction of its limit is not known: XLA has NaN.
+        // If e^z is zero in the limit, its direction is unknown. XLA returns NaN.
         let im = self.im.is_finite().select(large.im, re.lit(f64::NAN));
         Self::new(far.select(large.re - 1.0, re), im)
     }
 
-    /// The natural logarithm: the real part is accurate near |z| = 1 too.
+    /// Emits the natural logarithm. The real part is accurate near |z| = 1 too.
     pub fn log(self) -> Self {
         let (x, y) = (self.re.abs(), self.im.abs());
         let larger = x.cmp(FloatPredicate::Ult, y).select(y, x);
@@ -86,7 +88,7 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(infinite.select(re.lit(f64::INFINITY), re), trig::atan2(self.im, self.re))
     }
 
-    /// log(1 + z), without cancellation near 0.
+    /// Emits log(1 + z), without cancellation near 0.
     pub fn log1p(self) -> Self {
         let far = Self::new(self.re + 1.0, self.im).log();
         let near = self.re.abs().lt(0.5) & self.im.abs().lt(0.5);
@@ -94,45 +96,46 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(near.select(r, far.re), far.im)
     }
 
-    /// 1 / (1 + e^-z) = e^(z/2) / (2 cosh(z/2)), accurate next to the poles too.
+    /// Emits 1 / (1 + e^-z) = e^(z/2) / (2 cosh(z/2)), which is accurate next to the poles too.
     pub fn logistic(self) -> Self {
-        // Beyond, it is 1 or 0 as at the limit.
+        // Beyond the limit, the result is 1 or 0 as at the limit.
         let limit = self.re.lit(800.0);
         let near = self.re.abs().gt(800.0).select(limit.copysign(self.re), self.re);
         let half = Self::new(near, self.im).scale(near.lit(0.5));
         half.exp().div(half.cosh().scale(near.lit(2.0)))
     }
 
-    /// 1 / sqrt(z).
+    /// Emits 1 / sqrt(z).
     pub fn rsqrt(self) -> Self {
         self.one().div(self.sqrt())
     }
 
-    /// sinh z = sinh x cos y + i cosh x sin y.
+    /// Emits sinh z = sinh x cos y + i cosh x sin y.
     pub fn sinh(self) -> Self {
         let (sinh, cosh, factor) = hyperbolic(self.re);
         let im = cosh * trig::sin(self.im) * factor;
         Self::new(sinh * trig::cos(self.im) * factor, self.im.eq(0.0).select(self.im, im))
     }
 
-    /// cosh z = cosh x cos y + i sinh x sin y.
+    /// Emits cosh z = cosh x cos y + i sinh x sin y.
     pub fn cosh(self) -> Self {
         let (sinh, cosh, factor) = hyperbolic(self.re);
         let im = sinh * trig::sin(self.im) * factor;
         Self::new(cosh * trig::cos(self.im) * factor, unless_zero(self.im, self.re, im))
     }
 
-    /// sin z = sinh(iz) / i.
+    /// Emits sin z = sinh(iz) / i.
     pub fn sin(self) -> Self {
         self.times_i().sinh().over_i()
     }
 
-    /// cos z = cosh(iz).
+    /// Emits cos z = cosh(iz).
     pub fn cos(self) -> Self {
         self.times_i().cosh()
     }
 
-    /// tanh z = (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y), which does not cancel; for large x as its limit.
+    /// Emits tanh z = (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y), which does not cancel. For large
+    /// x, the result is computed from the limit.
     pub fn tanh(self) -> Self {
         let (x, y) = (self.re, self.im);
         let far = x.abs().gt(22.0);
@@ -144,21 +147,22 @@ impl<'a, 'c> C<'a, 'c> {
         let far_im = sin * cos * 4.0 * e * e;
         let far_im = y.is_finite().select(far_im, far_im.lit(0.0));
         let one = x.lit(1.0).copysign(x);
-        // At infinity it is ±1 whatever y is; elsewhere y must be finite.
+        // At infinity the result is ±1 for every y. Elsewhere y must be finite.
         let known = y.is_finite() | x.abs().eq(f64::INFINITY);
         let nan = x.lit(f64::NAN);
         let (one, far_im) = (known.select(one, nan), known.select(far_im, nan));
         let (re, im) = (sinh * cosh / divisor, sin * cos / divisor);
-        // On the real axis it is real, and NaN there is no reason for an imaginary part.
+        // On the real axis the imaginary part is zero, even if the real part is NaN.
         Self::new(far.select(one, re), y.eq(0.0).select(y, far.select(far_im, im)))
     }
 
-    /// tan z = tanh(iz) / i.
+    /// Emits tan z = tanh(iz) / i.
     pub fn tan(self) -> Self {
         self.times_i().tanh().over_i()
     }
 
-    /// z^w = e^(w log z); 1 for w = 0, z for w = 1. 0 to a positive real power is 0, to any other NaN.
+    /// Emits z^w = e^(w log z), with the special cases 1 for w = 0 and z for w = 1. 0 to a positive real
+    /// power is 0, and to any other power NaN.
     pub fn power(self, w: Self) -> Self {
         let r = self.log().mul(w).exp();
         let base = self.re.eq(0.0) & self.im.eq(0.0);
@@ -172,10 +176,11 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(part(r.re, self.re, 1.0), part(r.im, self.im, 0.0))
     }
 
-    /// `atan2` of complex numbers, -i log((x + iy) / sqrt(x² + y²)), `self` being y: with s the root, twice the arctangent
-    /// of y / (s + x) or, where that sum cancels, ±π less that of y / (s - x).
+    /// Emits `atan2` of complex numbers, -i log((x + iy) / sqrt(x² + y²)), where `self` is y. With the root
+    /// s, this is twice the arctangent of y / (s + x). If that sum cancels, it is ±π minus twice the
+    /// arctangent of y / (s - x).
     pub fn atan2(self, x: Self) -> Self {
-        // The squares must stay in range.
+        // Scales the numbers so that their squares stay in range.
         let scale = Self::new(x.larger_part(), self.larger_part()).downscale();
         let (x, y) = (x.scale(scale), self.scale(scale));
         let s = x.mul(x).add(y.mul(y)).sqrt();
@@ -190,8 +195,8 @@ impl<'a, 'c> C<'a, 'c> {
         Self::new(left.select(pi - re, re), left.select(-im, im))
     }
 
-    /// For the inverse functions: the number, or a quarter of one whose size overflows, and what that takes from the
-    /// logarithm of its size.
+    /// For the inverse functions: emits the number, or a quarter of it if its magnitude would overflow, and
+    /// the corresponding correction of the logarithm of its magnitude.
     fn in_range(self) -> (Self, F<'a, 'c>) {
         let huge = self.larger_part().gt(2f64.powi(1000));
         let (one, zero) = (self.re.lit(1.0), self.re.lit(0.0));
@@ -199,7 +204,7 @@ impl<'a, 'c> C<'a, 'c> {
         (z, huge.select(one.lit(4f64.ln()), zero))
     }
 
-    /// √(1 - z) and √(1 + z).
+    /// Emits √(1 - z) and √(1 + z).
     fn roots(self) -> (Self, Self) {
         let minus = Self::new(self.re.lit(1.0) - self.re, -self.im);
         (minus.sqrt(), Self::new(self.re + 1.0, self.im).sqrt())
@@ -209,20 +214,21 @@ impl<'a, 'c> C<'a, 'c> {
         self.re.abs().eq(f64::INFINITY) | self.im.abs().eq(f64::INFINITY)
     }
 
-    /// Of a number with an infinite part, the angle of its direction, which is its arc cosine as C99 annex G has it.
+    /// Emits the angle of the direction of a number with an infinite part. It is the number's arc cosine
+    /// according to C99 annex G.
     fn infinite_angle(self) -> F<'a, 'c> {
         let one = |x: F<'a, 'c>| x.abs().eq(f64::INFINITY).select(x.lit(1.0).copysign(x), x * 0.0);
         trig::atan2(one(self.im).abs(), one(self.re))
     }
 
-    /// asin z: the angle of x + i Re(√(1 - z) √(1 + z)), and asinh Im(√(1 - z)* √(1 + z)).
+    /// Emits asin z: the angle of x + i Re(√(1 - z) √(1 + z)), and asinh Im(√(1 - z)* √(1 + z)).
     pub fn asin(self) -> Self {
         let (z, more) = self.in_range();
         let (minus, plus) = z.roots();
         let across = minus.re * plus.re - minus.im * plus.im;
         let im = log::asinh(minus.re * plus.im - minus.im * plus.re);
         let (angle, is_infinite) = (self.infinite_angle(), self.has_infinite_part());
-        // π/2 less the angle is exact for each of the five.
+        // π/2 minus the angle is exact for each of the five possible angles.
         let of_infinite = (angle.lit(std::f64::consts::FRAC_PI_2) - angle).abs().copysign(self.re);
         Self::new(
             is_infinite.select(of_infinite, trig::atan2(z.re, across)),
@@ -230,7 +236,7 @@ impl<'a, 'c> C<'a, 'c> {
         )
     }
 
-    /// acos z: twice the angle of Re √(1 + z) + i Re √(1 - z), and asinh Im(√(1 + z)* √(1 - z)).
+    /// Emits acos z: twice the angle of Re √(1 + z) + i Re √(1 - z), and asinh Im(√(1 + z)* √(1 - z)).
     pub fn acos(self) -> Self {
         let (z, more) = self.in_range();
         let (minus, plus) = z.roots();
@@ -242,12 +248,12 @@ impl<'a, 'c> C<'a, 'c> {
         )
     }
 
-    /// asinh z = asin(iz) / i.
+    /// Emits asinh z = asin(iz) / i.
     pub fn asinh(self) -> Self {
         self.times_i().asin().over_i()
     }
 
-    /// acosh z: asinh Re(√(z - 1)* √(z + 1)), and twice the angle of Re √(z + 1) + i Im √(z - 1).
+    /// Emits acosh z: asinh Re(√(z - 1)* √(z + 1)), and twice the angle of Re √(z + 1) + i Im √(z - 1).
     pub fn acosh(self) -> Self {
         let (z, more) = self.in_range();
         let minus = Self::new(z.re - 1.0, z.im).sqrt();
@@ -260,15 +266,16 @@ impl<'a, 'c> C<'a, 'c> {
         )
     }
 
-    /// atanh z by Kahan: log(1 + 4x / ((1 - x)² + y²)) / 4 and the arctangent of 2y / ((1 - x)(1 + x) - y²), by 2, for x = |Re z|;
-    /// beyond 2⁶⁰ 1/z and ±π/2.
+    /// Emits atanh z by Kahan's method. With x = |Re z|, the parts are log(1 + 4x / ((1 - x)² + y²)) / 4, and
+    /// half the arctangent of 2y / ((1 - x)(1 + x) - y²). Beyond 2⁶⁰, they are the real part of 1/z, and
+    /// ±π/2.
     pub fn atanh(self) -> Self {
         let (x, y) = (self.re.abs(), self.im);
         let is_infinite = self.has_infinite_part();
         let huge = self.larger_part().gt(2f64.powi(60));
         let less = x.lit(1.0) - x;
         let near = log::log1p(x * 4.0 / (less * less + y * y)) * 0.25;
-        // At the poles the square of y may vanish.
+        // At the poles the square of y may underflow to zero.
         let at_pole = (log::log(y.fma(y, y.lit(4.0))) * 0.5 - log::log(y.abs())) * 0.5;
         let far = self.one().div(Self::new(x, y)).re;
         let re = huge.select(far, x.eq(1.0).select(at_pole, near));

@@ -1,7 +1,8 @@
 //! `convert`, `bitcast-convert`, `reduce-precision` and `stochastic-convert`.
 //!
-//! Floats become integers by truncation that saturates, NaN becomes 0. Integers become floats with one
-//! rounding. Anything becomes `pred` by comparing with zero. A complex number loses its imaginary part.
+//! Floats are converted to integers by truncation with saturation, and NaN becomes 0. Integers are converted
+//! to floats with one rounding. Conversion to `pred` compares with zero. Conversion of a complex number to a
+//! real type drops the imaginary part.
 
 use super::Unsupported;
 use crate::builder::Builder;
@@ -12,7 +13,7 @@ use crate::math::{F, I, P};
 use hlo_ir::attr::ReducePrecisionAttrs;
 use hlo_ir::{ElementType, Opcode};
 
-/// `convert` from any element type to any other.
+/// Emits `convert` from any element type to any other.
 pub fn convert<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Elem<'c> {
     if from == to {
         return x;
@@ -75,7 +76,7 @@ fn resize<'a, 'c>(x: I<'a, 'c>, from: u32, to: u32, signed: bool) -> I<'a, 'c> {
     }
 }
 
-/// A float of any type, as held, in another type.
+/// Emits a float of any type, in its SSA form, converted to another type.
 fn float_to_float<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> F<'a, 'c> {
     match to {
         ElementType::F64 => x.to_f64(),
@@ -85,7 +86,7 @@ fn float_to_float<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> F<'a, 'c> {
     }
 }
 
-/// Truncates towards zero and saturates; NaN gives 0.
+/// Emits a truncation towards zero that saturates. NaN becomes 0.
 fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     let b = x.b;
     let bits = to.bit_width();
@@ -95,15 +96,15 @@ fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     } else {
         (0.0, 2f64.powi(bits as i32))
     };
-    // Narrow integers go through a width that the machine converts to; all of their range is exact there.
+    // Narrow integers are converted through a width that the CPU supports. It represents their whole range
+    // exactly.
     let width = match bits {
         64 => 64,
         32 if !signed => 64,
         _ => 32,
     };
     let whole = x.trunc();
-    // The greatest float below the limit: what is put in place of values out of range, so that the
-    // conversion itself is always defined.
+    // Values out of range are replaced by 0, so that the conversion itself is always defined.
     let inside = whole.cmp(FloatPredicate::Oge, x.lit(low)) & whole.cmp(FloatPredicate::Olt, x.lit(high));
     let safe = inside.select(whole, x.lit(0.0));
     let op = if signed || width > bits { Cast::Fptosi } else { Cast::Fptoui };
@@ -120,8 +121,8 @@ fn float_to_int<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> I<'a, 'c> {
     if signed { too_low.select_int(r.lit(min), r) } else { r }
 }
 
-/// An element with the value of `index` (an `i64`, not negative), as `iota` makes it: integers wrap, floats
-/// round, complex numbers have a zero imaginary part, `pred` is true but for 0.
+/// Emits an element with the value of `index` (a non-negative `i64`), as `iota` defines it. Integers wrap,
+/// floats are rounded, complex numbers have a zero imaginary part, and `pred` is true except for 0.
 pub fn from_index<'c>(b: &Builder<'c>, ty: ElementType, index: V<'c>) -> Elem<'c> {
     let i = I::new(b, index);
     match ty {
@@ -136,7 +137,7 @@ pub fn from_index<'c>(b: &Builder<'c>, ty: ElementType, index: V<'c>) -> Elem<'c
     }
 }
 
-/// A signed integer of any width as a float type, rounded once.
+/// Emits a signed integer of any width as a float type, rounded once.
 fn signed_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>) -> F<'a, 'c> {
     let b = x.b;
     match to {
@@ -146,11 +147,11 @@ fn signed_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>) -> F<'a, 'c> {
     }
 }
 
-/// An unsigned integer of `bits` bits, or a `pred`, as a float type, rounded once.
+/// Emits an unsigned integer of `bits` bits, or a `pred`, as a float type, rounded once.
 fn unsigned_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>, bits: u32) -> F<'a, 'c> {
     let b = x.b;
     if bits < 64 {
-        // A signed type one size up holds it.
+        // The next larger signed type contains all values.
         return signed_to_float(to, x.zero_extend(if bits < 32 { 32 } else { 64 }));
     }
     let unsigned = |x: I<'a, 'c>, ty| F::new(b, b.cast(Cast::Uitofp, x.v, ty));
@@ -165,12 +166,12 @@ fn unsigned_to_float<'a, 'c>(to: ElementType, x: I<'a, 'c>, bits: u32) -> F<'a, 
     }
 }
 
-/// A 64-bit integer with its low 12 bits folded into one, so that `f64` holds it exactly.
+/// Emits a 64-bit integer with its low 12 bits combined into one bit, so that `f64` represents it exactly.
 fn sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
     (x & !0xfff) | (((x & 0xfff) + 0xfff) & 0x1000)
 }
 
-/// `x`, made exact in `f64` without changing how it rounds to a narrow format.
+/// Emits `x` in a form that is exact in `f64` and rounds to a narrow format in the same way.
 fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
     if x.ty() != x.b.int(64) {
         return x;
@@ -180,9 +181,10 @@ fn keep_sticky<'a, 'c>(x: I<'a, 'c>) -> I<'a, 'c> {
     large.select_int(sticky(x), x)
 }
 
-/// `bitcast-convert` of an element between types of one width.
+/// Emits `bitcast-convert` of an element between types of the same width.
 ///
-/// An error if the widths differ, or if just one of the types is complex.
+/// # Errors
+/// The widths differ, or only one of the types is complex.
 pub fn bitcast_convert<'c>(
     b: &Builder<'c>,
     to: ElementType,
@@ -204,7 +206,7 @@ fn same_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementTyp
     Some(Elem::One(elem::from_bits(b, to, elem::to_bits(b, from, v))))
 }
 
-/// `bitcast-convert` between `c64` and the real types of 64 bits.
+/// Emits `bitcast-convert` between `c64` and the real types of 64 bits.
 fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: ElementType) -> Option<Elem<'c>> {
     if from.bit_width() != to.bit_width() {
         return None;
@@ -223,8 +225,8 @@ fn complex_bits<'c>(b: &Builder<'c>, to: ElementType, x: Elem<'c>, from: Element
     })
 }
 
-/// `reduce-precision` of a value of type `ty`: in the bits of that type, so that its subnormal numbers keep as many
-/// bits as they have.
+/// Emits `reduce-precision` of a value of type `ty`. It operates on the bits of that type, so that subnormal
+/// numbers keep all of their bits.
 pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &ReducePrecisionAttrs) -> V<'c> {
     let x = F::new(b, v);
     let format = Format::of(ty);
@@ -244,11 +246,12 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
         rounded = (magnitude + ((1i64 << (drop - 1)) - 1) + odd) & !((1i64 << drop) - 1);
     }
     let mut over = rounded.cmp(IntPredicate::Ugt, rounded.lit(max_finite));
-    // An exponent alone has no zero.
+    // A format that is only an exponent has no zero.
     let mut under = if mantissa_bits > 0 { rounded.eq(0) } else { x.is_nan() };
     let kept_exponent = to.exponent_bits.max(1);
     if kept_exponent < exponent_bits {
-        // Exponents beyond the narrow range become infinity, those below it zero (subnormals are not kept).
+        // Exponents above the narrow range become infinity. Those below it become zero, because subnormals
+        // are not kept.
         let kept_bias = (1i64 << (kept_exponent - 1)) - 1;
         over = over | rounded.cmp(IntPredicate::Uge, rounded.lit((bias + kept_bias + 1) << mantissa_bits));
         under = under | rounded.cmp(IntPredicate::Ult, rounded.lit((bias - kept_bias + 1) << mantissa_bits));
@@ -256,15 +259,16 @@ pub fn reduce_precision<'c>(b: &Builder<'c>, ty: ElementType, v: V<'c>, to: &Red
     let bits = sign + rounded;
     let bits = if format.is_some() { bits.truncate_to(ty.bit_width(), 32) } else { bits };
     let kept = F::new(b, elem::from_bits(b, ty, bits));
-    // What the format makes of infinity and zero.
+    // The results of infinity and zero in the format.
     let infinity = narrow::round_f32(ty, x.lit(f64::INFINITY).copysign(x));
     let zero = narrow::round_f32(ty, x.lit(0.0).copysign(x));
     let moved = over.select(infinity, under.select(zero, kept));
     (x.is_finite() & !x.eq(0.0)).select(moved, x).v
 }
 
-/// `stochastic-convert`: the number of type `to` next to the operand towards zero or, with the probability of what
-/// that loses, away from it: if the random bits, as a fraction of one, are below the lost part of the last place.
+/// Emits `stochastic-convert`. The result is the number of type `to` next to the operand, either towards zero
+/// or away from it. The probability of rounding away from zero is the lost fraction of the last place: it
+/// happens if the random bits, as a fraction of one, are below that fraction.
 pub fn stochastic_convert<'c>(
     b: &Builder<'c>,
     to: ElementType,
@@ -280,12 +284,12 @@ pub fn stochastic_convert<'c>(
     if to == ElementType::F64 {
         return Some(Elem::One(convert_real(b, to, v, from)));
     }
-    // In f64, which has every number of the other types, and every step between two.
+    // Computed in f64, which represents every number of the other types, and every step between two of them.
     let x = F::new(b, v).to_f64();
     let (scale, step) = last_place(to, x);
     let scaled = x.abs() * scale;
     let whole = scaled.trunc();
-    // Below 2 to the number of random bits, and exact.
+    // The threshold is exact, and below 2 to the power of the number of random bits.
     let threshold = (scaled - whole) * 2f64.powi(random_type.bit_width() as i32);
     let threshold = x.is_finite().select(threshold, x.lit(0.0));
     let threshold = I::new(b, b.cast(Cast::Fptoui, threshold.v, b.int(64)));
@@ -296,7 +300,8 @@ pub fn stochastic_convert<'c>(
     Some(Elem::One(if to.is_float() { float_to_float(to, rounded).v } else { float_to_int(to, rounded).v }))
 }
 
-/// The last place of numbers of type `to` of the size of `x` (an `f64`), and one by it: powers of two.
+/// Emits two powers of two for numbers of type `to` of the magnitude of `x` (an `f64`): the reciprocal of the
+/// last place, and the last place.
 fn last_place<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let (lowest, mantissa) = match Format::of(to) {
         Some(f) => (f.lowest_exponent(), i64::from(f.mantissa_bits)),
@@ -306,20 +311,20 @@ fn last_place<'a, 'c>(to: ElementType, x: F<'a, 'c>) -> (F<'a, 'c>, F<'a, 'c>) {
     let field = x.bits().shift_right(52) & 0x7ff;
     let below = field.cmp(IntPredicate::Slt, field.lit(1023 + lowest));
     let field = below.select_int(field.lit(1023 + lowest), field);
-    // Within the range of normal numbers: an infinite one is not used.
+    // These are in the range of normal numbers, because infinite ones are not used.
     let step = (field - mantissa) << 52;
     let scale = (field.lit(2046 + mantissa) - field) << 52;
     (scale.as_float(x.ty()), step.as_float(x.ty()))
 }
 
 impl<'a, 'c> I<'a, 'c> {
-    /// The low `bits` bits of an integer of `width` bits.
+    /// Emits the low `bits` bits of an integer of `width` bits.
     fn truncate_to(self, bits: u32, width: u32) -> Self {
         if bits < width { self.truncate(bits) } else { self }
     }
 }
 
-/// A truth value as an element.
+/// Returns a boolean as an element.
 pub fn pred<'c>(p: P<'_, 'c>) -> Elem<'c> {
     Elem::One(p.v)
 }

@@ -1,7 +1,8 @@
 //! Code for one element of every elementwise operation.
 //!
-//! [`emit`] names every elementwise opcode; what it means for a kind of element type is in the files beside this one and in
-//! [`crate::math`]. Results that are held as `f32` for a narrower type are rounded here, once an operation.
+//! [`emit`] handles every elementwise opcode. The files of this folder and [`crate::math`] implement the
+//! operations per kind of element type. Results of narrow types that are represented as `f32` are rounded
+//! here, once per operation.
 
 use super::complex::C;
 use super::integer::{self, Shift};
@@ -11,7 +12,7 @@ use crate::elem::{self, Elem};
 use crate::math::{F, I, P, erf, exp, log, power, trig};
 use hlo_ir::{ElementType, ElementwiseOp as E};
 
-/// Operands with their element types, and what the operation is called in an error.
+/// Operands with their element types, and the name of the operation for errors.
 struct Cx<'a, 'c> {
     b: &'a Builder<'c>,
     op: &'static str,
@@ -19,7 +20,7 @@ struct Cx<'a, 'c> {
     operands: &'a [(Elem<'c>, ElementType)],
 }
 
-/// One operand's arithmetic kind.
+/// An operand with the arithmetic of its element type.
 enum Kind<'a, 'c> {
     Pred(P<'a, 'c>),
     Int(I<'a, 'c>),
@@ -27,7 +28,7 @@ enum Kind<'a, 'c> {
     Complex(C<'a, 'c>),
 }
 
-/// The result as arithmetic left it, before rounding to the result's type.
+/// The result of the arithmetic, before rounding to the result's type.
 enum Out<'a, 'c> {
     Value(V<'c>),
     Float(F<'a, 'c>),
@@ -97,13 +98,13 @@ impl<'a, 'c> Cx<'a, 'c> {
         })
     }
 
-    /// Operands 0 and 1, which must be of one kind.
+    /// Returns operands 0 and 1, which must have the same type.
     fn pair(&self) -> Result<(Kind<'a, 'c>, Kind<'a, 'c>), Unsupported> {
         let (a, b) = (self.operand(0)?, self.operand(1)?);
         if a.1 != b.1 { self.none() } else { Ok((self.kind(0)?, self.kind(1)?)) }
     }
 
-    /// An operation on real floats alone.
+    /// Emits an operation that is defined for real floats only.
     fn real(&self, f: impl FnOnce(F<'a, 'c>) -> F<'a, 'c>) -> OutResult<'a, 'c> {
         match self.kind(0)? {
             Kind::Float(x) => Ok(f(x).into()),
@@ -111,7 +112,7 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
-    /// A function of real and complex floats.
+    /// Emits a function of real and complex floats.
     fn math(
         &self,
         real: impl FnOnce(F<'a, 'c>) -> F<'a, 'c>,
@@ -124,7 +125,7 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
-    /// An operation on two numbers of one type.
+    /// Emits an operation on two numbers of the same type.
     fn arithmetic(
         &self,
         int: impl FnOnce(I<'a, 'c>, I<'a, 'c>) -> I<'a, 'c>,
@@ -193,7 +194,7 @@ impl<'a, 'c> Cx<'a, 'c> {
         }
     }
 
-    /// `and`, `or`, `xor`.
+    /// Emits `and`, `or` or `xor`.
     fn bitwise(
         &self,
         int: impl FnOnce(I<'a, 'c>, I<'a, 'c>) -> I<'a, 'c>,
@@ -228,7 +229,7 @@ impl<'a, 'c> Cx<'a, 'c> {
         Ok(Out::Value(bits(self.b, x.v)))
     }
 
-    /// `real` and `imag`: a real number is its own real part.
+    /// Emits `real` or `imag`. The real part of a real number is the number itself.
     fn part(&self, imaginary: bool) -> OutResult<'a, 'c> {
         Ok(match self.kind(0)? {
             Kind::Complex(x) => (if imaginary { x.im } else { x.re }).into(),
@@ -285,10 +286,11 @@ impl<'a, 'c> Cx<'a, 'c> {
     }
 }
 
-/// The code for one element of `op`, whose result has element type `result`, from the operands' elements and
-/// their types.
+/// Emits the code for one element of `op`, whose result has element type `result`, from the operands'
+/// elements and their types.
 ///
-/// An error names an operation that these types do not have; a verified module gives none.
+/// # Errors
+/// The operation is not defined for these types. This does not happen for a verified module.
 pub fn emit<'c>(
     b: &Builder<'c>,
     op: E<'_>,

@@ -1,14 +1,14 @@
 //! Arithmetic on integers and `pred`: wrapping, and defined for every operand.
 //!
-//! x / 0 is all ones, x % 0 is x, the least number divided by -1 is itself (remainder 0), shifts by the width or
-//! more give 0 (or the sign for arithmetic shifts right). LLVM calls all of these undefined, so operands are
-//! replaced before its operation sees them.
+//! x / 0 is all ones, and x % 0 is x. The least number divided by -1 is itself (remainder 0). Shifts by the
+//! width or more result in 0 (or in the sign for arithmetic right shifts). All of these are undefined in
+//! LLVM, so the operands are replaced before LLVM's operation.
 
 use crate::builder::{Binary, IntPredicate, V};
 use crate::math::{I, P};
 use std::convert::Infallible;
 
-/// `divide`.
+/// Emits `divide`.
 pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
     let b = x.b;
     let zero = y.eq(0);
@@ -16,13 +16,13 @@ pub fn divide<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
         let q = I::new(b, b.binary(Binary::Divui, x.v, zero.select_int(y.lit(1), y).v));
         return zero.select_int(x.lit(-1), q);
     }
-    // x / -1 is -x, which wraps for the least number as wanted.
+    // x / -1 is -x, which wraps for the least number as required.
     let minus_one = y.eq(-1);
     let q = I::new(b, b.binary(Binary::Divsi, x.v, (zero | minus_one).select_int(y.lit(1), y).v));
     zero.select_int(x.lit(-1), minus_one.select_int(-x, q))
 }
 
-/// `remainder`, with the sign of `x`.
+/// Emits `remainder`, with the sign of `x`.
 pub fn remainder<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> {
     let b = x.b;
     let zero = y.eq(0);
@@ -31,7 +31,7 @@ pub fn remainder<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool) -> I<'a, 'c> 
     zero.select_int(x, r)
 }
 
-/// Which shift.
+/// The kind of a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
     /// `shift-left`.
@@ -42,11 +42,11 @@ pub enum Shift {
     RightArithmetic,
 }
 
-/// A shift by `y`, read as unsigned, of a value of `bits` bits.
+/// Emits a shift by `y`, interpreted as unsigned, of a value of `bits` bits.
 pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a, 'c> {
     let b = x.b;
     if bits == 1 {
-        // The width itself is no number of one bit: any shift by one is by the width.
+        // The width 1 does not occur as a one-bit number: a nonzero `y` shifts by the width.
         let far = y.ne(0);
         return if kind == Shift::RightArithmetic { x } else { far.select_int(x.lit(0), x) };
     }
@@ -60,15 +60,16 @@ pub fn shift<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, kind: Shift) -> I<'a
     if kind == Shift::RightArithmetic { r } else { far.select_int(x.lit(0), r) }
 }
 
-/// The high half of the product.
+/// Emits the high half of the product.
 pub fn mulhi<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     let wide = |v: I<'a, 'c>| if signed { v.sign_extend(2 * bits) } else { v.zero_extend(2 * bits) };
     (wide(x) * wide(y)).shift_right(i64::from(bits)).truncate(bits)
 }
 
-/// `power` by repeated squaring, one step for each bit of the exponent up to the highest that is set. A loop: written
-/// out, it is hundreds of operations that LLVM's passes go over again and again. A negative exponent gives the truncated
-/// true quotient: 1 for base 1, plus or minus 1 for base -1, else 0 (for base 0 too, as XLA has it).
+/// Emits `power` by repeated squaring, with one step per bit of the exponent up to the highest bit set. It is
+/// a loop, because unrolled it would be hundreds of operations that LLVM's passes process repeatedly. For a
+/// negative exponent, the result is the truncated true quotient: 1 for base 1, plus or minus 1 for base -1,
+/// else 0 (also for base 0, as in XLA).
 pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     if bits == 1 {
         return y.ne(0).select_int(x, x.lit(1));
@@ -84,7 +85,7 @@ pub fn power<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, bits: u32, signed: bool) -> I<'
     negative.select_int(reciprocal, result)
 }
 
-/// The power of an exponent read as unsigned.
+/// Emits the power with the exponent interpreted as unsigned.
 fn squared<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>) -> I<'a, 'c> {
     let b = x.b;
     let state = |s: &[V<'c>]| [0, 1, 2].map(|i| I::new(b, s[i]));
@@ -100,7 +101,7 @@ fn squared<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>) -> I<'a, 'c> {
     state(&last)[0]
 }
 
-/// `sign`: -1, 0 or 1.
+/// Emits `sign`: -1, 0 or 1.
 pub fn sign<'a, 'c>(x: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     let nonzero: P<'a, 'c> = x.ne(0);
     if !signed || bits == 1 {
@@ -110,7 +111,7 @@ pub fn sign<'a, 'c>(x: I<'a, 'c>, bits: u32, signed: bool) -> I<'a, 'c> {
     x.sar(i64::from(bits) - 1) | nonzero.select_int(x.lit(1), x.lit(0))
 }
 
-/// The greater (`greater`) or smaller operand.
+/// Emits the maximum (if `greater`) or the minimum of the operands.
 pub fn extremum<'a, 'c>(x: I<'a, 'c>, y: I<'a, 'c>, signed: bool, greater: bool) -> I<'a, 'c> {
     let op = match (signed, greater) {
         (true, true) => Binary::Maxsi,

@@ -1,4 +1,4 @@
-//! Code for the operations, by family, as in `hlo_ir::ops` and the interpreter.
+//! Code for the operations, in one file per family as in `hlo_ir::ops` and the interpreter.
 
 pub mod compare;
 pub mod complex;
@@ -12,7 +12,7 @@ pub mod reducer;
 use hlo_ir::ElementType;
 use hlo_plan::Refusal;
 
-/// An operation that has no meaning for the element types that it was given.
+/// An operation that is not defined for the given element types.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{op}` is not defined for {}", .types.iter().map(|t| format!("`{t}`")).collect::<Vec<_>>().join(", "))]
 pub struct Unsupported {

@@ -5,10 +5,11 @@ use crate::builder::{Binary, Builder, FastMath};
 use crate::elem::{self, Elem};
 use hlo_ir::{ElementType, ElementwiseOp};
 
-/// [`crate::ops::elementwise::emit`] for `op` on two values of type `ty`, with leave to combine sums and products
-/// in another order if `fast` says so.
+/// Like [`crate::ops::elementwise::emit`] for `op` on two values of type `ty`. `fast` determines whether sums
+/// and products may be combined in another order.
 ///
-/// Narrow floats are rounded after each step as everywhere; to accumulate in `f32`, pass `f32` as type.
+/// Narrow floats are rounded after each step as in all operations. To accumulate in `f32`, pass `f32` as the
+/// type.
 pub fn emit_reducer_op<'c>(
     b: &Builder<'c>,
     op: ElementwiseOp<'_>,

@@ -1,5 +1,5 @@
-//! Asynchronous operations, transfers and collectives of one device, compiled: results, what is sent, failures, and
-//! that nothing happens after one.
+//! Asynchronous operations, transfers and collectives of one device, compiled. Tests the results, the sent
+//! values, failures, and that nothing happens after a failure.
 
 use hlo_codegen::{CompileOptions, Executable, RunError, compile};
 use hlo_ir::host::Queues;
@@ -25,7 +25,8 @@ fn show(value: &Literal) -> String {
     value.leaves().into_iter().map(|l| print_literal(l, None)).collect::<Vec<_>>().join("; ")
 }
 
-/// The result of a program without parameters, by its leaves, what it sent, and what is left of its infeed.
+/// Runs a program without parameters. Returns its result by leaves, the values that it sent, and the number
+/// of remaining infeed items.
 fn run(executable: &Executable, items: &[&str]) -> (Result<String, RunError>, Vec<String>, usize) {
     let mut host = Queues::with_infeed(items.iter().map(|i| literal(i)));
     let outputs = executable.run_with_host(&[], &mut host);
@@ -40,7 +41,7 @@ fn run(executable: &Executable, items: &[&str]) -> (Result<String, RunError>, Ve
     (result, host.outfeed.iter().map(show).collect(), host.infeed.len())
 }
 
-/// Runs a program on several numbers of threads; all must do the same.
+/// Runs a program on several numbers of threads and checks that all runs behave the same.
 fn on_threads(text: &str, items: &[&str]) -> (Result<String, RunError>, Vec<String>, usize) {
     let first = run(&compiled(text, 1), items);
     for threads in [2, 3, 8] {
@@ -109,7 +110,7 @@ fn what_is_started_is_done() {
     }
 }
 
-/// An operation may be started in one turn of a loop and finished in the next.
+/// An operation may start in one iteration of a loop and finish in the next.
 #[test]
 fn a_state_goes_round_a_loop() {
     let text = format!(
@@ -146,7 +147,8 @@ ENTRY e {{
     assert_eq!(on_threads(&text, &[]).0.as_deref(), Ok("f32[2] {16, 32}"));
 }
 
-/// Three turns: each reads an item, adds it up and sends the sum, though nothing uses the token of the outfeed.
+/// Three iterations. Each reads an item, adds it to the sum and sends the sum, although nothing uses the
+/// token of the outfeed.
 const LOOP: &str = "HloModule m
 condition {
   s = (s32[], s32[], token[]) parameter(0)
@@ -187,14 +189,14 @@ fn infeeds_and_outfeeds_in_a_loop() {
     assert_eq!((sent, left), (["5", "11", "18", "0"].map(|n| format!("s32[] {n}")).to_vec(), 1));
 }
 
-/// After a failure the program ends: neither the loop nor the outfeed after it goes on.
+/// The program ends after a failure. Neither the loop continues nor does the outfeed after it run.
 #[test]
 fn nothing_happens_after_a_failure() {
     let (result, sent, left) = on_threads(LOOP, &["s32[] 5", "f32[] 6", "s32[] 7"]);
     let message = "infeed `in`: s32[] is expected, but the next item is f32[] (1 item consumed before)";
     assert_eq!(transfer_failure(result), message);
     assert_eq!((sent, left), (vec!["s32[] 5".to_string()], 2));
-    // The same program runs again.
+    // The same program can run again.
     let executable = compiled(LOOP, 2);
     let failed = run(&executable, &[]).0;
     let message = "infeed `in`: s32[] is expected, but the infeed is empty (0 items consumed before)";
@@ -202,7 +204,7 @@ fn nothing_happens_after_a_failure() {
     assert_eq!(run(&executable, &["s32[] 1", "s32[] 2", "s32[] 3"]).0.as_deref(), Ok("s32[] -6"));
 }
 
-/// What is transferred is row-major whatever the layouts of the program.
+/// Transferred values are row-major, whatever the layouts of the program.
 #[test]
 fn tuples_and_layouts_are_transferred() {
     let text = "HloModule m\nENTRY e {
@@ -247,7 +249,7 @@ fn ragged_rows_go_where_they_are_sent() {
     assert_eq!(on_threads(&text("{2, 2}"), &[]).0, Err(RunError::Failed(message.to_string())));
 }
 
-/// A branch sends what is received after the conditional, in whatever order the texts have it.
+/// A branch sends the value that is received after the conditional, in either order of the text.
 const BRANCHES: &str = "HloModule m
 yes {
   x = f32[2] parameter(0)

@@ -1,5 +1,5 @@
-//! Each kernel strategy against the interpreter: the root of a small module is emitted as one kernel, run over all
-//! its iterations at once and then in pieces, and its results compared.
+//! Each kernel strategy, compared with the interpreter. The root of a small module is emitted as one kernel.
+//! The kernel runs over all its iterations at once and then in pieces.
 
 use hlo_codegen::builder::{ModuleBuilder, PointerFacts, Signature};
 use hlo_codegen::jit::{self, Effort, FileType, Linked};
@@ -9,7 +9,8 @@ use hlo_ir::{AlignedBytes, ElementType, Literal, Module, Op, Shape};
 use hlo_testing::Numbers;
 use std::convert::Infallible;
 
-/// A deterministic input: small numbers with fractions, small non-negative integers, both truth values.
+/// Returns a deterministic input: small numbers with fractions, small non-negative integers, or both truth
+/// values.
 fn input(shape: &Shape, seed: u64) -> Literal {
     let array = shape.as_array().unwrap();
     let mut numbers = Numbers::new(seed);
@@ -36,8 +37,8 @@ fn input(shape: &Shape, seed: u64) -> Literal {
     }
 }
 
-/// Runs the root of the entry as a kernel on its operands' buffers. `shared` names the operand whose buffer the
-/// (single) result shares. `pieces` is how many ranges the iterations are cut into.
+/// Runs the root of the entry as a kernel on its operands' buffers. `shared` is the operand whose buffer the
+/// single result shares. `pieces` is the number of ranges that the iterations are split into.
 fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces: i64) -> Vec<AlignedBytes> {
     let root = module[module.entry()].root();
     let instr = &module[root];
@@ -71,7 +72,7 @@ fn run_kernel(module: &Module, inputs: &[Literal], shared: Option<usize>, pieces
         Ok::<_, Diag>(())
     });
     emitted.unwrap();
-    // A function with the buffers in an array, so that any number of them can be passed.
+    // A function that receives the buffers in an array, so that any number of them can be passed.
     let signature = Signature { parameters: &[(functions.ptr(), None), range[0], range[1]], result: None };
     let Ok(()) = functions.function("entry", signature, None, |b, args| {
         let mut all: Vec<_> =
@@ -189,7 +190,7 @@ fn layouts() {
         (vec!["f32[5,7]{0,1}"], "f32[7,5]{1,0}", "transpose(p0), dimensions={1,0}"),
         (vec!["f32[6,4]{0,1}"], "f32[24]{0}", "reshape(p0)"),
     ] {
-        // The interpreter's literals are row-major whatever the layout: compare through a row-major copy.
+        // The interpreter's literals are row-major, whatever the layout. Compare through a row-major copy.
         let text = one_op(&parameters, result, op);
         let module = hlo_parser::parse_module(&text).unwrap();
         let p0 = module.parameters(module.entry())[0];

@@ -1,14 +1,14 @@
-//! Long programs, and instructions with very many operands: they give the interpreter's results, and no function that LLVM
-//! sees is long, since what it takes for a function grows faster than the function.
+//! Long programs, and instructions with very many operands. They compute the interpreter's results. No
+//! function passed to LLVM is long, because LLVM's compile time grows faster than the size of a function.
 
 use super::programs::{check, module};
 use hlo_codegen::{Stage, emit};
 use std::fmt::Write;
 
-/// The most lines of a function's LLVM IR.
+/// Maximum number of lines of a function's LLVM IR.
 const MAX_LINES: usize = 8_000;
 
-/// Compares compiled code with the interpreter, and measures the functions.
+/// Compares compiled code with the interpreter, and checks the size of the functions.
 fn check_long(text: &str) {
     let ir = String::from_utf8(emit(module(text).as_ref(), Stage::Llvm, None, false).unwrap()).unwrap();
     for function in ir.split("\ndefine ").skip(1) {
@@ -18,7 +18,7 @@ fn check_long(text: &str) {
     check(text);
 }
 
-/// The items for `0..n`, one after the other.
+/// Returns the items for `0..n`, joined by a separator.
 fn each(n: usize, separator: &str, item: impl Fn(usize) -> String) -> String {
     (0..n).map(item).collect::<Vec<_>>().join(separator)
 }
@@ -27,7 +27,7 @@ fn entry(lines: &str) -> String {
     format!("HloModule m\n\nENTRY e {{\n{lines}}}\n")
 }
 
-/// `n` lines.
+/// Returns `n` lines.
 fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
     each(n, "", |i| line(i) + "\n")
 }
@@ -44,7 +44,8 @@ fn many_parameters_and_results() {
 #[test]
 fn concatenations_of_many_operands() {
     let n = 400;
-    // Along the second of three dimensions, of two types, with empty operands, in another layout, and as part of a fusion.
+    // Along the second of three dimensions, of two types, with empty operands, in another layout, and as part
+    // of a fusion.
     let text = format!(
         "{}{}j = f32[2,{sizes},3] concatenate({}), dimensions={{1}}\n\
          k = f32[2,{sizes},3]{{0,1,2}} concatenate({}), dimensions={{1}}\n\
@@ -73,7 +74,7 @@ fn sorts_of_many_operands() {
             "before {{\n{}ROOT r = pred[] compare({compared}), direction=LT\n}}\n",
             lines(n, |i| format!("x{i} = s32[] parameter({})\ny{i} = s32[] parameter({})", 2 * i, 2 * i + 1)),
         );
-        // A comparator that is not recognised as an order is asked.
+        // The sort calls a comparator that is not recognised as an order.
         let asked = comparator
             .replace("before", "asked")
             .replace(&format!("compare({compared})"), &format!("compare(s, y{key})"));
@@ -161,7 +162,8 @@ fn many_branches_and_loops_in_loops() {
     check_long(&text);
 }
 
-/// Kernels of few elements stand in the host function only where calling them would take longer than what they do.
+/// Kernels of few elements are only inlined into the host function if calling them would take longer than
+/// running them.
 #[test]
 fn long_kernels_of_few_elements_are_one_function() {
     let (n, sines) = (40, 32);

@@ -1,4 +1,5 @@
-//! Compiled code against expectations, as the callers of the crate see it. One program, as each one more is linked anew.
+//! Tests of compiled code through the crate's public interface. They are one program, because each further
+//! program would be linked separately.
 
 mod effects;
 mod kernels;

@@ -1,5 +1,5 @@
-//! Programs that are unusual in form (layouts that disagree, results of several sizes, empty arrays, very long or
-//! deeply nested computations): they give the interpreter's results, or a diagnostic.
+//! Programs of unusual form: layouts that disagree, results of several sizes, empty arrays, very long or
+//! deeply nested computations. They compute the interpreter's results, or compilation reports a diagnostic.
 
 use hlo_codegen::{CompileOptions, compile};
 use hlo_ir::verify::Verified;
@@ -11,7 +11,7 @@ pub(super) fn module(text: &str) -> Verified<Module> {
     Verified::new(m).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
 }
 
-/// A deterministic array of small numbers.
+/// Returns a deterministic array of small numbers.
 fn input(shape: &Shape, seed: usize) -> Literal {
     let a = shape.as_array().unwrap();
     let value = |i: usize| (i * 7 + seed * 5) % 11;
@@ -33,7 +33,7 @@ fn input(shape: &Shape, seed: usize) -> Literal {
     }
 }
 
-/// A literal's bytes in the order of a layout.
+/// Returns a literal's bytes in the order of a layout.
 fn laid_out(literal: &Literal, shape: &Shape) -> Vec<u8> {
     let a = shape.as_array().unwrap();
     let (size, strides) = (a.element_type.byte_size(), a.strides());
@@ -50,7 +50,7 @@ fn laid_out(literal: &Literal, shape: &Shape) -> Vec<u8> {
     out
 }
 
-/// Compares compiled code with the interpreter, bit for bit.
+/// Compares compiled code with the interpreter bit for bit.
 pub(super) fn check(text: &str) {
     let m = module(text);
     let executable = compile(m.as_ref(), &CompileOptions { threads: 2, ..CompileOptions::default() })
@@ -72,7 +72,7 @@ pub(super) fn check(text: &str) {
     }
 }
 
-/// The first message for a program that can't be compiled.
+/// Returns the first message for a program that cannot be compiled.
 fn refused(text: &str) -> String {
     let options = CompileOptions { threads: 1, ..CompileOptions::default() };
     let errors = compile(module(text).as_ref(), &options).err().unwrap_or_else(|| panic!("compiled"));
@@ -169,7 +169,7 @@ fn empty_pieces_are_never_computed() {
 
 #[test]
 fn rows_in_a_loop_do_not_use_up_the_stack() {
-    // A small softmax keeps its exponentials; two million of them in one loop.
+    // A small softmax keeps its exponentials on the stack. The loop runs it two million times.
     check(
         "HloModule m\nadd {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT r = f32[] add(x, y)\n}\n\
          f {\n a = f32[2,4] parameter(0)\n z = f32[] constant(0)\n x = f32[2,4] divide(a, a)\n \
@@ -185,7 +185,7 @@ fn rows_in_a_loop_do_not_use_up_the_stack() {
     );
 }
 
-/// A fusion of `n` additions, each of the one before and the parameter.
+/// Returns a fusion of `n` additions. Each adds the parameter to the previous result.
 fn chain(n: usize, shape: &str) -> String {
     let mut text = format!("HloModule m\nf {{\n x0 = {shape} parameter(0)\n");
     for k in 1..=n {
@@ -203,13 +203,13 @@ fn chain(n: usize, shape: &str) -> String {
 fn long_chains_are_compiled() {
     check(&chain(3_000, "s32[5]"));
     check(&chain(3_000, "s32[]"));
-    // Too many for one kernel.
+    // Too many instructions for one kernel.
     check(&chain(26_000, "f32[5]"));
 }
 
 #[test]
 fn deep_nests_are_compiled() {
-    // Each pad would be a condition inside of the one before in one kernel.
+    // In one kernel, each pad would be a condition nested in the previous one.
     let mut text = String::from("HloModule m\nf {\n x0 = f32[5] parameter(0)\n z = f32[] constant(0)\n");
     for k in 1..=400 {
         let root = if k == 400 { "ROOT " } else { "" };
@@ -223,7 +223,7 @@ fn deep_nests_are_compiled() {
 
 #[test]
 fn exponential_programs_are_compiled_step_by_step_or_refused() {
-    // In one kernel, the value would double its readers' indices at every level.
+    // In one kernel, the number of indices of the value would double at every level.
     let mut text = String::from("HloModule m\nf {\n x0 = f32[64] parameter(0)\n");
     for k in 1..=40 {
         let root = if k == 40 { "ROOT " } else { "" };
@@ -238,7 +238,7 @@ fn exponential_programs_are_compiled_step_by_step_or_refused() {
     );
     check(&text);
 
-    // Reducers and loop bodies whose calls double at every level.
+    // Reducers and loop bodies whose number of calls doubles at every level.
     let mut text =
         String::from("HloModule m\ncall0 {\n x = f32[] parameter(0)\n ROOT n = f32[] negate(x)\n}\n");
     for k in 1..=40 {
@@ -255,7 +255,7 @@ fn exponential_programs_are_compiled_step_by_step_or_refused() {
     let body = "cond {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n ROOT r = pred[] compare(x, x), direction=NE\n}\n\
                 body {\n p = (f32[]) parameter(0)\n x = f32[] get-tuple-element(p), index=0\n y = f32[] call(x), to_apply=call40\n ROOT t = (f32[]) tuple(y)\n}\n\
                 ENTRY e {\n a = f32[] parameter(0)\n t = (f32[]) tuple(a)\n w = (f32[]) while(t), condition=cond, body=body\n ROOT r = f32[] get-tuple-element(w), index=0\n}\n";
-    // What a loop calls is called by its code too, so that nothing is copied.
+    // The loop's code calls the computations too, so that nothing is copied.
     check(&format!("{identity}{body}"));
 }
 
@@ -316,7 +316,7 @@ fn a_fused_bitcast_changes_the_type() {
     );
 }
 
-/// Arrays without elements as operands, windows and results, where others have some.
+/// Tests arrays without elements as operands, windows and results, where other arrays are not empty.
 #[test]
 fn empty_operands_of_every_kind() {
     let entry = |operation: &str| {
@@ -354,7 +354,7 @@ fn empty_operands_of_every_kind() {
 
 #[test]
 fn windows_without_elements_give_zeros() {
-    // A slice of size 0 in a dropped dimension: jaxlib gives zeros.
+    // A slice of size 0 in a dropped dimension. jaxlib returns zeros.
     let m = module(
         "HloModule m\nENTRY e {\n a = f32[5] parameter(0)\n i = s32[3] parameter(1)\n \
          ROOT r = f32[3] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \

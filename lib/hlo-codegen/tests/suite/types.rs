@@ -1,6 +1,7 @@
-//! Every element type through every way in which the code generator makes loops, against the interpreter: flat and
-//! nested loops, tiled transpositions, rows, columns, updates and scatters in place, gathers, windows, products.
-//! Sizes vary with the type; values are small integers, so that results are exact and compared bit for bit.
+//! Every element type in every kind of loop that the code generator emits, compared with the interpreter:
+//! flat and nested loops, tiled transpositions, rows, columns, updates and scatters in place, gathers,
+//! windows, products. Sizes vary with the type. Values are small integers, so that results are exact and can
+//! be compared bit for bit.
 
 use hlo_codegen::{CompileOptions, compile};
 use hlo_ir::verify::Verified;
@@ -17,7 +18,7 @@ fn evaluate(m: &Module, inputs: &[Literal]) -> Literal {
     hlo_eval::evaluate(m, inputs, &hlo_eval::Options::default()).unwrap()
 }
 
-/// Small integers in an array of any element type.
+/// Returns an array of small integers, of any element type.
 fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
     let array = shape.as_array().unwrap();
     let dims: Vec<String> = array.dims.iter().map(i64::to_string).collect();
@@ -34,7 +35,7 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
     let text = format!(
         "HloModule m\nENTRY e {{\n a = s32[{dims}] parameter(0)\n b = s32[{dims}] parameter(1)\n{root}\n}}\n"
     );
-    // Type f8e8m0fnu has powers of two only, the others these as well.
+    // Type f8e8m0fnu contains only powers of two, which the other types contain too.
     let mut ints = || {
         let v: Vec<i32> = (0..array.element_count()).map(|_| [1, 2, 1, 4][numbers.below(4)] % 4).collect();
         let v: Vec<i32> =
@@ -44,7 +45,7 @@ fn input(shape: &Shape, numbers: &mut Numbers) -> Literal {
     evaluate(&module(&text), &[ints(), ints()])
 }
 
-/// The text of a module that has a result for each kind of loop.
+/// Returns the text of a module that has a result for each kind of loop.
 fn text(ty: ElementType, numbers: &mut Numbers) -> String {
     let (rows, columns) = (17 + numbers.below(30), 17 + numbers.below(40));
     let t = ty.name();
@@ -91,7 +92,7 @@ fn text(ty: ElementType, numbers: &mut Numbers) -> String {
     }
     result(format!("{t}[{columns}]"), "reduce(a, z), dimensions={0}, to_apply=sum".into());
     result(format!("{t}[{rows}]"), "reduce(a, z), dimensions={1}, to_apply=sum".into());
-    // Few enough that no sum of them needs more digits than bf16 has.
+    // So few elements that their sum needs no more digits than bf16 has.
     result(format!("{t}[]"), "reduce(u, z), dimensions={0,1}, to_apply=sum".into());
     result(whole.clone(), "dynamic-update-slice(a, u, i, i)".into());
     result(format!("{t}[3,5]"), "dynamic-slice(a, i, i), dynamic_slice_sizes={3,5}".into());
@@ -133,7 +134,7 @@ fn text(ty: ElementType, numbers: &mut Numbers) -> String {
     }
     let (names, shapes): (Vec<String>, Vec<String>) = results.into_iter().unzip();
     let _ = write!(out, " ROOT all = ({}) tuple({})\n}}\n", shapes.join(", "), names.join(", "));
-    // What the selection and the conversion of bits take, before they are used.
+    // Operands of the selection and of the bit conversion, defined before their use.
     let before = format!(
         " q = pred[{rows},{columns}] compare(a, b), direction=NE\n f = f32[{rows},{columns}] iota(), iota_dimension=1\n \
          w = f32[{rows},{columns}] negate(f)\n r0 = "
@@ -166,7 +167,8 @@ fn check(ty: ElementType) {
     }
 }
 
-/// Complex products may be sums of differences or differences of sums: where all cancels, the zero's sign is free.
+/// Clears the sign of zeros. Complex products may be sums of differences or differences of sums, so that the
+/// sign of a zero that results from cancellation is unspecified.
 fn unsigned_zeros(ty: ElementType, bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     if ty.is_complex() {
@@ -181,7 +183,7 @@ fn unsigned_zeros(ty: ElementType, bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Row-major bytes of a matrix, column by column.
+/// Returns the row-major bytes of a matrix column by column.
 fn transposed(bytes: &[u8], shape: &hlo_ir::ArrayShape) -> Vec<u8> {
     let size = shape.element_type.byte_size();
     let (rows, columns) = (shape.dims[0] as usize, shape.dims[1] as usize);

@@ -1,10 +1,11 @@
-//! Arguments that are hard for a function. Errors in general are measured by `bench/ulp`, whose tests hold them to the
-//! table of docs/numerics.md.
+//! Tests of difficult arguments of functions. `bench/ulp` measures errors in general, and its tests compare
+//! them with the table in docs/numerics.md.
 
 use super::Compiled;
 use hlo_ir::{ElementType, Op};
 
-/// The distance in numbers of the type; infinite for a NaN or a zero's sign that is wrong.
+/// Returns the number of representable numbers between the two values. It is infinite if one is an unexpected
+/// NaN or if a zero has the wrong sign.
 fn error_f64(got: f64, want: f64) -> f64 {
     if got.is_nan() || want.is_nan() {
         return if got.is_nan() && want.is_nan() { 0.0 } else { f64::INFINITY };
@@ -24,8 +25,8 @@ fn error_f64(got: f64, want: f64) -> f64 {
     (key(got) - key(want)).unsigned_abs() as f64
 }
 
-/// The `f64` numbers that lie closest to a multiple of π/2, and huge ones: reducing them takes more than a
-/// thousand bits of π. The values are from 2000-bit arithmetic.
+/// Tests the `f64` numbers that are closest to a multiple of π/2, and huge numbers. Their reduction needs
+/// more than a thousand bits of π. The values were computed in 2000-bit arithmetic.
 #[test]
 fn the_hardest_arguments_are_reduced() {
     let x = [

@@ -1,5 +1,5 @@
-//! Functions of complex numbers near the ends of the range. Errors in general are measured by `bench/ulp`, whose tests
-//! hold them to the table of docs/numerics.md.
+//! Tests of functions of complex numbers near the ends of the range. `bench/ulp` measures errors in general,
+//! and its tests compare them with the table in docs/numerics.md.
 
 use super::Compiled;
 use hlo_ir::{ElementType, Op};

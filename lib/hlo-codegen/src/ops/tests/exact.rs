@@ -1,4 +1,4 @@
-//! Integer operations, comparisons and conversions: exact.
+//! Tests of integer operations, comparisons and conversions, which are exact.
 
 use super::Compiled;
 use hlo_ir::ElementType::*;

@@ -1,11 +1,12 @@
-//! Narrow floats: every bit pattern, and rounding to them.
+//! Tests of narrow floats: every bit pattern, and rounding to the formats.
 
 use super::Compiled;
 use crate::math::narrow::Format;
 use hlo_ir::{ElementType, Op};
 use hlo_testing::Numbers;
 
-/// The nearest value of a format by search over all of its bit patterns, ties to the even pattern.
+/// Returns the bits of the nearest value of a format, found by a search over all of its bit patterns. Ties go
+/// to the even pattern.
 fn nearest(format: Format, ty: ElementType, x: f32) -> Option<u32> {
     let patterns = 1u32 << ty.bit_width();
     let mut best: Option<(f64, u32)> = None;
@@ -47,7 +48,8 @@ fn every_pattern_of_the_small_formats_survives() {
     }
 }
 
-/// Moves change no bit, in NaNs neither: every pattern by `copy`, `select` and `bitcast-convert`.
+/// Moves preserve all bits, including those of NaNs. Tests every pattern with `copy`, `select` and
+/// `bitcast-convert`.
 #[test]
 fn every_pattern_of_the_narrow_formats_is_moved_as_it_is() {
     for ty in ElementType::ALL.iter().copied().filter(|&t| t.is_float() && t.bit_width() <= 16) {
@@ -75,7 +77,7 @@ fn every_pattern_of_the_narrow_formats_is_moved_as_it_is() {
 #[test]
 fn rounding_to_the_small_formats_is_to_nearest_even() {
     let mut random = Numbers::new(4);
-    // f8e8m0fnu, whose ties go upwards, has a test of its own.
+    // f8e8m0fnu, whose ties round up, has its own test.
     for ty in narrow_types().into_iter().filter(|&t| t != ElementType::F8E8M0Fnu) {
         let format = Format::of(ty).expect("a narrow format");
         let finite: Vec<f32> = (0..1u32 << ty.bit_width())
@@ -85,7 +87,7 @@ fn rounding_to_the_small_formats_is_to_nearest_even() {
         let max = finite.iter().copied().fold(0.0f32, f32::max);
         let mut x: Vec<f32> = Vec::new();
         for &v in &finite {
-            // Around each value and each middle between two.
+            // Values around each value and around the middle between two values.
             for &w in &finite {
                 if v.is_sign_negative() == w.is_sign_negative() && (v - w).abs() <= v.abs() {
                     let middle = ((f64::from(v) + f64::from(w)) / 2.0) as f32;
@@ -111,7 +113,7 @@ fn rounding_to_the_small_formats_is_to_nearest_even() {
 #[test]
 fn overflow_and_nan_follow_each_format() {
     let x = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, -0.0];
-    // Bit patterns that ml_dtypes gives.
+    // The bit patterns that ml_dtypes produces.
     let wants: [(ElementType, [u8; 6]); 11] = [
         (ElementType::F8E5M2, [0x7c, 0xfc, 0x7e, 0x7c, 0xfc, 0x80]),
         (ElementType::F8E4M3, [0x78, 0xf8, 0x7c, 0x78, 0xf8, 0x80]),
@@ -138,7 +140,8 @@ fn bf16_and_f16_round_once() {
         .map(|i| match i % 3 {
             0 => f64::from_bits(random.bits()),
             1 => f64::from(f32::from_bits(random.bits() as u32)),
-            // Just beside the middle between two numbers of f16 or bf16: rounding twice would err.
+            // Values close to the middle between two numbers of f16 or bf16. Rounding twice would produce a
+            // wrong result.
             _ => {
                 let middle = f64::from(f32::from_bits((random.bits() as u32 & 0x3fff_0000) | 0x2000_8000));
                 middle * (1.0 + 2f64.powi(-40) * ((random.bits() % 3) as f64 - 1.0))
@@ -152,7 +155,7 @@ fn bf16_and_f16_round_once() {
             assert!(got.is_nan());
             continue;
         }
-        // No neighbour is nearer.
+        // Neither neighbour is closer.
         for other in [bits.wrapping_add(1), bits.wrapping_sub(1)] {
             let other = f64::from(f32::from_bits(u32::from(other) << 16));
             if got.is_finite() && other.is_finite() && (other < 0.0) == (got < 0.0) {
@@ -193,6 +196,6 @@ fn an_exponent_alone_takes_ties_upwards() {
     .map(f32::from_bits)
     .to_vec();
     let got: Vec<u8> = Compiled::new(Op::Convert, ElementType::F8E8M0Fnu, &[ElementType::F32]).on(&[&x]);
-    // The bytes that ml_dtypes gives.
+    // The bytes that ml_dtypes produces.
     assert_eq!(got, [127, 128, 128, 129, 1, 2, 0, 1, 0]);
 }

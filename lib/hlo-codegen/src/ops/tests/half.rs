@@ -1,4 +1,4 @@
-//! Functions of `f16` and `bf16`, for every bit pattern: the `f32` result rounded.
+//! Tests of functions of `f16` and `bf16` for every bit pattern: the result is the rounded `f32` result.
 
 use super::Compiled;
 use crate::math::narrow::Format;
@@ -35,7 +35,8 @@ fn functions_of_half_precision_are_nearly_correctly_rounded() {
                     assert!(value(y).is_nan(), "{} {ty} of {:e}", op.name(), value(x));
                     continue;
                 }
-                // A hair more than half a unit: the f32 result has an error of its own.
+                // The result may be slightly more than half a unit off, because the f32 result has an error
+                // of its own.
                 let near = |other: u16| {
                     let other = value(other);
                     other.is_finite() && (other - want).abs() < (value(y) - want).abs() * (1.0 - 1e-3)

@@ -1,4 +1,4 @@
-//! Elementwise operations, compiled as a loop over arrays and compared with references.
+//! Tests of elementwise operations, compiled as a loop over arrays and compared with references.
 
 mod accuracy;
 mod complex;
@@ -14,7 +14,7 @@ use crate::jit::{self, Effort, FileType, Linked};
 use hlo_ir::{ElementType, Op};
 use melior::ir::{Location, Module};
 
-/// Code for `out[i] = op(in[i]…)` as `f(out, in0, in1, in2, n)`.
+/// Compiles `out[i] = op(in[i]…)` as `f(out, in0, in1, in2, n)`.
 fn code(op: &Op, result: ElementType, types: &[ElementType], file: FileType) -> Vec<u8> {
     let context = jit::context();
     let mut module = Module::new(Location::unknown(&context));
@@ -68,7 +68,7 @@ impl Compiled {
         Self { _linked: linked, function, result, types: types.to_vec() }
     }
 
-    /// Applies it to arrays of bytes.
+    /// Applies the operation to arrays of bytes.
     fn run(&self, inputs: &[&[u8]]) -> Vec<u8> {
         assert_eq!(inputs.len(), self.types.len());
         let n = inputs[0].len() / self.types[0].byte_size();
@@ -79,12 +79,12 @@ impl Compiled {
             assert!(i >= inputs.len() || input.len() == n * self.types[i].byte_size());
             input.as_ptr()
         };
-        // SAFETY: every buffer holds n elements of its type.
+        // SAFETY: every buffer contains n elements of its type.
         unsafe { (self.function)(out.as_mut_ptr(), at(0), at(1), at(2), n as i64) };
         out
     }
 
-    /// Applies it to arrays of plain numbers.
+    /// Applies the operation to arrays of Rust's numbers.
     fn on<T: Number, R: Number>(&self, inputs: &[&[T]]) -> Vec<R> {
         let bytes: Vec<Vec<u8>> = inputs.iter().map(|x| x.iter().flat_map(|v| v.bytes()).collect()).collect();
         let bytes: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
@@ -92,7 +92,7 @@ impl Compiled {
     }
 }
 
-/// A number of Rust's.
+/// A Rust number type.
 trait Number: Copy {
     fn bytes(self) -> Vec<u8>;
     fn from_bytes(bytes: &[u8]) -> Self;

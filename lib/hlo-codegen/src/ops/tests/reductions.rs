@@ -1,4 +1,4 @@
-//! Reduction loops vectorise for the combiners that matter.
+//! Tests that reduction loops with common combiners are vectorised.
 
 use crate::builder::{FastMath, ModuleBuilder, PointerFacts, Signature};
 use crate::elem::{self, Elem};

@@ -1,4 +1,4 @@
-//! The functions that matter for speed become vector code without calls.
+//! Tests that the functions that matter for speed are compiled to vector code without calls.
 
 use super::code;
 use crate::jit::FileType;
