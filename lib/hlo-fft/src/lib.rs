@@ -1,9 +1,9 @@
-//! Plans of Fourier transforms of lines: twiddle factors and the decomposition of a length, by `rustfft` for complex
-//! lines and `realfft` for real ones.
+//! Plans of Fourier transforms of lines: twiddle factors and the decomposition of a length. `rustfft` plans
+//! complex lines, and `realfft` plans real lines.
 //!
-//! Their algorithms are generic in the number type and large: compiling them for f32 and f64 takes minutes of
-//! optimised code, which a crate of its own takes once and beside everything else. No function here is generic, so
-//! nothing of it is compiled again by those who call.
+//! The algorithms of both crates are generic in the number type and large. Compiling optimised code of them
+//! for f32 and f64 takes minutes. A separate crate does this once, in parallel with other crates. No function
+//! here is generic, so callers do not compile any of the code again.
 //!
 //! # Example
 //! The transform of an impulse is constant:
@@ -26,28 +26,30 @@ pub use realfft::{ComplexToReal, RealToComplex};
 use rustfft::FftPlanner;
 pub use rustfft::{Fft, FftDirection, FftNum};
 
-/// The plans made so far, of both precisions. A plan is made once, and asking for it again allocates nothing.
+/// The plans created so far, for both precisions. A plan is created once, and requesting it again allocates
+/// no memory.
 #[derive(Default)]
 pub struct FftPlans {
     single: Mutex<Planner<f32>>,
     double: Mutex<Planner<f64>>,
 }
 
-/// The real numbers that have transforms: f32 and f64.
+/// The real number types that have transforms: f32 and f64.
 pub trait Precision: FftNum + PartialOrd {
-    /// The transform of lines of `length` complex numbers, without a scale.
+    /// Returns the transform of lines of `length` complex numbers, without scaling.
     fn complex(plans: &FftPlans, length: usize, direction: FftDirection) -> Arc<dyn Fft<Self>>;
-    /// The transform of lines of `length` reals to the first half of their spectrum, `length / 2 + 1` numbers.
+    /// Returns the transform of lines of `length` reals to the first half of their spectrum, `length / 2 + 1`
+    /// numbers.
     fn forward_real(plans: &FftPlans, length: usize) -> Arc<dyn RealToComplex<Self>>;
-    /// The transform of the first half of a spectrum, `length / 2 + 1` numbers, to lines of `length` reals, without a
-    /// scale.
+    /// Returns the transform of the first half of a spectrum, `length / 2 + 1` numbers, to lines of `length`
+    /// reals, without scaling.
     fn inverse_real(plans: &FftPlans, length: usize) -> Arc<dyn ComplexToReal<Self>>;
-    /// The power of two that is at most the absolute value; 1 for 0 and the smallest and largest numbers, which products and
-    /// quotients with it must not lose.
+    /// Returns the greatest power of two that is at most the absolute value. Returns 1 for 0 and for the
+    /// smallest and largest numbers, so that products and quotients with it neither underflow nor overflow.
     fn near_power_of_two(self) -> Self;
 }
 
-/// Implements [`Precision`] for a type by the field of [`FftPlans`] that keeps its plans.
+/// Implements [`Precision`] for a type. The second argument is the field of [`FftPlans`] with its plans.
 macro_rules! precision {
     ($t:ident, $field:ident) => {
         impl Precision for $t {
@@ -67,7 +69,7 @@ macro_rules! precision {
             }
 
             fn near_power_of_two(self) -> $t {
-                // The sign and the significand are left out.
+                // Clears the sign and the significand.
                 let power = <$t>::from_bits(self.to_bits() & <$t>::INFINITY.to_bits());
                 let far = $t::MAX.sqrt();
                 if power > 1.0 / far && power < far { power } else { 1.0 }
@@ -81,7 +83,8 @@ precision!(f64, double);
 
 struct Planner<T: FftNum> {
     complex: FftPlanner<T>,
-    /// What `complex` made, by length and whether it is the inverse: it thinks anew, and allocates, for each question.
+    /// The plans of `complex`, by length and by whether the transform is inverse. `complex` would compute and
+    /// allocate again for each request.
     complex_plans: HashMap<(usize, bool), Arc<dyn Fft<T>>>,
     real: RealFftPlanner<T>,
 }

@@ -1,5 +1,6 @@
-//! Balancing (LAPACK's `gebal`): rows and columns in an order in which eigenvalues that stand alone are on the diagonal, and
-//! scaled so that their norms are close. Eigenvalues stay; in which order they are found depends on it.
+//! Balancing (LAPACK's `gebal`). Rows and columns are permuted so that isolated eigenvalues are on the
+//! diagonal, and scaled so that their norms are close. The eigenvalues do not change, but the order in which
+//! they are found does.
 
 use num_traits::Float;
 
@@ -8,19 +9,19 @@ use super::schur::exact;
 use super::times;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// What was done to a matrix.
+/// The permutation and scaling applied to a matrix.
 pub(crate) struct Balance<P> {
-    /// The rows, and columns, that are not triangular already.
+    /// The range of rows and columns that are not triangular yet.
     low: usize,
     high: usize,
-    /// Which rows were swapped, one pair after the other.
+    /// The pairs of rows that were swapped, in order.
     swaps: Vec<(usize, usize)>,
-    /// By what the columns were multiplied, and the rows divided: powers of two.
+    /// The powers of two by which the columns were multiplied and the rows divided.
     factors: Vec<P>,
 }
 
 impl<P: Scalar<Part = P> + Float> Balance<P> {
-    /// Orders the rows and columns of a square matrix.
+    /// Permutes the rows and columns of a square matrix.
     pub(crate) fn permute<T: Scalar<Part = P>>(a: &mut Matrix<T>) -> Self {
         let n = a.rows();
         let mut balance = Self { low: 0, high: n, swaps: Vec::new(), factors: vec![exact(1.0); n] };
@@ -29,14 +30,14 @@ impl<P: Scalar<Part = P> + Float> Balance<P> {
         balance
     }
 
-    /// Orders the rows and columns of a square matrix of finite numbers, and scales them.
+    /// Permutes and scales the rows and columns of a square matrix of finite numbers.
     pub(crate) fn permute_and_scale<T: Scalar<Part = P>>(a: &mut Matrix<T>) -> Self {
         let mut balance = Self::permute(a);
         while balance.scale(a) {}
         balance
     }
 
-    /// Moves rows without elements beside the diagonal to the end; false if there is none.
+    /// Moves rows without off-diagonal elements to the end. Returns whether there was such a row.
     fn isolate_rows<T: Scalar<Part = P>>(&mut self, a: &mut Matrix<T>) -> bool {
         let before = self.high;
         for i in (0..before).rev() {
@@ -48,7 +49,7 @@ impl<P: Scalar<Part = P> + Float> Balance<P> {
         self.high < before
     }
 
-    /// Moves columns without elements beside the diagonal to the start; false if there is none.
+    /// Moves columns without off-diagonal elements to the start. Returns whether there was such a column.
     fn isolate_columns<T: Scalar<Part = P>>(&mut self, a: &mut Matrix<T>) -> bool {
         let before = self.low;
         for j in before..self.high {
@@ -75,7 +76,8 @@ impl<P: Scalar<Part = P> + Float> Balance<P> {
         }
     }
 
-    /// Scales rows and columns whose norms are far from each other, by turns; false if there is none.
+    /// Scales, one after the other, the rows and columns whose norms differ much. Returns whether any were
+    /// scaled.
     fn scale<T: Scalar<Part = P>>(&mut self, a: &mut Matrix<T>) -> bool {
         let mut scaled = false;
         for i in self.low..self.high {
@@ -104,7 +106,8 @@ impl<P: Scalar<Part = P> + Float> Balance<P> {
         scaled
     }
 
-    /// Makes vectors of the balanced matrix, one a column, such of the matrix as it was; left eigenvectors if so said.
+    /// Converts vectors of the balanced matrix, one per column, to those of the original matrix. `left`
+    /// selects left eigenvectors.
     pub(crate) fn undo<T: Scalar<Part = P>>(&self, vectors: &mut Matrix<T>, left: bool) {
         for j in 0..vectors.columns() {
             let column = vectors.column_mut(j);
@@ -118,8 +121,8 @@ impl<P: Scalar<Part = P> + Float> Balance<P> {
     }
 }
 
-/// The power of two that brings the norms of a column, times it, and a row, divided by it, together; 1 if that gains less than a
-/// twentieth.
+/// Returns the power of two that makes the norms of a column (multiplied by it) and a row (divided by it)
+/// close to each other. Returns 1 if it reduces their sum by less than a twentieth.
 fn factor<P: Scalar<Part = P> + Float>(column: P, row: P) -> P {
     let (two, mut factor) = (exact::<P>(2.0), exact::<P>(1.0));
     let (mut c, mut r) = (column, row);

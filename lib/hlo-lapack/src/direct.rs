@@ -1,5 +1,5 @@
-//! Factors and triangular systems of matrices that lie column by column, as JAX passes them: computed where the result
-//! lies, without copies of it. Small ones take no memory at all.
+//! Factorisations and triangular systems of column-major matrices, as JAX passes them. They are computed in
+//! the result's buffer, without further copies. Small ones allocate no memory.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use hlo_runtime::linalg::small::{self, SMALL, View};
 use hlo_runtime::linalg::{Scalar, Triangle};
 use hlo_runtime::{Error, Shared};
 
-/// The elements that small matrices of one task have together.
+/// Number of elements of the small matrices in one task.
 const TOGETHER: usize = 1 << 12;
 
-/// How one matrix of a batch is computed.
+/// The computation for one matrix of a batch.
 enum Step {
     /// The rows and columns, and the pivots.
     Lu(usize, usize),
-    /// The size, and the triangle.
+    /// The size, and whether the triangle is the lower one.
     Cholesky(usize, bool),
     Solve(System),
 }
@@ -32,7 +32,8 @@ struct System {
     columns: usize,
 }
 
-/// Whether the buffers of a call are aligned for elements of such a type, which a program of one's own may not care for.
+/// Checks whether the buffers of a call are aligned for elements of this type. A caller's own program may not
+/// align them.
 pub(crate) fn is_aligned<T>(call: &Call<'_>) -> bool {
     let operands = call.operand_addresses().iter().map(|p| p.addr());
     operands
@@ -40,7 +41,8 @@ pub(crate) fn is_aligned<T>(call: &Call<'_>) -> bool {
         .all(|address| address.is_multiple_of(align_of::<T>()))
 }
 
-/// What computes a routine in its result, if that can be; the call's buffers must be aligned.
+/// Returns the function that computes a routine in its result's buffer, or `None` if this is not possible.
+/// The call's buffers must be aligned.
 pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, Error> {
     let attributes = &plan.attributes;
     let Some(shape) = plan.column_major() else { return Ok(None) };
@@ -52,7 +54,7 @@ pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, 
             let left = attributes.letter("side", "LR")? == 'L';
             let op = attributes.letter("trans_x", "NTC")?;
             let form = Triangle {
-                // The unknown stands on the right.
+                // The unknown is on the right.
                 transposed: (op != 'N') == left,
                 conjugated: op == 'C' && T::COMPLEX,
                 lower: attributes.letter("uplo", "LU")? == 'L',
@@ -74,7 +76,7 @@ pub(crate) fn function<T: Scalar>(plan: &Plan) -> Result<Option<Arc<Function>>, 
 }
 
 fn run<T: Scalar>(step: &Step, call: &mut Call<'_>, (batch, grain): (usize, usize)) -> Result<(), Error> {
-    // SAFETY: tasks write matrices, pivots and numbers of their own.
+    // SAFETY: each task writes its own matrices, pivots and numbers.
     let results = unsafe {
         let mut at = |n: usize| call.result_bytes(n).map_or(std::ptr::null_mut(), <[u8]>::as_mut_ptr);
         Shared::new([at(0), at(1), at(2)])
@@ -86,7 +88,8 @@ fn run<T: Scalar>(step: &Step, call: &mut Call<'_>, (batch, grain): (usize, usiz
     let one = |b: usize| -> Result<(), Error> {
         let ([a, second], [to, integers, info]) = (operands.get(), results.get());
         let (a, second, to) = (a.cast::<T>(), second.cast::<T>(), to.cast::<T>());
-        // SAFETY: matrix number `b` of the operand and the result, which are aligned and lie column by column.
+        // SAFETY: this is matrix number `b` of the operand and of the result, which are aligned and
+        // column-major.
         unsafe {
             match *step {
                 Step::Lu(m, n) => {
@@ -118,12 +121,12 @@ fn run<T: Scalar>(step: &Step, call: &mut Call<'_>, (batch, grain): (usize, usiz
     if tasks == 1 { task(0) } else { call.for_each(tasks, task) }
 }
 
-/// The result's elements, with the operand's contents.
+/// Copies the operand to the result, and returns the result's elements.
 ///
 /// # Safety
-/// Both must have so many elements, and nothing else may refer to the result's.
+/// Both must have `len` elements, and nothing else may refer to the result's elements.
 unsafe fn given<'a, T: Copy>(from: *const T, to: *mut T, len: usize) -> &'a mut [T] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, len);
         std::slice::from_raw_parts_mut(to, len)

@@ -1,6 +1,8 @@
-//! Single precision by way of double precision. Of 300 rows in `f32`, what faer's eigenvectors and singular vectors make of the matrix is off
-//! by some 20 units in the last place of its norm, and for one matrix in five by hundreds; LAPACK's by 8. In doubles they take up to half
-//! as long again.
+//! Computation of single-precision results in double precision.
+//!
+//! For a matrix of 300 rows in `f32`, faer's eigenvectors and singular vectors reproduce the matrix with an
+//! error of about 20 units in the last place of its norm, and of hundreds for one matrix in five. LAPACK's
+//! error is 8 units. In double precision, the computation takes up to 50% longer.
 
 use num_complex::Complex;
 
@@ -8,9 +10,9 @@ use super::driver::{Data, converted};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// Numbers that others of double precision are rounded to.
+/// Numbers that double-precision results are rounded to.
 pub(crate) trait Rounded: Scalar {
-    /// The same kind of numbers, real or complex, in double precision.
+    /// The corresponding type, real or complex, in double precision.
     type Double: Scalar;
 }
 
@@ -30,10 +32,10 @@ impl Rounded for Complex<f64> {
     type Double = Self;
 }
 
-/// What is computed of a matrix in doubles, rounded once.
+/// Runs a computation on a matrix in double precision, and rounds the results once.
 ///
 /// # Errors
-/// Those of the computation, or there is too little memory.
+/// The computation's error, or an allocation failed.
 pub(crate) fn in_doubles<T: Rounded>(
     a: &Matrix<T>,
     compute: impl FnOnce(Matrix<T::Double>) -> Result<Vec<Data<T::Double>>, Error>,

@@ -1,4 +1,5 @@
-//! What all routines share: the loop over the batch, and matrices in and out of working memory.
+//! The parts that all routines share: the loop over the batch, and the transfer of matrices to and from
+//! working memory.
 
 use num_traits::{Float, NumCast};
 
@@ -13,11 +14,11 @@ pub(crate) enum Data<T: Scalar> {
     Parts(Matrix<T::Part>),
     Wide(Matrix<T::Wide>),
     Integers(Vec<i32>),
-    /// What nobody asked for: zeros of any size.
+    /// A result that was not requested: zeros of any size.
     Zeros,
 }
 
-/// The elements of an operand.
+/// Returns the elements of an operand.
 pub(crate) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
     match data {
         Data::Elements(matrix) => Ok(matrix),
@@ -27,14 +28,15 @@ pub(crate) fn elements<T: Scalar>(data: Data<T>) -> Result<Matrix<T>, Error> {
     }
 }
 
-/// A matrix of one column.
+/// Returns a matrix of one column.
 pub(crate) fn vector<T: Scalar>(values: &[T]) -> Result<Matrix<T>, Error> {
     let mut column = Matrix::zeros(values.len(), 1)?;
     column.values_mut().copy_from_slice(values);
     Ok(column)
 }
 
-/// A matrix with elements of another type: of another precision, complex ones of real ones, or real parts.
+/// Converts the elements of a matrix to another type: to another precision, from real to complex, or to their
+/// real parts.
 pub(crate) fn converted<T: Scalar, U: Scalar>(matrix: &Matrix<T>) -> Result<Matrix<U>, Error> {
     let mut to = Matrix::zeros(matrix.rows(), matrix.columns())?;
     let part = |part: T::Part| <U::Part as NumCast>::from(part).unwrap_or_else(Float::nan);
@@ -53,7 +55,7 @@ fn strides(array: &Array) -> Strides {
 /// # Safety
 /// `from` must be readable as the array.
 unsafe fn read<T: Scalar>(array: &Array, b: usize, from: *const u8) -> Result<Data<T>, Error> {
-    // SAFETY: the caller's promise: all elements are within the array.
+    // SAFETY: guaranteed by the caller: all elements are within the array.
     unsafe {
         let from = from.add(array.start(b));
         let (rows, columns, strides) = (array.rows, array.columns, strides(array));
@@ -76,7 +78,7 @@ unsafe fn read<T: Scalar>(array: &Array, b: usize, from: *const u8) -> Result<Da
 unsafe fn write<T: Scalar>(array: &Array, b: usize, data: &Data<T>, to: *mut u8) -> Result<(), Error> {
     let wrong = || Error("internal error: a result of another size or kind".into());
     let fits = |rows: usize, columns: usize| rows == array.rows && columns == array.columns;
-    // SAFETY: the caller's promise: all elements are within the array.
+    // SAFETY: guaranteed by the caller: all elements are within the array.
     unsafe {
         let to = to.add(array.start(b));
         match (array.kind, data) {
@@ -121,7 +123,7 @@ pub(crate) fn run<T: Scalar>(
     call.for_each(plan.batch, |b| {
         let mut operands = Vec::with_capacity(plan.operands.len());
         for (i, operand) in plan.operands.iter().enumerate() {
-            // SAFETY: the bytes are those of the operand's type, by the registry's check.
+            // SAFETY: the registry has checked that the bytes are those of the operand's type.
             operands.push(unsafe { read::<T>(operand, b, call.operand_bytes(i)?.as_ptr())? });
         }
         let computed = compute(operands)?;

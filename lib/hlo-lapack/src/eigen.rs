@@ -15,8 +15,9 @@ use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
-/// The eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and its
-/// eigenvectors in its place. What is not finite gives NaN and an `info` of 1.
+/// Computes the eigenvalues of a Hermitian matrix in ascending order, from its lower or upper triangle, and
+/// its eigenvectors in its place. A matrix with elements that are not finite results in NaN and an `info` of
+/// 1.
 pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let mut l = Matrix::zeros(n, n)?;
@@ -62,9 +63,10 @@ pub(crate) fn syevd<T: Scalar>(a: Matrix<T>, lower: bool, vectors: bool) -> Resu
     Ok(vec![Data::Elements(a), Data::Parts(vector(&values)?), Data::Integers(vec![0])])
 }
 
-/// The eigenvalues of any matrix and, where wanted, its left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of length 1;
-/// the others are 0. Pairs of complex eigenvalues of a real matrix stand beside each other, the one above the
-/// real axis first. What is not finite gives NaN and an `info` of 1.
+/// Computes the eigenvalues of any matrix, and the requested left (`uᴴ·a = λ·uᴴ`) and right eigenvectors, of
+/// length 1. Eigenvectors that were not requested are 0. A pair of complex eigenvalues of a real matrix is
+/// adjacent, with the one of positive imaginary part first. A matrix with elements that are not finite
+/// results in NaN and an `info` of 1.
 pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let divisor = scale(&mut a);
@@ -92,8 +94,8 @@ pub(crate) fn geev<T: Scalar>(mut a: Matrix<T>, left: bool, right: bool) -> Resu
     Ok(results)
 }
 
-/// Matrices of so many rows have their eigenvalues in LAPACK's order, which follows from how its algorithm finds them; for larger ones it
-/// takes another one, and faer's is faster here.
+/// Maximum number of rows for which eigenvalues are computed in LAPACK's order, which follows from its
+/// algorithm. For larger matrices LAPACK uses another algorithm, and faer's is faster here.
 const IN_ORDER: usize = 75;
 
 /// Eigenvalues, and left and right eigenvectors.
@@ -132,7 +134,8 @@ fn eigen<T: Scalar>(a: &Matrix<T>, left: bool, right: bool) -> Result<Option<Eig
     by_substitution(a, [left, right])
 }
 
-/// The same by a Schur form, whatever the eigenvalues, and in the order in which LAPACK's algorithm for small matrices finds them.
+/// Computes the same by a Schur form. This works for all eigenvalues, and in the order in which LAPACK's
+/// algorithm for small matrices finds them.
 fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option<Eigen<T>>, Error> {
     let n = a.rows();
     let mut copy = Matrix::zeros(n, n)?;
@@ -144,7 +147,7 @@ fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option
         for (j, value) in values.iter().enumerate() {
             normalize(x.column_mut(j));
             if !T::COMPLEX && value.im() == <T::Part as Number>::ZERO {
-                // The real part of an eigenvector is one as well.
+                // The real part of an eigenvector is an eigenvector too.
                 x.column_mut(j).iter_mut().for_each(|z| *z = T::Wide::real(z.re()));
                 normalize(x.column_mut(j));
             }
@@ -154,7 +157,7 @@ fn by_substitution<T: Scalar>(a: &Matrix<T>, wanted: [bool; 2]) -> Result<Option
     Ok(Some((values, result)))
 }
 
-/// Makes a vector's length 1 and its largest element positive.
+/// Scales a vector to length 1, with a positive largest element.
 fn normalize<T: Scalar>(x: &mut [T]) {
     let (length, factor) = (length(x), largest(x).map_or_else(T::one_impl, Scalar::unphase));
     if length > <T::Part as Number>::ZERO {
@@ -163,7 +166,7 @@ fn normalize<T: Scalar>(x: &mut [T]) {
     }
 }
 
-/// Eigenvalues, and eigenvectors column by column; none where they are not wanted.
+/// Eigenvalues, and eigenvectors column by column. Eigenvectors that were not requested are empty.
 type Columns<P> = (Vec<Complex<P>>, [Vec<Complex<P>>; 2]);
 
 fn real_eigen<T: Scalar>(
@@ -201,7 +204,7 @@ fn real_eigen<T: Scalar>(
             if wanted[side] { n * n } else { 0 }
         ];
         for (j, column) in columns.chunks_exact_mut(n).enumerate() {
-            // Of a pair, the first column holds the real, the second one the imaginary parts.
+            // For a pair, the first column contains the real parts, and the second one the imaginary parts.
             let second = j > 0 && im[j] < <T::Part as Number>::ZERO;
             let first = if second { j - 1 } else { j };
             for (i, z) in column.iter_mut().enumerate() {

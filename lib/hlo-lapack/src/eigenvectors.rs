@@ -1,5 +1,8 @@
-//! Eigenvectors by substitution in a Schur form: those of small matrices, and of matrices of which faer's are wrong. These are checked, for
-//! faer divides by the difference of eigenvalues where that is 0, as in matrices that have fewer eigenvectors than rows.
+//! Eigenvectors by substitution in a Schur form, for small matrices and for matrices for which faer's
+//! eigenvectors are wrong.
+//!
+//! faer's eigenvectors are checked because faer divides by the difference of eigenvalues even if it is 0, as
+//! in matrices that have fewer eigenvectors than rows.
 
 use num_traits::Float;
 
@@ -11,8 +14,8 @@ use super::times;
 use hlo_runtime::linalg::{Matrix, Scalar};
 use hlo_runtime::{Error, Number};
 
-/// Whether the columns of `x`, of length 1 each, are eigenvectors of `a`, the right ones or the left ones (`xᴴ·a = λ·xᴴ`): by
-/// their sum with weights, which is `n²` operations.
+/// Checks whether the columns of `x`, each of length 1, are eigenvectors of `a`: the right ones, or the left
+/// ones (`xᴴ·a = λ·xᴴ`). The check uses a weighted sum of the columns, which takes `n²` operations.
 pub(crate) fn are_eigenvectors<T: Scalar>(
     a: &Matrix<T>,
     values: &[T::Wide],
@@ -29,7 +32,8 @@ pub(crate) fn are_eigenvectors<T: Scalar>(
     let (mut sum, mut scaled) = (vec![T::Wide::ZERO; n], vec![T::Wide::ZERO; n]);
     for (j, &value) in values.iter().enumerate() {
         let value = if left { value.conj() } else { value };
-        // Between 1 and 2, without a pattern: the errors of two vectors, conjugates say, must not cancel.
+        // Weights between 1 and 2 without a pattern, so that the errors of two vectors (for example
+        // conjugates) do not cancel.
         let weight = exact::<T::Part>(1.0 + (j as f64 * 0.618_033_988_749_895).fract());
         for (i, &z) in x.column(j).iter().enumerate() {
             let z = times(z, weight);
@@ -50,10 +54,11 @@ pub(crate) fn are_eigenvectors<T: Scalar>(
     product.iter().zip(&scaled).all(|(&p, &s)| (p - s).size() <= tolerance)
 }
 
-/// Eigenvalues, and left and right eigenvectors of any length where they are wanted.
+/// Eigenvalues, and the requested left and right eigenvectors, of any length.
 pub(crate) type Eigenvectors<W> = (Vec<W>, [Option<Matrix<W>>; 2]);
 
-/// Eigenvalues and eigenvectors by a Schur form (LAPACK's `trevc`); `None` if an eigenvalue is not found.
+/// Computes eigenvalues and eigenvectors by a Schur form (LAPACK's `trevc`). Returns `None` if an eigenvalue
+/// is not found.
 pub(crate) fn of_schur_form<T: Scalar>(
     mut a: Matrix<T>,
     wanted: [bool; 2],
@@ -71,7 +76,7 @@ pub(crate) fn of_schur_form<T: Scalar>(
     }
     let (mut t, mut q): (Matrix<T::Wide>, _) = (converted(&t)?, converted(&q)?);
     triangularize(&mut t, &mut q, &values);
-    // What rounding may have made of 0.
+    // The maximum size of an element that rounding may have produced instead of 0.
     let epsilon = <T::Part as Float>::epsilon();
     let least = Float::max(epsilon * largest_size(&t), <T::Part as Float>::min_positive_value() / epsilon);
     let mut vectors = [None, None];
@@ -95,7 +100,7 @@ pub(crate) fn of_schur_form<T: Scalar>(
     Ok(Some((values, vectors)))
 }
 
-/// The rotation `[c s; -sᴴ c]` that turns `(x, y)` to `(r, 0)`.
+/// Returns the rotation `[c s; -sᴴ c]` that maps `(x, y)` to `(r, 0)`.
 fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
     let (a, b) = (x.modulus(), y.modulus());
     let zero = <T::Part as Number>::ZERO;
@@ -110,8 +115,8 @@ fn rotation<T: Scalar>(x: T, y: T) -> (T::Part, T) {
     (a / r, phase * T::new(y.re() / r, -y.im() / r))
 }
 
-/// Makes the blocks of a real Schur form triangular: an eigenvector, `(λ - d, c)` of `[a b; c d]`, becomes the first one of the
-/// basis.
+/// Makes the blocks of a real Schur form triangular. For a block `[a b; c d]`, the eigenvector `(λ - d, c)`
+/// becomes the first basis vector.
 fn triangularize<W: Scalar>(t: &mut Matrix<W>, q: &mut Matrix<W>, values: &[W]) {
     for k in 0..t.rows().saturating_sub(1) {
         let below = t.get(k + 1, k);
@@ -124,7 +129,7 @@ fn triangularize<W: Scalar>(t: &mut Matrix<W>, q: &mut Matrix<W>, values: &[W]) 
     }
 }
 
-/// The solution of `(t - λ)·x = 0` for the eigenvalue `λ` in row `k` of a triangular matrix.
+/// Returns the solution of `(t - λ)·x = 0` for the eigenvalue `λ` in row `k` of a triangular matrix.
 fn right_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     let mut x = vec![W::ZERO; t.rows()];
     x[k] = W::one_impl();
@@ -136,7 +141,7 @@ fn right_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     x
 }
 
-/// The solution of `xᴴ·(t - λ) = 0`.
+/// Returns the solution of `xᴴ·(t - λ) = 0`.
 fn left_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     let mut x = vec![W::ZERO; t.rows()];
     x[k] = W::one_impl();
@@ -148,13 +153,13 @@ fn left_vector<W: Scalar>(t: &Matrix<W>, k: usize, least: W::Part) -> Vec<W> {
     x
 }
 
-/// The difference of the eigenvalues in rows `i` and `k`, or `least` if it is less.
+/// Returns the difference of the eigenvalues in rows `i` and `k`, or `least` if the difference is smaller.
 fn difference<W: Scalar>(t: &Matrix<W>, i: usize, k: usize, least: W::Part) -> W {
     let difference = t.get(i, i) - t.get(k, k);
     if difference.size() < least { W::real(least) } else { difference }
 }
 
-/// Makes a vector smaller whose element `i` is so large that others might overflow.
+/// Scales a vector down if its element `i` is so large that other elements might overflow.
 fn shrink<W: Scalar>(x: &mut [W], i: usize) {
     let size = x[i].size();
     if size > exact(1e10) {

@@ -1,4 +1,4 @@
-//! `getrf`, `potrf`, `trsm`: factors by elimination, and triangular systems.
+//! `getrf`, `potrf`, `trsm`: factorisations by elimination, and triangular systems.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_unit_lower_triangular_in_place;
@@ -8,11 +8,13 @@ use hlo_custom_call::Attributes;
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, Strides, Triangle, by_faer, factor};
 
-/// Columns that are eliminated one by one before the rest of the matrix is updated with all of them.
+/// Number of columns that are eliminated one by one before the rest of the matrix is updated with all of
+/// them.
 const PANEL: usize = 32;
 
-/// `a = p·l·u` with partial pivoting, in place of the `m` by `n` elements, column by column. Row `i` was swapped with row
-/// `pivots[i]`, from 1. The result is 0 or the number, from 1, of the first pivot that is 0.
+/// Computes `a = p·l·u` with partial pivoting, in place of the column-major `m` by `n` elements. Row `i` was
+/// swapped with row `pivots[i]`, counted from 1. Returns 0, or the number (from 1) of the first pivot that is
+/// 0.
 pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32]) -> i32 {
     let mut info = 0;
     for first in (0..pivots.len()).step_by(PANEL) {
@@ -37,7 +39,7 @@ pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut
                 }
             }
         }
-        // The other columns follow once the panel is done.
+        // The rows of the other columns are swapped after the panel.
         let (before, rest) = a.split_at_mut(first * m);
         let others = before.chunks_exact_mut(m).chain(rest[(end - first) * m..].chunks_exact_mut(m));
         for column in others {
@@ -61,7 +63,7 @@ pub(crate) fn getrf<T: Scalar>(a: &mut [T], (m, n): (usize, usize), pivots: &mut
     info
 }
 
-/// Makes pivots count from 0 instead of 1, and gives for each of the rows after the swaps which one it was before.
+/// Changes pivots to count from 0 instead of 1. Returns the original number of each row after the swaps.
 pub(crate) fn permutation(pivots: &mut [i32], rows: usize) -> Vec<i32> {
     let mut order: Vec<i32> = (0..rows as i32).collect();
     for (j, pivot) in pivots.iter_mut().enumerate() {
@@ -71,7 +73,7 @@ pub(crate) fn permutation(pivots: &mut [i32], rows: usize) -> Vec<i32> {
     order
 }
 
-/// Swaps the rows of the columns of a panel that were done before a pivot was found.
+/// Swaps the rows of the panel's columns that were already processed when a pivot was found.
 fn swap_in_panel<T>(panel: &mut [T], m: usize, first: usize, pivots: &[i32]) {
     for (done, column) in panel.chunks_exact_mut(m).enumerate() {
         for (j, &pivot) in pivots.iter().enumerate().skip(done + 1) {
@@ -80,8 +82,8 @@ fn swap_in_panel<T>(panel: &mut [T], m: usize, first: usize, pivots: &[i32]) {
     }
 }
 
-/// The row of the largest element from row `first` on, the first of equals. Nothing is larger than a NaN that
-/// comes first, and a NaN is larger than nothing.
+/// Returns the row of the largest element from row `first` on, or the first of several equal ones. No element
+/// is larger than a NaN that comes first, and a NaN is not larger than any element.
 fn pivot_row<T: Scalar>(column: &[T], first: usize) -> usize {
     let mut best = first;
     for i in first + 1..column.len() {
@@ -92,8 +94,9 @@ fn pivot_row<T: Scalar>(column: &[T], first: usize) -> usize {
     best
 }
 
-/// `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle; the other one stays. The result is 0 or the
-/// order, from 1, of the first leading minor that is not positive; then `a` stays as it is.
+/// Computes `a = l·lᴴ` or `a = uᴴ·u` in place of the lower or upper triangle. The other triangle is not
+/// changed. Returns 0, or the order (from 1) of the first leading minor that is not positive. In that case
+/// `a` is not changed.
 pub(crate) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Error> {
     let n = a.rows();
     let mut l = Matrix::zeros(n, n)?;
@@ -116,7 +119,7 @@ pub(crate) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<i32, Er
     Ok(0)
 }
 
-/// The solution of `op(a)·x = b` or `x·op(a) = b`.
+/// Returns the solution of `op(a)·x = b` or `x·op(a) = b`.
 pub(crate) fn trsm<T: Scalar>(
     a: &Matrix<T>,
     b: Matrix<T>,
@@ -125,7 +128,7 @@ pub(crate) fn trsm<T: Scalar>(
     let left = attributes.letter("side", "LR")? == 'L';
     let op = attributes.letter("trans_x", "NTC")?;
     let form = Triangle {
-        // The unknown stands on the right.
+        // The unknown is on the right.
         transposed: (op != 'N') == left,
         conjugated: op == 'C',
         lower: attributes.letter("uplo", "LU")? == 'L',
@@ -133,7 +136,7 @@ pub(crate) fn trsm<T: Scalar>(
     };
     let n = a.rows();
     let strides = Strides { row: 1, column: n };
-    // SAFETY: the matrix's own elements, column by column.
+    // SAFETY: these are the matrix's own elements, column by column.
     let triangle = unsafe { form.read::<T>(n, T::CODE, a.values().as_ptr().cast(), strides)? };
     let mut x = if left { b } else { transposed(&b)? };
     if n > 0 && x.columns() > 0 {

@@ -1,5 +1,5 @@
-//! `geqrf`, `geqp3`, `orgqr`, `gehrd`: reflectors as LAPACK makes them, `h = 1 - tau·v·vᴴ` with `v₀ = 1` and a
-//! real result `beta`, whose sign is opposite to that of the real part of what it replaces.
+//! `geqrf`, `geqp3`, `orgqr`, `gehrd`: reflectors as in LAPACK, `h = 1 - tau·v·vᴴ` with `v₀ = 1`. The result
+//! `beta` is real, and its sign is opposite to the sign of the real part of the element that it replaces.
 
 use num_traits::Float;
 
@@ -9,7 +9,7 @@ use hlo_runtime::linalg::{Matrix, Scalar};
 
 use super::reflectors::{Reflectors, panels};
 
-/// The length of a vector, without overflow on the way.
+/// Returns the length of a vector, computed without overflow.
 pub(crate) fn length<T: Scalar>(x: &[T]) -> T::Part {
     let zero = <T::Part as Number>::ZERO;
     let largest = x.iter().map(|z| z.size()).fold(zero, |a, b| if b > a || Float::is_nan(b) { b } else { a });
@@ -23,7 +23,8 @@ pub(crate) fn length<T: Scalar>(x: &[T]) -> T::Part {
     largest * Float::sqrt(sum)
 }
 
-/// Makes `hᴴ·(alpha, x) = (beta, 0)`: `x` becomes the rest of `v`. Gives beta and tau.
+/// Computes the reflector with `hᴴ·(alpha, x) = (beta, 0)`. Overwrites `x` with the rest of `v`, and returns
+/// beta and tau.
 pub(crate) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     let zero = <T::Part as Number>::ZERO;
     let rest = length(x);
@@ -31,7 +32,7 @@ pub(crate) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
         return (alpha.re(), T::ZERO);
     }
     let whole = Float::hypot(alpha.modulus(), rest);
-    // Numbers so small that a quotient by them may overflow are made larger on the way.
+    // If the numbers are so small that a quotient by them may overflow, they are scaled up temporarily.
     let tiny = <T::Part as Float>::min_positive_value() / <T::Part as Float>::epsilon();
     let scale = if whole < tiny { Float::recip(tiny) } else { <T::Part as num_traits::One>::one() };
     let up = |z: T| T::new(z.re() * scale, z.im() * scale);
@@ -40,7 +41,8 @@ pub(crate) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     let whole = if whole < tiny { Float::hypot(alpha.modulus(), length(x)) } else { whole };
     let beta = if Float::is_sign_negative(alpha.re()) { whole } else { -whole };
     let tau = T::new((beta - alpha.re()) / beta, -alpha.im() / beta);
-    // A division by the absolute value and by the phase: the square of a small complex number would get lost.
+    // Divides by the absolute value and by the phase, because the square of a small complex number would
+    // underflow.
     let divisor = alpha - T::real(beta);
     let (modulus, phase) = (divisor.modulus(), divisor.unphase());
     x.iter_mut().for_each(|z| {
@@ -50,7 +52,7 @@ pub(crate) fn reflector<T: Scalar>(alpha: T, x: &mut [T]) -> (T::Part, T) {
     (beta / scale, tau)
 }
 
-/// `x - factor·v·(vᴴ·x)` for the vector that consists of `x₀` and `x`, with `v = (1, v)`.
+/// Computes `x - factor·v·(vᴴ·x)` for the vector that consists of `first` and `x`, and for `(1, v)`.
 fn reflect<T: Scalar>(v: &[T], factor: T, first: &mut T, x: &mut [T]) {
     let sum = (*first + conjugate_product(v, x)) * factor;
     *first -= sum;
@@ -59,7 +61,7 @@ fn reflect<T: Scalar>(v: &[T], factor: T, first: &mut T, x: &mut [T]) {
     }
 }
 
-/// `vᴴ·x`, in partial sums that are vectors of the processor.
+/// Returns `vᴴ·x`, computed in partial sums that fit SIMD vectors.
 fn conjugate_product<T: Scalar>(v: &[T], x: &[T]) -> T {
     const LANES: usize = 16;
     let mut sums = [T::ZERO; LANES];
@@ -76,8 +78,8 @@ fn conjugate_product<T: Scalar>(v: &[T], x: &[T]) -> T {
     sums.into_iter().fold(T::ZERO, |total, sum| total + sum)
 }
 
-/// Applies a reflector that stands below row `row` of column `column` to the columns `from` to `to`, from the
-/// left: `factor` is tau, or its conjugate for the inverse.
+/// Applies a reflector from the left to `columns`. The reflector is stored below row `row` of column
+/// `column`. `factor` is tau, or its conjugate for the inverse.
 fn apply_left<T: Scalar>(
     a: &mut Matrix<T>,
     (row, column): (usize, usize),
@@ -95,7 +97,7 @@ fn apply_left<T: Scalar>(
     }
 }
 
-/// `a = q·r` in place: `r` in the upper triangle, the reflectors of `q` below. Gives their tau.
+/// Computes `a = q·r` in place: `r` in the upper triangle, the reflectors of `q` below it. Returns their tau.
 pub(crate) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Result<Vec<T>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let mut taus = vec![T::ZERO; m.min(n)];
@@ -114,27 +116,28 @@ pub(crate) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Result<Vec<T>, Error> {
     Ok(taus)
 }
 
-/// The reflector of the rows `row` to `end` of a column, in place of all but the first one.
+/// Computes the reflector of the rows `row` to `end` of a column, and stores it in all of these rows except
+/// the first.
 fn make<T: Scalar>(a: &mut Matrix<T>, row: usize, column: usize, end: usize) -> (T::Part, T) {
     let alpha = a.get(row, column);
     reflector(alpha, &mut a.column_mut(column)[row + 1..end])
 }
 
-/// The first columns of `q`, from its reflectors.
+/// Returns the first columns of `q`, given its reflectors.
 pub(crate) fn orgqr<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let mut q = Matrix::zeros(m, n)?;
     (0..n).for_each(|i| q.set(i, i, T::one_impl()));
     for panel in panels(tau.len()).rev() {
-        // The columns before are still those of the identity there.
+        // The columns before the panel are still those of the identity in these rows.
         let columns = panel.start..n;
         Reflectors::of(a, tau, panel)?.apply(&mut q, columns, false)?;
     }
     Ok(q)
 }
 
-/// `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q` of reflectors that stand below the diagonal of `a`: from the left or from
-/// the right, and whether the inverse is meant.
+/// Returns `q·c`, `qᴴ·c`, `c·q` or `c·qᴴ` for the `q` of the reflectors stored below the diagonal of `a`.
+/// `left` selects multiplication from the left, and `inverse` selects the inverse of `q`.
 pub(crate) fn ormqr<T: Scalar>(
     a: &Matrix<T>,
     tau: &[T],
@@ -163,8 +166,9 @@ fn adjoint<T: Scalar>(a: &Matrix<T>) -> Result<Matrix<T>, Error> {
     Ok(result)
 }
 
-/// `a·p = q·r` in place, with the column of the greatest remaining length next; columns whose number is not 0
-/// come first. `columns` then says, from 1, which one each was.
+/// Computes `a·p = q·r` in place. The next column is always the one of the greatest remaining length. Columns
+/// whose number in `columns` is not 0 come first. Afterwards, `columns` contains the original number of each
+/// column, from 1.
 pub(crate) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut fixed = 0;
@@ -182,7 +186,7 @@ pub(crate) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T>
     }
     let lengths =
         |a: &Matrix<T>, row: usize| (0..n).map(|c| length(&a.column(c)[row.min(m)..])).collect::<Vec<_>>();
-    // The lengths of what is left of the columns: updated, and as they were last computed.
+    // The lengths of the remaining parts of the columns: updated, and as last computed.
     let (mut now, mut then) = (Vec::new(), Vec::new());
     let mut taus = Vec::with_capacity(m.min(n));
     for j in 0..m.min(n) {
@@ -212,7 +216,8 @@ pub(crate) fn geqp3<T: Scalar>(a: &mut Matrix<T>, columns: &mut [i32]) -> Vec<T>
     taus
 }
 
-/// Takes row `j` out of the length of column `c`; it is computed anew where that would leave too few digits.
+/// Subtracts row `j` from the length of column `c`. Recomputes the length if the subtraction would lose too
+/// many digits.
 fn shorten<T: Scalar>(a: &Matrix<T>, j: usize, c: usize, now: &mut T::Part, then: &mut T::Part) {
     let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
     if *now == zero {
@@ -236,15 +241,15 @@ fn swap_columns<T: Scalar>(a: &mut Matrix<T>, i: usize, j: usize) {
     before[i * rows..][..rows].swap_with_slice(&mut after[..rows]);
 }
 
-/// `a = q·h·qᴴ` in place with `h` zero below the first subdiagonal, for the rows and columns from `low` to `high`;
-/// the reflectors of `q` stand below that. Gives their tau.
+/// Computes `a = q·h·qᴴ` in place, with `h` zero below the first subdiagonal, for the rows and columns from
+/// `low` to `high`. The reflectors of `q` are stored below the first subdiagonal. Returns their tau.
 pub(crate) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.rows();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
     for (i, stored) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {
         let (beta, tau) = make(a, i + 1, i, high);
         *stored = tau;
-        // h from the right, on the rows above `high`: a - (a·v)·tau·vᴴ.
+        // Applies h from the right to the rows above `high`: a - (a·v)·tau·vᴴ.
         let v: Vec<T> =
             std::iter::once(T::one_impl()).chain(a.column(i)[i + 2..high].iter().copied()).collect();
         let mut product = vec![T::ZERO; high];

@@ -1,10 +1,11 @@
-//! LAPACK's routines under the names that JAX calls them by: `lapack_sgetrf_ffi` and so on, for compiled code: what
-//! they take and give is `hlo_custom_call::lapack`'s.
+//! LAPACK's routines for compiled code, under the names that JAX uses: `lapack_sgetrf_ffi` and so on.
+//! `hlo_custom_call::lapack` defines their operands and results.
 //!
-//! Every routine works on a batch of matrices, each read into working memory, computed on by one thread and
-//! written back, so that the bits are the same on any number of threads. Where LAPACK's result is unique, it is
-//! this one, conventions included (signs of reflectors, pivots, `info`). Vectors that are unique up to a factor
-//! of absolute value 1 are scaled so that their largest element is positive.
+//! Every routine works on a batch of matrices. One thread reads each matrix into working memory, computes,
+//! and writes the result back, so that the number of threads does not affect the bits. Where LAPACK's result
+//! is unique, these routines compute the same result, with the same conventions (signs of reflectors, pivots,
+//! `info`). Vectors that are unique up to a factor of absolute value 1 are scaled so that their largest
+//! element is positive.
 //!
 //! # Example
 //! The Cholesky factor of a matrix of `f64`:
@@ -35,7 +36,7 @@
 //! let a = [4.0f64, 2.0, 2.0, 5.0].map(f64::to_ne_bytes);
 //! let (mut factor, mut info) = ([[0; 8]; 4], [1; 4]);
 //! call.call_here(&[a.as_flattened()], &mut [factor.as_flattened_mut(), &mut info]).expect("they fit");
-//! // The lower triangle has the factor: [2 0; 1 2] times its transpose is the matrix.
+//! // The lower triangle contains the factor: [2 0; 1 2] times its transpose is the matrix.
 //! let [l00, _, l10, l11] = factor.map(f64::from_ne_bytes);
 //! assert_eq!(([l00, l10, l11], info), ([2.0, 1.0, 2.0], [0; 4]));
 //! ```
@@ -69,7 +70,7 @@ use hlo_runtime::{Error, Number};
 /// LAPACK's routines as targets of custom calls.
 pub const LAPACK: Routines = Routines(function);
 
-/// What makes a call.
+/// Returns the function that performs a call.
 fn function(plan: Plan) -> Result<Arc<Function>, Error> {
     match plan.element {
         ElementType::F32 => function_of::<f32>(plan),
@@ -181,7 +182,7 @@ fn compute<T: Rounded>(plan: &Plan, operands: Vec<Data<T>>) -> Result<Vec<Data<T
     })
 }
 
-/// A column of NaN for each number: what is given where there is no result.
+/// Returns a matrix of NaN, which is used if there is no result.
 fn not_a_number<T: Scalar>(rows: usize, columns: usize) -> Result<Matrix<T>, Error> {
     let mut matrix = Matrix::zeros(rows, columns)?;
     let nan = <T::Part as num_traits::Float>::nan();
@@ -189,8 +190,9 @@ fn not_a_number<T: Scalar>(rows: usize, columns: usize) -> Result<Matrix<T>, Err
     Ok(matrix)
 }
 
-/// Divides a matrix whose largest element is far from 1 by a power of two that brings it there: squares might get lost or
-/// overflow, and what is negligible has bounds in faer that do not depend on the matrix. Gives that divisor.
+/// Divides a matrix by a power of two if its largest element is far from 1, so that the largest element
+/// becomes close to 1. Otherwise squares might underflow or overflow, and faer's bounds for negligible
+/// elements do not depend on the matrix. Returns the divisor.
 fn scale<T: Scalar>(a: &mut Matrix<T>) -> T::Part {
     use num_traits::{Float, NumCast};
     let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
@@ -204,13 +206,13 @@ fn scale<T: Scalar>(a: &mut Matrix<T>) -> T::Part {
     divisor
 }
 
-/// The product with a real number.
+/// Returns the product with a real number.
 fn times<T: Scalar>(z: T, factor: T::Part) -> T {
     T::new(z.re() * factor, z.im() * factor)
 }
 
-/// The element of the largest absolute value. The first one counts of those that are largest up to a thousandth, so that
-/// rounding does not decide between equal ones.
+/// Returns the element of the largest absolute value. If several elements are within a thousandth of the
+/// largest, returns the first of them, so that rounding does not decide between equal elements.
 fn largest<T: Scalar>(values: &[T]) -> Option<T> {
     let zero = <T::Part as Number>::ZERO;
     let most = values.iter().map(|z| z.modulus()).fold(zero, num_traits::Float::max);

@@ -1,8 +1,8 @@
-//! Several reflectors as one: `h₀·h₁·… = 1 - v·t·vᴴ` with `v` of one column for each and a small upper triangle `t`, so
-//! that they are applied by products of matrices.
+//! Blocks of reflectors: `h₀·h₁·… = 1 - v·t·vᴴ`, where `v` has one column per reflector and `t` is a small
+//! upper triangle. They are applied by matrix products.
 //!
-//! Source: Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations",
-//! 1989.
+//! Source: Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder
+//! transformations", 1989.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use faer::{Accum, Par};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
-/// Reflectors that are one panel.
+/// Number of reflectors in a panel.
 const PANEL: usize = 32;
 
-/// The panels of `count` reflectors.
+/// Returns the panels of `count` reflectors.
 pub(crate) fn panels(count: usize) -> impl DoubleEndedIterator<Item = Range<usize>> {
     (0..count.div_ceil(PANEL)).map(move |i| i * PANEL..count.min((i + 1) * PANEL))
 }
@@ -30,7 +30,7 @@ pub(crate) struct Reflectors<T: Scalar> {
 }
 
 impl<T: Scalar> Reflectors<T> {
-    /// Those that stand below the diagonal of the columns `panel` of `a`.
+    /// Creates the reflectors stored below the diagonal of the columns `panel` of `a`.
     pub(crate) fn of(a: &Matrix<T>, tau: &[T], panel: Range<usize>) -> Result<Self, Error> {
         let (first, count) = (panel.start, panel.len());
         let mut v = Matrix::zeros(a.rows() - first, count)?;
@@ -43,7 +43,7 @@ impl<T: Scalar> Reflectors<T> {
         by_faer(|| {
             matmul(products.as_mut(), Accum::Replace, v.as_ref().adjoint(), v.as_ref(), one, Par::Seq);
         });
-        // Column j of t: -tau·t·(vᴴ·v) of the columns before, and tau.
+        // Column j of t is -tau·t·(vᴴ·v) of the columns before it, and tau on the diagonal.
         let mut t = Matrix::zeros(count, count)?;
         for (j, &tau) in tau[panel].iter().enumerate() {
             for i in 0..j {
@@ -55,7 +55,7 @@ impl<T: Scalar> Reflectors<T> {
         Ok(Reflectors { first, v, t })
     }
 
-    /// Applies them from the left, or their inverse, to some columns of a matrix.
+    /// Applies the reflectors, or their inverse, from the left to a range of columns of a matrix.
     pub(crate) fn apply(
         &self,
         to: &mut Matrix<T>,

@@ -1,5 +1,7 @@
-//! `gees`: Schur forms, by the QR algorithm on the Hessenberg form. Shifts, and what is negligible, are those of LAPACK's `lahqr`, by
-//! which it treats every matrix of up to 75 rows, so that eigenvalues come in the same order.
+//! `gees`: Schur forms by the QR algorithm on the Hessenberg form.
+//!
+//! The shifts and the criterion for negligible elements are those of LAPACK's `lahqr`, which LAPACK uses for
+//! every matrix of up to 75 rows. The eigenvalues therefore have the same order.
 
 mod double_shift;
 mod single_shift;
@@ -14,9 +16,12 @@ use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// `a = q·t·qᴴ`: `t` is triangular, of a real matrix but for blocks of two by two on its diagonal with equal diagonal
-/// elements, one for each pair of complex eigenvalues. Without `vectors`, `q` is not computed. What is not finite gives
-/// NaN and an `info` of 1; an `info` of 1 or more says how many eigenvalues were not found.
+/// Computes `a = q·t·qᴴ` with a triangular `t`.
+///
+/// For a real matrix, `t` also has blocks of two by two on its diagonal, one for each pair of complex
+/// eigenvalues, with equal diagonal elements. Without `vectors`, `q` is not computed. A matrix with elements
+/// that are not finite results in NaN and an `info` of 1. An `info` of 1 or more is the number of eigenvalues
+/// that were not found.
 pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Data<T>>, Error> {
     let n = a.rows();
     let divisor = scale(&mut a);
@@ -45,10 +50,11 @@ pub(crate) fn gees<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Vec<Dat
     Ok(results)
 }
 
-/// The forms `t` and `q`, of no rows if it is not wanted; or how many eigenvalues were not found.
+/// The forms `t` and `q`, or the number of eigenvalues that were not found. `q` has no rows if it was not
+/// requested.
 pub(crate) type Forms<T> = Result<[Matrix<T>; 2], i32>;
 
-/// The Schur form of a finite matrix with numbers around 1.
+/// Computes the Schur form of a finite matrix whose elements are of the order of 1.
 pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<T>, Error> {
     let n = a.rows();
     let tau = gehrd(&mut a, 0, n);
@@ -68,12 +74,12 @@ pub(crate) fn schur<T: Scalar>(mut a: Matrix<T>, vectors: bool) -> Result<Forms<
     Ok(if info == 0 { Ok([a, q]) } else { Err(info) })
 }
 
-/// The diagonal.
+/// Returns the diagonal.
 fn eigenvalues<T: Scalar>(t: &Matrix<T>) -> Vec<T> {
     (0..t.rows()).map(|i| t.get(i, i)).collect()
 }
 
-/// The real and imaginary parts of the eigenvalues of a real Schur form.
+/// Returns the real and imaginary parts of the eigenvalues of a real Schur form.
 pub(crate) fn pairs<T: Scalar>(t: &Matrix<T>) -> [Vec<T>; 2] {
     let n = t.rows();
     let mut im = vec![T::ZERO; n];
@@ -87,7 +93,7 @@ pub(crate) fn pairs<T: Scalar>(t: &Matrix<T>) -> [Vec<T>; 2] {
     [eigenvalues(t), im]
 }
 
-/// `q` of the reflectors below the first subdiagonal.
+/// Returns the `q` of the reflectors below the first subdiagonal.
 fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
     let n = a.rows();
     let mut q = Matrix::zeros(n, n)?;
@@ -106,19 +112,20 @@ fn reflectors<T: Scalar>(a: &Matrix<T>, tau: &[T]) -> Result<Matrix<T>, Error> {
     Ok(q)
 }
 
-/// How often the algorithm turns for one eigenvalue at most, for each row.
+/// Maximum number of iterations for one eigenvalue, per row of the matrix.
 const TURNS: usize = 30;
-/// At every so many turns for one eigenvalue other shifts break a cycle: at the odd ones those of the block's start, at the even ones those of
-/// its end.
+/// Number of iterations for one eigenvalue after which exceptional shifts break a cycle. At odd multiples,
+/// the shifts come from the start of the block, and at even multiples from its end.
 const EXCEPTIONAL: usize = 10;
-/// What these are: that much of the elements below the diagonal beyond the diagonal element.
+/// The exceptional shifts: the diagonal element plus this fraction of the subdiagonal elements.
 const BEYOND: f64 = 0.75;
-/// After so many turns what rounding may have made of 0 in the whole matrix is taken for 0: blocks of multiple eigenvalues can
-/// consist of rounding noise only.
+/// Number of iterations after which elements up to the rounding error of the whole matrix are considered 0.
+/// Blocks of multiple eigenvalues can consist of rounding noise only.
 const PATIENCE: usize = 20;
 
-/// Where the last block of a Hessenberg matrix's first `end` rows begins that has no negligible element below its
-/// diagonal, after so many turns; the one before it is set to 0.
+/// Returns the start of the last block in the first `end` rows of a Hessenberg matrix that has no negligible
+/// subdiagonal element. Sets the negligible element before the block to 0. `turns` is the number of
+/// iterations so far.
 fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: usize) -> usize {
     let rounding = <T::Part as Float>::epsilon() * norm * exact::<T::Part>(h.rows().max(10) as f64);
     for k in (1..end).rev() {
@@ -131,8 +138,8 @@ fn block_start<T: Scalar>(h: &mut Matrix<T>, end: usize, norm: T::Part, turns: u
     0
 }
 
-/// Whether the element below the diagonal in row `k` is, by the criterion of Ahues and Tisseur (LAPACK Working Note 122): the
-/// eigenvalues change by no more than rounding does.
+/// Checks whether the subdiagonal element in row `k` is negligible, by the criterion of Ahues and Tisseur
+/// (LAPACK Working Note 122): setting it to 0 changes the eigenvalues by no more than rounding does.
 fn is_negligible<T: Scalar>(h: &Matrix<T>, k: usize) -> bool {
     let (zero, ulp) = (<T::Part as Number>::ZERO, <T::Part as Float>::epsilon());
     let n = h.rows();
@@ -161,18 +168,19 @@ pub(crate) fn largest_size<T: Scalar>(h: &Matrix<T>) -> T::Part {
     h.values().iter().fold(<T::Part as Number>::ZERO, |most, z| Float::max(most, z.size()))
 }
 
-/// The number by a real one.
+/// Returns the number divided by a real number.
 fn divided<T: Scalar>(z: T, by: T::Part) -> T {
     T::new(z.re() / by, z.im() / by)
 }
 
-/// A quotient whose numbers may be so small that their squares are 0; the divisor is not 0.
+/// Returns a quotient of numbers that may be so small that their squares are 0. The divisor must not be 0.
 pub(crate) fn quotient<T: Scalar>(z: T, by: T) -> T {
     let size = by.size();
     divided(z, size) / divided(by, size)
 }
 
-/// Three columns from `k` on: those beyond the last one, and all of a matrix without elements, are empty.
+/// Returns three columns from `k` on. Columns beyond the last one, and all columns of a matrix without
+/// elements, are empty.
 fn columns<T: Scalar>(matrix: &mut Matrix<T>, k: usize) -> [&mut [T]; 3] {
     let height = matrix.rows();
     let rest = matrix.values_mut().get_mut(k * height..).unwrap_or_default();
@@ -182,8 +190,8 @@ fn columns<T: Scalar>(matrix: &mut Matrix<T>, k: usize) -> [&mut [T]; 3] {
     [x, y, &mut rest[..third]]
 }
 
-/// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to these columns, of the rows
-/// that the block up to `end` needs.
+/// Applies a rotation to the rows `k` and `k + 1` from column `from` on, and its inverse to the columns `k`
+/// and `k + 1`, restricted to the rows that the block up to `end` needs.
 pub(crate) fn turn<T: Scalar>(
     h: &mut Matrix<T>,
     q: &mut Matrix<T>,
@@ -205,7 +213,7 @@ pub(crate) fn turn<T: Scalar>(
     }
 }
 
-/// A number that is exact in every precision.
+/// Converts a number that is exact in every precision.
 pub(crate) fn exact<P: Float>(value: f64) -> P {
     <P as num_traits::NumCast>::from(value).unwrap_or_else(P::nan)
 }

@@ -9,8 +9,9 @@ use super::{largest, not_a_number, scale};
 use hlo_runtime::Error;
 use hlo_runtime::linalg::{Matrix, Scalar, by_faer};
 
-/// Singular values, and by `mode` no vectors (`N`), as many as values (`S`) or all (`A`). The `info` of a matrix
-/// that holds something that is not finite is -4, as LAPACK's is for NaN, and its results are NaN.
+/// Computes singular values and vectors. `mode` selects no vectors (`N`), as many vectors as values (`S`) or
+/// all vectors (`A`). If the matrix contains an element that is not finite, `info` is -4, which LAPACK
+/// returns for NaN, and the results are NaN.
 pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>, Error> {
     let (m, n) = (a.rows(), a.columns());
     let k = m.min(n);
@@ -28,7 +29,7 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     let finite = a.values().iter().all(|z| z.is_number());
     let mut info = if finite { 0 } else { -4 };
     if finite && k == 0 {
-        // Nothing determines the vectors: those of the axes.
+        // The vectors are not determined: use the unit vectors.
         for matrix in [&mut u, &mut v] {
             (0..matrix.rows().min(matrix.columns())).for_each(|i| matrix.set(i, i, T::one_impl()));
         }
@@ -71,8 +72,8 @@ pub(crate) fn gesdd<T: Scalar>(a: Matrix<T>, mode: char) -> Result<Vec<Data<T>>,
     Ok(vec![Data::Elements(a), values, Data::Elements(u), Data::Elements(vt), Data::Integers(vec![0])])
 }
 
-/// Scales vectors so that the largest element of each left one is positive; a right one goes with its left one.
-/// Those without a partner go by themselves.
+/// Scales vectors so that the largest element of each left vector is positive. The right vector gets the same
+/// factor as its left vector. Vectors without a partner are scaled separately.
 fn normalize<T: Scalar>(u: &mut Matrix<T>, v: &mut Matrix<T>, k: usize) {
     for j in 0..u.columns().max(v.columns()) {
         let own = |matrix: &Matrix<T>| {

@@ -1,4 +1,4 @@
-//! The QR algorithm with double shifts: real matrices.
+//! The QR algorithm with double shifts, for real matrices.
 
 use num_traits::Float;
 
@@ -6,10 +6,12 @@ use super::{BEYOND, EXCEPTIONAL, TURNS, block_start, columns, exact, largest_siz
 use crate::householder::reflector;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// The element above the diagonal of the block whose eigenvalues are taken for shifts that break a cycle, as a part of the one below it.
+/// The superdiagonal element of the block whose eigenvalues are the exceptional shifts, as a multiple of its
+/// subdiagonal element.
 const BESIDE: f64 = -0.4375;
 
-/// The quasi-triangular form of a real Hessenberg matrix; 0, or the number of eigenvalues that are not found.
+/// Computes the quasi-triangular form of a real Hessenberg matrix. Returns 0, or the number of eigenvalues
+/// that were not found.
 pub(super) fn triangularize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>) -> i32 {
     let norm = largest_size(h);
     let (mut end, mut turns) = (h.rows(), 0);
@@ -48,8 +50,9 @@ pub(super) fn triangularize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &
     0
 }
 
-/// Two shifts: the eigenvalues of the last two rows and columns of a block, if they are complex, or the closer one twice. The real
-/// parts, and the imaginary part of the first one.
+/// Returns two shifts: the eigenvalues of the last two rows and columns of a block if they are complex,
+/// otherwise twice the one that is closer to the last diagonal element. The result is their real parts, and
+/// the imaginary part of the first.
 fn shifts<P: Scalar<Part = P> + Float>(
     h: &Matrix<P>,
     (start, end): (usize, usize),
@@ -70,7 +73,7 @@ fn shifts<P: Scalar<Part = P> + Float>(
     if scale == P::ZERO {
         return ([P::ZERO; 2], P::ZERO);
     }
-    // Numbers around 1, whose products do not get lost.
+    // Numbers of the order of 1, whose products do not underflow.
     let [a, b, c, d] = block.map(|z| z / scale);
     let half = (a + d) / exact::<P>(2.0);
     let square: P = (a - half) * (d - half) - b * c;
@@ -83,8 +86,9 @@ fn shifts<P: Scalar<Part = P> + Float>(
     ([closer * scale; 2], P::ZERO)
 }
 
-/// The first column of `(h - s₁)·(h - s₂)`, up to a factor, and the row in which it begins: the last one before which two elements below
-/// the diagonal are small enough together for the steps to begin there.
+/// Returns the first column of `(h - s₁)·(h - s₂)`, up to a factor, and the row in which it begins. This is
+/// the last row at which the steps may begin because the two subdiagonal elements next to it are sufficiently
+/// small together.
 fn first_column<P: Scalar<Part = P> + Float>(
     h: &Matrix<P>,
     (start, end): (usize, usize),
@@ -145,8 +149,8 @@ fn reflect<P: Scalar<Part = P> + Float>(
     }
 }
 
-/// Turns two rows and columns so that the block at `k` is triangular or has equal diagonal elements and others of opposite
-/// signs.
+/// Rotates two rows and columns so that the block at `k` becomes triangular, or has equal diagonal elements
+/// and off-diagonal elements of opposite signs.
 fn standardize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>, k: usize) {
     let block = [h.get(k, k), h.get(k, k + 1), h.get(k + 1, k), h.get(k + 1, k + 1)];
     let ([a, b, c, d], (cos, sin)) = standard_form(block);
@@ -156,7 +160,7 @@ fn standardize<P: Scalar<Part = P> + Float>(h: &mut Matrix<P>, q: &mut Matrix<P>
     }
 }
 
-/// The standard form of a block `[a b; c d]`, and the rotation to it.
+/// Returns the standard form of a block `[a b; c d]`, and the rotation that produces it.
 fn standard_form<P: Scalar<Part = P> + Float>([a, b, c, d]: [P; 4]) -> ([P; 4], (P, P)) {
     let (zero, one, two) = (P::ZERO, exact::<P>(1.0), exact::<P>(2.0));
     let opposite = (b < zero) != (c < zero);
@@ -178,7 +182,7 @@ fn standard_form<P: Scalar<Part = P> + Float>([a, b, c, d]: [P; 4]) -> ([P; 4], 
         let r = Float::hypot(c, z);
         return ([d + z, b - c, zero, d - high / z * low], (z / r, c / r));
     }
-    // Complex ones, or real ones that are close: first make the diagonal elements equal.
+    // Complex eigenvalues, or close real ones: first make the diagonal elements equal.
     let sigma = b + c;
     let r = Float::hypot(sigma, a - d);
     let cos = Float::sqrt((one + Float::abs(sigma) / r) / two);

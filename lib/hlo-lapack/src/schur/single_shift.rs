@@ -1,4 +1,5 @@
-//! The QR algorithm with single shifts: complex matrices. Elements below the diagonal are kept real, as LAPACK's `lahqr` has them.
+//! The QR algorithm with single shifts, for complex matrices. Subdiagonal elements are kept real, as in
+//! LAPACK's `lahqr`.
 
 use num_complex::Complex;
 use num_traits::Float;
@@ -8,7 +9,8 @@ use crate::householder::reflector;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// The triangular form of a complex Hessenberg matrix with real elements below its diagonal; 0, or the number of eigenvalues that are not found.
+/// Computes the triangular form of a complex Hessenberg matrix with real subdiagonal elements. Returns 0, or
+/// the number of eigenvalues that were not found.
 pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> i32 {
     let norm = largest_size(h);
     let (mut end, mut turns) = (h.rows(), 0);
@@ -43,7 +45,8 @@ pub(super) fn triangularize<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>) -> 
     0
 }
 
-/// Multiplies row `i` beyond the diagonal and, by the inverse, column `i` above it by a number of absolute value 1.
+/// Multiplies row `i` to the right of the diagonal by a number of absolute value 1, and column `i` above the
+/// diagonal by its inverse.
 fn rephase<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize, factor: T) {
     for j in i + 1..h.columns() {
         let z = h.get(i, j) * factor;
@@ -54,18 +57,19 @@ fn rephase<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize, factor: T)
     q.column_mut(i).iter_mut().for_each(|z| *z *= inverse);
 }
 
-/// Makes the element below the diagonal in row `i`, the last one of a block, a positive real one, if it is not real.
+/// Makes the subdiagonal element in row `i`, the last row of a block, real and positive if it is not real.
 fn make_real<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, i: usize) {
     let below = h.get(i, i - 1);
     if below.im() == <T::Part as Number>::ZERO {
         return;
     }
     h.set(i, i - 1, T::real(below.modulus()));
-    // A number around 1, whose parts have all their digits.
+    // A number of the order of 1, whose parts have full precision.
     rephase(h, q, i, divided(below, below.size()).unphase());
 }
 
-/// After a step that began at row `k` within a block: makes the elements below the diagonal real again, which the number multiplied.
+/// Makes the subdiagonal elements real again after a step that began at row `k` within a block. The step
+/// multiplied them by `number`.
 fn rephase_rest<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), number: T) {
     let factor = number.unphase().conj();
     let below = h.get(k + 1, k) * factor.conj();
@@ -84,7 +88,8 @@ fn root<T: Scalar>(z: T) -> T {
     T::new(root.re, root.im)
 }
 
-/// The shift for the last rows of a block: the eigenvalue of the last two that is closer to the last diagonal element (Wilkinson).
+/// Returns the shift for the last rows of a block: the eigenvalue of the last two rows and columns that is
+/// closer to the last diagonal element (Wilkinson).
 fn shift<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), turns: usize) -> T {
     let (zero, i) = (<T::Part as Number>::ZERO, end - 1);
     let beyond = |k: usize| T::real(exact::<T::Part>(BEYOND) * Float::abs(h.get(k + 1, k).re()));
@@ -100,7 +105,7 @@ fn shift<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), turns: usize) -
     }
     let x = (h.get(i - 1, i - 1) - last) * T::real(exact(0.5));
     let size = Float::max(u.size(), x.size());
-    // Numbers around 1, whose squares do not get lost.
+    // Numbers of the order of 1, whose squares do not underflow.
     let (of_x, of_u) = (divided(x, size), divided(u, size));
     let y = root(of_x * of_x + of_u * of_u);
     let y = T::new(y.re() * size, y.im() * size);
@@ -111,8 +116,9 @@ fn shift<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), turns: usize) -
     last - u * quotient(u, x + if away { -y } else { y })
 }
 
-/// The first column of `h - shift`, up to a factor, and the row in which it begins: the last one before which two elements below the
-/// diagonal are small enough together for the steps to begin there.
+/// Returns the first column of `h - shift`, up to a factor, and the row in which it begins. This is the last
+/// row at which the steps may begin because the two subdiagonal elements next to it are sufficiently small
+/// together.
 fn first_column<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), shift: T) -> (usize, [T; 2]) {
     let ulp = <T::Part as Float>::epsilon();
     let mut m = end - 2;
@@ -132,9 +138,10 @@ fn first_column<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), shift: T
     }
 }
 
-/// Applies the reflector of `(1, v)` to the rows `k` and `k + 1`, and its inverse to these columns.
+/// Applies the reflector of `(1, v)` to the rows `k` and `k + 1`, and its inverse to the columns `k` and `k +
+/// 1`.
 fn reflect<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), v: T, tau: T) {
-    // The product is real, as the second element of what the reflector is made for is.
+    // The product is real because the second element of the reflected vector is real.
     let second = T::real((tau * v).re());
     for j in k..h.columns() {
         let (x, y) = (h.get(k, j), h.get(k + 1, j));
