@@ -1,5 +1,5 @@
-//! How long collectives take among devices of one process, beside a copy of as many bytes by one thread:
-//! `cargo run --release -p hlo-communicator --example bandwidth -- DEVICES`.
+//! Measures the time of collectives among devices of one process, compared with a copy of the same number of
+//! bytes by one thread: `cargo run --release -p hlo-communicator --example bandwidth -- DEVICES`.
 
 use hlo_communicator::{Communicator, Failure, Member, Options, Process, Reduced, Table, collective};
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const SITE: usize = 0;
 
-/// The time of one round, of as many as fit a fifth of a second.
+/// Returns the average time of a round.
 fn timed(mut round: impl FnMut() -> Result<(), Failure>, rounds: usize) -> Result<Duration, Failure> {
     round()?;
     let start = Instant::now();
@@ -18,7 +18,7 @@ fn timed(mut round: impl FnMut() -> Result<(), Failure>, rounds: usize) -> Resul
     Ok(start.elapsed() / rounds as u32)
 }
 
-/// Sums of `f32`.
+/// Computes sums of `f32`.
 fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     let numbers = |bytes: &[u8]| -> *const f32 { bytes.as_ptr().cast() };
     let n = result.len() / 4;
@@ -35,11 +35,11 @@ fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The times of an all-reduce, an all-gather and an all-to-all of arrays of so many bytes.
+/// Returns the times of an all-reduce, an all-gather and an all-to-all of arrays of `bytes` bytes.
 fn measured(device: &Member<'_>, bytes: usize, rounds: usize) -> Result<[Duration; 3], Failure> {
     let devices = device.table().devices();
     let operand = vec![1f32; bytes / 4];
-    // SAFETY: numbers are bytes.
+    // SAFETY: every number can be read as bytes.
     let operand: &[u8] = unsafe { std::slice::from_raw_parts(operand.as_ptr().cast(), bytes) };
     let mut result = vec![0f32; bytes / 4];
     // SAFETY: as above.

@@ -1,12 +1,12 @@
-//! Runs of several devices through random collectives, in some of which a device ends, fails or goes elsewhere: results are
-//! checked, and every run has to end. For ThreadSanitizer (`scripts/tsan.sh`), too:
-//! `cargo run --release -p hlo-communicator --example stress -- RUNS SEED`.
+//! Runs random collectives on several devices. In some runs, a device ends, fails or calls another
+//! collective. Checks the results, and that every run ends. `scripts/tsan.sh` also runs it under
+//! ThreadSanitizer: `cargo run --release -p hlo-communicator --example stress -- RUNS SEED`.
 
 use hlo_communicator::{Communicator, Failure, Member, Options, Process, Reduced, Table, collective};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 struct Numbers(u64);
 
 impl Numbers {
@@ -16,7 +16,7 @@ impl Numbers {
     }
 }
 
-/// What all devices do at a step, but for one that breaks off.
+/// A step of all devices, except for one that breaks off.
 #[derive(Clone, Copy)]
 struct Step {
     site: usize,
@@ -41,7 +41,7 @@ fn add(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does a step and checks what it gives.
+/// Runs a step and checks its results.
 fn step(device: &Member<'_>, number: usize, step: Step) -> Result<(), Failure> {
     let own = device.device();
     let Some((group, place)) = device.table().place(step.site, own) else { return Ok(()) };
@@ -94,7 +94,7 @@ fn main() {
         let steps: Vec<Step> = (0..10 + numbers.below(30))
             .map(|_| Step { site: numbers.below(2), kind: numbers.below(4), elements: numbers.below(700) })
             .collect();
-        // In every other run a device breaks off somewhere.
+        // In every other run, one device breaks off at some step.
         let breaks =
             (run % 2 == 1).then(|| (numbers.below(devices), numbers.below(steps.len()), numbers.below(3)));
         let options = Options { timeout: Duration::from_secs(30), ..Options::default() };
@@ -116,7 +116,8 @@ fn main() {
             Ok(_) => done += 1,
             Err((device, failure)) => {
                 let message = failure.to_string();
-                // Who goes elsewhere may meet the others at a later step there, with what is of an earlier one.
+                // A device at another collective may meet the others at a later step there, with the values
+                // of an earlier one.
                 let is_wrong = message.contains("WRONG") && breaks.is_none_or(|(_, _, how)| how != 2);
                 if is_wrong || message.contains("waited") || breaks.is_none() {
                     eprintln!("run {run}, device {device}: {message}");

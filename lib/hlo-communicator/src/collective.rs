@@ -1,19 +1,20 @@
-//! The collectives of the operation semantics, on [`Communicator::exchange`]. All work on bytes: arrays lie row-major, or
-//! otherwise so that the dimension which is put together or cut is the outermost.
+//! The collectives of the operation semantics, based on [`Communicator::exchange`]. All work on bytes. Arrays
+//! are row-major, or have another layout in which the dimension that is joined or split is the outermost.
 //!
-//! A device that is in no group neither gives nor gets anything; its results stay as they are.
+//! A device that is in no group neither sends nor receives. Its results are not changed.
 
 use crate::{Combine, Communicator, Failure, Parts, Reduced};
 use std::ops::Range;
 
-/// Up to so many bytes each device combines everything for itself: to hand on what others need would take longer.
+/// Maximum size in bytes of an array that each device combines completely. For such an array, exchanging
+/// partial results would take longer.
 pub(crate) const SMALL: usize = 4096;
-/// So many bytes are combined, and copied to the other devices, at a time: they are in the cache still.
+/// Number of bytes that are combined and copied to the other devices at a time, while they are in the cache.
 pub(crate) const CHUNK: usize = 1 << 15;
-/// Shares begin at multiples of a cache line, so that no two devices write the same.
+/// Shares begin at multiples of a cache line, so that two devices never write the same line.
 const LINE: usize = 64;
 
-/// Copies bytes that have to be as many.
+/// Copies bytes. Fails if the sizes differ.
 fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), Failure> {
     if from.len() != to.len() {
         return Err(format!("{what}: {} bytes were sent, {} are expected", from.len(), to.len()).into());
@@ -22,19 +23,19 @@ fn fill(what: &str, from: &[u8], to: &mut [u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The group of this device at a collective, and its place there.
+/// Returns the size of this device's group at a collective, and its position in the group.
 fn place(comm: &dyn Communicator, site: usize) -> Option<(usize, usize)> {
     let (group, place) = comm.table().place(site, comm.device())?;
     Some((group.len(), place))
 }
 
-/// The bytes of one member's piece, where pieces of all members lie one after the other.
+/// Returns the byte range of one member's piece in an array of the pieces of all members.
 fn piece(whole: usize, members: usize, member: usize) -> Range<usize> {
     let bytes = whole / members;
     member * bytes..(member + 1) * bytes
 }
 
-/// Puts a part of what the members have sent together, one after the other.
+/// Joins a part that all members have sent, in the order of the members.
 fn join(
     name: &str,
     members: usize,
@@ -49,10 +50,10 @@ fn join(
     Ok(())
 }
 
-/// `all-gather` (semantics, "AllGather"): each result is the operands of all members, one after the other.
+/// `all-gather` (semantics, "AllGather"): each result is the concatenation of the operands of all members.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; operands of other sizes.
+/// Those of [`Communicator::exchange`], or the operands have different sizes.
 pub fn all_gather(
     comm: &dyn Communicator,
     site: usize,
@@ -67,11 +68,11 @@ pub fn all_gather(
     })
 }
 
-/// `all-to-all` (semantics, "AllToAll") along a dimension: the operand is cut into a piece for each member, and the result
-/// is the pieces for this one, one after the other.
+/// `all-to-all` (semantics, "AllToAll") along a dimension: the operand is split into one piece per member,
+/// and the result is the concatenation of the pieces for this member.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; operands of other sizes.
+/// Those of [`Communicator::exchange`], or the operands have different sizes.
 pub fn all_to_all(
     comm: &dyn Communicator,
     site: usize,
@@ -84,10 +85,10 @@ pub fn all_to_all(
     comm.exchange(site, 1, &outgoing, &mut |incoming| join(name, members, incoming, 0, result))
 }
 
-/// `all-to-all` of a tuple: an operand for each member, and a result from each.
+/// `all-to-all` of a tuple: one operand for each member, and one result from each.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; operands of other sizes.
+/// Those of [`Communicator::exchange`], or the operands have different sizes.
 pub fn all_to_all_tuple(
     comm: &dyn Communicator,
     site: usize,
@@ -104,11 +105,11 @@ pub fn all_to_all_tuple(
     })
 }
 
-/// `collective-broadcast` (semantics, "CollectiveBroadcast"): each value of the member that its root names. There is a
-/// root for each value, or one for all.
+/// `collective-broadcast` (semantics, "CollectiveBroadcast"): each value of the member that its root names.
+/// There is one root per value, or one for all values.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; a value without a root, or a root that is no member.
+/// Those of [`Communicator::exchange`], a value without a root, or a root that is not a member.
 pub fn broadcast(
     comm: &dyn Communicator,
     site: usize,
@@ -137,13 +138,13 @@ pub fn broadcast(
     })
 }
 
-/// `collective-permute` (semantics, "CollectivePermute"): what the device that has this one as its target sends. Returns
-/// whether there is one: if not, the results stay as they are.
+/// `collective-permute` (semantics, "CollectivePermute"): receives the values of the device whose target is
+/// this device. Returns whether there is such a device. If not, the results are not changed.
 ///
-/// `target` and `source` are the devices that this one sends to and gets values from.
+/// `target` and `source` are the devices that this one sends to and receives from.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; operands of other sizes.
+/// Those of [`Communicator::exchange`], or the operands have different sizes.
 pub fn permute(
     comm: &dyn Communicator,
     site: usize,
@@ -163,11 +164,11 @@ pub fn permute(
     Ok(source.is_some())
 }
 
-/// `reduce-scatter` (semantics, "ReduceScatter"): each operand is cut into a piece for each member; the result is the
-/// combination of all members' pieces for this one, in the order of the group.
+/// `reduce-scatter` (semantics, "ReduceScatter"): each operand is split into one piece per member. The result
+/// is the combination of all members' pieces for this member, in the order of the group.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; operands of other sizes; what `combine` says.
+/// Those of [`Communicator::exchange`], operands of different sizes, or the error of `combine`.
 pub fn reduce_scatter(
     comm: &dyn Communicator,
     site: usize,
@@ -183,10 +184,10 @@ pub fn reduce_scatter(
     })
 }
 
-/// Combines each part of what all members have sent.
+/// Combines each part that all members have sent.
 ///
 /// # Errors
-/// A part has another size than its result; what `combine` says.
+/// A part has another size than its result, or `combine` returns an error.
 pub fn combined(
     name: &str,
     members: usize,
@@ -208,30 +209,33 @@ pub fn combined(
     Ok(())
 }
 
-/// The rows that a `ragged-all-to-all` moves.
+/// The rows that a `ragged-all-to-all` transfers.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// The array that rows are taken from.
+    /// The array that rows are read from.
     pub input: &'a [u8],
-    /// The rows that it has, and those of the output.
+    /// The number of rows of the input and of the output.
     pub counts: [usize; 2],
-    /// The bytes of a row.
+    /// Number of bytes of a row.
     pub row_bytes: usize,
-    /// Where the pieces begin in `input`, in rows: as many pieces for each member, member by member.
+    /// The start rows of the pieces in `input`, member by member, with the same number of pieces for each
+    /// member.
     pub input_offsets: &'a [i64],
-    /// How many rows the pieces have.
+    /// The number of rows of each piece.
     pub send_sizes: &'a [i64],
-    /// Where the pieces go in the member's output.
+    /// The start rows of the pieces in the member's output.
     pub output_offsets: &'a [i64],
-    /// How many rows come from each member, piece by piece.
+    /// The number of rows received from each member, piece by piece.
     pub receive_sizes: &'a [i64],
 }
 
-/// `ragged-all-to-all` (semantics, "RaggedAllToAll"): each member sends pieces of its input to each, and says where they go in
-/// the output there. `output` holds this device's own at first; what is not replaced stays.
+/// `ragged-all-to-all` (semantics, "RaggedAllToAll"): each member sends pieces of its input to each member,
+/// and specifies their positions in the output there. `output` initially contains this device's own values.
+/// Rows that no piece replaces are not changed.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; a piece does not lie within its array, or has another size than the receiver says.
+/// Those of [`Communicator::exchange`], a piece that is not within its array, or a piece whose size differs
+/// from the size that the receiver specifies.
 pub fn ragged_all_to_all(
     comm: &dyn Communicator,
     site: usize,
@@ -246,7 +250,7 @@ pub fn ragged_all_to_all(
         within(name, "the send size", n, size, source)?;
         within(name, "the input offset", n, from, source - size as usize)?;
     }
-    // Two parts a piece: where it goes and how many rows it has, and these.
+    // Two parts per piece: a header with its position and number of rows, and the rows.
     let headers: Vec<[u8; 16]> =
         rows.output_offsets.iter().zip(rows.send_sizes).map(|(&to, &size)| header(to, size)).collect();
     let outgoing = |member: usize, part: usize| -> &[u8] {
@@ -279,7 +283,7 @@ pub fn ragged_all_to_all(
     })
 }
 
-/// Where a piece goes, and how many rows it has.
+/// Returns the header of a piece: its position and its number of rows.
 fn header(to: i64, size: i64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&to.to_le_bytes());
@@ -292,14 +296,14 @@ fn read_header(bytes: &[u8]) -> Option<(i64, i64)> {
     Some((number(bytes.get(..8)?)?, number(bytes.get(8..)?)?))
 }
 
-/// Checks that a number of piece `n` is not more than the rows that there are.
+/// Checks that a number of piece `n` is at most the number of rows.
 fn within(name: &str, what: &str, n: usize, number: i64, rows: usize) -> Result<usize, Failure> {
     let fits = usize::try_from(number).ok().filter(|&number| number <= rows);
     fits.ok_or_else(|| format!("{name}: {what} {number} of piece {n} is not within the {rows} rows").into())
 }
 
-/// The bytes of an array that the member at a place combines for all: whole elements, and whole cache lines if these hold
-/// whole elements.
+/// Returns the byte range of an array that the member at a position combines for all members. It consists of
+/// whole elements, and of whole cache lines if these contain whole elements.
 pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place: usize) -> Range<usize> {
     let unit = LINE.max(element_bytes);
     let share = bytes.div_ceil(unit).div_ceil(members.max(1)) * unit;
@@ -307,12 +311,13 @@ pub(crate) fn share_of(bytes: usize, element_bytes: usize, members: usize, place
     begin..share.saturating_mul(place + 1).min(bytes)
 }
 
-/// [`Communicator::all_reduce`] by exchanges, for communicators that have nothing better: each member combines its share of
-/// the elements and hands it to all; of small arrays each combines everything for itself. The bits are those of any other
-/// way, for every element is combined by itself, in the order of the group.
+/// Implements [`Communicator::all_reduce`] by exchanges, for communicators without a better implementation.
+/// Each member combines its share of the elements and sends the result to all members. Small arrays are
+/// combined completely by each member. The bits are the same in both cases, because each element is combined
+/// separately, in the order of the group.
 ///
 /// # Errors
-/// As [`Communicator::exchange`]; a member has arrays of other sizes; what `combine` says.
+/// Those of [`Communicator::exchange`], arrays of another size at a member, or the error of `combine`.
 pub fn all_reduce(
     comm: &dyn Communicator,
     site: usize,
@@ -355,7 +360,7 @@ pub fn all_reduce(
     if bytes <= SMALL || members == 1 {
         return Ok(());
     }
-    // Sent from copies: what the others have combined is written beside them.
+    // Sends copies, because the results of the other members are written to the same array.
     let combined: Vec<Vec<u8>> =
         arrays.iter().zip(&shares[own]).map(|(a, share)| a.result[share.clone()].to_vec()).collect();
     let outgoing = |member: usize, part: usize| if member == own { &[][..] } else { &combined[part][..] };

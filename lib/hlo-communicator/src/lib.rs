@@ -1,17 +1,19 @@
-//! How the devices that run a program exchange data.
+//! Communication between the devices that run a program.
 //!
-//! Each device runs the same program, on a thread of its own or in another process. Where it comes to a collective, it
-//! asks its [`Communicator`], which knows the other devices of its group: [`Communicator::exchange`] hands bytes from each
-//! to each, and what the operations of the semantics are made of that is in [`collective`]. Engines know nothing else of
-//! other devices, and a communicator knows neither the IR nor an engine: a collective is a number in a [`Table`].
+//! Each device runs the same program, on its own thread or in another process. At a collective, it calls its
+//! [`Communicator`], which connects it to the other devices of its group. [`Communicator::exchange`]
+//! transfers bytes from each device to each other device. The collectives of the operation semantics are
+//! built on it in [`collective`]. Engines access other devices only through these interfaces. A communicator
+//! depends neither on the IR nor on an engine: a collective is a number in a [`Table`].
 //!
-//! [`Process`] connects devices that are threads of one process. They see each other's memory, so that nothing is copied
-//! but from operands to results. Where the devices of a program are is a [`World`]: all in one process ([`InProcess`]), or
-//! each process of a job with some of them.
+//! [`Process`] connects devices that are threads of one process. They access each other's memory, so that
+//! data is only copied from operands to results. A [`World`] determines where the devices of a program are:
+//! all in one process ([`InProcess`]), or distributed over the processes of a job.
 //!
-//! Two promises: results do not depend on which device comes first (values are combined in the order of the group), and
-//! nobody waits for ever: a device that ends, fails, comes to another collective, or does not come in time, is an error
-//! that names it, on all devices.
+//! The communication has two guarantees. First, results do not depend on the order in which devices arrive,
+//! because values are combined in the order of the group. Second, no device waits forever. If a device ends,
+//! fails, arrives at another collective or does not arrive in time, all devices report an error that names
+//! it.
 //!
 //! # Example
 //! ```
@@ -44,18 +46,18 @@ pub use world::{Body, InProcess, World, caught, listed, on_threads, run_in};
 
 use std::fmt;
 
-/// The bytes that a device may have sent to itself on a channel beyond the first value, before it receives any. As nothing can
-/// wait for it, more of them are an error.
+/// Maximum number of bytes that a device may have sent to itself on a channel, not counting the first value,
+/// before it receives any. A device cannot wait for itself, so that more bytes are an error.
 pub const MAX_OWN_UNDER_WAY: usize = 1 << 30;
 
-/// Why a device can't go on.
+/// The reason why a device cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// What is wrong, in words that name the collective and the devices.
+    /// This device failed. The message names the collective and the devices.
     Here(String),
-    /// Another device has failed, which says why.
+    /// Another device failed. Its failure contains the reason.
     Elsewhere,
-    /// The run was told to end.
+    /// The run was stopped.
     Stopped,
 }
 
@@ -77,9 +79,10 @@ impl From<String> for Failure {
     }
 }
 
-/// What a device hands to each member of its group, or got from each: a list of parts of any sizes.
+/// The parts that a device hands to each member of its group, or received from each: a list of byte arrays of
+/// any size.
 pub trait Parts<'a>: Sync {
-    /// Part number `part` for, or from, the member at this place in the group.
+    /// Returns part number `part` for, or from, the member at this position in the group.
     fn part(&self, member: usize, part: usize) -> &'a [u8];
 }
 
@@ -89,37 +92,38 @@ impl<'a, F: Fn(usize, usize) -> &'a [u8] + Sync> Parts<'a> for F {
     }
 }
 
-/// An array that all members have, and where the combination of all of them goes.
+/// An array that all members have, and the location of the combined result.
 #[derive(Debug)]
 pub struct Reduced<'a> {
-    /// This device's elements.
+    /// The elements of this device.
     pub operand: &'a [u8],
-    /// As many bytes.
+    /// The result, with the same number of bytes.
     pub result: &'a mut [u8],
-    /// The bytes of an element, a power of two.
+    /// Number of bytes of an element, a power of two.
     pub element_bytes: usize,
 }
 
-/// Combines elements at the same places in arrays, one of each member in the group's order, and writes the results. The
-/// first argument is the number of the array in the list that is reduced.
+/// Combines elements at the same positions of arrays, one array per member in the group's order, and writes
+/// the results. The first argument is the index of the array in the reduced list.
 pub type Combine<'a> = dyn FnMut(usize, &[&[u8]], &mut [u8]) -> Result<(), Failure> + 'a;
 
-/// One device's end of the communication between all.
+/// The interface of one device to all other devices.
 ///
-/// A *site* is the number of a collective in the program's [`Table`]. All members of a group have to come to the same
-/// sites in the same order.
+/// A *site* is the number of a collective in the program's [`Table`]. All members of a group must call the
+/// same sites in the same order.
 pub trait Communicator: Send + Sync {
-    /// The collectives of the program.
+    /// Returns the collectives of the program.
     fn table(&self) -> &Table;
 
-    /// The number of the device.
+    /// Returns the number of the device.
     fn device(&self) -> usize;
 
-    /// Hands `parts` parts to each member of the group, itself included, and shows what the members have handed to this
-    /// device while `incoming` runs.
+    /// Hands `parts` parts to each member of the group, including itself. Calls `incoming` with the parts
+    /// that the members have handed to this device.
     ///
     /// # Errors
-    /// A member is not there in time, has ended or failed, or is somewhere else in the program; what `incoming` says.
+    /// A member does not arrive in time, has ended or failed, or is at another collective; or `incoming`
+    /// returns an error.
     fn exchange(
         &self,
         site: usize,
@@ -128,11 +132,11 @@ pub trait Communicator: Send + Sync {
         incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure>;
 
-    /// Combines arrays of all members of the group, element by element in the order of the group, so that all have the
-    /// result.
+    /// Combines arrays of all members of the group, element by element in the order of the group. All members
+    /// receive the result.
     ///
     /// # Errors
-    /// As [`Communicator::exchange`]; what `combine` says.
+    /// Those of [`Communicator::exchange`], or the error of `combine`.
     fn all_reduce(
         &self,
         site: usize,
@@ -140,14 +144,15 @@ pub trait Communicator: Send + Sync {
         combine: &mut Combine<'_>,
     ) -> Result<(), Failure>;
 
-    /// Sends arrays to a device on a channel. It does not wait for the other end unless much is under way to it already.
+    /// Sends arrays to a device on a channel. Only waits for the receiver if much data is already in transit
+    /// to it.
     ///
     /// # Errors
-    /// Another device has failed; the receiver does not receive in time, or has ended.
+    /// Another device has failed, or the receiver has ended or does not receive in time.
     fn send(&self, channel: Option<i64>, to: usize, arrays: Vec<Vec<u8>>) -> Result<(), Failure>;
 
-    /// Receives what a device has sent to this one on a channel, the first that was not received yet. `name` is what
-    /// waits, for messages.
+    /// Receives the first arrays that a device sent to this one on a channel and that were not received yet.
+    /// `name` describes the waiting operation in messages.
     ///
     /// # Errors
     /// The sender does not send in time, has ended or failed.

@@ -1,13 +1,14 @@
-//! What devices have sent to each other and nobody has received yet.
+//! Values that devices have sent to each other and that are not received yet.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a receiver sleeps at most before it looks whether there is still somebody to wait for.
+/// Maximum time that a receiver sleeps before it checks again whether it should wait.
 const NAP: Duration = Duration::from_millis(10);
 
-/// The bytes that may be under way from one device to another on a channel. A sender that runs ahead waits for its receiver.
+/// Maximum number of bytes in transit from one device to another on a channel. A faster sender waits for its
+/// receiver.
 pub(crate) const MAX_UNDER_WAY: usize = 64 << 20;
 
 /// A channel, a sender and a receiver.
@@ -20,25 +21,26 @@ type Value = Vec<Vec<u8>>;
 #[derive(Default)]
 struct Letters {
     values: VecDeque<Value>,
-    /// The bytes of all of them.
+    /// Total number of bytes of the values.
     bytes: usize,
 }
 
-/// All that is under way.
+/// All values in transit.
 #[derive(Default)]
 pub(crate) struct Mail {
     boxes: Mutex<HashMap<Address, Letters>>,
     news: Condvar,
 }
 
-/// Returns the bytes of a value.
+/// Returns the number of bytes of a value.
 fn bytes(value: &Value) -> usize {
     value.iter().map(Vec::len).sum()
 }
 
 impl Mail {
-    /// Sends a value. Waits while more than [`MAX_UNDER_WAY`] bytes would be under way to the address; the first value
-    /// always fits. While it waits, it asks `gives_up` now and then why not to wait any longer.
+    /// Sends a value. Waits while more than [`MAX_UNDER_WAY`] bytes would be in transit to the address. A
+    /// value is always accepted if no other is in transit. While waiting, calls `gives_up` from time to time,
+    /// which returns a reason to stop waiting.
     pub(crate) fn send<E>(
         &self,
         address: Address,
@@ -64,12 +66,12 @@ impl Mail {
         Ok(())
     }
 
-    /// The first value that was sent and not received yet. `gives_up` is asked now and then, while there is none, why
-    /// not to wait any longer.
+    /// Returns the first value that was sent and not received yet. While there is none, calls `gives_up` from
+    /// time to time, which returns a reason to stop waiting.
     pub(crate) fn receive<E>(&self, address: Address, gives_up: impl Fn() -> Option<E>) -> Result<Value, E> {
         let mut boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            // Asked before: whoever ends has sent all before that.
+            // Evaluated before looking for a value: a device that has ended sent all of its values before.
             let reason = gives_up();
             let from = boxes.get_mut(&address);
             if let Some((from, value)) = from.and_then(|b| b.values.pop_front().map(|value| (b, value))) {
@@ -85,14 +87,14 @@ impl Mail {
         }
     }
 
-    /// Where something lies that nobody has received.
+    /// Returns an address with values that were not received, and their number.
     pub(crate) fn left(&self) -> Option<(Address, usize)> {
         let boxes = self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
         let full = boxes.iter().filter(|(_, b)| !b.values.is_empty());
         full.map(|(&address, b)| (address, b.values.len())).min()
     }
 
-    /// Wakes those who wait: something has changed.
+    /// Wakes the waiting devices because something has changed.
     pub(crate) fn tell(&self) {
         drop(self.boxes.lock().unwrap_or_else(PoisonError::into_inner));
         self.news.notify_all();

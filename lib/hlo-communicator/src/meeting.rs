@@ -1,74 +1,79 @@
-//! Where the members of a group meet: each offers something, all look at what the others offer, and nobody goes before
-//! all have looked.
+//! The rendezvous of the members of a group. Each member offers a value, all members read the others' offers,
+//! and no member leaves before all have read them.
 //!
-//! A member that fails goes at once, but for those who may be looking at what it offers: whoever is about to look first
-//! says so, then sees whether somebody has failed ([`Seat::looking`]).
+//! A member that fails leaves immediately, except that it waits for members that may be reading its offer. A
+//! member announces that it is about to read, and then checks whether another member has failed
+//! ([`Seat::looking`]).
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a sleeper sleeps at most before it looks whether there is still somebody to wait for.
+/// Maximum time that a member sleeps before it checks again whether it should wait.
 const NAP: Duration = Duration::from_millis(10);
 
-/// Why waiting ended before everybody was there.
+/// The reason why waiting ended before all members arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended<E> {
-    /// Somebody has failed.
+    /// Another member failed.
     Failed,
-    /// Whoever waits gives up, and why.
+    /// The waiting member gave up for this reason.
     GaveUp(E),
 }
 
-/// Why not to wait any longer for the members at some places, in a round or at its end.
+/// Returns the reason to stop waiting for the members at some positions, in a round or at its end.
 type GivesUp<'a, E> = dyn Fn(&[usize], Option<u64>) -> Option<E> + 'a;
 
-/// What a member looks at while it waits.
+/// The settings and callbacks of a member that waits.
 pub(crate) struct Patience<'a, E> {
-    /// How often it looks before it sleeps.
+    /// Number of polls before the member sleeps.
     pub(crate) spins: u32,
-    /// True once somebody has failed.
+    /// Returns whether a member has failed.
     pub(crate) failed: &'a dyn Fn() -> bool,
-    /// Hears how long it took until all members were there.
+    /// Called with the time until all members had arrived.
     pub(crate) waited: &'a dyn Fn(Duration),
-    /// Why not to wait any longer for the members at these places; asked now and then. With the number of the round while
-    /// they have not come, without while they have not left.
+    /// Called from time to time with the positions of missing members. Returns the reason to stop waiting, if
+    /// there is one. The round is given while the members have not arrived, and `None` while they have not
+    /// left.
     pub(crate) gives_up: &'a GivesUp<'a, E>,
 }
 
-/// The place of a member. Each has cache lines of its own.
+/// The state of a member, on cache lines of its own.
 #[repr(align(128))]
 struct Seat<T> {
-    /// The last round that the member has come to.
+    /// The last round that the member has arrived at.
     arrived: AtomicU64,
-    /// The last round in which it has begun to look at what others offer.
+    /// The last round in which the member began to read the others' offers.
     looking: AtomicU64,
-    /// The last round in which it is done.
+    /// The last round that the member has finished.
     left: AtomicU64,
-    /// What it offers: written by it before it arrives, read by others between `arrived` and `left`.
+    /// The member's offer. The member writes it before it arrives. Others read it between `arrived` and
+    /// `left`.
     offer: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: an offer is written by the owner of its seat while nobody looks at it, see `meet`; all else is atomic.
+// SAFETY: the owner of a seat writes its offer while no other member reads it, see `meet`. All other fields
+// are atomic.
 unsafe impl<T: Send + Sync> Sync for Seat<T> {}
 
-/// The meeting place of a group.
+/// The rendezvous of a group.
 pub(crate) struct Meeting<T> {
     seats: Box<[Seat<T>]>,
-    /// How many members sleep.
+    /// Number of sleeping members.
     sleepers: AtomicUsize,
     lock: Mutex<()>,
     news: Condvar,
 }
 
-/// What the members of a meeting offer.
+/// The offers of the members at a rendezvous.
 pub(crate) struct Offers<'a, T>(&'a [Seat<T>]);
 
 impl<T> Offers<'_, T> {
-    /// What the member at a place offers.
+    /// Returns the offer of the member at a position.
     pub(crate) fn of(&self, place: usize) -> Option<&T> {
-        // SAFETY: these exist between the arrival of all members and the looker's leaving, when nobody writes.
+        // SAFETY: the offers exist from the arrival of all members until the reader leaves. During this time
+        // nobody writes them.
         unsafe { (*self.0[place].offer.get()).as_ref() }
     }
 }
@@ -89,10 +94,11 @@ impl<T> Meeting<T> {
         }
     }
 
-    /// Offers something, waits for all members, and looks at what they offer. `fail` is called before this member goes
-    /// without the others: from then on `patience.failed` is true for all.
+    /// Offers a value, waits for all members, and calls `look` to read their offers. `fail` is called before
+    /// this member leaves without the others. From then on, `patience.failed` must return true for all
+    /// members.
     ///
-    /// Only the member at `place` may call this for it, once at a time.
+    /// Only the member at `place` may call this, and only one call at a time.
     pub(crate) fn meet<R, E>(
         &self,
         place: usize,
@@ -103,7 +109,8 @@ impl<T> Meeting<T> {
     ) -> Result<R, Ended<E>> {
         let seat = &self.seats[place];
         let round = seat.arrived.load(Ordering::Relaxed) + 1;
-        // SAFETY: all members have left the round before, or this one has waited for those who looked.
+        // SAFETY: either all members have left the previous round, or this member has waited for those that
+        // were reading.
         unsafe { *seat.offer.get() = Some(offer) };
         seat.arrived.store(round, Ordering::SeqCst);
         self.tell();
@@ -130,14 +137,14 @@ impl<T> Meeting<T> {
             fail();
             self.withdraw(place, round);
         }
-        // SAFETY: nobody looks any more.
+        // SAFETY: no member reads the offer any more.
         unsafe { *seat.offer.get() = None };
         let result = outcome?;
         end.map(|()| result)
     }
 
-    /// Waits for those who may look at what this member offers. Whoever has not said so yet will see that somebody has
-    /// failed before it looks. Looking does not wait for anybody.
+    /// Waits for members that may be reading this member's offer. A member that has not announced reading
+    /// will see that another member has failed before it reads. Reading does not wait for anything.
     fn withdraw(&self, place: usize, round: u64) {
         let others = self.seats.iter().enumerate().filter(|&(p, _)| p != place);
         for (_, other) in others {
@@ -147,7 +154,7 @@ impl<T> Meeting<T> {
         }
     }
 
-    /// Waits until something is so of all seats.
+    /// Waits until a condition holds for all seats.
     fn wait<E>(
         &self,
         patience: &Patience<'_, E>,
@@ -181,16 +188,16 @@ impl<T> Meeting<T> {
         outcome
     }
 
-    /// The places of the members that have not come to a round.
+    /// Returns the positions of the members that have not arrived at a round.
     pub(crate) fn missing(&self, round: u64) -> impl Iterator<Item = usize> + '_ {
         let has_come = move |place: &usize| self.seats[*place].arrived.load(Ordering::SeqCst) >= round;
         (0..self.seats.len()).filter(move |place| !has_come(place))
     }
 
-    /// Wakes those who sleep: something has changed.
+    /// Wakes the sleeping members because something has changed.
     pub(crate) fn tell(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            // Whoever has looked and not slept yet holds the lock.
+            // A member that has polled and does not sleep yet holds the lock.
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.news.notify_all();
         }

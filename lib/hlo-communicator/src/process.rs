@@ -11,44 +11,45 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a device looks for the others before it sleeps, while each has a core of its own.
+/// Number of times that a device polls for the others before it sleeps, if each device has its own core.
 const SPINS: u32 = 20_000;
-/// As many, if there are more devices than cores.
+/// The same number if there are more devices than cores.
 const FEW_SPINS: u32 = 100;
-/// How long a device waits for the others unless told otherwise.
+/// Default time that a device waits for the others.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Who looks after the devices of a run.
+/// Observes the devices of a run and can stop them.
 pub trait Observer: Sync {
-    /// Where in the program a device is, for messages; `None` if that is not known.
+    /// Returns the current position of a device in the program, for messages, or `None` if it is unknown.
     fn position(&self, _device: usize) -> Option<String> {
         None
     }
 
-    /// True once a device shall wait no longer.
+    /// Returns whether a device must stop waiting.
     fn is_stopped(&self, _device: usize) -> bool {
         false
     }
 
-    /// Hears how long a device has waited for others in a collective, by what messages call that.
+    /// Called with the time that a device has waited for others in a collective. `_name` is the collective's
+    /// name in messages.
     fn waited(&self, _device: usize, _name: &str, _time: Duration) {}
 
-    /// Hears that a device has failed, once: the others are of no use any more.
+    /// Called once if a device fails. The other devices cannot continue.
     fn failed(&self) {}
 }
 
-/// Nobody looks after the devices.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// How devices wait for each other.
+/// Options for waiting, and for the threads of devices.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How long a device waits for the others in a collective before that is an error.
+    /// Maximum time that a device waits for the others in a collective. A longer wait is an error.
     pub timeout: Duration,
-    /// Who looks after them.
+    /// The observer of the devices.
     pub observer: &'a dyn Observer,
     /// The stack of each device's thread, in bytes.
     pub stack: usize,
@@ -66,7 +67,7 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// What a device is doing.
+/// The state of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum State {
@@ -74,7 +75,7 @@ enum State {
     Finished = 1,
 }
 
-/// What a device offers at a meeting.
+/// The data that a device offers at a rendezvous.
 struct Offer {
     site: usize,
     what: Offered,
@@ -82,9 +83,9 @@ struct Offer {
 
 #[derive(Clone, Copy)]
 enum Offered {
-    /// So many parts for each member.
+    /// The number of parts for each member, and the parts.
     Parts(usize, *const dyn Parts<'static>),
-    /// Arrays to combine, and where the results go.
+    /// Arrays to combine, and the locations of the results.
     Arrays(*const [Shared]),
 }
 
@@ -97,7 +98,8 @@ struct Shared {
     element_bytes: usize,
 }
 
-// SAFETY: what is pointed to is `Sync`, or written in disjoint shares; it lives while the offer may be looked at.
+// SAFETY: the pointers refer to data that is `Sync` or that is written in disjoint shares. The data lives as
+// long as the offer may be read.
 unsafe impl Send for Offer {}
 // SAFETY: as above.
 unsafe impl Sync for Offer {}
@@ -105,20 +107,21 @@ unsafe impl Sync for Offer {}
 /// One run of a program on devices that are threads of this process.
 pub struct Process<'a> {
     table: Arc<Table>,
-    /// One for each different group.
+    /// One rendezvous for each distinct group.
     meetings: Vec<Meeting<Offer>>,
     states: Vec<AtomicU8>,
     failed: AtomicBool,
-    /// The first failure, and whose it is.
+    /// The first failure, and its device.
     failure: Mutex<Option<(usize, Failure)>>,
     mail: Mail,
-    /// What devices that sleep wait for in meetings. None of these comes anywhere while this is locked.
+    /// The rendezvous that each sleeping device waits for. No such device arrives at a rendezvous while this
+    /// is locked.
     waiting: Mutex<Vec<Option<Waiting>>>,
     options: Options<'a>,
     spins: u32,
 }
 
-/// What a device waits for that others come to.
+/// The rendezvous that a device waits for.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     site: usize,
@@ -141,7 +144,7 @@ pub struct Member<'p> {
 }
 
 impl<'a> Process<'a> {
-    /// The communication of one run of a program.
+    /// Creates the communication of one run of a program.
     pub fn new(table: Arc<Table>, options: Options<'a>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if table.devices() <= cores { SPINS } else { FEW_SPINS };
@@ -158,12 +161,13 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Runs something on all devices, each with its own of `states`, on a thread of its own (of a single device on the
-    /// caller's), and gives the results in the order of the devices.
+    /// Runs `body` on all devices, each with its own element of `states`, on a thread of its own. A single
+    /// device runs on the calling thread. Returns the results in the order of the devices.
     ///
     /// # Errors
-    /// The first failure of a device, with its number: what it returned, a panic, a thread that can't be had, or a value that
-    /// it sent and nobody received. There are not as many states as devices.
+    /// The first failure of a device, with its number. A device fails if its body returns an error or panics,
+    /// if its thread cannot be started, or if it sent a value that was not received. Also fails if the number
+    /// of states differs from the number of devices.
     pub fn run<S: Send, R: Send>(
         &self,
         states: Vec<S>,
@@ -211,13 +215,13 @@ impl<'a> Process<'a> {
         results.ok_or_else(|| (0, Failure::Here("internal error: a device has no result".into())))
     }
 
-    /// A device has come to its end.
+    /// Marks a device as finished.
     fn finish(&self, device: usize) {
         self.states[device].store(State::Finished as u8, Ordering::SeqCst);
         self.tell();
     }
 
-    /// Ends the run: all devices that wait, or will, hear of it. The first reason counts.
+    /// Ends the run. All devices that wait now or later receive an error. Only the first reason is kept.
     fn fail(&self, device: usize, failure: Failure) {
         if failure != Failure::Elsewhere {
             let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +246,7 @@ impl<'a> Process<'a> {
         self.states[device].load(Ordering::SeqCst) == State::Finished as u8
     }
 
-    /// A device, and where it is.
+    /// Returns a device's number and, if known, its position in the program.
     fn named(&self, device: usize) -> String {
         match self.options.observer.position(device) {
             Some(place) => format!("{device} (at `{place}`)"),
@@ -250,8 +254,8 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Notes what a device waits for. Why it would wait for ever, if it would: each of some devices, this one among them,
-    /// waits for another of them.
+    /// Records the rendezvous that a device waits for. Returns a failure if the device is in a deadlock, a
+    /// set of devices each of which waits for another.
     fn deadlock(&self, device: usize, waits: Waiting) -> Option<Failure> {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         all[device] = Some(waits);
@@ -279,7 +283,7 @@ impl<'a> Process<'a> {
         Some(format!("the devices diverge, and wait for each other: {}", listed(words)).into())
     }
 
-    /// Why not to wait any longer for devices.
+    /// Returns the reason to stop waiting for devices, if there is one.
     fn gives_up(&self, waiting: usize, name: &str, since: Instant, missing: &[usize]) -> Option<Failure> {
         if self.options.observer.is_stopped(waiting) {
             return Some(Failure::Stopped);
@@ -302,7 +306,7 @@ impl<'a> Process<'a> {
 }
 
 impl Member<'_> {
-    /// Meets the group of a collective.
+    /// Runs the rendezvous of a collective's group.
     fn meet(
         &self,
         site: usize,
@@ -353,7 +357,8 @@ impl Member<'_> {
         outcome.map_err(|ended| match ended {
             Ended::Failed => Failure::Elsewhere,
             Ended::GaveUp(failure) => {
-                // Told at once: those who hear of the failure first must not be the ones who say why.
+                // The failure is reported before this device returns, so that no device that merely observes
+                // it can report it as its own.
                 process.fail(self.device, failure.clone());
                 failure
             }
@@ -381,7 +386,7 @@ impl Member<'_> {
     }
 }
 
-/// What the members of a group have handed to the one at `place`.
+/// The parts that the members of a group handed to the member at `place`.
 struct Received<'a> {
     offers: &'a Offers<'a, Offer>,
     place: usize,
@@ -390,7 +395,7 @@ struct Received<'a> {
 impl<'a> Parts<'a> for Received<'a> {
     fn part(&self, member: usize, part: usize) -> &'a [u8] {
         match self.offers.of(member).map(|o| o.what) {
-            // SAFETY: the member waits until all have looked.
+            // SAFETY: the member waits until all members have read its offer.
             Some(Offered::Parts(count, parts)) if part < count => unsafe { &*parts }.part(self.place, part),
             _ => &[],
         }
@@ -413,7 +418,7 @@ impl Communicator for Member<'_> {
         outgoing: &dyn Parts<'_>,
         incoming: &mut dyn FnMut(&dyn Parts<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        // SAFETY: only the lifetime changes; `meet` does not return while somebody looks at it.
+        // SAFETY: only the lifetime changes. `meet` does not return while another member reads the parts.
         let outgoing: *const dyn Parts<'static> =
             unsafe { std::mem::transmute::<*const dyn Parts<'_>, *const dyn Parts<'static>>(outgoing) };
         self.meet(site, Offered::Parts(parts, outgoing), |offers, _, place| {
@@ -440,7 +445,7 @@ impl Communicator for Member<'_> {
                 let Some(Offered::Arrays(arrays)) = offers.of(member).map(|o| o.what) else {
                     return Err(format!("internal error: device {device} offers no arrays").into());
                 };
-                // SAFETY: the member waits until all have looked.
+                // SAFETY: the member waits until all members have read its offer.
                 let arrays = unsafe { &*arrays };
                 let alike =
                     |(a, b): (&Shared, &Shared)| (a.bytes, a.element_bytes) == (b.bytes, b.element_bytes);
@@ -483,7 +488,8 @@ impl Communicator for Member<'_> {
     }
 }
 
-/// Combines this member's share of an array, and gives it to all; of a small array everything, for itself.
+/// Combines this member's share of an array and copies the result to all members. For a small array, combines
+/// the whole array and keeps the result.
 fn reduce_share(
     array: usize,
     members: &[&[Shared]],
@@ -502,10 +508,11 @@ fn reduce_share(
         let bytes = CHUNK.min(share.end - at);
         operands.clear();
         for member in members {
-            // SAFETY: the member's operand has as many bytes and nobody writes it while the members meet.
+            // SAFETY: the member's operand has this number of bytes, and nobody writes it during the
+            // rendezvous.
             operands.push(unsafe { std::slice::from_raw_parts(member[array].operand.add(at), bytes) });
         }
-        // SAFETY: nobody else writes this share of any result, and the result is no operand.
+        // SAFETY: no other member writes this share of any result, and the result is not an operand.
         let result = unsafe { std::slice::from_raw_parts_mut(own.result.add(at), bytes) };
         combine(array, &operands, result)?;
         if !is_small {

@@ -1,18 +1,18 @@
-//! Data of a run, which all of its threads have: what functions that the program calls ask for.
+//! Data that all threads of a run share, for functions that the program calls.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Data of whatever type.
+/// Data of any type.
 pub type RunData = Arc<dyn Any + Send + Sync>;
 
 thread_local! {
-    /// The data of the run that this thread makes.
+    /// The data of the run of this thread.
     static CURRENT: RefCell<Option<RunData>> = const { RefCell::new(None) };
 }
 
-/// Puts back what there was before.
+/// Restores the previous data when dropped.
 struct Before(Option<RunData>);
 
 impl Drop for Before {
@@ -21,7 +21,8 @@ impl Drop for Before {
     }
 }
 
-/// Makes a run with its data: on this thread, and on those that it has for its devices ([`crate::on_threads`]).
+/// Runs a function with the data of a run. The data is available on this thread and on the threads of the
+/// run's devices ([`crate::on_threads`]).
 ///
 /// # Example
 /// ```
@@ -37,7 +38,7 @@ pub fn with<T>(data: Option<RunData>, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// The data of the run that this thread makes.
+/// Returns the data of the run of this thread.
 pub fn current() -> Option<RunData> {
     CURRENT.with_borrow(Clone::clone)
 }

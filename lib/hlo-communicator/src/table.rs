@@ -1,12 +1,12 @@
-//! The collectives of a program: which devices take part in each.
+//! The table of a program's collectives, with the devices that take part in each.
 
 use std::collections::HashMap;
 
-/// Which devices exchange data in each collective of a program, the same for all devices.
+/// The devices that exchange data in each collective of a program. The table is the same for all devices.
 #[derive(Clone, Debug)]
 pub struct Table {
     devices: usize,
-    /// The different groups.
+    /// The distinct groups.
     groups: Vec<Vec<usize>>,
     numbers: HashMap<Vec<usize>, usize>,
     sites: Vec<Site>,
@@ -15,15 +15,15 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct Site {
     name: String,
-    /// The group of each device that is in one.
+    /// The group number of each device, or `None` if it is in no group.
     group: Vec<Option<usize>>,
-    /// Of a permute: senders and receivers.
+    /// The senders and receivers of a permute.
     pairs: Vec<(usize, usize)>,
-    /// Of a reduction, if its order does not matter.
+    /// The reduction, if its order does not matter.
     reduction: Option<Reduction>,
 }
 
-/// What a reduction of integers computes: in any order to the same bits.
+/// A reduction of integers, which computes the same bits in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction {
     /// The operation.
@@ -33,29 +33,29 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// The reduction by HLO's opcode of a name, of signed integers or others.
+    /// Returns the reduction whose HLO opcode has this name.
     pub fn of_name(name: &str, is_signed: bool) -> Option<Self> {
         let kind = ReductionKind::ALL.into_iter().find(|kind| kind.name() == name)?;
         Some(Self { kind, is_signed })
     }
 }
 
-/// The operation of a [`Reduction`]. Sums and products keep the lowest bits.
+/// The operation of a [`Reduction`]. Sums and products wrap around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReductionKind {
     /// The sum.
     Add,
     /// The product.
     Multiply,
-    /// The least.
+    /// The minimum.
     Minimum,
-    /// The greatest.
+    /// The maximum.
     Maximum,
-    /// Bits that all have.
+    /// The bitwise and.
     And,
-    /// Bits that one has.
+    /// The bitwise or.
     Or,
-    /// Bits that an odd number of them have.
+    /// The bitwise exclusive or.
     Xor,
 }
 
@@ -64,7 +64,7 @@ impl ReductionKind {
     pub const ALL: [Self; 7] =
         [Self::Add, Self::Multiply, Self::Minimum, Self::Maximum, Self::And, Self::Or, Self::Xor];
 
-    /// The name of the kind: that of HLO's opcode.
+    /// Returns the name of the kind: that of its HLO opcode.
     pub fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -79,13 +79,13 @@ impl ReductionKind {
 }
 
 impl Table {
-    /// A table for a program on so many devices, without collectives.
+    /// Creates a table without collectives for a program on `devices` devices.
     pub fn new(devices: usize) -> Self {
         Self { devices, groups: Vec::new(), numbers: HashMap::new(), sites: Vec::new() }
     }
 
-    /// Adds a collective; returns its number. `name` is what messages call it. Devices that there are not are left out;
-    /// one in two groups is in the last.
+    /// Adds a collective and returns its number. `name` is its name in messages. Devices that do not exist
+    /// are ignored. A device in two groups belongs to the last one.
     pub fn add(&mut self, name: impl Into<String>, groups: &[Vec<usize>]) -> usize {
         let mut group = vec![None; self.devices];
         for members in groups {
@@ -104,8 +104,8 @@ impl Table {
         self.sites.len() - 1
     }
 
-    /// Adds a permute; returns its number. `pairs` are those who send and those who receive, in groups that the pairs
-    /// connect.
+    /// Adds a permute and returns its number. `pairs` are senders and receivers. Each group contains the
+    /// devices that pairs connect.
     pub fn add_permute(
         &mut self,
         name: impl Into<String>,
@@ -117,19 +117,19 @@ impl Table {
         site
     }
 
-    /// Says that a collective is a reduction whose order does not matter.
+    /// Sets the reduction of a collective, if its order does not matter.
     pub fn set_reduction(&mut self, site: usize, reduction: Option<Reduction>) {
         if let Some(site) = self.sites.get_mut(site) {
             site.reduction = reduction;
         }
     }
 
-    /// What a collective reduces by, if its order does not matter.
+    /// Returns the reduction of a collective, if its order does not matter.
     pub fn reduction(&self, site: usize) -> Option<Reduction> {
         self.sites.get(site)?.reduction
     }
 
-    /// The numbers of the groups that devices reduce in where the order does not matter, each once.
+    /// Returns the numbers of the groups that have a reduction whose order does not matter, each once.
     pub fn reduced_groups(&self) -> Vec<usize> {
         let sites = self.sites.iter().filter(|s| s.reduction.is_some());
         let mut numbers: Vec<usize> = sites.flat_map(|s| s.group.iter().flatten().copied()).collect();
@@ -138,12 +138,12 @@ impl Table {
         numbers
     }
 
-    /// Who sends and who receives in a permute.
+    /// Returns the senders and receivers of a permute.
     pub fn pairs(&self, site: usize) -> &[(usize, usize)] {
         self.sites.get(site).map_or(&[], |s| &s.pairs)
     }
 
-    /// The devices that one sends to and gets values from in a permute.
+    /// Returns the device that `device` sends to and the device that it receives from in a permute.
     pub fn ends(&self, site: usize, device: usize) -> (Option<usize>, Option<usize>) {
         let pairs = self.pairs(site);
         let target = pairs.iter().find(|p| p.0 == device).map(|p| p.1);
@@ -151,32 +151,32 @@ impl Table {
         (target, source)
     }
 
-    /// The number of devices.
+    /// Returns the number of devices.
     pub fn devices(&self) -> usize {
         self.devices
     }
 
-    /// The different groups, which are numbered so.
+    /// Returns the distinct groups. The index of a group is its number.
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
     }
 
-    /// What messages call a collective.
+    /// Returns the name of a collective in messages.
     pub fn name(&self, site: usize) -> &str {
         self.sites.get(site).map_or("a collective that is none", |s| &s.name)
     }
 
-    /// The number of the group that a device is in at a collective, if it is in one.
+    /// Returns the number of a device's group at a collective, or `None` if it is in no group.
     pub fn group_number(&self, site: usize, device: usize) -> Option<usize> {
         *self.sites.get(site)?.group.get(device)?
     }
 
-    /// The group that a device is in at a collective, if it is in one.
+    /// Returns a device's group at a collective, or `None` if it is in no group.
     pub fn group(&self, site: usize, device: usize) -> Option<&[usize]> {
         Some(&self.groups[self.group_number(site, device)?])
     }
 
-    /// A device's group at a collective, and its place there.
+    /// Returns a device's group at a collective, and its position in the group.
     pub fn place(&self, site: usize, device: usize) -> Option<(&[usize], usize)> {
         let group = self.group(site, device)?;
         Some((group, group.iter().position(|&d| d == device)?))

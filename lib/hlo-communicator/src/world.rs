@@ -1,4 +1,4 @@
-//! Where the devices of programs are: all in this process, or each process of a job with its share of them.
+//! Worlds: the devices of a program are all in this process, or distributed over the processes of a job.
 
 use crate::{Communicator, Failure, Options, Process, Table, run_data};
 use std::any::Any;
@@ -6,24 +6,24 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a device does in a run.
+/// The function that each device runs.
 pub type Body<'a> = dyn Fn(&dyn Communicator) -> Result<(), Failure> + Sync + 'a;
 
-/// Where the devices of programs are.
+/// The set of processes that run the devices of a program.
 pub trait World: Sync {
-    /// Which of a program's devices this process has.
+    /// Returns the devices of a program that are in this process.
     fn local_devices(&self, devices: usize) -> Range<usize>;
 
-    /// Runs something on all devices of a program with these collectives: here on those of this process, each on a thread
-    /// of its own. If there are other processes, these do the same at the same time.
+    /// Runs `body` on all devices of a program with these collectives. This process runs its own devices,
+    /// each on its own thread. Other processes, if there are any, must call this at the same time.
     ///
     /// # Errors
-    /// The first failure of a device, with its number, wherever the device is: what it returned, a panic, a thread that
-    /// can't be had, or a value that it sent and nobody received.
+    /// The first failure of a device of any process, with its number. A device fails if its body returns an
+    /// error or panics, if its thread cannot be started, or if it sent a value that was not received.
     fn run(&self, table: Arc<Table>, options: Options<'_>, body: &Body<'_>) -> Result<(), (usize, Failure)>;
 }
 
-/// The world of one process: it has all devices ([`Process`]).
+/// The world of one process, which has all devices ([`Process`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InProcess;
 
@@ -38,11 +38,12 @@ impl World for InProcess {
     }
 }
 
-/// Runs something in a world, each device of this process with its own of `states`, and gives the results of these
-/// devices in their order.
+/// Runs `body` in a world, where each device of this process receives its own element of `states`. Returns
+/// the results of these devices in their order.
 ///
 /// # Errors
-/// As [`World::run`]. There are not as many states as devices of this process.
+/// Those of [`World::run`]. Also fails if the number of states differs from the number of devices of this
+/// process.
 ///
 /// # Example
 /// ```
@@ -86,9 +87,9 @@ pub fn run_in<S: Send, R: Send>(
     results.ok_or_else(|| (local.start, Failure::Here("internal error: a device has no result".into())))
 }
 
-/// Runs something for each of these devices, on a thread of its own with a stack of so many bytes, while `meanwhile` runs on
-/// the caller's. They have the caller's [`run_data`]. `body` does not panic. `no_thread` is told of a device that there is no thread
-/// for.
+/// Runs `body` for each of these devices, on a thread of its own with a stack of `stack` bytes, while
+/// `meanwhile` runs on the calling thread. The threads inherit the caller's [`run_data`]. `body` must not
+/// panic. If a thread cannot be started, `no_thread` is called with its device.
 pub fn on_threads(
     devices: Range<usize>,
     stack: usize,
@@ -109,16 +110,16 @@ pub fn on_threads(
     });
 }
 
-/// What a body returns; a panic is a failure too.
+/// Runs `body` and converts a panic to a failure.
 ///
 /// # Errors
-/// Those of the body, or that it panicked.
+/// The error of `body`, or a failure if it panicked.
 pub fn caught<R>(body: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
     let panicked = |_: Box<dyn Any + Send>| Err(Failure::Here("internal error: a panic".into()));
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked)
 }
 
-/// Devices in words: `0, 1 and 2`, at most eight of them.
+/// Returns a list of at most eight devices as text: `0, 1 and 2`.
 pub fn listed(devices: impl IntoIterator<Item = String>) -> String {
     let all: Vec<String> = devices.into_iter().collect();
     match &all[..] {

@@ -1,11 +1,12 @@
-//! Devices of one process: what they get from each other, and what they are told when one of them is not there.
+//! Tests of devices of one process: the values that they exchange, and the errors that they receive if one of
+//! them is missing.
 
 use hlo_communicator::collective::{self, Rows};
 use hlo_communicator::{Communicator, Failure, Member, Options, Process, Reduced, Table};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Runs `body` on devices whose collective 0 is of these groups.
+/// Runs `body` on devices. Collective 0 has these groups.
 fn run<R: Send>(
     devices: usize,
     groups: &[Vec<usize>],
@@ -14,7 +15,7 @@ fn run<R: Send>(
     run_within(Duration::from_secs(30), devices, groups, body)
 }
 
-/// The same, where devices wait so long for each other.
+/// Like [`run`], with a maximum time that devices wait for each other.
 fn run_within<R: Send>(
     timeout: Duration,
     devices: usize,
@@ -33,7 +34,7 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes")))
 }
 
-/// `3 * a + b`, in which the order counts.
+/// Computes `3 * a + b`, for which the order matters.
 fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     let mut all: Vec<_> = members.iter().map(|m| words(m)).collect();
     for to in result.chunks_exact_mut(8) {
@@ -120,7 +121,7 @@ fn pieces_go_where_they_belong() {
         Ok((gathered, exchanged, tuple.concat(), sent.concat(), (came, moved[0]), scattered))
     });
     let gathered = [2, 12, 0, 10, 1, 11];
-    // Place 0 is device 2: it gets the first piece of devices 2, 0 and 1.
+    // Position 0 is device 2. It receives the first piece of devices 2, 0 and 1.
     let folded = |k: u64| ((2 + 10 * k) * 3 + 10 * k) * 3 + 1 + 10 * k;
     let expected = vec![
         (gathered, [21, 1, 11], vec![52, 50, 51], vec![70, 81, 92], (false, 99), folded(1)),
@@ -132,7 +133,8 @@ fn pieces_go_where_they_belong() {
 
 #[test]
 fn rows_go_to_offsets_that_their_sender_names() {
-    // Device 0 sends its row 1 to itself at 0, and rows 0 and 1 to device 1 at 1; device 1 its row 2 to device 0 at 3.
+    // Device 0 sends its row 1 to itself at row 0, and its rows 0 and 1 to device 1 at row 1. Device 1 sends
+    // its row 2 to device 0 at row 3.
     let results = run(2, &[vec![0, 1]], |device| {
         let d = device.device();
         let input: Vec<u8> = (0..8).map(|n| n + 10 * d as u8).collect();
@@ -160,7 +162,7 @@ fn gather(device: &Member<'_>, site: usize, bytes: usize) -> Result<(), Failure>
 #[test]
 fn whoever_is_missing_is_named() {
     let all = [vec![0, 1, 2]];
-    // One ends: nobody waits for the time to be over.
+    // One device ends. The others do not wait for the timeout.
     let start = Instant::now();
     let error =
         run(3, &all, |d| if d.device() == 1 { Ok(()) } else { gather(d, 1, 4) }).expect_err("one ends");
@@ -170,24 +172,24 @@ fn whoever_is_missing_is_named() {
         error.0
     );
     assert_eq!(error.1, message);
-    // One fails: the others don't say so.
+    // One device fails. The others do not report a failure of their own.
     let failing = |d: &Member<'_>| match d.device() {
         1 => Err(Failure::Here("no memory".into())),
         _ => gather(d, 1, 4),
     };
     assert_eq!(run(3, &all, failing), Err((1, "no memory".into())));
-    // One panics.
+    // One device panics.
     let panicking = |d: &Member<'_>| {
         if d.device() == 2 { std::panic::resume_unwind(Box::new("oh")) } else { gather(d, 1, 4) }
     };
     assert_eq!(run(3, &all, panicking), Err((2, "internal error: a panic".into())));
-    // One is elsewhere.
+    // One device is at another collective.
     let (device, message) =
         run(3, &all, |d| gather(d, usize::from(d.device() != 1), 4)).expect_err("one diverges");
     let ends = ["device 1 at all-reduce `a`", "device 1 is at all-reduce `a`", "at all-reduce `a`"];
     assert!(message.starts_with("the devices diverge: "), "{device}: {message}");
     assert!(ends.iter().any(|e| message.contains(e)), "{device}: {message}");
-    // Each waits for another.
+    // Each device waits for the other.
     let start = Instant::now();
     let mut table = Table::new(2);
     table.add("all-gather `b`", &[vec![0, 1]]);
@@ -200,10 +202,10 @@ fn whoever_is_missing_is_named() {
     let (b, c) = ("device 0 at all-gather `b` for device 1", "device 1 at all-gather `c` for device 0");
     let listed = if device == 0 { format!("{b} and {c}") } else { format!("{c} and {b}") };
     assert_eq!(failure.to_string(), format!("the devices diverge, and wait for each other: {listed}"));
-    // One has another size.
+    // One device has an operand of another size.
     let (_, message) = run(3, &all, |d| gather(d, 1, 4 + d.device() / 2)).expect_err("one has more");
     assert!(message.starts_with("all-gather `b`: "), "{message}");
-    // One does not come.
+    // One device does not arrive.
     let late = |d: &Member<'_>| {
         if d.device() == 0 {
             std::thread::sleep(Duration::from_millis(1500));
@@ -214,7 +216,7 @@ fn whoever_is_missing_is_named() {
     assert!(message.ends_with("at all-gather `b` has waited 0.3 s for device 0"), "{message}");
 }
 
-/// Who is told to end while it combines says no more than that, whichever device hears of it first.
+/// A device that is stopped while it combines only reports the stop, whichever device observes it first.
 #[test]
 fn a_device_that_is_told_to_end_while_it_combines_has_not_failed() {
     for elements in [1, 30_000] {

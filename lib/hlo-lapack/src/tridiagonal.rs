@@ -1,4 +1,4 @@
-//! `sytrd`, `hetrd` and `gtsv`: to tridiagonal matrices, and systems of them.
+//! `sytrd`, `hetrd` and `gtsv`: reduction to tridiagonal matrices, and tridiagonal systems.
 
 use num_traits::Float;
 
@@ -7,14 +7,14 @@ use hlo_runtime::Error;
 use hlo_runtime::Number;
 use hlo_runtime::linalg::{Matrix, Scalar};
 
-/// The diagonal, the one beside it, and the tau of the reflectors.
+/// The diagonal, the off-diagonal, and the tau of the reflectors.
 type Tridiagonal<T> = (Vec<<T as Scalar>::Part>, Vec<<T as Scalar>::Part>, Vec<T>);
 
-/// `a = q·t·qᴴ` with a real tridiagonal `t`, from the lower or upper triangle of a Hermitian matrix, which then
-/// holds `t` and the reflectors of `q`; the other triangle stays.
+/// Computes `a = q·t·qᴴ` with a real tridiagonal `t`, from the lower or upper triangle of a Hermitian matrix.
+/// This triangle is overwritten with `t` and the reflectors of `q`. The other triangle is not changed.
 pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<Tridiagonal<T>, Error> {
     let n = a.rows();
-    // The whole matrix, so that products with it are plain ones.
+    // The whole matrix, so that products need no special case for the triangle.
     let mut full = Matrix::zeros(n, n)?;
     for j in 0..n {
         full.set(j, j, T::real(a.get(j, j).re()));
@@ -27,7 +27,7 @@ pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<Tridiag
     let off = n.saturating_sub(1);
     let (mut beside, mut taus) = (vec![<T::Part as Number>::ZERO; off], vec![T::ZERO; off]);
     for step in 0..off {
-        // What is left of the matrix is at its end for the lower triangle, at its start for the upper one.
+        // The remaining matrix is at the end for the lower triangle, and at the start for the upper one.
         let (i, column) = if lower { (step, step) } else { (off - 1 - step, off - step) };
         let rest = if lower { i + 1..n } else { 0..i + 1 };
         let first = if lower { i + 1 } else { i };
@@ -48,7 +48,7 @@ pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<Tridiag
     Ok((diagonal, beside, taus))
 }
 
-/// `hᴴ·a·h` for the reflector `h` on the rows and columns of a range, as an update of rank two.
+/// Computes `hᴴ·a·h` for the reflector `h` on a range of rows and columns, as a rank-two update.
 fn update<T: Scalar>(a: &mut Matrix<T>, range: std::ops::Range<usize>, v: &[T], tau: T) {
     if tau == T::ZERO {
         return;
@@ -74,10 +74,11 @@ fn update<T: Scalar>(a: &mut Matrix<T>, range: std::ops::Range<usize>, v: &[T], 
     }
 }
 
-/// Solves a tridiagonal system by elimination with pivoting. The diagonals are as long as the system: the first
-/// element of `below` and the last one of `above` do not count. They are replaced by those of the triangular
-/// factor, the second one above the diagonal in `below`. The result is 0 or the number of the pivot, from 1, that
-/// is 0.
+/// Solves a tridiagonal system by elimination with pivoting.
+///
+/// All diagonals are as long as the system. The first element of `below` and the last one of `above` are
+/// ignored. The diagonals are overwritten with those of the triangular factor, the second superdiagonal in
+/// `below`. Returns 0, or the number (from 1) of the pivot that is 0.
 pub(crate) fn gtsv<T: Scalar>(
     below: &mut [T],
     diagonal: &mut [T],
@@ -87,7 +88,7 @@ pub(crate) fn gtsv<T: Scalar>(
     let n = diagonal.len();
     for i in 0..n.saturating_sub(1) {
         let l = below[i + 1];
-        // The element two to the right of the diagonal, which swapped rows bring.
+        // The element on the second superdiagonal, which is filled when rows are swapped.
         below[i + 1] = T::ZERO;
         if l == T::ZERO {
             if diagonal[i] == T::ZERO {
@@ -137,9 +138,11 @@ pub(crate) fn gtsv<T: Scalar>(
     0
 }
 
-/// Solves a tridiagonal system that may be singular, as LAPACK's `lagtf` and `lagts` do: rows are swapped by what is
-/// largest against its row, and a pivot that is too small for the right-hand side is moved away from 0. The diagonals
-/// are as long as the system: the first element of `below` and the last one of `above` do not count.
+/// Solves a tridiagonal system that may be singular, as LAPACK's `lagtf` and `lagts` do.
+///
+/// The pivot row is the one whose element is largest relative to its row. A pivot that is too small for the
+/// right-hand side is perturbed away from 0. All diagonals are as long as the system. The first element of
+/// `below` and the last one of `above` are ignored.
 pub(crate) fn solve_perturbed<T: Scalar>(
     below: &[T],
     diagonal: &[T],
@@ -151,7 +154,7 @@ pub(crate) fn solve_perturbed<T: Scalar>(
     if n == 0 || width == 0 {
         return Ok(());
     }
-    // The diagonal of the triangular factor and the two above it.
+    // The diagonal of the triangular factor and its two superdiagonals.
     let mut u = vec![[T::ZERO; 3]; n];
     u[0] = [diagonal[0], if n > 1 { above[0] } else { T::ZERO }, T::ZERO];
     let mut most = Float::max(u[0][0].modulus(), u[0][1].modulus());
@@ -198,8 +201,8 @@ pub(crate) fn solve_perturbed<T: Scalar>(
     Ok(())
 }
 
-/// A pivot by which a row can be divided without overflow: it is moved by `step` and its doubles until it is one, or it
-/// and the row are both made larger.
+/// Returns a pivot that a row can be divided by without overflow. It is moved by `step`, which doubles until
+/// the pivot is large enough, or the pivot and the row are both scaled up.
 fn move_away<T: Scalar>(mut pivot: T, step: T::Part, row: &mut [T]) -> T {
     let (zero, one) = (<T::Part as Number>::ZERO, <T::Part as num_traits::One>::one());
     let tiny = <T::Part as Float>::min_positive_value();

@@ -1,5 +1,5 @@
-//! The interpreter's routines of LAPACK give what this crate's give: where a result is unique, element by element; where it is
-//! not, each fulfils what defines it, and what is unique of it is the same.
+//! Comparison of the interpreter's LAPACK routines with this crate's. Unique results must agree element by
+//! element. Other results must satisfy their definition, and their unique parts must agree.
 
 mod support;
 
@@ -7,7 +7,7 @@ use hlo_custom_call::Registry;
 use std::slice::from_ref;
 use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers, Shape};
 
-/// For which numbers and how a routine is called.
+/// The number type and the layout of a call.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     letter: char,
@@ -26,7 +26,7 @@ impl Way {
         matches!(self.letter, 'd' | 'z')
     }
 
-    /// The types of numbers, and of their parts and what is complex of that precision.
+    /// Returns the types of the numbers, of their parts, and of complex numbers of the same precision.
     fn types(self) -> [&'static str; 3] {
         match self.letter {
             's' => ["f32", "f32", "c64"],
@@ -40,7 +40,7 @@ impl Way {
         if self.is_double() { f64::EPSILON } else { f32::EPSILON.into() }
     }
 
-    /// What rounding may make of numbers around 1.
+    /// Returns the tolerance for rounding errors of numbers of the order of 1.
     fn tolerance(self) -> f64 {
         1e4 * self.epsilon()
     }
@@ -49,7 +49,7 @@ impl Way {
         format!("lapack_{}{}_ffi", self.letter, if self.is_complex() { complex } else { real })
     }
 
-    /// A batch of matrices, rounded to the type.
+    /// Returns a batch of matrices, rounded to the type.
     fn array(self, inner: usize, make: impl FnMut() -> Matrix) -> Array {
         let round = |x: f64| if self.is_double() { x } else { f64::from(x as f32) };
         let count = self.batch.iter().product();
@@ -62,7 +62,7 @@ impl Way {
         self.array(2, || numbers.matrix(rows, columns, self.is_complex()))
     }
 
-    /// Random matrices with something on the diagonal, so that systems of them have good solutions.
+    /// Returns random matrices with a large diagonal, so that systems with them are well conditioned.
     fn dominant(self, numbers: &mut Numbers, n: usize) -> Array {
         self.array(2, || {
             let a = numbers.matrix(n, n, self.is_complex());
@@ -70,14 +70,14 @@ impl Way {
         })
     }
 
-    /// The results of both implementations.
+    /// Returns the results of both implementations.
     fn both(self, call: (&str, &str), operands: &[Array], results: &[Shape]) -> [Vec<Array>; 2] {
         support::registries().map(|(_, r): (_, Registry)| {
             support::call(&r, call, operands, results, (self.batch, self.layout))
         })
     }
 
-    /// Calls a routine whose results are unique, and gives them.
+    /// Calls a routine whose results are unique, compares them, and returns them.
     #[track_caller]
     fn unique(self, call: (&str, &str), operands: &[Array], results: &[Shape]) -> Vec<Array> {
         let [fast, plain] = self.both(call, operands, results);
@@ -120,7 +120,7 @@ fn every_way(mut test: impl FnMut(Way)) {
     }
 }
 
-/// Sizes of matrices that are square, tall and wide.
+/// Returns the sizes of square, tall and wide matrices.
 fn rectangles() -> impl Iterator<Item = (usize, usize)> {
     SIZES.into_iter().flat_map(|n| [(n, n), (n, n / 2), (n / 3, n)])
 }
@@ -146,7 +146,7 @@ fn factors() {
             for attributes in ["{uplo = 76 : ui8}", "{uplo = 85 : ui8}"] {
                 let call = (&*way.name("potrf", "potrf"), attributes);
                 way.unique(call, from_ref(&definite), &[way.matrix(n, n), INFO()]);
-                // Not definite.
+                // Matrices that are not positive definite.
                 way.unique(call, from_ref(&any), &[way.matrix(n, n), INFO()]);
             }
         }
@@ -182,7 +182,8 @@ fn systems() {
                 };
                 let (below, diagonal, above) = (line(0.0), line(dominance), line(0.5));
                 let operands = [below, diagonal, above, way.random(&mut numbers, n, 2)];
-                // Without pivots that dominate, a solution may be large and have fewer digits: the last size is skipped.
+                // If the pivots do not dominate, a solution may be large and have fewer accurate digits. The
+                // largest size is skipped.
                 if n < 20 || dominance > 0.0 {
                     let line = || way.vector(n);
                     let results = [line(), line(), line(), way.matrix(n, 2), INFO()];
@@ -252,7 +253,7 @@ fn reduced_forms() {
     });
 }
 
-/// Square matrices: a random one, and those whose eigenvalues or singular values are equal or 0.
+/// Returns square matrices: a random one, and matrices with equal or zero eigenvalues or singular values.
 fn matrices(numbers: &mut Numbers, n: usize, complex: bool) -> Vec<Matrix> {
     let number = |yes: bool| C::from(f64::from(u8::from(yes)));
     let random = numbers.matrix(n, n, complex);
@@ -263,18 +264,18 @@ fn matrices(numbers: &mut Numbers, n: usize, complex: bool) -> Vec<Matrix> {
         Matrix::new(n, n, |_, _| C::from(0.0)),
         Matrix::new(n, n, |_, _| C::from(1.0)),
         thin.times(&thin.adjoint()),
-        // Nilpotent, a rotation of the axes, and what has each eigenvalue twice.
+        // A nilpotent matrix, a rotation of the axes, and matrices in which each eigenvalue occurs twice.
         Matrix::new(n, n, |i, j| number(j == i + 1)),
         Matrix::new(n, n, |i, j| number(j == (i + 1) % n)),
         Matrix::new(n, n, |i, j| C::from(if i / 2 == j / 2 { [3.0, -4.0][(i + j) % 2] } else { 0.0 })),
         Matrix::new(n, n, |i, j| C::from(if i / 2 == j / 2 { [2.0, 1.0][(i + j) % 2] } else { 0.0 })),
-        // Small and large.
+        // Small and large elements.
         Matrix::new(n, n, |i, j| random.get(i, j) * 1e-30),
         Matrix::new(n, n, |i, j| random.get(i, j) * 1e15),
     ]
 }
 
-/// The difference of a product of three matrices and what it must be, by the size of both.
+/// Checks that a product of three matrices equals its expected value, relative to its magnitude.
 #[track_caller]
 fn equal(way: Way, a: &Matrix, b: &Matrix, what: &str) {
     let scale = b.values.iter().map(|z| z.norm()).fold(0.0, f64::max);
@@ -285,7 +286,7 @@ fn equal(way: Way, a: &Matrix, b: &Matrix, what: &str) {
     }
 }
 
-/// Whether two lists have the same numbers, in any order.
+/// Checks that two lists contain the same numbers, in any order.
 #[track_caller]
 fn same_numbers(a: &[C], b: &[C], tolerance: f64, what: &str) {
     let scale = a.iter().map(|z| z.norm()).fold(0.0, f64::max);
@@ -297,7 +298,7 @@ fn same_numbers(a: &[C], b: &[C], tolerance: f64, what: &str) {
     }
 }
 
-/// The largest element of each column is positive.
+/// Checks that the largest element of each column is positive.
 #[track_caller]
 fn positive(way: Way, v: &Matrix, what: &str) {
     for j in 0..v.columns {
@@ -352,7 +353,8 @@ fn same_arrays_of_numbers(way: Way, a: &Array, b: &Array, what: &str) {
     }
 }
 
-/// `h·v = v·diag(w)` for the Hermitian matrix that a triangle stands for, with orthonormal `v` and ascending `w`.
+/// Checks `h·v = v·diag(w)` for the Hermitian matrix that a triangle represents, with orthonormal `v` and
+/// ascending `w`.
 #[track_caller]
 fn spectral(way: Way, a: &Matrix, lower: bool, [v, w]: [&Matrix; 2], what: &str) {
     let n = a.rows;
@@ -406,7 +408,7 @@ fn singular_values() {
     });
 }
 
-/// `u·diag(s)·vᴴ = a` with orthonormal `u` and `v` and descending `s`.
+/// Checks `u·diag(s)·vᴴ = a` with orthonormal `u` and `v` and descending `s`.
 #[track_caller]
 fn singular(way: Way, a: &Matrix, [s, u, vt]: [&Matrix; 3], what: &str) {
     let middle = Matrix::diagonal(u.columns, vt.rows, &s.values);
@@ -417,7 +419,7 @@ fn singular(way: Way, a: &Matrix, [s, u, vt]: [&Matrix; 3], what: &str) {
     positive(way, u, what);
 }
 
-/// Eigenvalues of arrays: one of complex numbers, or two of their parts.
+/// Returns the eigenvalues in arrays: one array of complex numbers, or two of their parts.
 fn eigenvalues(arrays: &[Array], b: usize) -> Vec<C> {
     let parts: Vec<&Matrix> = arrays.iter().map(|a| &a.batch[b]).collect();
     match parts[..] {
@@ -446,7 +448,7 @@ fn eigenvalues_of_any_matrix() {
                     let what = format!("{call:?} {way:?} {n} {kind}");
                     for (b, a) in a.batch.iter().enumerate() {
                         let values = [0, 1].map(|i| eigenvalues(&got[i][..count], b));
-                        // Those of a matrix that is nearly defective have few digits.
+                        // The eigenvalues of a nearly defective matrix have few accurate digits.
                         if !matches!(kind, 5) {
                             same_numbers(&values[0], &values[1], 10.0 * way.tolerance(), &what);
                         }
@@ -462,8 +464,9 @@ fn eigenvalues_of_any_matrix() {
     });
 }
 
-/// Matrices of whole numbers, similar to others with blocks of equal eigenvalues: these have as few vectors, which is where
-/// divisions by differences of eigenvalues, and iterations on what is rounding noise only, go wrong.
+/// Tests integer matrices that are similar to block matrices with equal eigenvalues. They have fewer
+/// eigenvectors than rows. Divisions by differences of eigenvalues, and iterations on pure rounding noise,
+/// produce errors for them.
 #[test]
 fn eigenvectors_of_defective_matrices() {
     let mut numbers = Numbers(9);
@@ -492,7 +495,7 @@ fn eigenvectors_of_defective_matrices() {
     });
 }
 
-/// `p·j·p⁻¹` for a matrix `j` of blocks with eigenvalues -1, 0 and 1, and a `p` of determinant 1.
+/// Returns `p·j·p⁻¹` for a matrix `j` of blocks with eigenvalues -1, 0 and 1, and a `p` of determinant 1.
 fn defective(numbers: &mut Numbers, n: usize) -> Matrix {
     let mut below = |limit: usize| ((numbers.next() + 1.0) / 2.0 * limit as f64) as usize % limit;
     let values: Vec<f64> = (0..n).map(|_| below(3) as f64 - 1.0).collect();
@@ -515,7 +518,7 @@ fn defective(numbers: &mut Numbers, n: usize) -> Matrix {
     a
 }
 
-/// `a·x = λ·x` and `uᴴ·a = λ·uᴴ` for vectors of length 1; those that are not wanted are 0.
+/// Checks `a·x = λ·x` and `uᴴ·a = λ·uᴴ` for vectors of length 1. Vectors that were not requested must be 0.
 #[track_caller]
 fn eigenvectors(
     way: Way,

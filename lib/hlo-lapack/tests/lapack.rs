@@ -1,11 +1,12 @@
-//! What LAPACK's routines must fulfil, for matrices of many sizes in both layouts: this crate's, and the interpreter's.
+//! Tests of the properties that LAPACK's routines must have, for matrices of many sizes in all layouts. Tests
+//! this crate's routines and the interpreter's.
 
 mod support;
 
 use hlo_custom_call::Registry;
 use support::{Array, C, LAYOUTS, Layout, Matrix, Numbers};
 
-/// For which numbers, in which layout and by which implementation a routine is called.
+/// The numbers, the layout and the implementation of a call.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     complex: bool,
@@ -13,7 +14,7 @@ struct Way<'a> {
     registry: &'a Registry,
 }
 
-/// Calls a routine; a result of no columns is a vector, of integers if so said.
+/// Calls a routine. A result without columns is a vector, of integers if its type says so.
 fn call(
     name: &str,
     attributes: &str,
@@ -45,7 +46,7 @@ fn every_way(mut test: impl FnMut(Way<'_>)) {
     }
 }
 
-/// The name of a routine for real or complex numbers.
+/// Returns the name of a routine for real or complex numbers.
 fn name(routine: &str, complex: bool) -> String {
     format!("lapack_{}{routine}_ffi", if complex { 'z' } else { 'd' })
 }
@@ -57,7 +58,8 @@ fn schur_forms() {
         let complex = way.complex;
         for n in [0, 1, 2, 3, 4, 5, 8, 17, 40] {
             let mut matrices = vec![numbers.matrix(n, n, complex)];
-            // Nilpotent, a rotation of the axes, equal rows, and what has every eigenvalue twice.
+            // A nilpotent matrix, a rotation of the axes, equal rows, and a matrix in which every eigenvalue
+            // occurs twice.
             matrices.push(Matrix::new(n, n, |i, j| C::from(f64::from(u8::from(j == i + 1)))));
             matrices.push(Matrix::new(n, n, |i, j| C::from(f64::from(u8::from(j == (i + 1) % n)))));
             matrices.push(Matrix::new(n, n, |_, j| C::from(j as f64)));
@@ -99,8 +101,8 @@ fn schur_forms() {
     });
 }
 
-/// Matrices and the real parts of their eigenvalues, to two places, in the order in which SciPy's LAPACK gives them: by `geev`, and on the
-/// diagonal of the Schur form.
+/// Matrices and the real parts of their eigenvalues, to two decimal places, in the order in which SciPy's
+/// LAPACK returns them: from `geev`, and on the diagonal of the Schur form.
 #[test]
 fn eigenvalues_come_in_lapacks_order() {
     let full = |i: usize, j: usize| ((i * 7 + j * 5 + i * j * 3) % 11) as f64 - 5.0;
@@ -125,7 +127,7 @@ fn eigenvalues_come_in_lapacks_order() {
         (complex(2, &full, &full_im), &[-4.74, -1.26]),
         (complex(5, &full, &full_im), &[-8.95, 2.24, 6.26, -1.60, 0.05]),
         (complex(8, &full, &full_im), &[0.34, -9.45, -8.49, 5.53, 5.31, 0.29, -3.71, 0.19]),
-        // Eigenvalues that stand alone come first, or last.
+        // Isolated eigenvalues come first or last.
         (real(4, &lower), &[5.5, 4.0, 2.5, 1.0]),
         (real(4, &sparse), &[-3.5, -3.5, 0.0, -4.0]),
         (complex(6, &sparse, &lower), &[-8.01, -3.44, 1.36, 3.19, -2.88, -2.22]),
@@ -154,7 +156,8 @@ fn eigenvalues_come_in_lapacks_order() {
     }
 }
 
-/// Of eigenvectors and singular vectors in single precision, nothing but the rounding of the results is wrong.
+/// The only errors of eigenvectors and singular vectors in single precision are those of rounding the
+/// results.
 #[test]
 fn vectors_in_single_precision_are_right_to_the_last_place() {
     let [(_, registry), ..] = &support::registries();
@@ -235,7 +238,7 @@ fn factors_and_systems() {
     });
 }
 
-/// Every kind of triangular system.
+/// Tests every kind of triangular system.
 fn systems(numbers: &mut Numbers, n: usize, name: &str, way: Way<'_>) {
     let mut a = numbers.matrix(n, n, way.complex);
     for (at, z) in a.values.iter_mut().enumerate() {
@@ -273,7 +276,7 @@ fn systems(numbers: &mut Numbers, n: usize, name: &str, way: Way<'_>) {
 #[test]
 fn reflectors_are_applied_from_both_sides() {
     let mut numbers = Numbers(3);
-    // Fewer than one panel of reflectors, and several with a rest.
+    // Less than one panel of reflectors, and several panels with a remainder.
     for (m, n) in [(5, 3), (40, 40), (65, 33), (100, 70)] {
         every_way(|way| reflectors(&mut numbers, (m, n), way));
     }

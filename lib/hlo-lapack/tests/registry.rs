@@ -1,9 +1,10 @@
-//! The registry of custom calls with LAPACK's routines: targets in Rust, those that are built in, and what is refused.
+//! Tests of the registry of custom calls with LAPACK's routines: targets in Rust, built-in targets, and calls
+//! that are rejected.
 
 use hlo_custom_call::{ApiVersion, ArrayType, CallSite, Registry, ValueType};
 use hlo_runtime::Context;
 
-/// With this crate's routines, and with the interpreter's.
+/// Returns a registry with this crate's routines, and one with the interpreter's.
 fn registries() -> [Registry; 2] {
     let (mut fast, mut plain) = (Registry::new(), Registry::new());
     fast.add(hlo_lapack::LAPACK);
@@ -26,7 +27,7 @@ fn array(element: &str, dims: &[usize]) -> ValueType {
     })
 }
 
-/// The same array, each matrix column by column.
+/// Returns the same array with column-major matrices.
 fn columns(element: &str, dims: &[usize]) -> ValueType {
     let ValueType::Array(mut a) = array(element, dims) else { unreachable!() };
     a.minor_to_major.swap(0, 1);
@@ -45,11 +46,11 @@ fn lapack(target: &str, config: &str, operands: Vec<ValueType>, result: Vec<Valu
     CallSite { api: ApiVersion::TypedFfi, config: config.into(), ..site(target, operands, result) }
 }
 
-/// Calls a target on arrays of `T`, and gives the bytes of its results.
+/// Calls a target on arrays of `T`, and returns the bytes of its results.
 fn call<T: Copy>(registry: &Registry, site: &CallSite, operands: &[&[T]]) -> Result<Vec<Vec<u64>>, String> {
     let bytes: Vec<&[u8]> = operands
         .iter()
-        // SAFETY: numbers as bytes.
+        // SAFETY: every number can be read as bytes.
         .map(|o| unsafe { std::slice::from_raw_parts(o.as_ptr().cast(), size_of_val(*o)) })
         .collect();
     let sizes: Vec<usize> = site.result_arrays().iter().map(|a| a.byte_size()).collect();
@@ -57,7 +58,7 @@ fn call<T: Copy>(registry: &Registry, site: &CallSite, operands: &[&[T]]) -> Res
     let mut views: Vec<&mut [u8]> = results
         .iter_mut()
         .zip(&sizes)
-        // SAFETY: words as bytes.
+        // SAFETY: words can be accessed as bytes.
         .map(|(r, &s)| unsafe { std::slice::from_raw_parts_mut(r.as_mut_ptr().cast(), s) })
         .collect();
     registry.call(&Context::new(2), site, &bytes, &mut views).map_err(|e| e.0)?;
@@ -93,7 +94,7 @@ fn check_targets_written_in_rust(mut registry: Registry) {
     assert_eq!(message, "`scale`: operand 1 must be of type f32, it is s32[]");
     let panics = site("panics", vec![], vec![array("f32", &[])]);
     assert_eq!(call::<f32>(&registry, &panics, &[]).unwrap_err(), "`panics`: internal error: oh");
-    // Buffers that are not those of the types.
+    // The buffers do not match the types.
     let message = call(&registry, &scale, &[&[1f32, 2.0], &[2.0]]).unwrap_err();
     assert_eq!(message, "`scale`: the buffers do not have the sizes of the types");
 }
@@ -164,7 +165,7 @@ fn check_moves_hand_on_their_operand_in_any_layout(registry: Registry) {
     );
 }
 
-/// A factor times its conjugate transpose gives the matrix, in either layout.
+/// A factor times its conjugate transpose equals the matrix, in either layout.
 #[test]
 fn routines_take_any_layout() {
     registries().into_iter().for_each(check_routines_take_any_layout);
@@ -177,7 +178,7 @@ fn check_routines_take_any_layout(registry: Registry) {
         let s = lapack("lapack_spotrf_ffi", "{uplo = 76 : ui8}", vec![make("f32", &[2, 2])], types);
         let got = call(&registry, &s, &[&a]).unwrap();
         let l = f32s(&got[0], 4);
-        // The other triangle stays.
+        // The other triangle is not changed.
         let want = if s.operand_arrays()[0].minor_to_major == [1, 0] {
             [2.0, 2.0, 1.0, 2.0]
         } else {
@@ -221,7 +222,7 @@ fn check_what_is_not_finite_gives_nan_and_info(registry: Registry) {
     }
 }
 
-/// Arrays without elements have room for sizes that no loop ends for.
+/// Arrays without elements may have sizes that no loop can iterate over.
 #[test]
 fn enormous_sizes_of_nothing() {
     let (huge, f, info) = (1 << 60, |dims: &[usize]| array("f32", dims), || array("s32", &[]));
@@ -326,7 +327,7 @@ fn check_operands_that_do_not_fit_are_refused(registry: Registry) {
     hessenberg(i64::MIN, 3);
     let q = vec![f(&[3, 2]), f(&[3])];
     refused("lapack_sorgqr_ffi", "", q, vec![f(&[3, 2])], "at most as many reflectors as columns");
-    // Sizes whose product no machine has.
+    // Sizes whose product exceeds any memory.
     let huge = 1 << 62;
     let s = lapack(lu, "", vec![f(&[huge, huge])], vec![f(&[huge, huge]), i(&[huge]), i(&[])]);
     assert!(registry.call(&Context::new(1), &s, &[], &mut []).is_err());

@@ -1,12 +1,14 @@
-//! Our collectives beside Open MPI's own, from 1 KiB to 64 MiB for each device, one device a rank:
+//! Measures this crate's collectives and Open MPI's own, from 1 KiB to 64 MiB per device, with one device per
+//! rank:
 //!
 //! ```text
 //! cargo build --release -p hlo-mpi --features mpi --example bandwidth
 //! mpirun -n 2 target/release/examples/bandwidth
 //! ```
 //!
-//! Times are of the slowest rank, the least of several; `fixed` is our all-reduce in the order of the group, as floats have
-//! it, `any` the one of integers, which is MPI's above 4 KiB.
+//! Times are those of the slowest rank, and the minimum of several runs. `fixed` is this crate's all-reduce
+//! in the order of the group, as for floats. `any` is the all-reduce of integers, which uses MPI's above 4
+//! KiB.
 
 use hlo_communicator::{
     Communicator, Failure, Options, Reduced, Reduction, ReductionKind, Table, collective, run_in,
@@ -17,7 +19,7 @@ use std::os::raw::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is measured, in the order of the columns.
+/// The measurements, in the order of the columns.
 const COLUMNS: [&str; 7] = [
     "all-reduce fixed",
     "all-reduce any",
@@ -28,11 +30,11 @@ const COLUMNS: [&str; 7] = [
     "MPI_Alltoall",
 ];
 
-/// The least time of some calls, in seconds.
+/// Returns the minimum time of several calls, in seconds.
 fn least(rounds: usize, mut call: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
     let mut least = f64::INFINITY;
     for _ in 0..rounds {
-        // SAFETY: all ranks are here.
+        // SAFETY: all ranks call this.
         unsafe { ffi::MPI_Barrier(ffi::RSMPI_COMM_WORLD) };
         let start = Instant::now();
         call()?;
@@ -41,7 +43,7 @@ fn least(rounds: usize, mut call: impl FnMut() -> Result<(), Failure>) -> Result
     Ok(least)
 }
 
-/// Sums of `u32`.
+/// Computes sums of `u32`.
 fn sum(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     result.copy_from_slice(members[0]);
     for member in &members[1..] {
@@ -52,7 +54,7 @@ fn sum(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The times of all columns for arrays of so many bytes.
+/// Returns the times of all columns for arrays of `bytes` bytes.
 fn measure(
     comm: &dyn Communicator,
     [fixed, any]: [usize; 2],
@@ -77,7 +79,7 @@ fn measure(
     let gather = least(rounds, || collective::all_gather(comm, fixed, &[&operand], &mut [&mut gathered]))?;
     let exchange =
         least(rounds, || collective::all_to_all(comm, fixed, &operand[..whole], &mut result[..whole]))?;
-    // SAFETY: the arrays have as many bytes, and nobody else looks at them.
+    // SAFETY: the arrays have this number of bytes, and nothing else accesses them.
     let theirs = unsafe {
         let (count, piece) = (bytes as i32, piece as i32);
         let (byte, word) = (ffi::RSMPI_UINT8_T, ffi::RSMPI_UINT32_T);

@@ -1,9 +1,9 @@
-//! What ranks tell each other about a run, besides what devices hand over.
+//! Control messages of a run between ranks, separate from the data of devices.
 
 use hlo_communicator::Failure;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A failure of a device, and when it was: the first counts, wherever it was.
+/// A failure of a device, and its time. The earliest failure of all ranks is the one that is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     /// Nanoseconds since 1970.
@@ -13,36 +13,37 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// A failure of now.
+    /// Creates a failure with the current time.
     pub(crate) fn now(device: usize, failure: Failure) -> Self {
         let when = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         Self { when, device, failure }
     }
 
-    /// True if this was before another.
+    /// Returns whether this failure was before another.
     pub(crate) fn is_before(&self, other: &Told) -> bool {
         (self.when, self.device) < (other.when, other.device)
     }
 }
 
-/// What a rank tells another.
+/// A control message from one rank to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// A device has come to its end.
+    /// A device has finished.
     Finished(usize),
     /// A device has failed.
     Failed(Told),
-    /// All devices of the rank have ended; they have sent so many messages to those of the other rank.
+    /// All devices of the rank have ended. Contains the number of messages that they sent to the devices of
+    /// the receiving rank.
     Ended(u64),
 }
 
-/// The tags of these messages.
+/// The tag of control messages.
 pub(crate) const CONTROL: i32 = 0;
-/// The tag of what is told when all messages of a run have been received.
+/// The tag of messages that are sent when all messages of a run have been received.
 pub(crate) const DONE: i32 = 1;
-/// The tag of texts that rank 0 gathers.
+/// The tag of data that rank 0 gathers.
 pub(crate) const TEXT: i32 = 2;
-/// The tag of what ranks agree on.
+/// The tag of the flags that ranks exchange ([`crate::MpiWorld::all_say`]).
 pub(crate) const AGREE: i32 = 3;
 
 fn words(kind: u64, numbers: [u64; 2], text: &str) -> Vec<u8> {
@@ -51,7 +52,7 @@ fn words(kind: u64, numbers: [u64; 2], text: &str) -> Vec<u8> {
 }
 
 impl Control {
-    /// The message.
+    /// Returns the encoded message.
     pub(crate) fn encoded(&self) -> Vec<u8> {
         match self {
             Control::Finished(device) => words(0, [*device as u64, 0], ""),
@@ -63,7 +64,7 @@ impl Control {
         }
     }
 
-    /// What a message says.
+    /// Decodes a message. Returns `None` if it is malformed.
     pub(crate) fn decoded(message: &[u8]) -> Option<Control> {
         let word = |n: usize| Some(u64::from_le_bytes(message.get(8 * n..8 * n + 8)?.try_into().ok()?));
         let (kind, first, when) = (word(0)?, word(1)?, word(2)?);

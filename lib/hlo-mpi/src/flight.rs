@@ -1,4 +1,4 @@
-//! What a device has under way: messages that it sends, and those that it waits for.
+//! Messages in transit of one device: those that it sends, and those that it waits for.
 
 use crate::raw::{Comm, Message, Request};
 use crate::wire::{Header, Kind, pieces};
@@ -7,19 +7,19 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
-/// So many looks in a row do nothing but look.
+/// Number of polls in a row that only spin.
 const SPINS: u32 = 100;
-/// After so many more, which let others run, there are naps.
+/// Number of polls after which the thread sleeps between polls. Before that, it yields.
 const YIELDS: u32 = 4000;
-/// The longest nap.
+/// Maximum sleep between polls.
 const NAP: Duration = Duration::from_micros(500);
 
-/// How long to wait before the next look.
+/// The delay before the next poll.
 #[derive(Default)]
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
-    /// Waits; longer each time.
+    /// Waits before the next poll. Each wait is longer than the one before.
     pub(crate) fn pause(&mut self) {
         self.0 = self.0.saturating_add(1);
         match self.0 {
@@ -29,18 +29,18 @@ impl Backoff {
         }
     }
 
-    /// True once looking has taken a while: it is time to ask whether to go on.
+    /// Returns whether polling has taken some time, so that the caller should check whether to continue.
     pub(crate) fn is_slow(&self) -> bool {
         self.0 >= SPINS && (self.0 >= YIELDS || self.0.is_multiple_of(64))
     }
 
-    /// Something has happened.
+    /// Restarts with short delays, because a message has arrived.
     pub(crate) fn reset(&mut self) {
         self.0 = 0;
     }
 }
 
-/// Memory that messages are received into, which is kept from one to the next.
+/// Memory for received messages, which is reused.
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Vec<Vec<u8>>,
@@ -48,10 +48,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The most bytes that are kept.
+    /// Maximum number of bytes that are kept.
     const KEPT: usize = 256 << 20;
 
-    /// Room for so many bytes: an empty vector.
+    /// Returns an empty vector with a capacity of at least `bytes` bytes.
     pub(crate) fn room(&mut self, bytes: usize) -> Result<Vec<u8>, Failure> {
         let fitting = self.free.iter().position(|v| v.capacity() >= bytes && v.capacity() / 2 <= bytes);
         if let Some(at) = fitting {
@@ -75,7 +75,7 @@ impl Pool {
     }
 }
 
-/// A vector that is received into.
+/// A vector that messages are received into.
 struct Landing {
     memory: Vec<u8>,
     bytes: usize,
@@ -87,12 +87,13 @@ impl Landing {
         Self { memory, bytes, requests: Vec::new() }
     }
 
-    /// Begins to receive a message into these bytes.
+    /// Begins to receive a message into a range of bytes.
     fn receive(&mut self, message: Message, range: Range<usize>) -> Result<(), Failure> {
         let wrong = || Failure::Here("internal error: a message of another size than was said".into());
         let expected = message.bytes == range.len();
         let to = self.memory.spare_capacity_mut().get_mut(range).filter(|_| expected).ok_or_else(wrong)?;
-        // SAFETY: the vector is not touched before all requests are complete: `land` takes it, and dropping waits.
+        // SAFETY: the vector is not accessed before all requests are complete. `land` takes ownership of it,
+        // and dropping waits.
         self.requests.push(unsafe { message.receive(to)? });
         Ok(())
     }
@@ -107,11 +108,11 @@ impl Landing {
         Ok(true)
     }
 
-    /// The bytes, once all are there.
+    /// Returns the bytes. All of them must have been received.
     fn land(mut self) -> Vec<u8> {
         let mut memory = std::mem::take(&mut self.memory);
         if self.requests.is_empty() && self.bytes <= memory.capacity() {
-            // SAFETY: whoever calls this has received all bytes.
+            // SAFETY: all bytes have been received before this is called.
             unsafe { memory.set_len(self.bytes) };
         }
         memory
@@ -119,7 +120,8 @@ impl Landing {
 }
 
 impl Drop for Landing {
-    /// What is received into is not given back before it is received. That does not wait for long: the sender has begun.
+    /// Waits until the memory is no longer received into. This does not take long, because the sender has
+    /// begun.
     fn drop(&mut self) {
         let mut backoff = Backoff::default();
         while matches!(self.is_complete(), Ok(false)) {
@@ -128,14 +130,14 @@ impl Drop for Landing {
     }
 }
 
-/// A message that is received whatever it is, and of which the start is kept.
+/// A message that is received completely without checking its contents.
 pub(crate) struct Discarded {
     landing: Landing,
     pub(crate) tag: i32,
 }
 
 impl Discarded {
-    /// Begins to receive a message that nobody wants.
+    /// Begins to receive a message that is not needed.
     pub(crate) fn new(message: Message) -> Result<Self, Failure> {
         let (bytes, tag) = (message.bytes, message.tag);
         let mut landing = Landing::new(Pool::default().room(bytes)?, bytes);
@@ -143,54 +145,54 @@ impl Discarded {
         Ok(Self { landing, tag })
     }
 
-    /// True once it is there.
+    /// Returns whether the message has been received.
     pub(crate) fn is_complete(&mut self) -> Result<bool, Failure> {
         self.landing.is_complete()
     }
 
-    /// The message.
+    /// Returns the message.
     pub(crate) fn land(self) -> Vec<u8> {
         self.landing.land()
     }
 }
 
-/// What one device waits for from another: a header, and parts.
+/// The data that one device expects from another: a header, and parts.
 pub(crate) struct Incoming {
-    /// The kinds of messages: of the header, and of parts.
+    /// The kinds of the messages: that of the header, and that of parts.
     kinds: (Kind, Kind),
-    /// The rank of the other device, and its number.
+    /// The rank and the number of the other device.
     from: (usize, usize),
     stage: Stage,
 }
 
 enum Stage {
-    /// The header has not come.
+    /// The header has not arrived.
     Awaited,
     /// The header is being received.
     Header(Landing),
     /// The parts are being received.
     Parts { header: Header, parts: Vec<Landing>, left: VecDeque<(usize, Range<usize>)> },
-    /// All is there.
+    /// All data has been received.
     There(Header, Vec<Vec<u8>>),
 }
 
 impl Incoming {
-    /// What is to come from a device of a rank.
+    /// Creates the state of data expected from a device on a rank.
     pub(crate) fn new(kinds: (Kind, Kind), rank: usize, device: usize) -> Self {
         Self { kinds, from: (rank, device), stage: Stage::Awaited }
     }
 
-    /// True once all is there.
+    /// Returns whether all data has been received.
     pub(crate) fn is_there(&self) -> bool {
         matches!(self.stage, Stage::There(..))
     }
 
-    /// True if nothing has come.
+    /// Returns whether no message has arrived.
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.stage, Stage::Awaited)
     }
 
-    /// The header and the parts, once they are there.
+    /// Returns the header and the parts, if they have been received.
     pub(crate) fn take(self) -> Option<(Header, Vec<Vec<u8>>)> {
         match self.stage {
             Stage::There(header, parts) => Some((header, parts)),
@@ -198,7 +200,8 @@ impl Incoming {
         }
     }
 
-    /// Looks whether there is something new; true if so. `counted` hears of each message that comes, `expected` of the header.
+    /// Polls for messages. Returns whether anything changed. Calls `counted` for each message that arrives,
+    /// and `expected` with the header.
     pub(crate) fn poll(
         &mut self,
         lane: Comm,
@@ -277,17 +280,18 @@ impl Incoming {
 #[derive(Default)]
 pub(crate) struct Outgoing {
     requests: Vec<Request>,
-    /// Memory of messages that is not the caller's.
+    /// Memory of messages that this value owns.
     kept: Vec<Vec<u8>>,
-    /// How many messages there were, by rank.
+    /// Number of messages by rank.
     pub(crate) count: Vec<(usize, u64)>,
 }
 
 impl Outgoing {
-    /// Begins to send a header and parts to a device on a rank. Parts of a large header go from where they are.
+    /// Begins to send a header and parts to a device on a rank. Parts that do not fit into the header's
+    /// message are sent from the caller's memory.
     ///
     /// # Safety
-    /// Parts stay where they are, and are not written, until this is complete.
+    /// Parts must not be moved or written until this is complete.
     pub(crate) unsafe fn send<'a>(
         &mut self,
         (lane, rank): (Comm, usize),
@@ -297,13 +301,13 @@ impl Outgoing {
         part: impl Fn(usize) -> &'a [u8],
     ) -> Result<(), Failure> {
         let message = header.encoded(&part);
-        // SAFETY: the message is kept; moving a vector does not move its bytes.
+        // SAFETY: the message is kept. Moving a vector does not move its bytes.
         self.requests.push(unsafe { lane.send(&message, rank, kinds.0.tag(from))? });
         self.kept.push(message);
         let mut count = 1;
         if !header.is_whole() {
             for (n, range) in pieces(&header.sizes) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 self.requests.push(unsafe { lane.send(&part(n)[range], rank, kinds.1.tag(from))? });
                 count += 1;
             }
@@ -312,7 +316,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Sends a message from memory that is kept here.
+    /// Sends a message from memory that this value owns.
     pub(crate) fn send_kept(
         &mut self,
         comm: Comm,
@@ -320,18 +324,18 @@ impl Outgoing {
         tag: i32,
         message: Vec<u8>,
     ) -> Result<(), Failure> {
-        // SAFETY: the message is kept; moving a vector does not move its bytes.
+        // SAFETY: the message is kept. Moving a vector does not move its bytes.
         self.requests.push(unsafe { comm.send(&message, rank, tag)? });
         self.kept.push(message);
         Ok(())
     }
 
-    /// Keeps memory until all is sent.
+    /// Keeps memory until all messages are sent.
     pub(crate) fn keep(&mut self, memory: Vec<Vec<u8>>) {
         self.kept.extend(memory);
     }
 
-    /// True once all is sent.
+    /// Returns whether all messages are sent.
     pub(crate) fn is_complete(&mut self) -> Result<bool, Failure> {
         let mut n = 0;
         while let Some(request) = self.requests.get_mut(n) {
@@ -348,7 +352,7 @@ impl Outgoing {
 }
 
 impl Drop for Outgoing {
-    /// What is still being sent stays where it is: this happens when MPI itself fails.
+    /// Leaks memory that is still being sent. This only happens if MPI itself fails.
     fn drop(&mut self) {
         if !self.requests.is_empty() {
             std::mem::forget(std::mem::take(&mut self.kept));

@@ -1,14 +1,16 @@
-//! Devices of a program that are spread over the ranks of an MPI job: `MpiWorld`.
+//! Devices of a program that are distributed over the ranks of an MPI job: `MpiWorld`.
 //!
-//! Rank `r` of `n` has the devices from `r * D / n` up to `(r + 1) * D / n` of the `D` that a program has, each a thread.
-//! What devices hand to each other goes by nonblocking messages from point to point, each with a header that says which
-//! collective it is of, so that devices that diverge are told. Reductions of integers, which have the same bits in any
-//! order, are MPI's own where each device of the group is on a rank of its own; all else is combined here, in the order of
-//! the group, to the bits that [`Process`](hlo_communicator::Process) has.
+//! If a program has `D` devices, rank `r` of `n` has the devices from `r * D / n` up to `(r + 1) * D / n`.
+//! Each device is a thread. Devices exchange data in nonblocking point-to-point messages. The header of each
+//! message contains its collective, so that diverging devices are detected. Integer reductions, which have
+//! the same bits in any order, use MPI's own reductions if each device of the group is on a separate rank.
+//! Other reductions are computed here in the order of the group, with the same bits as
+//! [`Process`](hlo_communicator::Process).
 //!
-//! Nobody waits for ever: a device that fails is told to all ranks, one that does not come in time is named.
+//! No device waits forever. A device that fails is reported to all ranks. A device that does not arrive in
+//! time is named.
 //!
-//! Without the feature `mpi` this library is empty, and needs no MPI.
+//! Without the feature `mpi` this library is empty and does not need MPI.
 //!
 //! # Example
 //! ```no_run

@@ -1,4 +1,4 @@
-//! A device's end of the communication.
+//! The communicator of one device.
 
 use crate::flight::{Backoff, Incoming, Outgoing, Pool};
 use crate::raw;
@@ -10,15 +10,16 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// From so many bytes on MPI reduces: what is smaller takes one exchange, as finding out that all devices are there does.
+/// Minimum size in bytes of arrays that MPI reduces. Smaller arrays take one exchange, as does the check that
+/// all devices have arrived.
 const LARGE: usize = 4096;
 
-/// How messages of collectives are marked.
+/// The kinds of messages of collectives.
 const COLLECTIVE: (Kind, Kind) = (Kind::Header, Kind::Bulk);
-/// How values on channels are marked.
+/// The kinds of messages of values on channels.
 const MAIL: (Kind, Kind) = (Kind::Mail, Kind::MailBulk);
 
-/// The arrays of values that were sent on a channel.
+/// The arrays of received values, by channel and sender.
 type Inbox = HashMap<(Option<i64>, usize), VecDeque<Vec<Vec<u8>>>>;
 
 /// A device of an [`MpiWorld`](crate::MpiWorld).
@@ -28,10 +29,10 @@ pub struct MpiMember<'r> {
     state: Mutex<State>,
 }
 
-/// What a device knows of its communication.
+/// The communication state of a device.
 struct State {
     pool: Pool,
-    /// How many exchanges each device has sent to this one, and this one to each.
+    /// Number of exchanges that each device has sent to this one, and that this one has sent to each device.
     rounds: Vec<u64>,
     sent: Vec<u64>,
     inbox: Inbox,
@@ -43,12 +44,12 @@ impl fmt::Debug for MpiMember<'_> {
     }
 }
 
-/// The channel of a value's header.
+/// Returns the channel of a value's header.
 pub(crate) fn channel_of(header: &Header) -> Option<i64> {
     (header.words[0] != 0).then_some(header.words[1] as i64)
 }
 
-/// What all members of a group have handed to one.
+/// The parts that all members of a group have handed to one member.
 struct Received<'a>(Vec<Vec<&'a [u8]>>);
 
 impl<'a> Parts<'a> for Received<'a> {
@@ -64,14 +65,15 @@ impl<'r> MpiMember<'r> {
         Self { run, device, state: Mutex::new(state) }
     }
 
-    /// This device's group at a collective, and its place.
+    /// Returns this device's group at a collective, and its position in the group.
     fn place(&self, site: usize) -> Result<(&[usize], usize), Failure> {
         let table = &*self.run.table;
         let missing = || format!("internal error: device {} is not in {}", self.device, table.name(site));
         table.place(site, self.device).ok_or_else(|| missing().into())
     }
 
-    /// Says what is being waited for, and gives the failure with which that ends, if it does; others are told of it.
+    /// Records the devices that this one waits for. If there is a reason to stop waiting, reports it to the
+    /// other devices and returns it as an error.
     fn looks_up(
         &self,
         wait: &mut Wait<'_>,
@@ -92,7 +94,8 @@ impl<'r> MpiMember<'r> {
         let waiting = (self.device, wait.name, wait.since);
         match self.run.gives_up(waiting, &missing, &mut wait.ended_since) {
             Some(failure) => {
-                // Told at once: those who hear of the failure first must not be the ones who say why.
+                // The failure is reported before this device returns, so that no device that merely observes
+                // it can report it as its own.
                 self.run.fail(self.device, failure.clone());
                 Err(failure)
             }
@@ -100,11 +103,11 @@ impl<'r> MpiMember<'r> {
         }
     }
 
-    /// Waits until what is sent is sent, and takes what comes meanwhile, which nobody looks at any more.
+    /// Waits until all messages are sent. Meanwhile receives messages that are no longer needed.
     fn settle(&self, outgoing: &mut Outgoing) {
         let (mut backoff, since) = (Backoff::default(), Instant::now());
         let mut discarded = Vec::new();
-        // An error is of MPI itself, which then does nothing more.
+        // An error is one of MPI itself, which then transfers nothing more.
         while matches!(outgoing.is_complete(), Ok(false)) {
             if matches!(self.run.discard(self.device, &mut discarded), Ok(true)) {
                 backoff.reset();
@@ -117,7 +120,7 @@ impl<'r> MpiMember<'r> {
         }
     }
 
-    /// Receives from all other members of a group at once, in any order.
+    /// Receives from all other members of a group at the same time, in any order.
     fn collect(
         &self,
         state: &mut State,
@@ -175,7 +178,7 @@ impl<'r> MpiMember<'r> {
         Ok(incoming.into_iter().map(|i| i.and_then(Incoming::take).map(|(_, parts)| parts)).collect())
     }
 
-    /// Reduces by MPI: where all members are on ranks of their own, and the order does not matter.
+    /// Reduces by MPI. All members must be on separate ranks, and the order must not matter.
     fn reduce_by_mpi(
         &self,
         site: usize,
@@ -186,7 +189,8 @@ impl<'r> MpiMember<'r> {
         let name = self.run.table.name(site);
         let sizes = arrays.iter().flat_map(|a| [a.operand.len() as u64, a.element_bytes as u64]);
         let sizes: Vec<u8> = sizes.flat_map(u64::to_le_bytes).collect();
-        // All are there, with the same arrays, before anybody begins what can't be given up.
+        // Before any device begins an operation that cannot be cancelled, checks that all members have
+        // arrived with the same arrays.
         self.exchange(site, 1, &|_: usize, _: usize| &sizes[..], &mut |incoming| match (0..group.len())
             .find(|&m| incoming.part(m, 0) != sizes)
         {
@@ -208,11 +212,11 @@ impl<'r> MpiMember<'r> {
     ) -> Result<(), Failure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = array.operand.len();
-        // Copies, for if another member fails, MPI never ends with them.
+        // Uses copies, because MPI may never finish using the memory if another member fails.
         let (mut from, mut to) = (state.pool.room(bytes)?, state.pool.room(bytes)?);
         from.extend_from_slice(array.operand);
         to.resize(bytes, 0);
-        // SAFETY: until the request is complete nobody touches the copies, which are forgotten if it never is.
+        // SAFETY: nothing accesses the copies until the request is complete. They are leaked if it never is.
         let request = unsafe { comm.all_reduce(&from, &mut to, array.element_bytes, reduction) };
         let request =
             request.and_then(|r| r.ok_or_else(|| Failure::Here("internal error: no such type".into())));
@@ -244,14 +248,14 @@ impl<'r> MpiMember<'r> {
     }
 }
 
-/// What a device waits for, and since when.
+/// The state of a device that waits.
 struct Wait<'a> {
     member: &'a MpiMember<'a>,
     name: &'a str,
     since: Instant,
     ended_since: Option<Instant>,
     backoff: Backoff,
-    /// The devices that are shown as missing.
+    /// The devices that are recorded as missing.
     shown: Vec<usize>,
 }
 
@@ -276,7 +280,7 @@ impl Drop for Wait<'_> {
     }
 }
 
-/// What a device sends from memory of its caller: when this is dropped, all is sent.
+/// Messages that a device sends from its caller's memory. Dropping this waits until all of them are sent.
 struct InFlight<'m, 'r> {
     member: &'m MpiMember<'r>,
     out: Outgoing,
@@ -319,7 +323,7 @@ impl Communicator for MpiMember<'_> {
             failure
         };
         let mut sending = InFlight { member: self, out: Outgoing::default() };
-        // Each begins with another, so that not all send to one.
+        // Each member begins with a different one, so that not all of them send to the same member first.
         let members = group.len();
         for member in (1..members).map(|n| (place + n) % members) {
             let device = group[member];
@@ -327,7 +331,8 @@ impl Communicator for MpiMember<'_> {
             state.sent[device] += 1;
             let header = Header { words: [site as u64, state.sent[device]], sizes };
             let part = |part: usize| outgoing.part(member, part);
-            // SAFETY: the parts are the caller's until this returns, and `sending` is complete before.
+            // SAFETY: the parts belong to the caller until this returns, and `sending` is complete before
+            // that.
             let sent =
                 unsafe { sending.out.send(run.way_to(device), self.device, COLLECTIVE, &header, part) };
             run.count_sent(&mut sending.out);
@@ -385,7 +390,7 @@ impl Communicator for MpiMember<'_> {
         let sizes = arrays.iter().map(|a| a.len() as u64).collect();
         let header = Header { words: [channel.is_some().into(), channel.unwrap_or(0) as u64], sizes };
         let mut out = Outgoing::default();
-        // SAFETY: `out` keeps the arrays; moving a vector does not move its bytes.
+        // SAFETY: `out` keeps the arrays. Moving a vector does not move its bytes.
         let sent = unsafe { out.send(run.way_to(to), self.device, MAIL, &header, |n| &arrays[n]) };
         out.keep(arrays);
         run.count_sent(&mut out);

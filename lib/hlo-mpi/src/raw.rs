@@ -1,49 +1,49 @@
-//! The calls of MPI that are made here, with their codes as errors.
+//! The MPI functions that this crate calls, with their error codes as errors.
 
 use hlo_communicator::{Failure, Reduction, ReductionKind};
 use mpi::ffi;
 use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
 
-/// An error code as a failure that names the call.
+/// Converts an error code to a failure that names the call.
 fn check(call: &str, code: c_int) -> Result<(), Failure> {
-    // 0 is MPI_SUCCESS by the standard.
+    // The MPI standard defines MPI_SUCCESS as 0.
     if code == 0 {
         return Ok(());
     }
     Err(Failure::Here(format!("{call} failed with code {code}")))
 }
 
-/// A communicator of MPI. It lives until MPI is finalised.
+/// An MPI communicator. It is valid until MPI is finalised.
 #[derive(Clone, Copy)]
 pub(crate) struct Comm(ffi::MPI_Comm);
 
-// SAFETY: MPI is initialised so that all threads may call it; a handle is a value.
+// SAFETY: MPI is initialised such that all threads may call it. A handle is a plain value.
 unsafe impl Send for Comm {}
 // SAFETY: as above.
 unsafe impl Sync for Comm {}
 
-/// An operation that goes on.
+/// A pending operation.
 pub(crate) struct Request(ffi::MPI_Request);
 
-// SAFETY: as of `Comm`; a request is used by one thread at a time, for testing takes it mutably.
+// SAFETY: as for `Comm`. Only one thread at a time uses a request, because testing takes `&mut self`.
 unsafe impl Send for Request {}
 
-/// A message that has arrived, is matched, and has to be received.
+/// A message that has arrived, is matched, and must be received.
 pub(crate) struct Message {
     message: ffi::MPI_Message,
-    /// Its size.
+    /// The size in bytes.
     pub(crate) bytes: usize,
-    /// Its tag.
+    /// The tag.
     pub(crate) tag: i32,
 }
 
-/// Which messages are looked for: of a rank, or any; with a tag, or any.
+/// A filter for messages: the rank, or `None` for any, and the tag, or `None` for any.
 pub(crate) type Wanted = (Option<usize>, Option<i32>);
 
-/// All ranks.
+/// Returns the communicator of all ranks.
 pub(crate) fn comm_world() -> Comm {
-    // SAFETY: the library defines it; it is a constant.
+    // SAFETY: a constant that the library defines.
     Comm(unsafe { ffi::RSMPI_COMM_WORLD })
 }
 
@@ -52,7 +52,7 @@ fn int(number: usize, what: &str) -> Result<c_int, Failure> {
 }
 
 impl Comm {
-    /// This rank, and how many there are.
+    /// Returns the number of this rank, and the number of ranks.
     pub(crate) fn rank_and_size(self) -> Result<(usize, usize), Failure> {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: the communicator is valid, and the results are written to integers.
@@ -63,17 +63,18 @@ impl Comm {
         Ok((rank.max(0) as usize, size.max(1) as usize))
     }
 
-    /// Another communicator of the same ranks, whose errors are returned. All ranks have to call it.
+    /// Returns another communicator of the same ranks, whose errors are returned. All ranks must call this.
     pub(crate) fn duplicate(self) -> Result<Comm, Failure> {
         let mut comm = MaybeUninit::uninit();
-        // SAFETY: the communicator is valid; the new one is written before it is read.
+        // SAFETY: the communicator is valid. The new one is written before it is read.
         unsafe {
             check("MPI_Comm_dup", ffi::MPI_Comm_dup(self.0, comm.as_mut_ptr()))?;
             Comm(comm.assume_init()).returning_errors()
         }
     }
 
-    /// A communicator of those ranks that are `in_it`; `None` for others. All ranks have to call it.
+    /// Returns a communicator of the ranks that pass `in_it`, or `None` on other ranks. All ranks must call
+    /// this.
     pub(crate) fn split(self, in_it: bool, key: usize) -> Result<Option<Comm>, Failure> {
         let mut comm = MaybeUninit::uninit();
         // SAFETY: as above.
@@ -95,21 +96,21 @@ impl Comm {
         Ok(self)
     }
 
-    /// Ends the whole job.
+    /// Aborts the whole job.
     pub(crate) fn abort(self, code: i32) {
         // SAFETY: MPI is initialised and not finalised.
         unsafe { ffi::MPI_Abort(self.0, code) };
     }
 
-    /// Begins to send.
+    /// Begins to send a message.
     ///
     /// # Safety
-    /// The bytes stay where they are, and are not written, until the request is complete.
+    /// The bytes must not be moved or written until the request is complete.
     pub(crate) unsafe fn send(self, bytes: &[u8], to: usize, tag: i32) -> Result<Request, Failure> {
         let mut request = MaybeUninit::uninit();
         let (count, to) = (int(bytes.len(), "a size of")?, int(to, "rank")?);
-        // SAFETY: the bytes are readable, by the caller's promise as long as it takes; the request is written if the call
-        // succeeds.
+        // SAFETY: the caller guarantees that the bytes are readable until the request is complete. The
+        // request is written if the call succeeds.
         unsafe {
             let at = bytes.as_ptr().cast::<c_void>();
             let code = ffi::MPI_Isend(at, count, ffi::RSMPI_UINT8_T, to, tag, self.0, request.as_mut_ptr());
@@ -118,13 +119,14 @@ impl Comm {
         }
     }
 
-    /// Looks for a message that has arrived, and takes it out of what others may look for.
+    /// Returns a message that has arrived, if any. Later calls do not return the same message.
     pub(crate) fn look(self, (from, tag): Wanted) -> Result<Option<Message>, Failure> {
         let mut found = 0;
         let mut message = MaybeUninit::uninit();
         let mut status = MaybeUninit::<ffi::MPI_Status>::uninit();
         let mut count = 0;
-        // SAFETY: the constants are the library's; message and status are written if one was found.
+        // SAFETY: the constants are the library's. The message and the status are written if a message was
+        // found.
         unsafe {
             let from = from.map_or(Ok(ffi::RSMPI_ANY_SOURCE), |rank| int(rank, "rank"))?;
             let tag = tag.unwrap_or(ffi::RSMPI_ANY_TAG);
@@ -143,10 +145,12 @@ impl Comm {
         }
     }
 
-    /// Begins a reduction of all ranks' elements, of so many bytes each. `None` if MPI has no such elements.
+    /// Begins a reduction of the elements of all ranks, of `element_bytes` bytes each. Returns `None` if MPI
+    /// has no such element type.
     ///
     /// # Safety
-    /// The memory stays where it is, `from` is not written, and nobody looks at `to`, until the request is complete.
+    /// The memory must not be moved, `from` must not be written, and `to` must not be accessed until the
+    /// request is complete.
     pub(crate) unsafe fn all_reduce(
         self,
         from: &[u8],
@@ -157,7 +161,8 @@ impl Comm {
         let Some(kind) = element_type(element_bytes, reduction) else { return Ok(None) };
         let count = int(from.len().min(to.len()) / element_bytes, "a number of elements of")?;
         let mut request = MaybeUninit::uninit();
-        // SAFETY: both have `count` elements of the type, by the caller's promise as long as it takes.
+        // SAFETY: the caller guarantees that both have `count` elements of the type until the request is
+        // complete.
         unsafe {
             let (from, to) = (from.as_ptr().cast::<c_void>(), to.as_mut_ptr().cast::<c_void>());
             let op = operation(reduction.kind);
@@ -168,8 +173,9 @@ impl Comm {
     }
 }
 
-/// Whether MPI reduces elements of so many bytes to the right bits. Sums of one and two bytes it does not: where there is
-/// AVX, Open MPI 4.1 has them end at the type's limits (its `op/avx`), which C leaves open and HLO does not.
+/// Returns whether MPI reduces elements of this size to the correct bits. It does not for sums and products
+/// of one-byte and two-byte elements. On CPUs with AVX, Open MPI 4.1 saturates these at the type's limits
+/// (its `op/avx`). C leaves this unspecified, but HLO does not.
 pub(crate) fn reduces(element_bytes: usize, reduction: Reduction) -> bool {
     match (element_bytes, reduction.kind) {
         (1 | 2, ReductionKind::Add | ReductionKind::Multiply) => false,
@@ -178,7 +184,8 @@ pub(crate) fn reduces(element_bytes: usize, reduction: Reduction) -> bool {
 }
 
 fn element_type(element_bytes: usize, reduction: Reduction) -> Option<ffi::MPI_Datatype> {
-    // Sums and products of unsigned integers have the same bits, and wrap around by C's rules.
+    // Sums and products of unsigned integers have the same bits as signed ones, and C defines that they wrap
+    // around.
     let orders = matches!(reduction.kind, ReductionKind::Minimum | ReductionKind::Maximum);
     // SAFETY: constants of the library.
     unsafe {
@@ -212,15 +219,15 @@ fn operation(kind: ReductionKind) -> ffi::MPI_Op {
 }
 
 impl Message {
-    /// Begins to receive it.
+    /// Begins to receive the message.
     ///
     /// # Safety
-    /// The memory stays where it is, and nobody looks at it, until the request is complete.
+    /// The memory must not be moved or accessed until the request is complete.
     pub(crate) unsafe fn receive(mut self, to: &mut [MaybeUninit<u8>]) -> Result<Request, Failure> {
         let mut request = MaybeUninit::uninit();
         let count = int(self.bytes.min(to.len()), "a size of")?;
-        // SAFETY: the memory is writable, by the caller's promise as long as it takes; the request is written if the call
-        // succeeds.
+        // SAFETY: the caller guarantees that the memory is writable until the request is complete. The
+        // request is written if the call succeeds.
         unsafe {
             let (at, message) = (to.as_mut_ptr().cast::<c_void>(), &mut self.message);
             let code = ffi::MPI_Imrecv(at, count, ffi::RSMPI_UINT8_T, message, request.as_mut_ptr());
@@ -231,10 +238,10 @@ impl Message {
 }
 
 impl Request {
-    /// True once it is complete.
+    /// Returns whether the request is complete.
     pub(crate) fn is_complete(&mut self) -> Result<bool, Failure> {
         let mut flag = 0;
-        // SAFETY: the request is valid, or null once it is complete; nobody looks at the status.
+        // SAFETY: the request is valid, or null if it is complete. The status is not read.
         let code = unsafe { ffi::MPI_Test(&mut self.0, &mut flag, ffi::RSMPI_STATUS_IGNORE) };
         check("MPI_Test", code)?;
         Ok(flag != 0)

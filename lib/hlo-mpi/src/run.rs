@@ -1,8 +1,10 @@
-//! One run of a program: what the devices of this rank share, and what its main thread does meanwhile.
+//! One run of a program: the data that the devices of this rank share, and the work of its main thread during
+//! the run.
 //!
-//! The main thread hears what other ranks tell, sees to what is sent without anybody waiting, and receives what is sent to
-//! devices that have ended, so that nobody waits for them in vain. At the end ranks tell each other how many messages they
-//! have sent, and go on when all of these have been received: nothing of a run is left to the next.
+//! The main thread receives control messages of other ranks. It completes sends that no device waits for. It
+//! receives messages for devices that have ended, so that their senders do not wait in vain. At the end,
+//! ranks tell each other how many messages they sent, and continue when all of them have been received. No
+//! message of a run can then arrive in the next one.
 
 use crate::control::{CONTROL, Control, DONE, Told};
 use crate::flight::{Backoff, Discarded, Outgoing};
@@ -17,16 +19,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the main thread sleeps between looks while devices run.
+/// Maximum sleep of the main thread between polls while devices run.
 const NAP: Duration = Duration::from_millis(1);
 
-/// How long a device that is said to have ended may be waited for: what it sent before may come a little later.
+/// Time to wait for a device that is reported as ended, because messages that it sent before may arrive
+/// later.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// How long after a failure the other ranks may take to end before it is said that they don't.
+/// Time after a failure for other ranks to end before they are reported as lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What nobody has received: by channel, sender and receiver, how many values.
+/// The number of values that were not received, by channel, sender and receiver.
 pub(crate) type Unreceived = BTreeMap<(Option<i64>, usize, usize), usize>;
 
 /// A run.
@@ -38,27 +41,27 @@ pub(crate) struct Run<'a> {
     local: Range<usize>,
     /// A communicator for each device of a rank.
     lanes: Vec<Comm>,
-    /// Communicators of groups, by their numbers.
+    /// The communicators of groups, by their numbers.
     pub(crate) groups: BTreeMap<usize, Comm>,
     ended: Vec<AtomicBool>,
     failed: AtomicBool,
-    /// The first failure that is known here.
+    /// The earliest failure known to this rank.
     failure: Mutex<Option<Told>>,
-    /// Messages sent to each rank's devices, and received by those of this one.
+    /// The number of messages sent to each rank's devices, and the number received by those of this rank.
     sent: Vec<AtomicU64>,
     received: AtomicU64,
-    /// What is sent without anybody waiting for it.
+    /// Messages that are being sent and that no device waits for.
     posted: Mutex<Vec<Outgoing>>,
     pub(crate) unreceived: Mutex<Unreceived>,
-    /// The devices of this rank that have not ended.
+    /// Number of devices of this rank that have not ended.
     running: AtomicUsize,
     lock: Mutex<()>,
     news: Condvar,
 }
 
-/// What the main thread keeps.
+/// The state of the main thread.
 struct Service {
-    /// The messages that ranks have sent in the run, once they say so.
+    /// The number of messages that each rank has sent to this one in the run, once it is known.
     ended: Vec<Option<u64>>,
     discarded: Vec<(usize, Discarded)>,
 }
@@ -96,7 +99,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the devices of this rank, and waits for those of others.
+    /// Runs the devices of this rank, and waits for those of other ranks.
     pub(crate) fn run(&self, body: &Body<'_>) -> Result<(), (usize, Failure)> {
         let device = |device: usize| {
             let outcome = {
@@ -141,7 +144,7 @@ impl<'a> Run<'a> {
         self.news.notify_all();
     }
 
-    /// Tells all other ranks.
+    /// Sends a control message to all other ranks.
     fn tell(&self, control: &Control) {
         let mut outgoing = Outgoing::default();
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
@@ -153,7 +156,7 @@ impl<'a> Run<'a> {
         locked(&self.posted).push(outgoing);
     }
 
-    /// Notes a failure, wherever it was. The earliest counts.
+    /// Records a failure of any rank. The earliest one is kept.
     fn note(&self, told: Told) {
         let mut first = locked(&self.failure);
         if first.as_ref().is_none_or(|known| told.is_before(known)) {
@@ -165,9 +168,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A device of this rank has failed: all devices that wait, or will, hear of it.
+    /// Reports the failure of a device of this rank. All devices that wait now or later receive an error.
     pub(crate) fn fail(&self, device: usize, failure: Failure) {
-        // What comes after a failure that is known follows from it.
+        // A failure after a known one is a consequence of it.
         if failure == Failure::Elsewhere || self.has_failed() {
             return;
         }
@@ -184,7 +187,7 @@ impl<'a> Run<'a> {
         self.ended[device].load(Ordering::SeqCst)
     }
 
-    /// Where messages to a device go: its lane, and its rank.
+    /// Returns the communicator for messages to a device, and its rank.
     pub(crate) fn way_to(&self, device: usize) -> (Comm, usize) {
         let rank = rank_of(device, self.table.devices(), self.world.size());
         let first = self.world.devices_of(rank, self.table.devices()).start;
@@ -198,17 +201,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Counts a message that came.
+    /// Counts a message that was received.
     pub(crate) fn count_received(&self) {
         self.received.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Has something sent without anybody waiting for it.
+    /// Passes messages to the main thread, which completes sending them.
     pub(crate) fn post(&self, outgoing: Outgoing) {
         locked(&self.posted).push(outgoing);
     }
 
-    /// A device, where it is in the program if that is known, and its rank if it is another.
+    /// Returns a device's number, its position in the program if known, and its rank if it is another one.
     fn named(&self, device: usize) -> String {
         let place = self.options.observer.position(device).map(|place| format!("at `{place}`"));
         let rank = rank_of(device, self.table.devices(), self.world.size());
@@ -217,12 +220,12 @@ impl<'a> Run<'a> {
         if notes.is_empty() { device.to_string() } else { format!("{device} ({})", notes.join(", ")) }
     }
 
-    /// Devices in words.
+    /// Returns a list of devices as text.
     pub(crate) fn listed(&self, devices: &[usize]) -> String {
         listed(devices.iter().map(|&d| self.named(d)))
     }
 
-    /// Why not to wait any longer for devices.
+    /// Returns the reason to stop waiting for devices, if there is one.
     pub(crate) fn gives_up(
         &self,
         (waiting, name, since): (usize, &str, Instant),
@@ -249,7 +252,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Receives a message for a device that nobody will look at. True if there was one.
+    /// Begins to receive a message for a device that does not need it. Returns whether there was one.
     pub(crate) fn discard(&self, device: usize, into: &mut Vec<(usize, Discarded)>) -> Result<bool, Failure> {
         let (lane, _) = self.way_to(device);
         let Some(message) = lane.look((None, None))? else { return Ok(false) };
@@ -265,7 +268,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// One look at all that the main thread sees to. True if there was something.
+    /// Polls once for all work of the main thread. Returns whether there was any.
     fn serve(&self, service: &mut Service) -> Result<bool, Failure> {
         let mut is_new = false;
         for rank in (0..self.world.size()).filter(|&r| r != self.world.rank()) {
@@ -316,7 +319,7 @@ impl<'a> Run<'a> {
         Ok(is_new)
     }
 
-    /// Waits for what is looked for, and serves meanwhile. Says so if that takes long after a failure.
+    /// Waits for a condition while serving messages. Reports lost ranks if this takes long after a failure.
     fn until(
         &self,
         service: &mut Service,
@@ -335,7 +338,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Notes that others do not end though they should.
+    /// Records that other ranks did not end although they should have.
     pub(crate) fn lost(&self) {
         if let Some(told) = &*locked(&self.failure) {
             self.world.set_lost(told.device, &told.failure);
@@ -368,7 +371,7 @@ impl<'a> Run<'a> {
             );
             self.note(Told::now(*from, message.into()));
         }
-        // The failures that are known, so that all ranks end with the same.
+        // Exchanges the known failures, so that all ranks end with the same one.
         let own = locked(&self.failure).clone();
         let own = own.map_or(Vec::new(), |told| Control::Failed(told).encoded());
         for rank in others() {

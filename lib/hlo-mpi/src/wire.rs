@@ -1,57 +1,57 @@
-//! What messages look like.
+//! The format of messages.
 
 use hlo_communicator::Failure;
 use std::ops::Range;
 
-/// What a message is: with the number of the device that sends it, its tag.
+/// The kind of a message. Together with the number of the sending device, it determines the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Kind {
-    /// The header of what a collective hands over.
+    /// The header of data that a collective transfers.
     Header = 0,
-    /// A part that the header had no room for.
+    /// A part that does not fit into the header's message.
     Bulk = 1,
     /// The header of a value that is sent on a channel.
     Mail = 2,
-    /// An array of it.
+    /// An array of a value that is sent on a channel.
     MailBulk = 3,
 }
 
 impl Kind {
-    /// The tag of messages of a device.
+    /// Returns the tag of messages of a device.
     pub(crate) fn tag(self, device: usize) -> i32 {
         device as i32 * 4 + self as i32
     }
 
-    /// True of a tag that is for headers of mail, and whose it is.
+    /// Returns the sender if the tag is that of a header of a value on a channel.
     pub(crate) fn mail_of(tag: i32) -> Option<usize> {
         (tag % 4 == Kind::Mail as i32).then_some((tag / 4) as usize)
     }
 }
 
-/// Parts of together so many bytes come with the header.
+/// Maximum total size in bytes of parts that are sent with the header.
 const INLINE: usize = 2048;
 
-/// The most bytes of a message: counts are `int`s.
+/// Maximum size of a message in bytes. MPI's counts are `int`s.
 const LARGEST: usize = 1 << 30;
 
-/// What comes first.
+/// The header of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Of a collective, its number and the number of the exchange between the two devices; of mail, whether there is a
-    /// channel, and which.
+    /// For a collective, its number and the number of the exchange between the two devices. For a value on a
+    /// channel, whether there is a channel, and the channel.
     pub(crate) words: [u64; 2],
     /// The sizes of the parts.
     pub(crate) sizes: Vec<u64>,
 }
 
 impl Header {
-    /// True if the parts come with the header.
+    /// Returns whether the parts are sent with the header.
     pub(crate) fn is_whole(&self) -> bool {
         self.sizes.iter().fold(0u64, |a, &b| a.saturating_add(b)) <= INLINE as u64
     }
 
-    /// The message, with the parts if these are small.
+    /// Returns the encoded message, including the parts if they are small.
     pub(crate) fn encoded<'a>(&self, part: impl Fn(usize) -> &'a [u8]) -> Vec<u8> {
         let words = self.words.iter().copied().chain([self.sizes.len() as u64]);
         let words = words.chain(self.sizes.iter().copied());
@@ -62,7 +62,7 @@ impl Header {
         bytes
     }
 
-    /// A message taken apart: the header, and the bytes of the parts that came with it.
+    /// Decodes a message. Returns the header, and the bytes of the parts that were sent with it.
     pub(crate) fn decoded(message: &[u8]) -> Result<(Header, &[u8]), Failure> {
         let malformed = || Failure::Here("internal error: a message that can't be read".into());
         let mut words = message.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap_or_default()));
@@ -80,7 +80,8 @@ impl Header {
     }
 }
 
-/// The messages that parts of these sizes are sent in, if not with the header: which part, and which bytes of it.
+/// Returns the messages for parts of these sizes that are not sent with the header: the part of each message,
+/// and the byte range of the part.
 pub(crate) fn pieces(sizes: &[u64]) -> Vec<(usize, Range<usize>)> {
     let of_part = |(part, &size): (usize, &u64)| {
         let size = size as usize;

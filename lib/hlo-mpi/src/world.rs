@@ -1,4 +1,4 @@
-//! The ranks of a job, and which devices are where.
+//! The ranks of a job, and the distribution of devices over them.
 
 use crate::control::{AGREE, TEXT};
 use crate::flight::{Backoff, Discarded, Outgoing};
@@ -13,48 +13,51 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many ranks whoever started this process says that there are: `mpirun` and its like leave that in the environment.
-/// `None` if this was not started so, or alone.
+/// Returns the number of ranks that the program was started with, which `mpirun` and similar programs pass in
+/// the environment. Returns `None` if the process was started differently or is the only rank.
 pub fn ranks_asked_for() -> Option<usize> {
     let of = |name: &str| std::env::var(name).ok()?.parse::<usize>().ok();
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(of).filter(|&n| n > 1)
 }
 
-/// The devices of a rank: from the first to before the last.
+/// Returns the devices of a rank as a range.
 fn devices_of(rank: usize, ranks: usize, devices: usize) -> Range<usize> {
     rank * devices / ranks..(rank + 1) * devices / ranks
 }
 
-/// The rank that has a device.
+/// Returns the rank that has a device.
 pub(crate) fn rank_of(device: usize, devices: usize, ranks: usize) -> usize {
-    // The last whose first device is not after this one.
+    // The last rank whose first device is not after this one.
     ((device + 1) * ranks - 1) / devices.max(1)
 }
 
-/// What a device waits for: the name of the collective, and devices with their ranks.
+/// The rendezvous that a device waits for: the name of the collective, and the missing devices with their
+/// ranks.
 type Waiting = (String, Vec<(usize, usize)>);
 
-/// A group of devices, of so many that there are.
+/// The number of devices, and the devices of a group.
 type Group = (usize, Vec<usize>);
 
-/// The job that this process is a rank of. There is one of these in a process, made and dropped by its main thread; dropping
-/// it waits for the other ranks to do the same.
+/// The job that this process is a rank of. A process has at most one, which its main thread creates and
+/// drops. Dropping it waits until the other ranks drop theirs.
 ///
-/// If a run has come to an end that MPI can't go on from, or the thread panics, dropping ends the whole job instead.
+/// If a run ended in a state that MPI cannot continue from, or if the thread panics, dropping aborts the
+/// whole job instead.
 pub struct MpiWorld {
     universe: Option<Universe>,
     rank: usize,
     size: usize,
-    /// For what ranks tell each other.
+    /// The communicator for messages between ranks.
     control: Comm,
-    /// For what the first, second, … device of each rank receives.
+    /// The communicators for messages that the first, second, … device of each rank receives.
     lanes: Mutex<Vec<Comm>>,
-    /// For reductions, by the number of devices and the group; those that this rank is in. Groups on the same ranks have
-    /// each their own: several devices of a rank may reduce at the same time.
+    /// The communicators for reductions, by the number of devices and the group; `None` if this rank is not
+    /// in the group. Groups on the same ranks have separate ones, because several devices of a rank may
+    /// reduce at the same time.
     groups: Mutex<HashMap<Group, Option<Comm>>>,
     is_broken: AtomicBool,
     waiting: Mutex<BTreeMap<usize, Waiting>>,
-    /// The device that the last run has failed on, and whether it is one of this rank.
+    /// The device that failed in the last run, and whether it is on this rank.
     failed: Mutex<Option<(usize, bool)>>,
     lost: Mutex<Option<String>>,
 }
@@ -73,7 +76,7 @@ impl MpiWorld {
     /// Initialises MPI.
     ///
     /// # Errors
-    /// It is initialised already, or does not let several threads call it.
+    /// MPI is already initialised, or does not support calls from several threads.
     pub fn new() -> Result<Self, String> {
         let (universe, provided) =
             initialize_with_threading(Threading::Multiple).ok_or("MPI is initialised already")?;
@@ -103,32 +106,33 @@ impl MpiWorld {
         })
     }
 
-    /// The number of this rank.
+    /// Returns the number of this rank.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The devices of a rank, of so many that a program has.
+    /// Returns the devices of a rank, for a program with `devices` devices.
     pub fn devices_of(&self, rank: usize, devices: usize) -> Range<usize> {
         devices_of(rank, self.size, devices)
     }
 
-    /// The device that the last run has failed on, if it has: it may be one of another rank.
+    /// Returns the device that failed in the last run, if any. It may be on another rank.
     pub fn failed_device(&self) -> Option<usize> {
         locked(&self.failed).map(|(device, _)| device)
     }
 
-    /// Whether that device is one of this rank.
+    /// Returns whether the device that failed in the last run is on this rank.
     pub fn failed_here(&self) -> Option<bool> {
         locked(&self.failed).map(|(_, is_here)| is_here)
     }
 
-    /// Where the devices of this rank are that wait for others now, a line for each. Any thread may ask.
+    /// Returns one line for each device of this rank that currently waits for others, with its position. Any
+    /// thread may call this.
     pub fn waiting(&self) -> Vec<String> {
         let line = |(device, (name, missing)): (&usize, &Waiting)| {
             let missing = listed(missing.iter().map(|(device, rank)| format!("{device} (rank {rank})")));
@@ -137,18 +141,18 @@ impl MpiWorld {
         locked(&self.waiting).iter().map(line).collect()
     }
 
-    /// A failure after which other ranks have not ended for long: a message, once there is such a one. Nothing but
-    /// [`MpiWorld::abort`] ends the job then. Any thread may ask.
+    /// Returns a message if a device failed and other ranks did not end for a long time afterwards. Only
+    /// [`MpiWorld::abort`] can then end the job. Any thread may call this.
     pub fn lost(&self) -> Option<String> {
         locked(&self.lost).clone()
     }
 
-    /// Ends the whole job with a code. Any thread may call it.
+    /// Aborts the whole job with an exit code. Any thread may call this.
     pub fn abort(&self, code: i32) {
         self.control.abort(code);
     }
 
-    /// What each rank says. All have to call it.
+    /// Returns the flags that the ranks passed, in the order of the ranks. All ranks must call this.
     ///
     /// # Errors
     /// MPI fails.
@@ -165,7 +169,8 @@ impl MpiWorld {
         Ok(all)
     }
 
-    /// The bytes that each rank gives, in the order of the ranks, at rank 0; nothing at others. All have to call it.
+    /// Returns, on rank 0, the bytes that each rank passed, in the order of the ranks. Returns `None` on
+    /// other ranks. All ranks must call this.
     ///
     /// # Errors
     /// MPI fails.
@@ -203,7 +208,7 @@ impl MpiWorld {
         }
     }
 
-    /// A message of a rank that has come, if one has.
+    /// Returns a message of a rank if one has arrived.
     pub(crate) fn take(&self, rank: usize, tag: i32) -> Result<Option<Vec<u8>>, Failure> {
         let Some(message) = self.control.look((Some(rank), Some(tag)))? else { return Ok(None) };
         let mut message = Discarded::new(message)?;
@@ -227,18 +232,18 @@ impl MpiWorld {
         locked(&self.lost).get_or_insert_with(|| format!("device {device}: {failure}; {others}"));
     }
 
-    /// Notes what a device waits for.
+    /// Records the devices that a device waits for.
     pub(crate) fn show(&self, device: usize, name: &str, missing: &[usize], devices: usize) {
         let missing = missing.iter().map(|&d| (d, rank_of(d, devices, self.size))).collect();
         locked(&self.waiting).insert(device, (name.to_string(), missing));
     }
 
-    /// Notes that a device waits no longer.
+    /// Records that a device no longer waits.
     pub(crate) fn hide(&self, device: usize) {
         locked(&self.waiting).remove(&device);
     }
 
-    /// The communicators of a run. All ranks make those that there are not yet, in the same order.
+    /// Returns the communicators of a run. All ranks create missing ones in the same order.
     fn communicators(&self, table: &Table) -> Result<(Vec<Comm>, BTreeMap<usize, Comm>), Failure> {
         let devices = table.devices();
         let most = (0..self.size).map(|rank| self.devices_of(rank, devices).len()).max().unwrap_or(0);

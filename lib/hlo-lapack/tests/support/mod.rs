@@ -1,4 +1,5 @@
-//! Matrices for tests, and calls of both implementations of LAPACK's routines: this crate's, and the interpreter's.
+//! Matrices for tests, and calls of both implementations of LAPACK's routines: this crate's and the
+//! interpreter's.
 
 #![allow(dead_code, reason = "no test needs everything")]
 
@@ -7,7 +8,7 @@ use num_complex::Complex;
 
 pub type C = Complex<f64>;
 
-/// Both implementations, with their names.
+/// Returns both implementations with their names.
 pub fn registries() -> [(&'static str, Registry); 2] {
     let (mut fast, mut plain) = (Registry::new(), Registry::new());
     fast.add(hlo_lapack::LAPACK);
@@ -47,12 +48,12 @@ impl Matrix {
         Matrix::new(n, n, |i, j| C::from(f64::from(u8::from(i == j))))
     }
 
-    /// The numbers on the diagonal of a matrix.
+    /// Returns a matrix with these values on its diagonal.
     pub fn diagonal(rows: usize, columns: usize, values: &[C]) -> Matrix {
         Matrix::new(rows, columns, |i, j| if i == j { values[i] } else { C::from(0.0) })
     }
 
-    /// So many columns from the first one on.
+    /// Returns the first `count` columns.
     pub fn first_columns(&self, count: usize) -> Matrix {
         Matrix::new(self.rows, count, |i, j| self.get(i, j))
     }
@@ -72,7 +73,7 @@ impl Matrix {
     }
 }
 
-/// Numbers that look random.
+/// A pseudorandom number generator.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -89,7 +90,7 @@ impl Numbers {
     }
 }
 
-/// An array of a call: matrices of a batch, and how many of their dimensions it has behind those of the batch.
+/// An array of a call: the matrices of a batch, and the number of their dimensions after those of the batch.
 #[derive(Clone, Debug)]
 pub struct Array {
     pub element: &'static str,
@@ -97,10 +98,10 @@ pub struct Array {
     pub batch: Vec<Matrix>,
 }
 
-/// How arrays lie: `minor_to_major` by the number of dimensions.
+/// The layout of an array: `minor_to_major` as a function of the number of dimensions.
 pub type Layout = fn(usize) -> Vec<usize>;
 
-/// Row by row; column by column; and with the matrices of a batch in each other.
+/// Row-major, column-major, and with interleaved matrices of a batch.
 pub const LAYOUTS: [Layout; 3] = [
     |rank| (0..rank).rev().collect(),
     |rank| {
@@ -113,7 +114,8 @@ pub const LAYOUTS: [Layout; 3] = [
     |rank| (0..rank).collect(),
 ];
 
-/// An array to be given or taken: the element type, and the sizes of each matrix, none for a number.
+/// The type of an operand or result: the element type, and the sizes of each matrix, which are empty for a
+/// number.
 pub type Shape = (&'static str, Vec<usize>);
 
 fn array_type(element: &str, dims: Vec<usize>, layout: Layout) -> ArrayType {
@@ -125,7 +127,7 @@ fn array_type(element: &str, dims: Vec<usize>, layout: Layout) -> ArrayType {
     ArrayType { element: element.into(), element_bytes, minor_to_major: layout(dims.len()), dims }
 }
 
-/// The byte of an element of matrix number `b`.
+/// Returns the byte offset of an element of matrix number `b`.
 fn place(ty: &ArrayType, batch: &[usize], mut b: usize, index: [usize; 2]) -> usize {
     let strides = ty.strides();
     let mut at = 0;

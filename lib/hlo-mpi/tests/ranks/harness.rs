@@ -3,10 +3,10 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::{Command, Output};
 
-/// The variable that says which scenario a rank is to run.
+/// The environment variable with the scenario that a rank runs.
 pub const SCENARIO: &str = "HLO_MPI_SCENARIO";
 
-/// The variable that says on how many devices.
+/// The environment variable with the number of devices.
 pub const DEVICES: &str = "HLO_MPI_DEVICES";
 
 fn mpirun(ranks: usize) -> Command {
@@ -24,7 +24,7 @@ fn start(scenario: &str, ranks: usize, devices: usize) -> Result<(Output, String
     Ok((output, text))
 }
 
-/// All ranks say that they are done, and nothing is wrong.
+/// Returns a test that succeeds if all ranks report that they are done, and no error occurs.
 fn succeeds(scenario: &'static str, ranks: usize, devices: usize) -> Trial {
     let name = format!("{scenario}, {devices} devices on {ranks} ranks");
     Trial::test(name, move || {
@@ -37,7 +37,7 @@ fn succeeds(scenario: &'static str, ranks: usize, devices: usize) -> Trial {
     })
 }
 
-/// The job ends with a failure, and its text has these parts.
+/// Returns a test that succeeds if the job fails with text that contains these parts.
 fn fails(scenario: &'static str, ranks: usize, devices: usize, parts: &'static [&'static str]) -> Trial {
     let name = format!("{scenario}, {devices} devices on {ranks} ranks");
     Trial::test(name, move || {

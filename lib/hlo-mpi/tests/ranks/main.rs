@@ -1,5 +1,5 @@
-//! Devices on several ranks: this program starts itself under `mpirun`, once for each scenario and number of ranks. Without
-//! the feature `mpi`, or without `mpirun`, nothing runs, and the reason is printed.
+//! Tests of devices on several ranks. This program starts itself under `mpirun`, once for each scenario and
+//! number of ranks. Without the feature `mpi`, or without `mpirun`, it runs nothing and prints the reason.
 
 #[cfg(feature = "mpi")]
 mod harness;

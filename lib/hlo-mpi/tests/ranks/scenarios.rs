@@ -1,4 +1,5 @@
-//! What ranks run: each compares what its devices get with what devices of one process get.
+//! The scenarios that ranks run. Each compares the results of its devices with those of devices of one
+//! process.
 
 use crate::harness::DEVICES;
 use hlo_communicator::collective::{self, Rows};
@@ -15,9 +16,9 @@ struct Sites {
     fold: usize,
     pairs: usize,
     late: usize,
-    /// Reductions by each kind, of unsigned and of signed integers.
+    /// Reductions of each kind, of unsigned and of signed integers.
     reductions: Vec<usize>,
-    /// The same in pairs.
+    /// The same reductions in pairs.
     reductions_of_pairs: Vec<usize>,
 }
 
@@ -51,7 +52,7 @@ fn numbers(seed: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-/// `3 * a + b` of bytes, in which the order counts.
+/// Computes `3 * a + b` of bytes, for which the order matters.
 fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     for (n, to) in result.iter_mut().enumerate() {
         let values = members.iter().map(|m| m[n]);
@@ -62,7 +63,7 @@ fn fold(_: usize, members: &[&[u8]], result: &mut [u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a reduction of integers of `BYTES` bytes is.
+/// Returns the result of a reduction of integers of `bytes` bytes.
 fn reduce(kind: ReductionKind, is_signed: bool, bytes: usize, a: &[u8], b: &[u8]) -> Vec<u8> {
     let unused = 128 - 8 * bytes as u32;
     let read = |from: &[u8]| {
@@ -109,7 +110,7 @@ fn reduced(
     Ok(results.concat())
 }
 
-/// All collectives, on arrays of about so many bytes; what came out, one after the other.
+/// Runs all collectives on arrays of about `bytes` bytes. Returns the concatenated results.
 fn collectives(
     comm: &dyn Communicator,
     sites: &Sites,
@@ -148,7 +149,8 @@ fn collectives(
     let mut piece = vec![0; bytes];
     collective::reduce_scatter(comm, sites.fold, &[&operand], &mut [&mut piece], &mut fold)?;
     out.extend(&piece);
-    // Each sends to member m its m first rows, and keeps them apart by the sender's number.
+    // Each device sends its m first rows to member m, which stores them at a position that depends on the
+    // sender.
     let own = comm.table().place(site, device).map_or(0, |(_, place)| place);
     let row_bytes = bytes.div_ceil(devices);
     let input = mine(4, row_bytes * devices);
@@ -177,7 +179,7 @@ fn collectives(
             out.extend(reduced(comm, pair, &arrays, element_bytes)?);
         }
     }
-    // Around the ring on two channels, received in the other order.
+    // Values are sent around the ring on two channels, and received in the other order.
     let (to, from) = ((device + 1) % devices, (device + devices - 1) % devices);
     comm.send(Some(1), to, vec![a.clone(), b.clone()])?;
     comm.send(None, to, vec![b])?;
@@ -190,7 +192,7 @@ fn collectives(
     Ok(out)
 }
 
-/// Runs in a world; the results of its devices.
+/// Runs `body` in a world and returns the results of its devices.
 fn results(
     world: &dyn World,
     devices: usize,
@@ -227,7 +229,7 @@ fn gather(comm: &dyn Communicator, site: usize, bytes: usize) -> Result<Vec<u8>,
     Ok(result)
 }
 
-/// A failure, in words; all ranks have the same.
+/// Returns the failure of a run as text, which must be the same on all ranks.
 fn failure(
     world: &MpiWorld,
     devices: usize,
@@ -248,23 +250,23 @@ fn failure(
     told
 }
 
-/// Runs that fail: all ranks hear of it, and the next run is as if nothing had been.
+/// Runs that fail. All ranks report the failure, and it does not affect the next run.
 fn failures(world: &MpiWorld, devices: usize) {
     let last = devices - 1;
     for bytes in [4, 300_000] {
-        // One fails.
+        // One device fails.
         let told = failure(world, devices, |comm, sites| match comm.device() == last {
             true => Err(Failure::Here("no memory".into())),
             false => gather(comm, sites.gather, bytes),
         });
         assert_eq!(told, (last, "no memory".to_string()));
-        // One panics; without a word to the standard error.
+        // One device panics, without output on the standard error.
         let told = failure(world, devices, |comm, sites| match comm.device() {
             0 => std::panic::resume_unwind(Box::new("this is meant")),
             _ => gather(comm, sites.gather, bytes),
         });
         assert_eq!(told, (0, "internal error: a panic".to_string()));
-        // One is elsewhere.
+        // One device is at another collective.
         let (device, message) = failure(world, devices, |comm, sites| {
             gather(comm, if comm.device() == last { sites.late } else { sites.gather }, bytes)
         });
@@ -272,7 +274,7 @@ fn failures(world: &MpiWorld, devices: usize) {
         let start = format!("the devices diverge: device {device} is at all-gather `{here}`, device ");
         let end = format!(" at all-gather `{there}`");
         assert!(message.starts_with(&start) && message.ends_with(&end), "{message}");
-        // One ends: nobody waits for the time to be over.
+        // One device ends. The others do not wait for the timeout.
         let start = Instant::now();
         let (device, message) = failure(world, devices, |comm, sites| match comm.device() == last {
             true => Ok(vec![]),
@@ -283,7 +285,7 @@ fn failures(world: &MpiWorld, devices: usize) {
             format!("the devices diverge: device {device} at all-gather `g` waits for device {last}"),
         );
         assert!(message.starts_with(&start.1) && message.ends_with(", at its end already"), "{message}");
-        // One has another size.
+        // One device has an array of another size.
         let (_, message) = failure(world, devices, |comm, sites| {
             let mut result = vec![0; bytes];
             let operand = vec![0; bytes + 8 * usize::from(comm.device() == last)];
@@ -296,7 +298,7 @@ fn failures(world: &MpiWorld, devices: usize) {
             message.starts_with("all-reduce `add`: device ") && message.ends_with("arrays of other sizes"),
             "{message}"
         );
-        // One does not come in time.
+        // One device does not arrive in time.
         let (_, message) = failure(world, devices, |comm, sites| {
             if comm.device() == last {
                 std::thread::sleep(Duration::from_millis(2000));
@@ -307,7 +309,7 @@ fn failures(world: &MpiWorld, devices: usize) {
             message.contains(&format!("at all-gather `g` has waited 1 s for device {last}")),
             "{message}"
         );
-        // Nobody receives.
+        // A value is sent and not received.
         let told = failure(world, devices, |comm, _| {
             if comm.device() == 0 {
                 comm.send(Some(3), last, vec![vec![1; bytes]])?;
@@ -316,7 +318,7 @@ fn failures(world: &MpiWorld, devices: usize) {
         });
         let message = format!("device {last} did not receive what was sent to it on channel 3 (1 left)");
         assert_eq!(told, (0, message));
-        // Nobody sends.
+        // A value is expected and not sent.
         let (device, message) = failure(world, devices, |comm, _| match comm.device() {
             0 => comm.receive(None, last, "recv-done `r`").map(|arrays| arrays.concat()),
             _ => Ok(vec![]),
@@ -330,7 +332,7 @@ fn failures(world: &MpiWorld, devices: usize) {
     }
 }
 
-/// Rank 1 ends without a word while the others wait for it; they say where they were when they are told to end.
+/// Rank 1 is killed while the others wait for it. They print their positions when they receive SIGTERM.
 fn killed(world: &MpiWorld, devices: usize) {
     extern "C" fn nothing(_: libc::c_int) {}
     static IS_TOLD: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
@@ -353,10 +355,10 @@ fn killed(world: &MpiWorld, devices: usize) {
         let first = world.devices_of(1, devices).start;
         let outcome = results(world, devices, |comm, sites| {
             gather(comm, sites.gather, 100)?;
-            // The other devices of the rank have come when it is killed.
+            // The other devices of the rank have arrived when it is killed.
             if rank == 1 && comm.device() == first {
                 std::thread::sleep(Duration::from_millis(1500));
-                // SAFETY: the process ends itself.
+                // SAFETY: the process kills itself.
                 unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
             }
             gather(comm, sites.late, 100)
