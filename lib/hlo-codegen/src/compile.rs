@@ -270,13 +270,12 @@ pub(crate) fn plan_module(
     Ok((plan, kernels))
 }
 
-/// How the host function is compiled.
+/// The MLIR module in which the host function is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// In one module with all kernels.
+    /// A module with all kernels.
     WithKernels,
-    /// In a module of its own. Long programs are straight-line code that does not profit from loop
-    /// optimisations.
+    /// A separate module. Long programs are straight-line code that does not profit from loop optimisations.
     Alone,
 }
 

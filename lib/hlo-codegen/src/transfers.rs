@@ -73,7 +73,7 @@ type Item = VecDeque<AlignedBytes>;
 struct Channel {
     /// Each value with the number of the transfer that sent it.
     under_way: VecDeque<(usize, Item)>,
-    /// The bytes of all of them.
+    /// Total number of bytes of the values.
     bytes: usize,
     received: usize,
 }

@@ -65,7 +65,7 @@ impl Pool {
         Ok(vector)
     }
 
-    /// Takes memory back.
+    /// Returns memory to the pool.
     pub(crate) fn give(&mut self, mut vector: Vec<u8>) {
         vector.clear();
         if vector.capacity() > 0 && self.bytes + vector.capacity() <= Self::KEPT {

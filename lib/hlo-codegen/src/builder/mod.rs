@@ -64,7 +64,7 @@ pub struct Builder<'c> {
     no_signed_wrap: OnceCell<Attribute<'c>>,
 }
 
-/// Gives a block reference the context's lifetime.
+/// Extends the lifetime of a block reference to that of the context.
 fn long_block<'c>(block: &impl BlockLike<'c, 'c>) -> BlockRef<'c, 'c> {
     // SAFETY: see the lifetimes section of [`Builder`].
     unsafe { BlockRef::from_raw(block.to_raw()) }

@@ -102,8 +102,8 @@ pub fn rsqrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     ordinary.select(refined, y)
 }
 
-/// Emits the cube root: an estimate from dividing the exponent by three, refined to 23 bits by a polynomial
-/// and to 53 bits by a Newton step (the method and the coefficients of FreeBSD's `s_cbrt.c`).
+/// Emits the cube root. An estimate divides the exponent by three. A polynomial refines it to 23 bits, and a
+/// Newton step to 53 bits. The method and the coefficients are those of FreeBSD's `s_cbrt.c`.
 pub fn cbrt<'a, 'c>(x: F<'a, 'c>) -> F<'a, 'c> {
     let a = x.abs().to_f64();
     let tiny = a.lt(f64::MIN_POSITIVE);
