@@ -61,9 +61,9 @@ impl Executable {
         self.collectives().counts
     }
 
-    /// Runs the program on all devices at the same time. The run at index `replica × num_partitions +
-    /// partition` is that of this device. `options` limits how long devices wait for each other and specifies
-    /// where they are.
+    /// Runs the program on all devices at the same time. The device of partition `p` of replica `r` runs
+    /// `runs[r × num_partitions + p]`. `options` contains the maximum time that devices wait for each other,
+    /// and their observer.
     ///
     /// # Errors
     /// Those of [`Executable::run_watched`] of the first device that fails, with its number.

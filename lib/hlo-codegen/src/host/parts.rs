@@ -10,7 +10,8 @@ use std::ops::Range;
 
 /// Maximum size of a function, in approximate LLVM instructions.
 pub(super) const ROOM: usize = 2048;
-/// Minimum size of steps that become a separate function.
+/// Minimum size of a range of steps that becomes a separate function. A smaller one only does if it does not
+/// fit into the calling function.
 const LEAST: usize = 64;
 
 /// Estimates the number of LLVM instructions of steps. Lists must be passed in order, because the estimate

@@ -138,8 +138,8 @@ fn first_column<T: Scalar>(h: &Matrix<T>, (start, end): (usize, usize), shift: T
     }
 }
 
-/// Applies the reflector of `(1, v)` to the rows `k` and `k + 1`, and its inverse to the columns `k` and `k +
-/// 1`.
+/// Applies the reflector of `(1, v)` to the rows `k` and `k + 1`, and its inverse to the columns of the same
+/// numbers.
 fn reflect<T: Scalar>(h: &mut Matrix<T>, q: &mut Matrix<T>, (k, end): (usize, usize), v: T, tau: T) {
     // The product is real because the second element of the reflected vector is real.
     let second = T::real((tau * v).re());
