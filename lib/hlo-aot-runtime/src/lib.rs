@@ -1,10 +1,12 @@
-//! The runtime of ahead-of-time programs: `libhlo_aot_runtime.a`, from which `hlo-run --aot` takes what a program calls.
+//! The runtime of ahead-of-time programs, built as `libhlo_aot_runtime.a`. `hlo-run --aot` links programs
+//! with it.
 //!
-//! It is [`hlo_runtime`], whose functions the program's code calls, with what a user of the program calls: a context made
-//! and freed, its seed, the message of a failure. Nothing here unwinds into C.
+//! The library contains [`hlo_runtime`], whose functions the compiled code calls, and the functions that a
+//! user of the program calls: they create and free a context, set its seed, and return the message of a
+//! failure. Nothing here unwinds into C.
 //!
 //! # Example
-//! A host function that fails, as one of a program would:
+//! A host function that fails, like that of a program:
 //!
 //! ```
 //! use hlo_aot_runtime::{Program, hlo_last_error, hlo_rt_run};
@@ -19,7 +21,7 @@
 //!     1
 //! }
 //! let mut message = [0u8; 16];
-//! // SAFETY: the program uses nothing of what it is given but the context; the buffer has 16 bytes.
+//! SAFETY: the program uses only the context; the buffer has 16 bytes.
 //! let (status, length) = unsafe {
 //!     let status = hlo_rt_run(null(), program as Program, null(), null(), null_mut(), null());
 //!     (status, hlo_last_error(message.as_mut_ptr(), 16))
@@ -32,7 +34,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
-/// A program's host function.
+/// The host function of a program.
 pub type Program = unsafe extern "C" fn(
     context: *const Context,
     params: *const *const u8,
@@ -42,12 +44,12 @@ pub type Program = unsafe extern "C" fn(
 ) -> i32;
 
 thread_local! {
-    /// Why the last run on this thread failed; empty if it did not.
+    /// The reason why the last run on this thread failed; empty if it succeeded.
     static LAST_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 fn set_last_error(message: &str) {
-    // While the thread ends, there is nobody left to ask for it.
+    // While the thread ends, no code can read the message any more.
     let _ = LAST_ERROR.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             last.clear();
@@ -56,13 +58,13 @@ fn set_last_error(message: &str) {
     });
 }
 
-/// The context of those who give none: the calling thread alone.
+/// Returns the default context, which uses only the calling thread.
 fn serial() -> &'static Context {
     static SERIAL: OnceLock<Context> = OnceLock::new();
     SERIAL.get_or_init(|| Context::new(1))
 }
 
-/// The other end of the transfers of programs that have none.
+/// Transfers that always fail, because ahead-of-time programs have none.
 struct NoTransfers;
 
 impl Transfers for NoTransfers {
@@ -75,11 +77,12 @@ impl Transfers for NoTransfers {
     }
 }
 
-/// Runs a program's host function with a context, or on the calling thread alone without one. Returns 0, or 1 with a message
-/// for [`hlo_last_error`].
+/// Runs the host function of a program. Without a context it runs on the calling thread alone. Returns 0, or
+/// 1 with a message for [`hlo_last_error`].
 ///
 /// # Safety
-/// `context` is null or a live one of [`hlo_context_create`]; the rest is what `program` takes.
+/// `context` must be null or a live context from [`hlo_context_create`]. The other arguments must be valid
+/// for `program`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_run(
     context: *const Context,
@@ -89,7 +92,7 @@ pub unsafe extern "C" fn hlo_rt_run(
     arena: *mut u8,
     constants: *const *const u8,
 ) -> i32 {
-    // A program computes the same whatever mode for floats its caller's thread has.
+    // The results of a program do not depend on the floating-point mode of the calling thread.
     let _standard = StandardFloats::set();
     let run = || {
         // SAFETY: the caller's promise.
@@ -106,18 +109,18 @@ pub unsafe extern "C" fn hlo_rt_run(
     i32::from(failure.is_some())
 }
 
-/// Creates a context of so many threads, the caller's included; 0 stands for as many as the process may use. Null if that
-/// fails.
+/// Creates a context of `threads` threads, including the calling thread. 0 means as many threads as the
+/// process may use. Returns null on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_context_create(threads: usize) -> *mut Context {
     let made = catch_unwind(|| Box::into_raw(Box::new(Context::new(threads))));
     made.unwrap_or(std::ptr::null_mut())
 }
 
-/// Ends the threads of a context and frees it; null is ignored.
+/// Stops the threads of a context and frees it. Null is ignored.
 ///
 /// # Safety
-/// `context` is null or one of [`hlo_context_create`] that is not used any more.
+/// `context` must be null or a context from [`hlo_context_create`] that is no longer used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_context_destroy(context: *mut Context) {
     if !context.is_null() {
@@ -127,30 +130,31 @@ pub unsafe extern "C" fn hlo_context_destroy(context: *mut Context) {
     }
 }
 
-/// Sets the seed of the random numbers that programs draw; null is ignored.
+/// Sets the seed of the random numbers that programs draw. Null is ignored.
 ///
 /// # Safety
-/// `context` is null or a live one of [`hlo_context_create`] that no program runs with.
+/// `context` must be null or a live context from [`hlo_context_create`] that no program is using.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_context_set_seed(context: *mut Context, seed: u64) {
     if !context.is_null() {
-        // SAFETY: the caller's promise; the value that is read is written back, and nothing between can fail.
+        // SAFETY: guaranteed by the caller; the value that is read is written back, and nothing in between
+        // can fail.
         unsafe { context.write(context.read().with_seed(seed)) }
     }
 }
 
-/// Why the last run on this thread failed: writes at most `capacity` bytes of it, a NUL at the end included, to `message`, and
-/// returns the message's length; 0 if it did not fail.
+/// Returns the length of the message of the last failed run on this thread, or 0 if the last run succeeded.
+/// Writes at most `capacity` bytes of the message to `message`, including a NUL at the end.
 ///
 /// # Safety
-/// `message` has `capacity` writable bytes.
+/// `message` must have `capacity` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_last_error(message: *mut u8, capacity: usize) -> usize {
     let copy = |last: &RefCell<String>| {
         let Ok(last) = last.try_borrow() else { return 0 };
         if capacity > 0 && !message.is_null() {
             let copied = last.len().min(capacity - 1);
-            // SAFETY: `copied + 1 <= capacity` bytes are writable by the caller's promise.
+            // SAFETY: the caller guarantees that `copied + 1 <= capacity` bytes are writable.
             unsafe {
                 std::ptr::copy_nonoverlapping(last.as_ptr(), message, copied);
                 *message.add(copied) = 0;
@@ -167,7 +171,7 @@ mod tests {
     use hlo_runtime::{hlo_rt_fail, hlo_rt_rng_state};
     use std::ptr::{null, null_mut};
 
-    /// Fails if it has two parameters, and writes the context's seed, plus 1, to the first result.
+    /// Fails if it has parameters. Otherwise it writes the context's seed to the first result.
     unsafe extern "C" fn program(
         context: *const Context,
         params: *const *const u8,
@@ -175,7 +179,7 @@ mod tests {
         _: *mut u8,
         _: *const *const u8,
     ) -> i32 {
-        // SAFETY: the test gives a list of one result with room for a state, and a live context.
+        // SAFETY: the test passes a list of one result with room for a state, and a live context.
         unsafe {
             if !params.is_null() {
                 hlo_rt_fail(context, b"as asked".as_ptr(), 8);
@@ -204,7 +208,7 @@ mod tests {
                 hlo_rt_run(context, program, params.as_ptr(), results.as_ptr(), null_mut(), null()),
                 1
             );
-            // The message is that of this thread, and is there until the next run.
+            // The message belongs to this thread and remains until the next run.
             assert_eq!(std::thread::spawn(|| hlo_last_error(null_mut(), 0)).join().unwrap_or(1), 0);
             assert_eq!(hlo_last_error(message.as_mut_ptr(), 4), 8);
             assert_eq!(&message, b"as \0");
@@ -224,7 +228,7 @@ mod tests {
     ) -> i32 {
         use std::hint::black_box;
         let product = black_box(black_box(1e-40f32) * black_box(1.5));
-        // SAFETY: the test gives a list of one result of four bytes.
+        // SAFETY: the test passes a list of one result of four bytes.
         unsafe { (*results).cast::<u32>().write(product.to_bits()) };
         0
     }
@@ -238,7 +242,7 @@ mod tests {
         };
         let mut bits = 0u32;
         let results = [(&raw mut bits).cast::<u8>()];
-        // Subnormal numbers are taken as zero, operands and results.
+        // This mode treats subnormal operands and results as zero.
         set_mode(0x9fc0);
         // SAFETY: the program takes one result of four bytes.
         let status = unsafe { hlo_rt_run(null(), product, null(), results.as_ptr(), null_mut(), null()) };

@@ -1,22 +1,23 @@
-//! What the help of other threads has been worth of late.
+//! An account of the time that help from other threads has recently saved or cost.
 
 use std::time::{Duration, Instant};
 
-/// The most that is kept to a pool's credit: an accident costs this much before it counts.
+/// The maximum balance. One long delay of a worker may cost this much, in nanoseconds, before help is paused.
 const MOST_CREDIT: i64 = 3_000_000;
-/// What a pool gets to begin with, and again after each time that it had to go without help.
+/// The balance, in nanoseconds, after each pause without help.
 const FIRST_CREDIT: i64 = 100_000;
-/// How long loops go without help at first; twice as long each time that help is a loss again.
+/// The first pause without help. Each further loss doubles the pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 
-/// A balance of nanoseconds: what workers did, less what calling them and waiting for them took.
+/// A balance in nanoseconds: the time that workers saved, minus the time spent on waking them and waiting for
+/// them.
 ///
-/// It only decides who does a chunk. What chunks there are does not depend on it, nor do results.
+/// It only decides which threads run the chunks. Neither the chunks nor the results depend on it.
 pub(crate) struct Account {
     balance: i64,
     pause: Duration,
-    /// Until when help is not called at once.
+    /// The time until which workers are not woken at the start of a loop.
     paused_until: Instant,
     in_debt: bool,
 }
@@ -26,7 +27,7 @@ impl Account {
         Account { balance: MOST_CREDIT, pause: FIRST_PAUSE, paused_until: now, in_debt: false }
     }
 
-    /// False while helpers have to be left alone: the last ones cost more than they did.
+    /// Returns whether workers may be woken. It is false during the pause that follows a loss.
     pub(crate) fn is_help_welcome(&mut self, now: Instant) -> bool {
         if self.in_debt && now >= self.paused_until {
             self.in_debt = false;
@@ -35,16 +36,17 @@ impl Account {
         !self.in_debt
     }
 
-    /// True from a loss on until help is welcome again.
+    /// Returns whether help is paused, as of the last call of `is_help_welcome`.
     pub(crate) fn is_in_debt(&self) -> bool {
         self.in_debt
     }
 
-    /// Enters a loop of which the caller did `own` chunks and others `helped`, with the times when it began, when
-    /// helpers had been called, when the caller had done its chunks, and when helpers had done theirs.
+    /// Enters a loop of which the caller ran `own` chunks and workers ran `helped` chunks. The times are
+    /// those when the loop started, when the workers had been woken, when the caller had finished its chunks,
+    /// and when the workers had finished theirs.
     pub(crate) fn enter(&mut self, own: usize, helped: usize, [start, called, claimed, end]: [Instant; 4]) {
         let nanoseconds = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
-        // A caller that got no chunk at all waited for no longer than it would have worked.
+        // A caller that got no chunk waited no longer than it would have worked.
         let gain = match own {
             0 => 0,
             _ => {
@@ -69,7 +71,8 @@ impl Account {
 mod tests {
     use super::*;
 
-    /// Enters a loop of two chunks of 10 µs, one of them done by a helper for which the caller waits; returns its end.
+    /// Enters a loop of two chunks of 10 µs. A worker runs one of them, and the caller waits `wait` for it.
+    /// Returns the end time.
     fn enter(account: &mut Account, start: Instant, wait: Duration) -> Instant {
         let claimed = start + Duration::from_micros(10);
         account.enter(1, 1, [start, start, claimed, claimed + wait]);

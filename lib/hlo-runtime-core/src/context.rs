@@ -1,5 +1,5 @@
-//! The context that the host creates and that compiled code passes to every runtime function: the threads, the
-//! error slot and the other end of transfers.
+//! The context that the host creates and that compiled code passes to every runtime function: the threads,
+//! the error slot and the host's end of transfers.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::custom_call::CustomCalls;
 use crate::feed::Transfers;
 use crate::pool::Pool;
 
-/// Why a runtime function failed, in words for the user.
+/// The reason why a runtime function failed, as a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub String);
 
@@ -26,10 +26,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The threads and settings of one or more runs, and the first error of the current one.
+/// The threads and settings of one or more runs, and the first error of the current run.
 ///
-/// A context may be used from several threads, and contexts of as many threads share them: the loops that go on at a time
-/// have the threads together.
+/// Several threads may use a context at once. Contexts with the same number of threads share these threads,
+/// and the loops that run at the same time divide the threads among themselves.
 pub struct Context {
     common: Arc<Common>,
     /// The seed of random numbers.
@@ -37,20 +37,21 @@ pub struct Context {
     error: Mutex<Option<String>>,
     transfers: Mutex<Option<&'static mut dyn Transfers>>,
     watch: Option<&'static WatchWords>,
-    /// The words where nobody watches.
+    /// The watch words if no other thread watches the run.
     unwatched: WatchWords,
     communicator: Option<&'static dyn Communicator>,
-    /// The number of the collective that failed, and why.
+    /// The number of the first collective that failed, and the reason.
     failed_collective: Mutex<Option<(usize, Failure)>>,
 }
 
-/// What compiled code shares with whoever watches it from another thread: not 0 once it shall end, and where it is.
+/// The words that compiled code shares with a thread that watches it: a flag that is nonzero once the program
+/// must stop, and the instruction that runs.
 pub type WatchWords = [AtomicU32; 2];
 
-/// Values by their types.
+/// Values by type.
 type Kept = Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>;
 
-/// What all runs have in common.
+/// The state that all runs of a context share.
 struct Common {
     pool: Option<Arc<Pool>>,
     threads: usize,
@@ -58,23 +59,24 @@ struct Common {
     custom_calls: Option<Arc<dyn CustomCalls>>,
 }
 
-/// The most threads of a context: a process can't start without end, and running out ends it.
+/// The maximum number of threads of a context. A process that starts too many threads runs out of them and
+/// aborts.
 pub const MAX_THREADS: usize = 1024;
 
-/// The number of threads that a run uses unless told otherwise: the cores that this process may use, by its
-/// affinity mask and by its cgroup's CPU quota.
+/// Returns the default number of threads of a run: the number of cores that this process may use according to
+/// its affinity mask and its cgroup's CPU quota.
 pub fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 impl Context {
-    /// A context that computes on `threads` threads, the caller's included; 0 means [`default_threads`], more than
-    /// [`MAX_THREADS`] as many as that.
+    /// Creates a context that computes on `threads` threads, including the calling thread. 0 means
+    /// [`default_threads`]. More than [`MAX_THREADS`] means [`MAX_THREADS`].
     pub fn new(threads: usize) -> Context {
         Context::make(threads, None)
     }
 
-    /// As [`Context::new`], with what makes the program's custom calls.
+    /// As [`Context::new`], with the implementation of the program's custom calls.
     pub fn with_custom_calls(threads: usize, custom_calls: Arc<dyn CustomCalls>) -> Context {
         Context::make(threads, Some(custom_calls))
     }
@@ -95,9 +97,9 @@ impl Context {
         }
     }
 
-    /// Calls `run` with a context on the same threads, for one run of a program: it has an error slot of its own,
-    /// `transfers` at the other end of what the program reads and writes, is watched by these words, if any, and exchanges
-    /// data with other devices by `communicator`, if there are any.
+    /// Calls `run` with a context for one run of a program. The new context uses the same threads and has its
+    /// own error slot. The program's transfers read from and write to `transfers`. The run uses `watch` if
+    /// given, and exchanges data with other devices through `communicator` if given.
     pub fn with_transfers<R>(
         &self,
         transfers: &mut dyn Transfers,
@@ -105,8 +107,8 @@ impl Context {
         communicator: Option<&dyn Communicator>,
         run: impl FnOnce(&Context) -> R,
     ) -> R {
-        // SAFETY: only the context made here holds the reference; it is gone when this returns, and `run` can't keep
-        // what it borrows.
+        // SAFETY: only the context created here holds the reference. It is dropped before this function
+        // returns, and `run` cannot keep what it borrows.
         let transfers: &'static mut dyn Transfers = unsafe { std::mem::transmute(transfers) };
         // SAFETY: as above.
         let watch: Option<&'static WatchWords> = unsafe { std::mem::transmute(watch) };
@@ -124,7 +126,7 @@ impl Context {
         })
     }
 
-    /// One call at the other end of a transfer: 0, or 1 with its own message recorded.
+    /// Performs one transfer. Returns 0, or 1 after recording the error message.
     pub fn transfer(&self, call: impl FnOnce(&mut dyn Transfers) -> Result<(), Error>) -> i32 {
         let mut outcome = Ok(());
         let status = self.guard("transfer", || {
@@ -144,12 +146,12 @@ impl Context {
         }
     }
 
-    /// The number of the device that this run is of.
+    /// Returns the device number of this run.
     pub fn device(&self) -> usize {
         self.communicator.map_or(0, Communicator::device)
     }
 
-    /// A collective: 0, or 1 with its failure recorded.
+    /// Performs a collective. Returns 0, or 1 after recording the failure.
     pub fn communicate(
         &self,
         site: usize,
@@ -171,50 +173,50 @@ impl Context {
         status
     }
 
-    /// Takes the number of the collective that failed since the last call, and why.
+    /// Takes the number of the first collective that failed since the last call, and the reason.
     pub fn take_failed_collective(&self) -> Option<(usize, Failure)> {
         self.failed_collective.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The same context with another seed of random numbers than 0.
+    /// Returns the same context with the seed `seed`. The default seed is 0.
     pub fn with_seed(self, seed: u64) -> Context {
         Context { seed, ..self }
     }
 
-    /// The seed of random numbers.
+    /// Returns the seed of random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The number of threads, the caller's included.
+    /// Returns the number of threads, including the calling thread.
     pub fn threads(&self) -> usize {
         self.common.threads
     }
 
-    /// What makes custom calls, if the program has any.
+    /// Returns the implementation of custom calls, if the program has any.
     pub fn custom_calls(&self) -> Option<&dyn CustomCalls> {
         self.common.custom_calls.as_deref()
     }
 
-    /// What a library of the runtime keeps from call to call, for all runs: one value of each type, the default one at
-    /// first.
+    /// Returns the value of type `T` that a runtime library keeps between calls. All runs share one value of
+    /// each type, which is initially the default value.
     pub fn kept<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut kept = self.common.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let value = kept.entry(TypeId::of::<T>()).or_insert_with(|| Arc::<T>::default());
         value.clone().downcast().unwrap_or_default()
     }
 
-    /// Takes the message of the first failure since the last call.
+    /// Takes the message of the first failure since the last call, if there is one.
     pub fn take_error(&self) -> Option<String> {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Records a failure; the first one since [`Context::take_error`] is kept.
+    /// Records a failure. Only the first failure since [`Context::take_error`] is kept.
     pub fn set_error(&self, message: impl Into<String>) {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| message.into());
     }
 
-    /// Calls `body` for each of `0..chunks`, in parallel and in no particular order.
+    /// Calls `body` for each number in `0..chunks`, in parallel and in no particular order.
     pub fn for_each(&self, chunks: usize, body: impl Fn(usize) + Sync) {
         match &self.common.pool {
             Some(pool) => pool.run(chunks, &body),
@@ -222,10 +224,11 @@ impl Context {
         }
     }
 
-    /// As `for_each` for bodies that can fail.
+    /// As [`Context::for_each`], for bodies that can fail.
     ///
     /// # Errors
-    /// The error of the lowest chunk for which `body` fails, so that the message does not depend on timing.
+    /// Returns the error of the lowest chunk for which `body` fails, so that the message does not depend on
+    /// timing.
     pub fn try_for_each(
         &self,
         chunks: usize,
@@ -246,8 +249,8 @@ impl Context {
         }
     }
 
-    /// Runs the body of an exported function: 0 when it succeeds, else 1 with the message recorded. A panic is
-    /// a failure as well; it never passes into compiled code.
+    /// Runs the body of an exported function. Returns 0 if it succeeds, otherwise 1 after recording the
+    /// message. A panic is a failure too; it never unwinds into compiled code.
     pub fn guard(&self, what: &str, body: impl FnOnce() -> Result<(), Error>) -> i32 {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(())) => 0,
@@ -268,36 +271,39 @@ impl Context {
     }
 }
 
-/// The body of a compiled loop: does the iterations `begin..end` on the buffers that `args` points to.
+/// The body of a compiled loop: runs the iterations `begin..end` on the buffers that `args` points to.
 pub type ParallelBody = unsafe extern "C" fn(args: *const *mut u8, begin: i64, end: i64);
 
-/// Raw pointers that a loop's chunks share; the chunks write disjoint parts.
+/// Raw pointers that the chunks of a loop share. The chunks write disjoint parts of the memory.
 #[derive(Clone, Copy)]
 pub struct Shared<T>(T);
 
 impl<T: Copy> Shared<T> {
+    /// Wraps `value`.
+    ///
     /// # Safety
-    /// What is done through the pointer on several threads at once must not conflict.
+    /// Accesses through the pointer on several threads at once must not conflict.
     pub unsafe fn new(value: T) -> Self {
         Shared(value)
     }
 
-    /// The value.
+    /// Returns the wrapped value.
     pub fn get(&self) -> T {
         self.0
     }
 }
 
-// SAFETY: the promise made to `Shared::new`.
+// SAFETY: guaranteed by the caller of `Shared::new`.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: the promise made to `Shared::new`.
+// SAFETY: guaranteed by the caller of `Shared::new`.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// Calls `body(args, begin, end)` for consecutive chunks of `grain` iterations (the last may be shorter) that
-/// cover `0..iterations`, in parallel, and returns when all are done.
+/// Calls `body(args, begin, end)` in parallel for consecutive chunks of `grain` iterations that cover
+/// `0..iterations` (the last chunk may be shorter). Returns when all calls have returned.
 ///
-/// The chunks depend on `iterations` and `grain` only, so a body that treats its ends specially gives the same
-/// bits on any number of threads. A `grain` below 1 counts as 1; no call is made for `iterations` below 1.
+/// The chunks depend only on `iterations` and `grain`. So a body that treats the ends of its range specially
+/// computes the same bits on any number of threads. A `grain` below 1 counts as 1. If `iterations` is below
+/// 1, `body` is not called.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`]; `body` must be safe to call with `args` for disjoint ranges from
@@ -312,12 +318,12 @@ pub unsafe extern "C" fn hlo_rt_parallel_for(
 ) {
     let (iterations, grain) = (iterations.max(0) as u64, grain.max(1) as u64);
     let chunks = iterations.div_ceil(grain) as usize;
-    // SAFETY: the caller's promise about `body` and `args`.
+    // SAFETY: the caller guarantees that `body` may use `args` on several threads.
     let args = unsafe { Shared::new(args) };
     let chunk = |i: usize| {
         let begin = i as u64 * grain;
         let end = iterations.min(begin.saturating_add(grain));
-        // SAFETY: the caller's promise; the ranges are disjoint.
+        // SAFETY: guaranteed by the caller; the ranges are disjoint.
         unsafe { body(args.get(), begin as i64, end as i64) }
     };
     if chunks == 1 {
@@ -327,7 +333,7 @@ pub unsafe extern "C" fn hlo_rt_parallel_for(
     unsafe { &*ctx }.for_each(chunks, chunk);
 }
 
-/// The words that compiled code looks at and writes while it runs.
+/// Returns the watch words, which compiled code reads and writes while it runs.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`].
@@ -338,8 +344,8 @@ pub unsafe extern "C" fn hlo_rt_watch(ctx: *const Context) -> *const AtomicU32 {
     ctx.watch.unwrap_or(&ctx.unwatched).as_ptr()
 }
 
-/// A compiled computation: reads what `params` lists, writes what `outputs` lists, and returns 0, or 1 with a message in
-/// the context.
+/// A compiled computation: reads the buffers in `params`, writes the buffers in `outputs`, and returns 0, or
+/// 1 after recording a message in the context.
 pub type Function = unsafe extern "C" fn(
     ctx: *const Context,
     params: *const *const u8,
@@ -352,7 +358,7 @@ pub type Function = unsafe extern "C" fn(
 /// Calls a compiled computation.
 ///
 /// # Safety
-/// The arguments are what `function` takes.
+/// The arguments must be valid for `function`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_call(
     ctx: *const Context,
@@ -367,7 +373,7 @@ pub unsafe extern "C" fn hlo_rt_call(
     unsafe { function(ctx, params, outputs, arena, constants, counters) }
 }
 
-/// Records that compiled code failed, with the `len` bytes of UTF-8 at `message` as the reason.
+/// Records that compiled code failed. The reason is the `len` bytes of UTF-8 at `message`.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`] and `message` to `len` readable bytes.

@@ -1,18 +1,19 @@
-//! Custom calls: functions from outside, which a program brings with it.
+//! Custom calls: external functions that a program calls.
 
 use crate::context::{Context, Error};
 
-/// What knows the targets of custom calls, and calls them.
+/// The table of custom calls of a program. It finds the target of a call and calls it.
 pub trait CustomCalls: Send + Sync {
-    /// Makes the call of that number, which the compiler got from the one who implements this. `operands` and `results`
-    /// have an entry for each array.
+    /// Makes the custom call with number `number`, which the compiler got from the implementer of this trait.
+    /// `operands` and `results` have one entry for each array.
     ///
     /// # Errors
-    /// There is no call of that number, or what is called fails.
+    /// Returns an error if there is no call with this number, or if the target fails.
     ///
     /// # Safety
-    /// There must be an entry for each array of the call; each operand must be readable and each result writable in full, aligned for
-    /// their elements, and results must not overlap anything.
+    /// `operands` and `results` must have one entry for each array of the call. Each operand must be fully
+    /// readable and each result fully writable. All must be aligned for their elements. Results must not
+    /// overlap anything.
     unsafe fn call(
         &self,
         context: &Context,
@@ -22,10 +23,11 @@ pub trait CustomCalls: Send + Sync {
     ) -> Result<(), Error>;
 }
 
-/// Makes a custom call, by the [`CustomCalls`] of the context. Returns 0, or 1 with a message in the context.
+/// Makes a custom call through the [`CustomCalls`] of the context. Returns 0, or 1 with a message in the
+/// context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`]; the rest is as [`CustomCalls::call`] says.
+/// `ctx` must point to a live [`Context`]. The other requirements are those of [`CustomCalls::call`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_custom_call(
     ctx: *const Context,

@@ -1,10 +1,11 @@
-//! The descriptors of runtime functions: what a plan writes for a call, as constants of the compiled program, and the
-//! function reads. All of their fields are words of 64 bits, so that a plan can write them as a list.
+//! Descriptors of runtime functions. The plan writes a descriptor for each call as a constant of the compiled
+//! program, and the runtime function reads it. All fields are 64-bit words, so that a plan can write a
+//! descriptor as a list of words.
 
 use crate::Error;
 
-/// A batch of matrix products. Sizes count elements; strides count elements and may be zero or negative for
-/// the operands; the output's elements must be distinct.
+/// A batch of matrix products. Sizes and strides count elements. The strides of the operands may be zero or
+/// negative. The elements of the output must be distinct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct DotDesc {
@@ -22,28 +23,28 @@ pub struct DotDesc {
     pub n: i64,
     /// Columns of the left operand, rows of the right one.
     pub k: i64,
-    /// Left operand: elements from one product to the next.
+    /// Distance in the left operand from one product to the next, in elements.
     pub lhs_batch_stride: i64,
-    /// Left operand: elements from one row to the next.
+    /// Distance in the left operand from one row to the next, in elements.
     pub lhs_m_stride: i64,
-    /// Left operand: elements from one column to the next.
+    /// Distance in the left operand from one column to the next, in elements.
     pub lhs_k_stride: i64,
-    /// Right operand: elements from one product to the next.
+    /// Distance in the right operand from one product to the next, in elements.
     pub rhs_batch_stride: i64,
-    /// Right operand: elements from one row to the next.
+    /// Distance in the right operand from one row to the next, in elements.
     pub rhs_k_stride: i64,
-    /// Right operand: elements from one column to the next.
+    /// Distance in the right operand from one column to the next, in elements.
     pub rhs_n_stride: i64,
-    /// Result: elements from one product to the next.
+    /// Distance in the result from one product to the next, in elements.
     pub out_batch_stride: i64,
-    /// Result: elements from one row to the next.
+    /// Distance in the result from one row to the next, in elements.
     pub out_m_stride: i64,
-    /// Result: elements from one column to the next.
+    /// Distance in the result from one column to the next, in elements.
     pub out_n_stride: i64,
 }
 
 impl DotDesc {
-    /// The same product read the other way round: `outᵀ = rhsᵀ · lhsᵀ`.
+    /// Returns the descriptor of the transposed product: `outᵀ = rhsᵀ · lhsᵀ`.
     #[must_use]
     pub fn transposed(&self) -> DotDesc {
         DotDesc {
@@ -64,7 +65,7 @@ impl DotDesc {
     }
 }
 
-/// The most spatial dimensions that a convolution may have.
+/// The maximum number of spatial dimensions of a convolution.
 pub const MAX_SPATIAL: usize = 8;
 
 /// One spatial dimension of a convolution. Strides count elements.
@@ -77,25 +78,25 @@ pub struct ConvDim {
     pub window: i64,
     /// The size of the output.
     pub out_size: i64,
-    /// How far the window moves from one output element to the next.
+    /// The distance that the window moves between two adjacent output elements.
     pub stride: i64,
-    /// Zeros before the first input element; negative to skip input elements.
+    /// Number of zeros before the first input element; negative to skip input elements.
     pub pad_low: i64,
-    /// The distance between input elements, 1 for none in between.
+    /// The distance between input elements; 1 if the input is not dilated.
     pub lhs_dilation: i64,
-    /// The distance between window elements, 1 for none in between.
+    /// The distance between window elements; 1 if the window is not dilated.
     pub rhs_dilation: i64,
-    /// Not 0 when the window is read backwards.
+    /// Nonzero if the window is reversed.
     pub reversed: i64,
-    /// Input: elements from one position to the next.
+    /// Distance in the input from one position to the next.
     pub lhs_stride: i64,
-    /// Filter: elements from one position to the next.
+    /// Distance in the filter from one position to the next.
     pub rhs_stride: i64,
-    /// Output: elements from one position to the next.
+    /// Distance in the output from one position to the next.
     pub out_stride: i64,
 }
 
-/// A convolution. Any order of dimensions is expressed by the strides, which count elements.
+/// A convolution. The strides, which count elements, express any order of dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct ConvDesc {
@@ -105,60 +106,60 @@ pub struct ConvDesc {
     pub rhs_type: i64,
     /// The [`ElementCode`](crate::ElementCode) of the output.
     pub out_type: i64,
-    /// The number of entries of `dims` that count.
+    /// The number of entries of `dims` that are used.
     pub spatial_rank: i64,
-    /// The batch size of the input; the output has `batch / batch_groups`.
+    /// The batch size of the input. The batch size of the output is `batch / batch_groups`.
     pub batch: i64,
-    /// The number of features of the input; the filter has `in_features / feature_groups`.
+    /// The number of input features. The filter has `in_features / feature_groups` input features.
     pub in_features: i64,
-    /// The number of features of the output, and output features of the filter.
+    /// The number of output features of the filter and the output.
     pub out_features: i64,
     /// The number of groups that features are divided into.
     pub feature_groups: i64,
     /// The number of groups that the batch is divided into.
     pub batch_groups: i64,
-    /// Input: elements from one batch entry to the next.
+    /// Distance in the input from one batch entry to the next.
     pub lhs_batch_stride: i64,
-    /// Input: elements from one feature to the next.
+    /// Distance in the input from one feature to the next.
     pub lhs_feature_stride: i64,
-    /// Filter: elements from one input feature to the next.
+    /// Distance in the filter from one input feature to the next.
     pub rhs_in_stride: i64,
-    /// Filter: elements from one output feature to the next.
+    /// Distance in the filter from one output feature to the next.
     pub rhs_out_stride: i64,
-    /// Output: elements from one batch entry to the next.
+    /// Distance in the output from one batch entry to the next.
     pub out_batch_stride: i64,
-    /// Output: elements from one feature to the next.
+    /// Distance in the output from one feature to the next.
     pub out_feature_stride: i64,
     /// The spatial dimensions.
     pub dims: [ConvDim; MAX_SPATIAL],
 }
 
-/// The highest rank of a strided copy.
+/// The maximum rank of a strided copy.
 pub const MAX_COPY_RANK: usize = 8;
 
-/// A copy of a box of elements between two strided arrays. Strides count elements and may be zero or negative on
-/// the `from` side; the elements on the `to` side must be distinct.
+/// A copy of a box of elements between two strided arrays. Strides count elements. The source strides may be
+/// zero or negative; the destination elements must be distinct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct CopyDesc {
-    /// Bytes of one element: 1, 2, 4, 8 or 16.
+    /// The size of one element in bytes: 1, 2, 4, 8 or 16.
     pub element_bytes: i64,
-    /// The number of entries of the arrays that count.
+    /// The number of entries of the arrays below that are used.
     pub rank: i64,
-    /// The sizes.
+    /// The sizes of the box.
     pub sizes: [i64; MAX_COPY_RANK],
-    /// From one element to the next of each dimension, where elements are read.
+    /// The stride of each dimension in the source.
     pub from_strides: [i64; MAX_COPY_RANK],
-    /// From one element to the next of each dimension, where elements are written.
+    /// The stride of each dimension in the destination.
     pub to_strides: [i64; MAX_COPY_RANK],
 }
 
-/// A compiled comparator: `elements` holds two pointers for each operand, to its left and its right candidate, in
-/// the order of the comparator's parameters. Not 0 means left goes before right. It must not unwind and may be
-/// called from several threads at once.
+/// A compiled comparator. `elements` contains two pointers for each operand, to its left and its right
+/// candidate, in the order of the comparator's parameters. A nonzero result means that the left candidate
+/// sorts before the right one. The comparator must not unwind, and several threads may call it at once.
 pub type Comparator = unsafe extern "C" fn(elements: *const *const u8) -> i8;
 
-/// What is sorted: row-major arrays of `[outer, size, inner]` elements, sorted along the middle.
+/// A sort of row-major arrays of `[outer, size, inner]` elements along the middle dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SortDesc {
@@ -174,98 +175,102 @@ pub struct SortDesc {
     pub keys: i64,
 }
 
-/// The bytes of a [`SortDesc`] in words.
+/// The size of a [`SortDesc`] in 64-bit words.
 pub const SORT_DESC_WORDS: usize = size_of::<SortDesc>() / 8;
 
-/// An operand that elements are ordered by.
+/// An operand by which elements are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct SortKey {
     /// The operand's position.
     pub operand: i64,
-    /// What its bits mean: a [`KeyKind`].
+    /// How to interpret the bits of the key: a [`KeyKind`].
     pub kind: i64,
-    /// How many bits an element has, 1 to 64; the higher ones of its last byte say nothing.
+    /// The number of bits of an element, 1 to 64. The bits above them in the last byte are ignored.
     pub bits: i64,
-    /// For floats the largest magnitude that is not a NaN, as bits (of those without a sign: pattern).
+    /// For floats, the bits of the largest magnitude that is not a NaN. For floats without a sign, the
+    /// largest bit pattern that is not a NaN.
     pub largest: i64,
     /// The order: a [`KeyOrder`].
     pub order: i64,
 }
 
-/// The bytes of a [`SortKey`] in a descriptor, in words.
+/// The size of a [`SortKey`] in a descriptor, in 64-bit words.
 pub const SORT_KEY_WORDS: usize = size_of::<SortKey>() / 8;
 
-/// What the bits of a key's elements mean.
+/// The interpretation of the bits of a key's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum KeyKind {
-    /// An unsigned number: integers, truth values, floats without a sign.
+    /// An unsigned number: an integer, a predicate, or a float without a sign.
     Unsigned = 0,
-    /// A number in two's complement, extended by its sign to whole bytes.
+    /// A two's complement number, sign-extended to whole bytes.
     Signed = 1,
-    /// A sign and a magnitude that orders as the numbers do: floats.
+    /// A sign and a magnitude whose order is that of the numbers: a float.
     Float = 2,
-    /// The same where the pattern of the negative zero is the only NaN; it is a negative one.
+    /// As `Float`, but the bit pattern of negative zero is the only NaN, and it is a negative NaN.
     FloatWithoutNegativeZero = 3,
 }
 
-/// The order of the numbers of a key.
+/// The order of a key's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum KeyOrder {
-    /// Ascending; floats in total order: −NaN, −∞, …, −0, +0, …, +∞, +NaN.
+    /// Ascending. Floats are in total order: −NaN, −∞, …, −0, +0, …, +∞, +NaN.
     Ascending = 0,
     /// The reverse of `Ascending`.
     Descending = 1,
-    /// Ascending; zeros are equal, and NaNs are equal and last.
+    /// Ascending. All zeros are equal, and all NaNs are equal and come last.
     AscendingNumbers = 2,
-    /// The reverse of `AscendingNumbers`: NaNs come first.
+    /// The reverse of `AscendingNumbers`. NaNs come first.
     DescendingNumbers = 3,
-    /// By `<` on floats: ascending, zeros are equal. With a NaN it is no order, and a comparator must answer.
+    /// The order of `<` on floats: ascending, with equal zeros. This is not an order if there are NaNs; the
+    /// comparator must then decide.
     Less = 4,
-    /// By `>` on floats, likewise.
+    /// The order of `>` on floats, with the same restriction as `Less`.
     Greater = 5,
 }
 
-/// What is selected: the first `k` elements of each row of a row-major `[rows, size]` array.
+/// A selection of the first `k` elements of each row of a row-major `[rows, size]` array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TopKDesc {
     /// The number of rows.
     pub rows: i64,
-    /// The elements of a row.
+    /// The number of elements of a row.
     pub size: i64,
-    /// How many of them are selected.
+    /// The number of elements that are selected from each row.
     pub k: i64,
-    /// The order of the elements; equal ones come in the order of their positions.
+    /// The order of the elements. Equal elements are ordered by their positions.
     pub key: SortKey,
 }
 
-/// The most dimensions that are transformed at once.
+/// The maximum number of dimensions of a Fourier transform.
 pub const MAX_FFT_RANK: usize = 3;
 
-/// A transform of the last `rank` dimensions of row-major arrays.
+/// A Fourier transform of the last `rank` dimensions of row-major arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct FftDesc {
     /// An [`FftKind`].
     pub kind: i64,
-    /// The [`ElementCode`](crate::ElementCode) of the complex numbers; real ones are of the matching type.
+    /// The [`ElementCode`](crate::ElementCode) of the complex numbers. Real numbers have the matching
+    /// floating-point type.
     pub element: i64,
     /// The product of the sizes before the transformed dimensions.
     pub batch: i64,
     /// The number of transformed dimensions.
     pub rank: i64,
-    /// Their lengths on the side of time: for a real transform the number of reals.
+    /// The lengths of the transformed dimensions in the time domain; for a real transform, the number of real
+    /// elements.
     pub lengths: [i64; MAX_FFT_RANK],
 }
 
-/// The kinds of transform.
+/// The kinds of Fourier transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum FftKind {
-    /// Complex to complex, without a scale.
+    /// Complex to complex, without scaling.
     Forward = 0,
     /// Complex to complex, divided by the number of elements.
     Inverse = 1,
@@ -276,10 +281,10 @@ pub enum FftKind {
 }
 
 impl FftKind {
-    /// The kind that a descriptor's field names.
+    /// Returns the kind with code `code`.
     ///
     /// # Errors
-    /// There is no such kind.
+    /// Returns an error if there is no such kind.
     pub fn from_code(code: i64) -> Result<FftKind, Error> {
         match code {
             0 => Ok(FftKind::Forward),
@@ -290,53 +295,54 @@ impl FftKind {
         }
     }
 
-    /// True if one side is real numbers.
+    /// Returns whether the input or the output is real.
     pub fn is_real(self) -> bool {
         matches!(self, FftKind::ForwardReal | FftKind::InverseReal)
     }
 }
 
-/// Pieces of consecutive rows. Offsets and sizes are integers of `index_bytes` bytes.
+/// A copy of pieces of consecutive rows. Offsets and sizes are integers of `index_bytes` bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct RowsDesc {
-    /// Bytes of one row.
+    /// The size of one row in bytes.
     pub row_bytes: i64,
-    /// Rows of the array that is read.
+    /// The number of rows of the source array.
     pub from_rows: i64,
-    /// Rows of the array that is written.
+    /// The number of rows of the destination array.
     pub to_rows: i64,
     /// The number of pieces.
     pub pieces: i64,
-    /// Bytes of an offset or size: 1, 2, 4 or 8.
+    /// The size of an offset or size in bytes: 1, 2, 4 or 8.
     pub index_bytes: i64,
-    /// 1 if offsets and sizes are signed, else 0.
+    /// 1 if offsets and sizes are signed, otherwise 0.
     pub signed: i64,
 }
 
-/// A concatenation. The result is rows of one piece of each operand after the other.
+/// A concatenation. Each row of the result contains one piece of each operand, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct JoinDesc {
-    /// The number of rows: the product of the dimensions before the one that the operands are joined along.
+    /// The number of rows: the product of the dimensions before the concatenated dimension.
     pub rows: i64,
     /// The number of operands.
     pub operands: i64,
 }
 
-/// Which numbers are drawn.
+/// A draw of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct DrawDesc {
-    /// The instruction's stream.
+    /// The random number stream of the instruction.
     pub stream: i64,
-    /// How many numbers.
+    /// The number of random numbers to draw.
     pub count: i64,
-    /// 0 for uniform numbers in `[a, b)`, 1 for normal ones of mean `a` and standard deviation `b`.
+    /// The distribution: 0 for uniform numbers in `[a, b)`, 1 for normal numbers with mean `a` and standard
+    /// deviation `b`.
     pub distribution: i64,
 }
 
-/// Square row-major matrices to factor.
+/// A batch of square row-major matrices to factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct CholeskyDesc {
@@ -344,13 +350,13 @@ pub struct CholeskyDesc {
     pub element: i64,
     /// The number of matrices.
     pub batch: i64,
-    /// Their size.
+    /// The number of rows and columns of each matrix.
     pub n: i64,
-    /// 1: `a = l·lᴴ` from the lower triangle; 0: `a = uᴴ·u` from the upper one.
+    /// 1 to compute `a = l·lᴴ` from the lower triangle, 0 to compute `a = uᴴ·u` from the upper triangle.
     pub lower: i64,
 }
 
-/// Triangular systems: `op(a)·x = b` or `x·op(a) = b`.
+/// A batch of triangular systems: `op(a)·x = b` or `x·op(a) = b`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct SolveDesc {
@@ -358,45 +364,47 @@ pub struct SolveDesc {
     pub element: i64,
     /// The number of systems.
     pub batch: i64,
-    /// The rows of `b`.
+    /// The number of rows of `b`.
     pub rows: i64,
-    /// The columns of `b`.
+    /// The number of columns of `b`.
     pub columns: i64,
-    /// 1: `op(a)` is on the left and has as many rows as `b`; 0: on the right, as many as `b` has columns.
+    /// 1 if `op(a)` is on the left and has as many rows as `b`; 0 if it is on the right and has as many rows
+    /// as `b` has columns.
     pub left_side: i64,
-    /// 1: `a` is its lower triangle; 0: its upper one.
+    /// 1 to read the lower triangle of `a`, 0 to read the upper one.
     pub lower: i64,
-    /// 1: the diagonal of `a` is not read, it consists of ones.
+    /// 1 if the diagonal of `a` consists of ones and is not read.
     pub unit_diagonal: i64,
-    /// What `op` is. 0: nothing; 1: the transpose; 2: the conjugate transpose.
+    /// The operation `op`: 0 for none, 1 for the transpose, 2 for the conjugate transpose.
     pub transpose: i64,
 }
 
-/// What devices do with the arrays of each other. Its number stands in descriptors.
+/// How devices exchange arrays. Descriptors contain its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Exchange {
-    /// Each result is the operands of all members, one after the other.
+    /// Each result is the concatenation of the operands of all members.
     AllGather = 0,
-    /// The operand is cut into a piece for each member, the result is the pieces for this one.
+    /// The operand is split into one piece for each member. The result contains the pieces that all members
+    /// have for this member.
     AllToAll = 1,
-    /// An operand for each member, a result from each.
+    /// As `AllToAll`, with one operand and one result for each member.
     AllToAllTuple = 2,
-    /// The operands of one member.
+    /// The results are the operands of one member.
     Broadcast = 3,
-    /// The operands of the device that has this one as its target, or zeros.
+    /// The results are the operands of the device whose target is this device, or zeros if there is none.
     Permute = 4,
 }
 
 impl Exchange {
-    /// What a number in a descriptor stands for.
+    /// Returns the exchange with number `number`, or `None` if there is none.
     pub fn from_number(number: i64) -> Option<Self> {
         let all = [Self::AllGather, Self::AllToAll, Self::AllToAllTuple, Self::Broadcast, Self::Permute];
         all.into_iter().find(|&kind| kind as i64 == number)
     }
 }
 
-/// The body of a compiled combination: combines `elements` elements at the same places of `count` arrays, at least one, in
-/// their order, and writes the results to `result`, which is none of them.
+/// A compiled combiner. It combines `elements` elements at the same positions of `count` arrays (at least
+/// one) in the order of the arrays, and writes the results to `result`, which is none of these arrays.
 pub type Combiner =
     unsafe extern "C" fn(members: *const *const u8, count: i64, result: *mut u8, elements: i64);

@@ -1,4 +1,4 @@
-//! Element types at the C interface, and what the generic loops need to know of each.
+//! Element types at the C interface, and the operations that generic loops need for each.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -7,20 +7,20 @@ use crate::context::Error;
 
 macro_rules! element_codes {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $bytes:literal;)*) => {
-        /// The code of an element type in a descriptor. The values are part of the interface with compiled
+        /// The code of an element type in a descriptor. The values are part of the interface of compiled
         /// objects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(i64)]
         pub enum ElementCode { $($(#[$doc])* $variant = $code,)* }
 
         impl ElementCode {
-            /// Every code.
+            /// All codes.
             pub const ALL: &[ElementCode] = &[$(ElementCode::$variant,)*];
 
-            /// The type that a descriptor's field names.
+            /// Returns the element type with code `code`.
             ///
             /// # Errors
-            /// No type has that code.
+            /// Returns an error if no type has this code.
             pub fn from_code(code: i64) -> Result<ElementCode, Error> {
                 match code {
                     $($code => Ok(ElementCode::$variant),)*
@@ -28,7 +28,7 @@ macro_rules! element_codes {
                 }
             }
 
-            /// The bytes of one element in memory.
+            /// Returns the size of one element in memory, in bytes.
             pub fn byte_size(self) -> usize {
                 match self { $(ElementCode::$variant => $bytes,)* }
             }
@@ -37,23 +37,23 @@ macro_rules! element_codes {
 }
 
 element_codes! {
-    /// A truth value, one byte, 0 or 1.
+    /// A predicate in one byte, 0 or 1.
     Pred = 1, 1;
-    /// Signed, 8 bits; also the storage of narrower signed types.
+    /// A signed 8-bit integer; also the storage of narrower signed types.
     S8 = 2, 1;
-    /// Signed, 16 bits.
+    /// A signed 16-bit integer.
     S16 = 3, 2;
-    /// Signed, 32 bits.
+    /// A signed 32-bit integer.
     S32 = 4, 4;
-    /// Signed, 64 bits.
+    /// A signed 64-bit integer.
     S64 = 5, 8;
-    /// Unsigned, 8 bits; also the storage of narrower unsigned types.
+    /// An unsigned 8-bit integer; also the storage of narrower unsigned types.
     U8 = 6, 1;
-    /// Unsigned, 16 bits.
+    /// An unsigned 16-bit integer.
     U16 = 7, 2;
-    /// Unsigned, 32 bits.
+    /// An unsigned 32-bit integer.
     U32 = 8, 4;
-    /// Unsigned, 64 bits.
+    /// An unsigned 64-bit integer.
     U64 = 9, 8;
     /// IEEE half precision.
     F16 = 10, 2;
@@ -69,18 +69,18 @@ element_codes! {
     C128 = 15, 16;
 }
 
-/// The kinds of accumulator that products and sums are computed in.
+/// The types in which products and sums accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accumulator {
-    /// And/or of truth values.
+    /// Predicates: the logical or of logical ands.
     Pred,
-    /// Integers of up to 32 result bits, wrapping.
+    /// Integers for results of up to 32 bits, wrapping.
     I32,
-    /// Integers of 64 result bits, wrapping.
+    /// Integers for results of 64 bits, wrapping.
     I64,
-    /// Floating-point numbers of up to 32 result bits.
+    /// Floating-point numbers for results of up to 32 bits.
     F32,
-    /// Floating-point numbers of 64 result bits.
+    /// Floating-point numbers for results of 64 bits.
     F64,
     /// Complex numbers of pairs of f32.
     C64,
@@ -89,22 +89,23 @@ pub enum Accumulator {
 }
 
 impl ElementCode {
-    /// True for pairs of floating-point numbers.
+    /// Returns whether the type is complex.
     pub fn is_complex(self) -> bool {
         matches!(self, ElementCode::C64 | ElementCode::C128)
     }
 
-    /// True for floating-point numbers.
+    /// Returns whether the type is a real floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, ElementCode::F16 | ElementCode::Bf16 | ElementCode::F32 | ElementCode::F64)
     }
 }
 
-/// The accumulator for a product of `lhs` and `rhs` whose sum is stored as `out`: wide enough for each of the
-/// three.
+/// Returns the accumulator for products of `lhs` and `rhs` whose sum is stored as `out`. It is wide enough
+/// for all three types.
 ///
 /// # Errors
-/// The types are of several kinds (complex, floating-point, integer), or integers are to give a `pred`.
+/// Returns an error if the types are of several kinds (complex, floating-point, integer), or if `out` is
+/// `pred` and an operand is an integer.
 pub fn accumulator(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> Result<Accumulator, Error> {
     let all = [lhs, rhs, out];
     if all.iter().all(|t| t.is_complex()) {
@@ -122,27 +123,29 @@ pub fn accumulator(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> Resu
     Err(Error(format!("no product of {lhs:?} and {rhs:?} gives {out:?}")))
 }
 
-/// True if `hlo_rt_dot` and `hlo_rt_conv` have products of these element types with such a result.
+/// Returns whether `hlo_rt_dot` and `hlo_rt_conv` support these element types.
 pub fn has_product(lhs: ElementCode, rhs: ElementCode, out: ElementCode) -> bool {
     accumulator(lhs, rhs, out).is_ok()
 }
 
-/// A number that sums of products accumulate in.
+/// A number type in which sums of products accumulate.
 pub trait Number: Copy + Send + Sync + 'static {
-    /// The sum of nothing.
+    /// The empty sum.
     const ZERO: Self;
-    /// `self + a * b`, each operation rounded (or wrapped) by itself.
+    /// Returns `self + a * b`. Each operation rounds (or wraps) separately.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The sum of two sums.
+    /// Returns the sum of `self` and `other`.
     fn plus(self, other: Self) -> Self;
-    /// True unless it is infinite or NaN, in which case a product with zero is not zero.
+    /// Returns whether the number is neither infinite nor NaN. If it is infinite or NaN, its product with
+    /// zero is not zero.
     fn is_finite(self) -> bool;
-    /// The element of type `code` at `pointer`, converted without loss where the type was chosen for its elements.
+    /// Loads the element of type `code` at `pointer`. The conversion is exact if the accumulator was chosen
+    /// for this type.
     ///
     /// # Safety
     /// `pointer` must be readable for an element of type `code` (any alignment).
     unsafe fn load(code: ElementCode, pointer: *const u8) -> Self;
-    /// Stores the value as an element of type `code`, rounded once or wrapped.
+    /// Stores the value as an element of type `code`. The conversion rounds once or wraps.
     ///
     /// # Safety
     /// `pointer` must be writable for an element of type `code` (any alignment).
@@ -183,7 +186,7 @@ macro_rules! impl_integer_number {
             }
             #[inline(always)]
             unsafe fn load(code: ElementCode, p: *const u8) -> Self {
-                // SAFETY: the caller's promise; wrapping casts are exact modulo the accumulator's width.
+                // SAFETY: guaranteed by the caller; wrapping casts are exact modulo the accumulator's width.
                 unsafe {
                     match code {
                         ElementCode::Pred | ElementCode::U8 => *p as $t,
@@ -269,7 +272,7 @@ macro_rules! impl_float_number {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match code {
-                        // One rounding: f64 goes to the narrow types directly.
+                        // Converting f64 directly to the narrow types rounds only once.
                         ElementCode::F16 => write(p, f16::from_f64(self as f64)),
                         ElementCode::Bf16 => write(p, bf16::from_f64(self as f64)),
                         ElementCode::F32 => write(p, self as f32),
@@ -346,7 +349,7 @@ macro_rules! impl_complex_number {
 impl_complex_number!(f32);
 impl_complex_number!(f64);
 
-/// A truth value as an accumulator: `or` of `and`s.
+/// A predicate as an accumulator: the logical or of logical ands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Truth(pub u8);
 

@@ -1,25 +1,26 @@
-//! Transfers: what a program reads from outside of its buffers and writes there. The program names each by a number
-//! that its compiler gave it; whoever runs it knows what is at the other end.
+//! Transfers: reads and writes of a program outside its buffers. The compiler numbers the transfers of a
+//! program. The host that runs the program connects each number to a source or destination.
 
 use crate::context::{Context, Error};
 
-/// The other end of a run's transfers. A transfer of several arrays is a call for each, in order. After a failure no
-/// other call comes.
+/// The host's end of a run's transfers. A transfer of several arrays makes one call for each, in order. After
+/// a failure there are no more calls.
 pub trait Transfers: Send {
-    /// Fills an array: part `part` of what transfer number `transfer` reads.
+    /// Fills an array with part `part` of the data that transfer `transfer` reads.
     ///
     /// # Errors
-    /// There is nothing to read, or it does not fit the array.
+    /// Returns an error if there is nothing to read, or if it does not fit the array.
     fn receive(&mut self, transfer: usize, part: usize, to: &mut [u8]) -> Result<(), Error>;
 
-    /// Takes an array: part `part` of what transfer number `transfer` writes.
+    /// Receives an array: part `part` of the data that transfer `transfer` writes.
     ///
     /// # Errors
-    /// The other end takes no such array.
+    /// Returns an error if the host does not accept the array.
     fn transmit(&mut self, transfer: usize, part: usize, from: &[u8]) -> Result<(), Error>;
 }
 
-/// Fills `bytes` bytes with what part `part` of transfer `transfer` reads. Returns 0, or 1 with a message in the context.
+/// Fills `bytes` bytes with part `part` of the data that transfer `transfer` reads. Returns 0, or 1 with a
+/// message in the context.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`] and `to` to `bytes` writable bytes.
@@ -40,7 +41,8 @@ pub unsafe extern "C" fn hlo_rt_receive(
     unsafe { &*ctx }.transfer(|end| end.receive(number(transfer)?, number(part)?, to))
 }
 
-/// Hands `bytes` bytes to part `part` of what transfer `transfer` writes. Returns 0, or 1 with a message in the context.
+/// Sends `bytes` bytes as part `part` of the data that transfer `transfer` writes. Returns 0, or 1 with a
+/// message in the context.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`] and `from` to `bytes` readable bytes.
@@ -65,7 +67,7 @@ fn number(n: i64) -> Result<usize, Error> {
     usize::try_from(n).map_err(|_| Error(format!("internal error: transfer {n}")))
 }
 
-/// Fills `bytes` bytes with zeros; always returns 0.
+/// Fills `bytes` bytes with zeros. Always returns 0.
 ///
 /// # Safety
 /// `to` must point to `bytes` writable bytes.
@@ -84,7 +86,8 @@ pub unsafe extern "C" fn hlo_rt_zero(_ctx: *const Context, to: *mut u8, bytes: i
 mod tests {
     use super::*;
 
-    /// Counts up what is read, from the transfer's number, and adds up what is written.
+    /// Test transfers: fill arrays with numbers that depend on the transfer and count the reads, and sum up
+    /// the bytes written.
     struct Count(u8, usize);
 
     impl Transfers for Count {

@@ -1,18 +1,20 @@
-//! The processor's mode for floats, which each thread has for itself and hands on to those that it starts. A library that a program
-//! uses may have set its threads to take subnormal numbers as zero; what is computed here does not depend on that.
+//! The floating-point mode of the processor. Each thread has its own mode and passes it to the threads that
+//! it starts. A library in the same process may have set its threads to treat subnormal numbers as zero. The
+//! results of this project do not depend on that mode.
 
 use std::marker::PhantomData;
 
-/// As long as it is there, its thread computes in the standard mode: rounded to the nearest number, subnormal numbers kept, no
-/// exception trapped. The thread then has its own mode back.
+/// A guard that keeps its thread in the standard floating-point mode: numbers round to nearest, subnormal
+/// numbers are kept, and no exception is trapped. Dropping the guard restores the previous mode of the
+/// thread.
 pub struct StandardFloats {
     before: Register,
-    /// The mode is the thread's.
+    /// Keeps the guard on its thread, because the mode belongs to the thread.
     is_of_its_thread: PhantomData<*const ()>,
 }
 
 impl StandardFloats {
-    /// Sets the thread's mode.
+    /// Sets the standard mode on the current thread.
     #[must_use = "the mode is given back when this is dropped"]
     pub fn set() -> Self {
         let before = read();
@@ -40,20 +42,20 @@ mod x86_64 {
 
     /// MXCSR.
     pub(super) type Register = u32;
-    /// All but the flags of what happened, its low six bits.
+    /// All bits except the exception flags, which are the low six bits.
     pub(super) const MODE: u32 = 0xffc0;
     /// All exceptions masked.
     pub(super) const STANDARD: u32 = 0x1f80;
 
     pub(super) fn read() -> u32 {
         let mut register = 0;
-        // SAFETY: it writes the four bytes.
+        // SAFETY: it writes the four bytes of `register`.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack, preserves_flags)) };
         register
     }
 
     pub(super) fn write(register: u32) {
-        // SAFETY: it reads the four bytes, of which those that are no mode were read from the register.
+        // SAFETY: it reads the four bytes. The bits outside the mode were read from the register.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const register, options(nostack, preserves_flags, readonly))
         };
@@ -69,7 +71,7 @@ mod aarch64 {
 
     /// FPCR.
     pub(super) type Register = u64;
-    /// Flushing (FIZ, AH, FZ16, FZ), rounding (RMode), NaNs (NEP, DN, AHP) and traps.
+    /// The bits for flushing (FIZ, AH, FZ16, FZ), rounding (RMode), NaNs (NEP, DN, AHP) and traps.
     pub(super) const MODE: u64 = 0x07c8_9f07;
     pub(super) const STANDARD: u64 = 0;
 
@@ -81,7 +83,7 @@ mod aarch64 {
     }
 
     pub(super) fn write(register: u64) {
-        // SAFETY: a mode of the register's.
+        // SAFETY: the value is a valid mode of the register.
         unsafe { asm!("msr fpcr, {}", in(reg) register, options(nostack, preserves_flags)) };
     }
 }
@@ -91,7 +93,7 @@ use other::{MODE, Register, STANDARD, read, write};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod other {
-    /// Nothing is known of the mode.
+    /// The mode of other processors is unknown.
     pub(super) type Register = u32;
     pub(super) const MODE: u32 = 0;
     pub(super) const STANDARD: u32 = 0;
@@ -113,7 +115,8 @@ mod tests {
 
     #[test]
     fn subnormal_numbers_are_kept_as_long_as_it_is_there() {
-        // The product stays where it is, and its bits are looked at: comparisons take it as zero, too.
+        // `black_box` keeps the compiler from folding the product. The test compares bits, because
+        // comparisons also treat subnormal numbers as zero.
         let is_kept = || black_box(black_box(1e-40f32) * black_box(1.5)).to_bits() != 0;
         let own = read();
         write(own | FLUSH);
@@ -134,7 +137,7 @@ mod tests {
         write(own);
         let caller = std::thread::current().id();
         let worker = std::sync::Mutex::new(None);
-        // Some loop is long enough for the worker to take part in it.
+        // At least one loop is long enough for the worker to join it.
         for _ in 0..1000 {
             pool.run(64, &|_| {
                 if std::thread::current().id() != caller {

@@ -1,8 +1,8 @@
-//! What compiled code, the runtime's functions and those who plan their calls have in common: the [`Context`] with its
-//! threads, error slot and other end of transfers; the codes of element types and the [`descriptors`](DotDesc) of
-//! calls; working memory.
+//! The types that compiled code, the runtime functions and the planner share: the [`Context`] with its
+//! threads, error slot and transfers, the codes of element types, the [`descriptors`](DotDesc) of calls, and
+//! working memory.
 //!
-//! It needs no library for numbers, so that plans can be made without building one.
+//! The crate depends on no numerical library, so that the planner builds without one.
 //!
 //! # Example
 //! ```
@@ -16,7 +16,7 @@
 //! });
 //! assert_eq!(sum.into_inner(), 45);
 //!
-//! // Whatever fails first, the lowest chunk is named.
+//! Several chunks may fail. The error is always that of the lowest chunk.
 //! let failing = |i| if i % 4 == 3 { Err(Error(format!("chunk {i}"))) } else { Ok(()) };
 //! assert_eq!(context.try_for_each(10, failing), Err(Error("chunk 3".into())));
 //! ```

@@ -1,14 +1,18 @@
-//! A fixed pool of threads for fork-join loops, several of which may go on at a time: those of the devices of a program,
-//! or of different programs. Contexts of as many threads share one pool.
+//! A fixed pool of threads for fork-join loops. Several loops may run at the same time, for example those of
+//! the devices of a program, or of different programs. Contexts with the same number of threads share one
+//! pool.
 //!
-//! Each loop has a *stand*, where workers look for work, each first at another one, so that they spread over the loops that
-//! there are; who finds nothing left to do at one goes on to the next. Threads claim chunks one by one, the calling thread like the others, so a loop that ends before a worker has woken
-//! up never waits for that worker: this is what keeps short loops cheap. Workers spin for a few microseconds before
-//! they sleep, so that back-to-back loops do not pay for a wake-up each.
+//! Each running loop occupies a *stand*, where workers look for work. Each worker starts its search at a
+//! different stand, so that the workers spread over the running loops. A worker that finds no work at one
+//! stand tries the next. Threads, including the calling thread, claim chunks one by one. A loop that ends
+//! before a worker has woken up does not wait for that worker, which keeps short loops cheap. Workers spin
+//! for a few microseconds before they sleep, so that loops in quick succession do not wake them up again each
+//! time.
 //!
-//! On a machine that is busy with other things, a worker may lose its core in the middle of a chunk, and the loop then
-//! waits for milliseconds. So the pool keeps account of what help was worth ([`crate::account`]): while workers
-//! cost more than they do, a loop is its caller's alone until it has run for longer than such a wait.
+//! On a machine with other load, a worker may lose its core in the middle of a chunk. The loop then waits for
+//! milliseconds. So the pool keeps an account of the time that workers saved and cost ([`crate::account`]).
+//! While workers cost more than they save, a loop runs on its calling thread alone until it has run for
+//! longer than such a wait.
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -22,74 +26,74 @@ use std::time::{Duration, Instant};
 use crate::account::Account;
 use crate::float_mode::StandardFloats;
 
-/// Set in `Stand::state` while workers may join the current job.
+/// The bit of `Stand::state` that is set while workers may join the current job.
 const OPEN: u64 = 1 << 31;
 /// The low bits of `Stand::state`: the number of workers inside the current job.
 const INSIDE: u64 = OPEN - 1;
-/// The job's generation sits above the flag and the count.
+/// The position of the job's generation in `Stand::state`, above the flag and the count.
 const GENERATION: u32 = 32;
-/// How often a thread looks for work, or for the end of a loop, before it sleeps.
+/// The number of times that a thread looks for work, or for the end of a loop, before it sleeps.
 const SPINS: u32 = 1000;
-/// How long a loop runs on its caller alone while help costs more than it is worth.
+/// The time that a loop runs on its calling thread alone while workers cost more than they save.
 const PATIENCE: Duration = Duration::from_micros(400);
 
-/// So many loops may have helpers at a time. Others run on their callers alone.
+/// The maximum number of loops with workers at the same time. Other loops run on their calling threads alone.
 const STANDS: usize = 8;
 
-/// A loop body in flight: called with each chunk's number.
+/// The body of a loop, called with the number of each chunk.
 type Body<'a> = dyn Fn(usize) + Sync + 'a;
 
 struct Job {
-    /// The body, its lifetime erased: [`Pool::run`] does not return while a worker is inside.
+    /// The body with its lifetime erased. [`Pool::run`] does not return while a worker is inside.
     body: *const Body<'static>,
     chunks: usize,
     caller: Thread,
 }
 
-/// Where a loop offers its chunks.
+/// A slot where a loop offers its chunks to workers.
 #[repr(align(128))]
 struct Stand {
-    /// Generation, [`OPEN`] flag and [`INSIDE`] count of the current job.
+    /// The generation, the [`OPEN`] flag and the [`INSIDE`] count of the current job.
     state: AtomicU64,
-    /// Written only by the owner of `busy` while the state is closed with nobody inside.
+    /// Written only by the owner of `busy`, while the state is closed and no worker is inside.
     job: UnsafeCell<Option<Job>>,
     /// The next chunk to claim.
     next: AtomicUsize,
-    /// Held by the thread that is running a loop here.
+    /// Whether a thread is running a loop here. The thread that sets it owns the stand.
     busy: AtomicBool,
-    /// Used only by the owner of `busy`.
+    /// Accessed only by the owner of `busy`.
     account: UnsafeCell<Account>,
-    /// The first panic of a worker in the current job.
+    /// Whether a worker panicked in the current job.
     panicked: AtomicBool,
 }
 
-// SAFETY: `job` and `account` are used under the protocol described on them; everything else is atomic.
+// SAFETY: `job` and `account` are accessed only as described on them; everything else is atomic.
 unsafe impl Sync for Stand {}
-// SAFETY: as for `Sync`: the raw pointer in `job` is only used while the loop that owns it is running.
+// SAFETY: as for `Sync`: the raw pointer in `job` is used only while the loop that owns it is running.
 unsafe impl Send for Stand {}
 
 struct Shared {
     stands: [Stand; STANDS],
     stop: AtomicBool,
-    /// How often a worker looks for work before sleeping; none while its core is wanted by others.
+    /// The number of times that a worker looks for work before it sleeps; 0 while other load needs its core.
     spins: AtomicU32,
 }
 
 thread_local! {
-    /// True while this thread does a chunk of a loop: a loop within is its alone.
+    /// Whether this thread is running a chunk of a loop. A nested loop then runs on this thread alone.
     static IN_LOOP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The threads besides the caller's.
+/// The threads in addition to the calling thread.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
-    /// How often to spin while workers are worth it.
+    /// The number of spins while workers save more than they cost.
     spins: u32,
 }
 
 impl Pool {
-    /// The pool of so many threads that everybody in this process shares, as long as somebody has it.
+    /// Returns the process-wide pool of `workers` threads. The pool exists as long as someone holds it.
     pub(crate) fn shared(workers: usize) -> Arc<Pool> {
         static POOLS: Mutex<Option<HashMap<usize, Weak<Pool>>>> = Mutex::new(None);
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,9 +107,9 @@ impl Pool {
         pool
     }
 
-    /// Starts `workers` threads. Threads that the system refuses to start are left out.
+    /// Starts `workers` threads, without those that the system refuses to start.
     pub(crate) fn new(workers: usize) -> Pool {
-        // Spinning only helps while every thread has a core of its own.
+        // Spinning helps only while every thread has its own core.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let spins = if workers < cores { SPINS } else { 0 };
         let stand = |_| Stand {
@@ -133,9 +137,9 @@ impl Pool {
         Pool { shared, workers, spins }
     }
 
-    /// Calls `body` for every chunk in `0..chunks`, on the caller and the workers, and returns when all are done. A
-    /// nested call, or one beside too many others, runs on its caller alone. A panic in a body is raised again here,
-    /// after every thread has left the loop.
+    /// Calls `body` for every chunk in `0..chunks` on the calling thread and the workers, and returns when
+    /// all are done. The loop runs on the calling thread alone if it is nested or if all stands are busy. If
+    /// a body panics, this function resumes the panic after every thread has left the loop.
     pub(crate) fn run(&self, chunks: usize, body: &Body<'_>) {
         let shared = &*self.shared;
         let may_have_help = !self.workers.is_empty() && chunks > 1 && !IN_LOOP.get();
@@ -144,7 +148,7 @@ impl Pool {
             false => None,
         };
         let Some(stand) = stand else { return (0..chunks).for_each(body) };
-        // SAFETY: `busy` is ours.
+        // SAFETY: this thread owns `busy`.
         let account = unsafe { &mut *stand.account.get() };
         let start = Instant::now();
         let result = match account.is_help_welcome(start) {
@@ -163,7 +167,7 @@ impl Pool {
         }
     }
 
-    /// Does chunks `first..chunks` together with the workers, and enters what that was worth into the account.
+    /// Runs chunks `first..chunks` together with the workers, and enters the gain or loss into the account.
     fn run_with_help(
         &self,
         stand: &Stand,
@@ -173,9 +177,11 @@ impl Pool {
         start: Instant,
         account: &mut Account,
     ) -> std::thread::Result<()> {
-        // SAFETY: only the lifetime changes; `close` below keeps this call from returning while it is used.
+        // SAFETY: only the lifetime changes. `close` below keeps this call from returning while the pointer
+        // is used.
         let erased = unsafe { std::mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
-        // SAFETY: `busy` is ours and the last owner left with the state closed and nobody inside.
+        // SAFETY: this thread owns `busy`, and the previous owner left the state closed with no worker
+        // inside.
         unsafe { *stand.job.get() = Some(Job { body: erased, chunks, caller: std::thread::current() }) };
         stand.next.store(first, Ordering::Relaxed);
         let generation = (stand.state.load(Ordering::Relaxed) >> GENERATION).wrapping_add(1);
@@ -197,7 +203,8 @@ impl Pool {
     }
 }
 
-/// Does chunks from the first on until [`PATIENCE`] is over, and returns their number.
+/// Runs chunks, starting with the first, until [`PATIENCE`] has passed. Returns the number of chunks that
+/// ran.
 fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Result<usize> {
     catch_unwind(AssertUnwindSafe(|| {
         let _reset = Reset(IN_LOOP.replace(true));
@@ -212,7 +219,7 @@ fn run_alone(chunks: usize, body: &Body<'_>, start: Instant) -> std::thread::Res
 }
 
 impl Stand {
-    /// Does chunks until none is left, and returns their number.
+    /// Runs chunks until none remains, and returns the number of chunks that ran on this thread.
     fn claim_chunks(&self, body: &Body<'_>, chunks: usize) -> usize {
         let _reset = Reset(IN_LOOP.replace(true));
         for own in 0.. {
@@ -225,7 +232,7 @@ impl Stand {
         0
     }
 
-    /// Lets no further worker in and waits for those inside.
+    /// Lets no more workers in, and waits for those inside.
     fn close(&self, most_spins: u32) {
         let mut state = self.state.fetch_and(!OPEN, Ordering::AcqRel) & !OPEN;
         let mut spins = 0;
@@ -240,7 +247,8 @@ impl Stand {
         }
     }
 
-    /// Enters the current job, if there is one that this thread has not done its part of.
+    /// Enters the current job, unless there is none or this thread has already entered it. Returns whether it
+    /// entered.
     fn enter(&self, seen: &mut u64) -> bool {
         let state = self.state.load(Ordering::Acquire);
         let generation = state >> GENERATION;
@@ -255,9 +263,9 @@ impl Stand {
         entered
     }
 
-    /// Works on the current job, which this thread has entered, and leaves it.
+    /// Runs chunks of the current job, which this thread has entered, and leaves it.
     fn take_part(&self) {
-        // SAFETY: the caller does not touch the job while this thread counts as inside.
+        // SAFETY: the calling thread does not change the job while this thread counts as inside.
         let job = unsafe { (*self.job.get()).as_ref() };
         let mut caller = None;
         if let Some(job) = job {
@@ -266,7 +274,7 @@ impl Stand {
             let body = unsafe { &*job.body };
             if catch_unwind(AssertUnwindSafe(|| self.claim_chunks(body, job.chunks))).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
-                // Nobody needs the remaining chunks of a loop that failed.
+                // The remaining chunks of a failed loop are not needed.
                 self.next.store(job.chunks, Ordering::Relaxed);
             }
         }
@@ -280,7 +288,7 @@ impl Stand {
     }
 }
 
-/// Says again what was so before, also after a panic.
+/// Restores `IN_LOOP` when dropped, also after a panic.
 struct Reset(bool);
 
 impl Drop for Reset {
@@ -290,9 +298,9 @@ impl Drop for Reset {
 }
 
 impl Shared {
-    /// Worker number `number`: looks for loops, first at the stand of its number.
+    /// Runs worker `number`: looks for loops, first at the stand of the same number.
     fn work_until_stopped(&self, number: usize) {
-        // Not the mode of whoever happened to make the pool.
+        // The worker must not inherit the mode of the thread that created the pool.
         let _standard = StandardFloats::set();
         let mut seen = [0; STANDS];
         let mut spins = 0;
@@ -320,7 +328,7 @@ impl Drop for Pool {
             worker.thread().unpark();
         }
         for worker in self.workers.drain(..) {
-            // A worker catches the panics of its bodies, so there is nothing to report.
+            // A worker catches the panics of its bodies, so there is no panic to report.
             let _ = worker.join();
         }
     }
@@ -359,14 +367,14 @@ mod tests {
                     std::hint::spin_loop();
                 }
                 if std::thread::current().id() != caller {
-                    // As a thread that lost its core.
+                    // Simulates a thread that lost its core.
                     by_worker.fetch_add(1, Ordering::Relaxed);
                     std::thread::sleep(late);
                 }
             });
             helped += by_worker.into_inner();
         }
-        // If every loop waited, this would take ten seconds.
+        // If every loop waited for the worker, this would take ten seconds.
         assert!(helped < loops / 10, "{helped} of {loops} loops waited for the worker");
         assert!(start.elapsed() < late * loops as u32 / 4, "{:?}", start.elapsed());
     }

@@ -9,9 +9,10 @@ use crate::context::Error;
 
 /// The alignment of every buffer: a cache line, and a whole AVX-512 register.
 const ALIGN: usize = 64;
-/// So many buffers are kept, enough for what one runtime function has at a time.
+/// The maximum number of free buffers that a thread keeps. One runtime function does not use more at a time.
 const KEPT: usize = 16;
-/// Freed buffers above this total are given back to the system instead of being kept by the thread.
+/// The maximum total size of the free buffers that a thread keeps. Buffers beyond it are returned to the
+/// system.
 const KEPT_BYTES: usize = 256 << 20;
 
 struct Block {
@@ -21,7 +22,7 @@ struct Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: `pointer` came from `alloc` with this very layout, which was valid then.
+        // SAFETY: `pointer` came from `alloc` with this same layout, which was valid then.
         unsafe { dealloc(self.pointer, Layout::from_size_align_unchecked(self.bytes, ALIGN)) };
     }
 }
@@ -30,17 +31,17 @@ thread_local! {
     static FREE: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer of this thread with unspecified contents, aligned to 64 bytes; it goes back to the thread's free
-/// list when dropped.
+/// A buffer of this thread with unspecified contents, aligned to 64 bytes. Dropping it returns it to the
+/// thread's free list.
 pub struct Scratch {
     block: Option<Block>,
 }
 
 impl Scratch {
-    /// A buffer of at least `len` elements of `T`.
+    /// Returns a buffer of at least `len` elements of `T`.
     ///
     /// # Errors
-    /// The buffer does not fit the address space, or there is no memory for it.
+    /// Returns an error if the buffer does not fit the address space, or if there is not enough memory.
     pub fn new<T>(len: usize) -> Result<Scratch, Error> {
         let bytes = len
             .checked_mul(size_of::<T>())
@@ -48,7 +49,7 @@ impl Scratch {
             .ok_or_else(|| Error("the working memory does not fit the address space".into()))?
             .max(ALIGN);
         let kept = FREE.with_borrow_mut(|free| {
-            // The smallest that fits, so that a small request does not take the large buffer.
+            // Take the smallest buffer that fits, so that a small request does not take a large buffer.
             let best = (0..free.len()).filter(|&i| free[i].bytes >= bytes).min_by_key(|&i| free[i].bytes);
             best.map(|i| free.swap_remove(i))
         });
@@ -71,7 +72,7 @@ impl Scratch {
         Ok(Scratch { block: Some(block) })
     }
 
-    /// The start of the buffer.
+    /// Returns a pointer to the start of the buffer.
     pub fn pointer<T>(&self) -> *mut T {
         self.block.as_ref().map_or(std::ptr::null_mut(), |b| b.pointer.cast())
     }
@@ -80,11 +81,11 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let Some(block) = self.block.take() else { return };
-        // While the thread ends, the list may be gone; the block is then simply freed.
+        // The list may already be gone while the thread ends. The block is then freed.
         let _ = FREE.try_with(|free| {
             let mut free = free.borrow_mut();
             free.push(block);
-            // Smaller buffers that a larger one has superseded go first.
+            // Remove the smallest buffers first; a larger one has usually replaced them.
             while free.len() > KEPT || free.iter().map(|b| b.bytes).sum::<usize>() > KEPT_BYTES {
                 let Some(i) = (0..free.len()).min_by_key(|&i| free[i].bytes) else { break };
                 free.swap_remove(i);
@@ -93,18 +94,18 @@ impl Drop for Scratch {
     }
 }
 
-/// Working memory that holds `len` elements of `T`, all written.
+/// Working memory of `len` initialized elements of `T`.
 pub struct Filled<T> {
     memory: Scratch,
     len: usize,
     element: PhantomData<T>,
 }
 
-// SAFETY: through a shared reference elements are only read.
+// SAFETY: a shared reference only reads elements.
 unsafe impl<T: Sync> Sync for Filled<T> {}
 
 impl<T: Copy> Filled<T> {
-    /// `len` copies of a value.
+    /// Allocates `len` elements and sets each to `value`.
     ///
     /// # Errors
     /// As [`Scratch::new`].
@@ -122,14 +123,14 @@ impl<T: Copy> Filled<T> {
 impl<T: Copy> Deref for Filled<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: all elements were written when it was made.
+        // SAFETY: `new` wrote all elements.
         unsafe { std::slice::from_raw_parts(self.memory.pointer(), self.len) }
     }
 }
 
 impl<T: Copy> DerefMut for Filled<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; the memory is this value's alone.
+        // SAFETY: as above; this value owns the memory exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.memory.pointer(), self.len) }
     }
 }
