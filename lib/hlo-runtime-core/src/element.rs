@@ -63,9 +63,9 @@ element_codes! {
     F32 = 12, 4;
     /// IEEE double precision.
     F64 = 13, 8;
-    /// A pair of f32.
+    /// A complex number: a pair of f32.
     C64 = 14, 8;
-    /// A pair of f64.
+    /// A complex number: a pair of f64.
     C128 = 15, 16;
 }
 

@@ -1,20 +1,20 @@
-//! Collectives: what the devices of a run do together, by the communicator of their contexts. A device that is in no
-//! group of a collective gets zeros.
+//! Collectives: operations that the devices of a run perform together, through the communicators of their
+//! contexts. A device that is in no group of a collective gets zeros.
 
 use hlo_communicator::collective::{self, Rows};
 use hlo_communicator::{Communicator, Failure, Reduced};
 use hlo_runtime_core::{Combiner, Context, Exchange, RowsDesc};
 
-/// The arrays of a call, by the words that say how many bytes each has.
+/// The operands and results of a call.
 struct Arrays<'a> {
     operands: Vec<&'a [u8]>,
     results: Vec<&'a mut [u8]>,
 }
 
-/// Bytes at an address; of none, the address may be any.
+/// Returns `count` bytes at `address`. If `count` is 0, the address may be invalid.
 ///
 /// # Safety
-/// There are so many bytes, which nobody writes.
+/// There must be `count` bytes at `address`, which no other code writes.
 unsafe fn bytes<'a>(address: *const u8, count: i64) -> &'a [u8] {
     match usize::try_from(count) {
         // SAFETY: the caller's promise.
@@ -23,10 +23,10 @@ unsafe fn bytes<'a>(address: *const u8, count: i64) -> &'a [u8] {
     }
 }
 
-/// Bytes at an address; of none, the address may be any.
+/// Returns `count` writable bytes at `address`. If `count` is 0, the address may be invalid.
 ///
 /// # Safety
-/// There are so many bytes, which nobody else reads or writes.
+/// There must be `count` bytes at `address`, which no other code reads or writes.
 unsafe fn bytes_mut<'a>(address: *mut u8, count: i64) -> &'a mut [u8] {
     match usize::try_from(count) {
         // SAFETY: the caller's promise.
@@ -37,7 +37,8 @@ unsafe fn bytes_mut<'a>(address: *mut u8, count: i64) -> &'a mut [u8] {
 
 impl Arrays<'_> {
     /// # Safety
-    /// `sizes` has a word for each operand, then for each result; the lists have their addresses.
+    /// `sizes` must have a word for each operand, followed by a word for each result. The lists must have
+    /// their addresses.
     unsafe fn new(
         (operand_count, result_count): (i64, i64),
         sizes: *const i64,
@@ -61,16 +62,16 @@ impl Arrays<'_> {
     }
 }
 
-/// True if this device takes part in a collective.
+/// Returns whether this device takes part in a collective.
 fn takes_part(communicator: &dyn Communicator, site: usize) -> bool {
     communicator.table().group(site, communicator.device()).is_some()
 }
 
-/// Writes `device / divisor % modulus` of the run's device, a `u32`: the number of its replica or partition. Always
-/// returns 0.
+/// Writes `device / divisor % modulus` for the device of this run as a `u32`: the number of its replica or
+/// partition. Always returns 0.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`], `to` to four writable bytes.
+/// `ctx` must point to a live [`Context`], and `to` to four writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_device_id(
     ctx: *const Context,
@@ -86,14 +87,15 @@ pub unsafe extern "C" fn hlo_rt_device_id(
     0
 }
 
-/// Exchanges arrays by the [`Exchange`] in the first word of the descriptor. Then come the numbers of operands and
-/// results, the bytes of a root, and the bytes of each operand and result. The roots are the last operand of a broadcast:
-/// the places of the members that send. Their bytes are negative if they are signed, and 0 if there are none. Returns 0, or
-/// 1 with the failure in the context.
+/// Exchanges arrays. The first word of the descriptor is the [`Exchange`]. The following words are the number
+/// of operands, the number of results, the size of a root in bytes, and the size of each operand and result
+/// in bytes. The roots are the last operand of a broadcast: the positions of the members that send. The size
+/// of a root is negative if roots are signed, and 0 if there are none. Returns 0, or 1 with the failure in
+/// the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`], `desc` to such a descriptor; the lists have the addresses of arrays of these
-/// sizes, and no result overlaps another array.
+/// `ctx` must point to a live [`Context`] and `desc` to such a descriptor. The lists must have the addresses
+/// of arrays of these sizes. No result may overlap another array.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_exchange(
     ctx: *const Context,
@@ -140,12 +142,12 @@ pub unsafe extern "C" fn hlo_rt_exchange(
     })
 }
 
-/// Integers of `size` bytes each.
+/// Reads integers of `size` bytes each.
 fn integers(bytes: &[u8], size: usize, is_signed: bool) -> Vec<i64> {
     bytes.chunks_exact(size).map(|number| integer(number, is_signed)).collect()
 }
 
-/// An integer of up to eight bytes; one that is too large is negative.
+/// Reads an integer of up to eight bytes. An unsigned integer that does not fit an `i64` becomes negative.
 fn integer(bytes: &[u8], is_signed: bool) -> i64 {
     let mut word = [0u8; 8];
     let count = bytes.len().min(8);
@@ -158,11 +160,12 @@ fn integer(bytes: &[u8], is_signed: bool) -> i64 {
     }
 }
 
-/// Combines arrays of all members of the group to each of them. The descriptor: the bytes of an element, the number of
-/// arrays, the bytes of each operand, those of each result. Returns 0, or 1 with the failure in the context.
+/// Combines the arrays of all members of the group and stores the result on each member. The descriptor
+/// contains the size of an element in bytes, the number of arrays, and the size of each operand and of each
+/// result in bytes. Returns 0, or 1 with the failure in the context.
 ///
 /// # Safety
-/// As for [`hlo_rt_exchange`]; `combine` combines elements of so many bytes.
+/// As for [`hlo_rt_exchange`]. `combine` must combine elements of the size in the descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_all_reduce(
     ctx: *const Context,
@@ -186,15 +189,15 @@ pub unsafe extern "C" fn hlo_rt_all_reduce(
         let reduced = pairs.map(|(operand, result)| Reduced { operand, result, element_bytes });
         let mut reduced: Vec<Reduced<'_>> = reduced.collect();
         comm.all_reduce(site, &mut reduced, &mut |_, members, result| {
-            // SAFETY: the caller's promise; the communicator gives parts of one size.
+            // SAFETY: guaranteed by the caller; the communicator passes parts of equal size.
             unsafe { combined(combine, members, result, element_bytes) };
             Ok(())
         })
     })
 }
 
-/// Combines the members' pieces for this one. The descriptor is that of [`hlo_rt_all_reduce`]. Returns 0, or 1 with the
-/// failure in the context.
+/// Combines the pieces that all members have for this member. The descriptor is that of
+/// [`hlo_rt_all_reduce`]. Returns 0, or 1 with the failure in the context.
 ///
 /// # Safety
 /// As for [`hlo_rt_all_reduce`].
@@ -219,34 +222,34 @@ pub unsafe extern "C" fn hlo_rt_reduce_scatter(
         }
         let Arrays { operands, results } = &mut arrays;
         collective::reduce_scatter(comm, site, operands, results, &mut |_, members, result| {
-            // SAFETY: the caller's promise; the pieces are of one size.
+            // SAFETY: guaranteed by the caller; the pieces have equal size.
             unsafe { combined(combine, members, result, element_bytes) };
             Ok(())
         })
     })
 }
 
-/// Combines pieces of one size.
+/// Combines pieces of equal size.
 ///
 /// # Safety
-/// `combine` combines elements of so many bytes.
+/// `combine` must combine elements of `element_bytes` bytes.
 unsafe fn combined(combine: Combiner, members: &[&[u8]], result: &mut [u8], element_bytes: usize) {
     if let [one] = members {
         return result.copy_from_slice(one);
     }
     let elements = (result.len() / element_bytes) as i64;
     let addresses: Vec<*const u8> = members.iter().map(|m| m.as_ptr()).collect();
-    // SAFETY: each member has so many elements, and the result is another array.
+    // SAFETY: each member has `elements` elements, and the result is another array.
     unsafe { combine(addresses.as_ptr(), addresses.len() as i64, result.as_mut_ptr(), elements) };
 }
 
-/// Rows of the members' inputs replace rows of `to`: `ragged-all-to-all`. The operands are the input, its offsets, the
-/// sizes that are sent, the offsets in the output, and the sizes that are received; the output is there already. Returns
-/// 0, or 1 with the failure in the context.
+/// Replaces rows of `to` by rows of the members' inputs: `ragged-all-to-all`. The operands are the input, its
+/// offsets, the send sizes, the offsets in the output, and the receive sizes. `to` already contains the
+/// initial output. Returns 0, or 1 with the failure in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; the list has the addresses of arrays with its rows and
-/// pieces, none of which overlaps `to`.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. The list must have the addresses of
+/// arrays with the rows and pieces of the descriptor. None of them may overlap `to`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_exchange_rows(
     ctx: *const Context,

@@ -1,32 +1,32 @@
-//! Many copies, or addresses, at once: what would be thousands of instructions of compiled code is a table.
+//! Tables of copies or addresses. One table replaces thousands of instructions of compiled code.
 
-/// Which of the program's lists of buffers a place is in.
+/// The list of buffers of the program that contains a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum CopyPlace {
-    /// The number of a leaf of the parameters.
+    /// A parameter buffer, by its leaf number.
     Param = 0,
-    /// The number of a leaf of the result.
+    /// A result buffer, by its leaf number.
     Output = 1,
-    /// The number of a constant.
+    /// A constant, by its number.
     Constant = 2,
-    /// An offset into the arena, in bytes.
+    /// A byte offset in the arena.
     Arena = 3,
 }
 
-/// One copy of a table.
+/// One copy in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct CopyEntry {
-    /// The [`CopyPlace`] that is read, and where there.
+    /// The source: a [`CopyPlace`] and the number or offset in it.
     pub from: [i64; 2],
-    /// The [`CopyPlace`] that is written, and where there.
+    /// The destination: a [`CopyPlace`] and the number or offset in it.
     pub to: [i64; 2],
-    /// How much.
+    /// The number of bytes to copy.
     pub bytes: i64,
 }
 
-/// The program's buffers.
+/// The buffers of the program.
 struct Places {
     lists: [*const *mut u8; 3],
     arena: *mut u8,
@@ -34,7 +34,7 @@ struct Places {
 
 impl Places {
     /// # Safety
-    /// The place must be one of the program.
+    /// The place must exist in the program.
     unsafe fn address(&self, [place, at]: [i64; 2]) -> *mut u8 {
         match self.lists.get(place as usize) {
             // SAFETY: the caller's promise.
@@ -44,11 +44,12 @@ impl Places {
     }
 }
 
-/// Does `count` copies, one after the other.
+/// Performs `count` copies in order.
 ///
 /// # Safety
-/// `table` must point to `count` entries. What they read must be readable and what they write writable in the lists of
-/// buffers and the arena; what one of them reads and writes must not overlap, unless it is the same.
+/// `table` must point to `count` entries. Their sources must be readable and their destinations writable in
+/// the lists of buffers and the arena. The source and destination of an entry must not overlap, unless they
+/// are the same.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_copies(
     params: *const *mut u8,
@@ -64,10 +65,10 @@ pub unsafe extern "C" fn hlo_rt_copies(
         for entry in std::slice::from_raw_parts(table, count as usize) {
             let (from, to) = (places.address(entry.from), places.address(entry.to));
             match entry.bytes {
-                // Most are scalars: a load and a store are faster than a call.
+                // Most copies are scalars. A load and a store are faster than a call.
                 4 => to.cast::<[u8; 4]>().write(from.cast::<[u8; 4]>().read()),
                 8 => to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read()),
-                // A parameter that was given away is where its result will be.
+                // The buffer of a donated parameter may already be the result's buffer.
                 _ if std::ptr::eq(from, to) => {}
                 n => std::ptr::copy_nonoverlapping(from, to, n as usize),
             }
@@ -75,10 +76,10 @@ pub unsafe extern "C" fn hlo_rt_copies(
     }
 }
 
-/// Writes the addresses of `count` places down in a list.
+/// Writes the addresses of `count` places to a list.
 ///
 /// # Safety
-/// `table` must point to `count` places of the program, `list` to room for as many addresses.
+/// `table` must point to `count` places of the program, and `list` to room for as many addresses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_addresses(
     params: *const *mut u8,
@@ -113,7 +114,7 @@ mod tests {
             entry(place(CopyPlace::Constant, 0), place(CopyPlace::Arena, 8), 4),
             entry(place(CopyPlace::Arena, 4), place(CopyPlace::Output, 0), 8),
         ];
-        // SAFETY: the lists have one buffer each, which the copies don't leave.
+        // SAFETY: each list has one buffer, and the copies stay inside it.
         unsafe {
             hlo_rt_copies(
                 &lists[0],

@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 /// Copies a box of elements; see [`CopyDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
-/// at every element that the descriptor reaches, and the two must not overlap, unless they are the same and elements lie
-/// alike in both.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. Every element that the descriptor
+/// reaches must be readable in `from` and writable in `to`. The two must not overlap, unless they are the
+/// same pointer and have the same strides.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_copy_strided(
     ctx: *const Context,
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn hlo_rt_copy_strided(
     // SAFETY: the caller's promise.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
     ctx.guard("copy", || {
-        // SAFETY: the caller's promise, for each of the element types.
+        // SAFETY: guaranteed by the caller for each element type.
         unsafe {
             match desc.element_bytes {
                 1 => copy::<u8>(ctx, desc, from, to),
@@ -43,11 +43,11 @@ struct Dim {
     to: isize,
 }
 
-/// As many dimensions as there can be.
+/// A list with inline space for the maximum rank.
 type Dims = SmallVec<[Dim; MAX_COPY_RANK]>;
 
-/// The dimensions with more than one element, the output's most distant neighbours first, and neighbours merged
-/// into one where both sides allow it. `None` when there is no element.
+/// Returns the dimensions with more than one element, sorted by descending output stride. Neighbouring
+/// dimensions are merged where both sides allow it. Returns `None` if there are no elements.
 fn dims(desc: &CopyDesc) -> Result<Option<Dims>, Error> {
     let rank = usize::try_from(desc.rank).ok().filter(|&r| r <= MAX_COPY_RANK);
     let rank = rank.ok_or_else(|| Error(format!("the rank is {}", desc.rank)))?;
@@ -79,22 +79,23 @@ fn dims(desc: &CopyDesc) -> Result<Option<Dims>, Error> {
     Ok(Some(merged))
 }
 
-/// Bytes that a task copies, about.
+/// The approximate number of bytes that a task copies.
 const TASK_BYTES: usize = 1 << 18;
-/// From this size on, whole cache lines are written around the cache: the output would not stay in it anyway.
+/// The minimum size for non-temporal stores of whole cache lines. An output of this size would not stay in
+/// the cache.
 const STREAM_BYTES: usize = 16 << 20;
 
 /// # Safety
 /// As for [`hlo_rt_copy_strided`], with elements of `T`'s size.
 unsafe fn copy<T: Copy>(ctx: &Context, desc: &CopyDesc, from: *const u8, to: *mut u8) -> Result<(), Error> {
     let Some(mut dims) = dims(desc)? else { return Ok(()) };
-    // An array that lies where its copy will.
+    // The array is already at the destination of the copy.
     if std::ptr::eq(from, to) && dims.iter().all(|d| d.from == d.to) {
         return Ok(());
     }
     let total: usize = dims.iter().map(|d| d.size).product();
     let stream = total * size_of::<T>() >= STREAM_BYTES;
-    // The output's fastest dimension, and the input's where that is another one.
+    // The fastest dimension of the output, and that of the input if it is different.
     let column = dims.pop().unwrap_or(Dim { size: 1, from: 0, to: 0 });
     let fastest = (0..dims.len()).min_by_key(|&d| (dims[d].from.unsigned_abs(), d));
     let row = match fastest.filter(|&d| dims[d].from.unsigned_abs() < column.from.unsigned_abs()) {
@@ -102,7 +103,7 @@ unsafe fn copy<T: Copy>(ctx: &Context, desc: &CopyDesc, from: *const u8, to: *mu
         None => dims.pop().unwrap_or(Dim { size: 1, from: 0, to: 0 }),
     };
     let plane = Plane { row, column, stream };
-    // A task is a part of one plane, or several whole planes where those are small.
+    // A task is a part of one plane, or several whole planes if they are small.
     let (rows, columns) = plane.block::<T>();
     let (row_blocks, column_blocks) = (row.size.div_ceil(rows), column.size.div_ceil(columns));
     let planes: usize = dims.iter().map(|d| d.size).product();
@@ -141,8 +142,8 @@ unsafe fn copy<T: Copy>(ctx: &Context, desc: &CopyDesc, from: *const u8, to: *mu
     Ok(())
 }
 
-/// A two-dimensional part of the box. Along `column` the output's elements are nearest to each other; along `row`
-/// the input's are, unless they are along `column` as well.
+/// A two-dimensional part of the box. `column` is the dimension with the smallest output stride. `row` is the
+/// dimension with the smallest input stride, if that is a different one.
 struct Plane {
     row: Dim,
     column: Dim,
@@ -150,25 +151,26 @@ struct Plane {
 }
 
 impl Plane {
-    /// True when the plane is a transposition between neighbours on both sides.
+    /// Returns whether the plane is a transposition with adjacent elements on both sides.
     fn transposes<T>(&self) -> bool {
         let size = size_of::<T>() as isize;
         self.row.from == size && self.column.to == size && self.row.size > 1
     }
 
-    /// The rows and columns of one block.
+    /// Returns the number of rows and columns of one block.
     fn block<T>(&self) -> (usize, usize) {
         if self.column.from.unsigned_abs() <= self.row.from.unsigned_abs() {
-            // Lines on both sides: one row is the block.
+            // Both sides have contiguous lines: one row is the block.
             (1, self.column.size.min(TASK_BYTES))
         } else {
-            // Columns side by side in the output fill some cache lines, so do rows in the input.
+            // The columns of a block fill some cache lines in the output, and its rows fill some in the
+            // input.
             (1024.min(self.row.size), 256 / size_of::<T>().min(16))
         }
     }
 
     /// # Safety
-    /// The block must be inside the box that `from` and `to` start.
+    /// The block must be inside the box that starts at `from` and `to`.
     unsafe fn copy_block<T: Copy>(
         &self,
         from: *const u8,
@@ -200,7 +202,7 @@ impl Plane {
                     [rows, columns],
                     self.stream && aligned,
                 );
-                // What the tiles left over: the last columns of every row, then the last rows.
+                // The elements outside the tiles: the last columns of every row, then the last rows.
                 let rest = from.wrapping_offset(columns_done as isize * column.from);
                 let rest_to = to.wrapping_add(columns_done * size);
                 self.copy_loops::<T>(rest, rest_to, [rows_done, columns - columns_done]);
@@ -213,7 +215,8 @@ impl Plane {
         }
     }
 
-    /// Copies element by element, in small squares so that cache lines are used while they are near.
+    /// Copies element by element, in small squares, so that cache lines are reused while they are in the
+    /// cache.
     ///
     /// # Safety
     /// As for [`Plane::copy_block`].
@@ -238,11 +241,11 @@ impl Plane {
     }
 }
 
-/// Transposes the whole tiles of a block of 4- or 8-byte elements: `to[r][c] = from[c][r]`. Returns how many rows
-/// and columns that covers.
+/// Transposes the whole tiles of a block of 4- or 8-byte elements: `to[r][c] = from[c][r]`. Returns the
+/// number of rows and columns that the tiles cover.
 ///
 /// # Safety
-/// The block must be readable and writable; with `stream`, rows of `to` must be aligned to 64 bytes.
+/// The block must be readable and writable. With `stream`, rows of `to` must be aligned to 64 bytes.
 unsafe fn transpose_tiles(
     size: usize,
     from: *const u8,
@@ -297,7 +300,7 @@ mod tiles {
         }
     }
 
-    /// 16 by 16 elements of four bytes.
+    /// Transposes 16 by 16 elements of four bytes.
     ///
     /// # Safety
     /// The tile must be readable and writable, and rows of `to` aligned to 64 bytes if `STREAM`.
@@ -317,7 +320,7 @@ mod tiles {
         }
     }
 
-    /// 8 by 8 elements of eight bytes.
+    /// Transposes 8 by 8 elements of eight bytes.
     ///
     /// # Safety
     /// As for [`words`].
@@ -338,7 +341,8 @@ mod tiles {
             }
             let [p0, p1, p2, p3] = pairs;
             for (c, (((r0, r1), r2), r3)) in p0.into_iter().zip(p1).zip(p2).zip(p3).enumerate() {
-                // Lane l of pair p holds lines 2p and 2p + 1 of element 2l + c: transpose the 4x4 of lanes.
+                // Lane `l` of pair `p` contains lines `2p` and `2p + 1` of element `2l + c`. Transpose the
+                // 4x4 lanes.
                 let low01 = _mm512_shuffle_i64x2::<0x44>(r0, r1);
                 let high01 = _mm512_shuffle_i64x2::<0xee>(r0, r1);
                 let low23 = _mm512_shuffle_i64x2::<0x44>(r2, r3);

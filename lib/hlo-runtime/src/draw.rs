@@ -1,17 +1,18 @@
 //! Random numbers without an explicit state: `rng` and `rng-get-and-update-state`.
 //!
-//! Each instruction has a stream of its own, and a counter of its draws in this run. Number `i` of draw `n` is made of
-//! the Philox block with the context's seed as key and the counter `(i, n, stream)`, of 64, 32 and 32 bits: each half of
-//! the block gives a number of 53 bits in `[0, 1)`.
+//! Each instruction has its own stream and a counter of its draws in this run. Number `i` of draw `n` comes
+//! from one Philox block. Its key is the seed of the context, and its counter is `(i, n, stream)`, of 64, 32
+//! and 32 bits. Each half of the block yields a 53-bit number in `[0, 1)`.
 
 use crate::rng::{LANES, philox};
 use hlo_runtime_core::{Context, DrawDesc, Error, Shared};
 
-/// Fills `out` with random numbers and counts the draw. Returns 0, or 1 with a message in the context.
+/// Fills `out` with random numbers and increments the draw counter. Returns 0, or 1 with a message in the
+/// context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`], `desc` to a descriptor, `draws` to the stream's counter; `a` and `b` must be
-/// readable and `out` writable for `count` numbers, which must not overlap anything.
+/// `ctx` must point to a live [`Context`], `desc` to a descriptor, and `draws` to the stream's counter. `a`
+/// and `b` must be readable, and `out` must be writable for `count` numbers that overlap nothing else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_rng(
     ctx: *const Context,
@@ -21,7 +22,7 @@ pub unsafe extern "C" fn hlo_rt_rng(
     b: *const f64,
     out: *mut f64,
 ) -> i32 {
-    /// Numbers a task.
+    /// Number of random numbers of a task.
     const TASK: usize = 1 << 12;
     // SAFETY: the caller's promise.
     unsafe {
@@ -54,8 +55,8 @@ pub unsafe extern "C" fn hlo_rt_rng(
     }
 }
 
-/// Writes the stream's next state, two words, and counts the draw: 128 bits that grow by `delta` from draw to draw, from
-/// the seed (low word) and the stream (high word) on. Returns 0.
+/// Writes the two words of the stream's next state and increments the draw counter. The 128-bit state starts
+/// at the seed (low word) and the stream (high word), and grows by `delta` with each draw. Returns 0.
 ///
 /// # Safety
 /// `ctx` must point to a live [`Context`], `draws` to the stream's counter, and `out` to two writable words.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn hlo_rt_rng_state(
     0
 }
 
-/// The Philox counter of a draw's first number; counts the draw.
+/// Returns the Philox counter of the first number of a draw, and increments the draw counter.
 ///
 /// # Safety
 /// `draws` must point to the stream's counter.
@@ -91,18 +92,18 @@ unsafe fn counter(stream: i64, draws: *mut i64) -> u128 {
     u128::from(number as u32) << 64 | u128::from(stream as u32) << 96
 }
 
-/// 53 bits as a number in `[0, 1)`.
+/// Converts the upper 53 bits of `word` to a number in `[0, 1)`.
 fn unit(word: u64) -> f64 {
     (word >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A number in `[a, b)`: rounding must not reach `b`.
+/// Returns a uniform number in `[a, b)`. A result that rounds to `b` is moved below `b`.
 fn uniform(first: u64, _second: u64, a: f64, b: f64) -> f64 {
     let x = a + unit(first) * (b - a);
     if x >= b { b - b.abs() * f64::EPSILON } else { x }
 }
 
-/// The Box-Muller transform.
+/// Returns a normal number with mean `a` and standard deviation `b`, by the Box-Muller transform.
 fn normal(first: u64, second: u64, a: f64, b: f64) -> f64 {
     let radius = (-2.0 * libm::log(1.0 - unit(first))).sqrt();
     a + b * (radius * libm::cos(2.0 * std::f64::consts::PI * unit(second)))
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn uniform_numbers_stay_below_the_limit() {
-        // The largest number below 1 that is drawn, times the smallest limit above 1: rounded it would be the limit.
+        // The largest number below 1 that is drawn, times the smallest limit above 1, would round to the
+        // limit.
         assert!(uniform(u64::MAX, 0, 0.0, 1.0 + f64::EPSILON) < 1.0 + f64::EPSILON);
         assert!(uniform(u64::MAX, 0, 1.0, 2.0) < 2.0);
         assert_eq!(uniform(0, 0, -1.0, 3.0), -1.0);
@@ -151,7 +153,7 @@ mod tests {
         let ctx = Context::new(1).with_seed(u64::MAX);
         let (mut draws, mut state) = (0, [0u64; 2]);
         let mut next = || {
-            // SAFETY: a counter and two words.
+            // SAFETY: a counter and two words are passed.
             unsafe { hlo_rt_rng_state(&ctx, &mut draws, 7, 5, state.as_mut_ptr()) };
             state
         };

@@ -1,16 +1,17 @@
-//! Concatenations of many arrays.
+//! Concatenation of many arrays.
 
 use hlo_runtime_core::{Context, Error, JoinDesc, Shared};
 
-/// Bytes that a task copies, at least, if there are so many.
+/// The minimum number of bytes that a task copies, if there are enough.
 const TASK_BYTES: usize = 1 << 18;
 
-/// Joins arrays; `piece_bytes` are the sizes of the operands' pieces. Returns 0, or 1 with a message in the context.
+/// Concatenates arrays. `piece_bytes` are the sizes of the operands' pieces. Returns 0, or 1 with a message
+/// in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `piece_bytes` and `operands` must have as many entries
-/// as it says, `results` one. Each operand must be readable and the result writable for the rows, and they must not
-/// overlap.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. `piece_bytes` and `operands` must have
+/// `operands` entries as in the descriptor, and `results` one entry. Each operand must be readable and the
+/// result writable for all rows, and they must not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_join(
     ctx: *const Context,
@@ -43,7 +44,8 @@ pub unsafe extern "C" fn hlo_rt_join(
                 let mut at = row * row_bytes;
                 for (i, &bytes) in sizes.iter().enumerate() {
                     let bytes = bytes as usize;
-                    // SAFETY: each operand has as many rows, and the result as many of all pieces.
+                    // SAFETY: each operand has `rows` pieces, and the result has room for the pieces of all
+                    // operands.
                     unsafe {
                         let from = (*operands.add(i)).add(row * bytes);
                         std::ptr::copy_nonoverlapping(from, to.add(at), bytes);

@@ -1,20 +1,20 @@
-//! What compiled HLO code calls at run time: threads, matrix products, convolutions, random bits, sorts and
-//! large copies, linear algebra, as `extern "C"` functions over raw buffers.
+//! The functions that compiled HLO code calls at run time: threads, matrix products, convolutions, random
+//! bits, sorts, large copies and linear algebra. They are `extern "C"` functions over raw buffers.
 //!
-//! The crate knows neither the IR nor MLIR, so that ahead-of-time objects can link it. Three rules hold for
-//! every function:
+//! The crate knows neither the IR nor MLIR, so that ahead-of-time objects can link it. All functions follow
+//! three rules:
 //!
-//! - **The same bits.** The work is split by shapes only, never by the number of threads, and partial results
-//!   combine in a fixed order.
-//! - **Nothing unwinds into compiled code.** A function that can fail returns 0 or an error code and leaves a
-//!   message in the [`Context`].
-//! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between calls; what
-//!   devices exchange aside.
+//! - **Reproducible bits.** The work is split by shapes only, never by the number of threads, and partial
+//!   results combine in a fixed order.
+//! - **Nothing unwinds into compiled code.** A function that can fail returns 0 or an error code, and records
+//!   a message in the [`Context`].
+//! - **No steady-state allocation.** Working memory comes from per-thread buffers that are kept between
+//!   calls. Exchanges between devices are an exception.
 //!
 //! [`symbols`] lists every exported function with its address and its signature.
 //!
 //! # Example
-//! The product of a row and a column, as compiled code asks for it:
+//! The product of a row and a column, called as compiled code does:
 //!
 //! ```
 //! use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot};

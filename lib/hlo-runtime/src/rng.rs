@@ -1,27 +1,28 @@
 //! Random bits: XLA's exact streams for `rng-bit-generator` with ThreeFry-2x32-20 and Philox-4x32-10 (Salmon et
 //! al., "Parallel random numbers: as easy as 1, 2, 3").
 //!
-//! A state is two (Philox: or three) 64-bit words, the key first, then the counter, low word first. Elements of
-//! 8 and 16 bits are the low bits of a 32-bit word each; an element of 64 bits takes two words, the first one
-//! low. Outputs are row-major.
+//! A state is two 64-bit words (for Philox: two or three). The key comes first, then the counter, with its
+//! low word first. An element of 8 or 16 bits is the low bits of one 32-bit word. An element of 64 bits uses
+//! two words, the low word first. Outputs are row-major.
 
 use hlo_runtime_core::{Context, Error, Shared};
 
-/// Counters of one task.
+/// Number of counters of one task.
 const TASK: usize = 8192;
-/// Counters that are computed together.
+/// Number of counters that are computed together.
 pub(crate) const LANES: usize = 32;
 
-/// Writes random bits by ThreeFry to the row-major array of `rank` sizes at `dims`, elements of `element_bits` bits:
-/// 8, 16, 32 or 64, or 1 to 7 (negative for signed ones) in a byte each. The state is `u64[2]`. Returns 0, or 1
-/// with a message in the context.
+/// Writes random bits by ThreeFry to the row-major array whose `rank` sizes are at `dims`. Elements have
+/// `element_bits` bits: 8, 16, 32 or 64, or 1 to 7 in one byte each (negative for signed elements). The state
+/// is `u64[2]`. Returns 0, or 1 with a message in the context.
 ///
-/// Each counter gives a pair of words. For elements of up to 32 bits, the pair are neighbours along the first
-/// dimension of even size or, if there is none, the first of the largest size.
+/// Each counter produces a pair of words. For elements of up to 32 bits, the words of a pair are neighbours
+/// along the first dimension of even size. If there is none, they are neighbours along the first dimension of
+/// the largest size.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`]; `state` to two readable words, `new_state` to two writable ones (it
-/// may be `state`); `dims` to `rank` sizes, and `out` to room for the array.
+/// `ctx` must point to a live [`Context`], `state` to two readable words, `new_state` to two writable words
+/// (it may be `state`), `dims` to `rank` sizes, and `out` to room for the array.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_rng_three_fry(
     ctx: *const Context,
@@ -62,13 +63,14 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
     }
 }
 
-/// Writes `count` elements of random bits by Philox, of `element_bits` bits each, as [`hlo_rt_rng_three_fry`]. The state is
-/// `u64[state_words]`: with three words a key and a 128-bit counter; with two, the first is the key and the upper
-/// half of the counter as well, and is not updated. Returns 0, or 1 with a message in the context.
+/// Writes `count` elements of random bits by Philox, of `element_bits` bits each, as [`hlo_rt_rng_three_fry`]
+/// does. The state is `u64[state_words]`. Three words are a key and a 128-bit counter. With two words, the
+/// first word is both the key and the upper half of the counter, and it is not updated. Returns 0, or 1 with
+/// a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`]; `state` to `state_words` readable words, `new_state` to as many
-/// writable ones (it may be `state`), and `out` to room for the elements.
+/// `ctx` must point to a live [`Context`], `state` to `state_words` readable words, `new_state` to as many
+/// writable words (it may be `state`), and `out` to room for the elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_rng_philox(
     ctx: *const Context,
@@ -128,8 +130,8 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
     }
 }
 
-/// Elements have 8, 16, 32 or 64 bits, or 1 to 7 in the low bits of a byte whose others are zero, or copies of the
-/// highest of them if the number is negative.
+/// Checks the element width: 8, 16, 32 or 64 bits, or 1 to 7 bits in the low bits of a byte. The other bits
+/// of that byte are zero, or copies of the sign bit if `element_bits` is negative.
 fn check_width(element_bits: i64) -> Result<(), Error> {
     match element_bits {
         8 | 16 | 32 | 64 | 1..=7 | -7..=-1 => Ok(()),
@@ -137,14 +139,14 @@ fn check_width(element_bits: i64) -> Result<(), Error> {
     }
 }
 
-/// A word's low bits as an element narrower than a byte; see [`check_width`].
+/// Returns the low bits of `word` as an element narrower than a byte; see [`check_width`].
 fn cut(word: u32, element_bits: i64) -> u8 {
     let unused = 8 - element_bits.unsigned_abs() as u32;
     let high = (word as u8) << unused;
     if element_bits < 0 { ((high as i8) >> unused) as u8 } else { high >> unused }
 }
 
-/// Stores blocks of four words one after the other, `n` words in all.
+/// Stores blocks of four words consecutively, `n` words in total.
 ///
 /// # Safety
 /// `to` must be writable for `n` elements, `n <= 4 * LANES`.
@@ -175,8 +177,9 @@ unsafe fn store_wide(words: &[[u32; LANES]; 2], n: usize, to: *mut u64) {
     }
 }
 
-/// Where ThreeFry's pairs of words go: the array is `[outer, split, inner]`, and the pair of counter
-/// `[o, h, i]` (of sizes `outer, ceil(split / 2), inner`) goes to `[o, 2h, i]` and `[o, 2h + 1, i]`.
+/// The positions of ThreeFry's pairs of words in the output. The array is `[outer, split, inner]`. The pair
+/// of counter `[o, h, i]` (of sizes `outer, ceil(split / 2), inner`) is stored at `[o, 2h, i]` and `[o, 2h +
+/// 1, i]`.
 struct Pairs {
     counters: usize,
     split: usize,
@@ -224,10 +227,10 @@ impl Pairs {
             let (row, i) = ((first + done) / inner, (first + done) % inner);
             let (o, h) = (row / half, row % half);
             let to = out.wrapping_add((o * self.split + 2 * h) * inner + i);
-            // SAFETY: the pair's places are inside the array.
+            // SAFETY: the positions of the pair are inside the array.
             unsafe {
                 if inner == 1 {
-                    // A run of pairs side by side, up to a pair that has no second place.
+                    // A run of adjacent pairs, up to a pair without a second position.
                     let run = (self.split / 2).saturating_sub(h).min(n - done);
                     for p in 0..run {
                         to.add(2 * p).write_unaligned(f(words[0][done + p]));
@@ -254,7 +257,7 @@ impl Pairs {
     }
 }
 
-/// Runs a lane-wise function compiled for the widest vectors of this processor.
+/// Defines a function that runs a lane-wise function compiled for the widest vectors of this processor.
 macro_rules! wide {
     ($name:ident, $inner:ident, $counter:ty, $result:ty) => {
         pub(crate) fn $name(key: u64, counter: $counter) -> $result {
@@ -272,11 +275,11 @@ macro_rules! wide {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
                 {
-                    // SAFETY: the features are there.
+                    // SAFETY: the processor has these features.
                     return unsafe { avx512(key, counter) };
                 }
                 if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the feature is there.
+                    // SAFETY: the processor has this feature.
                     return unsafe { avx2(key, counter) };
                 }
             }
@@ -288,7 +291,7 @@ macro_rules! wide {
 wide!(three_fry, three_fry_lanes, u64, [[u32; LANES]; 2]);
 wide!(philox, philox_lanes, u128, [[u32; LANES]; 4]);
 
-/// ThreeFry-2x32 with 20 rounds of the counters `counter..counter + LANES`, low word first.
+/// Computes ThreeFry-2x32 with 20 rounds for the counters `counter..counter + LANES`, low word first.
 #[inline(always)]
 fn three_fry_lanes(key: u64, counter: u64) -> [[u32; LANES]; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
@@ -316,7 +319,7 @@ fn three_fry_lanes(key: u64, counter: u64) -> [[u32; LANES]; 2] {
     [x, y]
 }
 
-/// Philox-4x32 with 10 rounds of the counters `counter..counter + LANES`.
+/// Computes Philox-4x32 with 10 rounds for the counters `counter..counter + LANES`.
 #[inline(always)]
 fn philox_lanes(key: u64, counter: u128) -> [[u32; LANES]; 4] {
     let mut words = [[0u32; LANES]; 4];

@@ -1,14 +1,15 @@
-//! Rows that move from one array to another by offsets and sizes known at run time: `ragged-all-to-all` of one device.
+//! Copies of rows between arrays by offsets and sizes known at run time: `ragged-all-to-all` on one device.
 
 use hlo_runtime_core::{Context, Error, RowsDesc};
 
-/// Number `n` of a list; as an unsigned 64-bit number may be too large for one, it is an `i128`.
+/// Returns number `n` of a list. The result is an `i128`, because an unsigned 64-bit number may not fit an
+/// `i64`.
 ///
 /// # Safety
-/// The list has more than `n` numbers.
+/// The list must have more than `n` numbers.
 unsafe fn number(d: &RowsDesc, list: *const u8, n: usize) -> Result<i128, Error> {
     let at = list.wrapping_add(n * d.index_bytes as usize);
-    // SAFETY: the caller's promise; the address may be of any alignment.
+    // SAFETY: guaranteed by the caller; the address may have any alignment.
     Ok(unsafe {
         match (d.index_bytes, d.signed != 0) {
             (1, true) => at.cast::<i8>().read_unaligned().into(),
@@ -24,7 +25,7 @@ unsafe fn number(d: &RowsDesc, list: *const u8, n: usize) -> Result<i128, Error>
     })
 }
 
-/// The number if there are so many rows.
+/// Returns the number as an `i64` if it is in `0..=rows`, otherwise an error.
 fn within(number: i128, rows: i64, what: &str, piece: usize) -> Result<i64, Error> {
     match i64::try_from(number) {
         Ok(n) if (0..=rows).contains(&n) => Ok(n),
@@ -32,12 +33,13 @@ fn within(number: i128, rows: i64, what: &str, piece: usize) -> Result<i64, Erro
     }
 }
 
-/// Copies, piece by piece, `sizes` rows from `from_offsets` on in `from` to `to_offsets` on in `to`; `received` repeats the
-/// sizes. Returns 0, or 1 with a message in the context if a piece is not within the rows.
+/// Copies pieces of rows. Piece `i` has `sizes[i]` rows and is copied from row `from_offsets[i]` of `from` to
+/// row `to_offsets[i]` of `to`. `received` must equal `sizes`. Returns 0, or 1 with a message in the context
+/// if a piece is not within the rows.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; the arrays must have its rows, the lists its
-/// pieces; `from` and `to` must not overlap.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. The arrays must have the rows and the
+/// lists the pieces of the descriptor. `from` and `to` must not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_move_rows(
     ctx: *const Context,
@@ -53,7 +55,7 @@ pub unsafe extern "C" fn hlo_rt_move_rows(
     let (ctx, d) = unsafe { (&*ctx, &*desc) };
     ctx.guard("ragged-all-to-all", || {
         for piece in 0..d.pieces.max(0) as usize {
-            // SAFETY: the lists have so many numbers by the caller's promise.
+            // SAFETY: the caller guarantees that the lists have this many numbers.
             let [size, also, a, b] =
                 unsafe { [sizes, received, from_offsets, to_offsets].map(|list| number(d, list, piece)) };
             let (size, also) = (size?, also?);
@@ -65,7 +67,8 @@ pub unsafe extern "C" fn hlo_rt_move_rows(
             let a = within(a?, d.from_rows - n, "the input offset", piece)?;
             let b = within(b?, d.to_rows - n, "the output offset", piece)?;
             let [a, b, n] = [a, b, n].map(|rows| (rows * d.row_bytes) as usize);
-            // SAFETY: both ranges are within the arrays, as was checked; they don't overlap by the caller's promise.
+            // SAFETY: the checks above ensure that both ranges are within the arrays; the caller guarantees
+            // that they do not overlap.
             unsafe { std::ptr::copy_nonoverlapping(from.wrapping_add(a), to.wrapping_add(b), n) };
         }
         Ok(())

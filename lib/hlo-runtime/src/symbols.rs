@@ -1,5 +1,5 @@
-//! The table of the functions that compiled code may call. Signatures are derived from the functions' own
-//! types, so that the table cannot drift from them.
+//! The table of the functions that compiled code may call. Signatures are derived from the Rust types of the
+//! functions, so that the table always matches them.
 
 use hlo_runtime_core::{Combiner, Comparator, Context, Function, ParallelBody};
 use std::sync::OnceLock;
@@ -13,18 +13,18 @@ pub enum ArgType {
     I32,
     /// A 64-bit integer.
     I64,
-    /// A single-precision number.
+    /// A single-precision floating-point number.
     F32,
-    /// A double-precision number.
+    /// A double-precision floating-point number.
     F64,
 }
 
-/// One function that compiled code may call.
+/// A function that compiled code may call.
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// The linker name, such as `hlo_rt_dot`.
     pub name: &'static str,
-    /// Where the function is in this process.
+    /// The address of the function in this process.
     pub address: usize,
     /// The argument types in order.
     pub args: &'static [ArgType],
@@ -95,7 +95,7 @@ macro_rules! table {
     };
 }
 
-/// Every function that compiled code may call, sorted by name.
+/// Returns all functions that compiled code may call, sorted by name.
 pub fn symbols() -> &'static [Symbol] {
     static TABLE: OnceLock<Vec<Symbol>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -128,7 +128,7 @@ pub fn symbols() -> &'static [Symbol] {
             hlo_rt_watch(_);
             hlo_rt_zero(_, _, _);
         };
-        // The functions without a result have a type of their own in Rust.
+        // Functions without a result need an explicit type in Rust.
         table.extend([
             symbol("hlo_rt_addresses", crate::hlo_rt_addresses as unsafe extern "C" fn(_, _, _, _, _, _, _)),
             symbol("hlo_rt_copies", crate::hlo_rt_copies as unsafe extern "C" fn(_, _, _, _, _, _)),

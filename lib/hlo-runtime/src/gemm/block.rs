@@ -1,4 +1,4 @@
-//! A block of the output: tiles of sums, the contracted dimension in parts that the cache holds.
+//! Blocks of the output: tiles of sums, computed over parts of the contracted dimension that fit the cache.
 
 use hlo_runtime_core::{ElementCode, Error, Number, Scratch};
 use std::mem::MaybeUninit;
@@ -9,18 +9,18 @@ use super::pack::Direct;
 use super::store::{Sink, store_tile};
 use super::{MR, NR};
 
-/// Rows whose sums are kept between parts of the contracted dimension.
+/// The number of rows whose sums are kept between parts of the contracted dimension.
 const SUM_ROWS: usize = 256;
 
-/// The left operand as kernels read it.
+/// The left operand in the form that kernels read.
 #[derive(Clone, Copy)]
 pub(super) struct Left {
     pub(super) pointer: *const u32,
-    /// Words from one row of a tile to the next.
+    /// Distance from one row of a tile to the next, in words.
     pub(super) row: isize,
-    /// Words from one word of a row to the next.
+    /// Distance from one word of a row to the next, in words.
     pub(super) word: isize,
-    /// Words from `MR` rows to the next.
+    /// Distance from one group of `MR` rows to the next, in words.
     pub(super) panel: isize,
 }
 
@@ -28,60 +28,60 @@ pub(super) struct Left {
 unsafe impl Sync for Left {}
 
 impl Left {
-    /// Packed panels of `words` words.
+    /// Returns packed panels of `words` words as an operand.
     pub(super) fn packed(pointer: *const u32, words: usize) -> Left {
         Left { pointer, row: 1, word: MR as isize, panel: (words * MR) as isize }
     }
 
-    /// The rows from `first` on as they lie in memory.
+    /// Returns the rows from `first` on without packing.
     pub(super) fn direct(from: Direct, first: usize) -> Left {
         let pointer = from.pointer.wrapping_offset((first as isize).wrapping_mul(from.outer));
         Left { pointer, row: from.outer, word: from.word, panel: from.outer.wrapping_mul(MR as isize) }
     }
 }
 
-/// The right operand as kernels read it: columns side by side.
+/// The right operand in the form that kernels read, with adjacent columns.
 #[derive(Clone, Copy)]
 pub(super) struct Right {
     pub(super) pointer: *const u32,
-    /// Words from one word of a column to the next.
+    /// Distance from one word of a column to the next, in words.
     pub(super) word: isize,
 }
 
 impl Right {
-    /// One packed panel.
+    /// Returns one packed panel as an operand.
     pub(super) fn packed(pointer: *const u32) -> Right {
         Right { pointer, word: NR as isize }
     }
 
-    /// The columns from `first` on as they lie in memory, side by side.
+    /// Returns the columns from `first` on without packing; they are adjacent in memory.
     pub(super) fn direct(from: Direct, first: usize) -> Right {
         Right { pointer: from.pointer.wrapping_add(first), word: from.word }
     }
 }
 
-/// A block of the output and what it is made of.
+/// A block of the output and its operands.
 pub(super) struct Block {
-    /// The first row and column.
+    /// The first row and column of the block.
     pub(super) at: [usize; 2],
-    /// Rows and columns; no more than [`NR`] columns of packed operands.
+    /// The number of rows and columns. A block of packed operands has at most [`NR`] columns.
     pub(super) size: [usize; 2],
     pub(super) left: Left,
     pub(super) right: Right,
-    /// Words of the contracted dimension after which sums go to memory.
+    /// The number of words of the contracted dimension after which sums are written to memory.
     pub(super) step: usize,
 }
 
-/// Where the sums of a part start and go to.
+/// A part of the contracted dimension, with the initial and final locations of its sums.
 #[derive(Clone, Copy)]
 struct Part<T> {
-    /// The first word, and the number of words.
+    /// The first word and the number of words.
     word: usize,
     words: usize,
     is_last: bool,
-    /// The start of all sums where this is the first part; null for zero.
+    /// The initial sums of the first part; null for zero.
     start: *const T,
-    /// The sums between parts, and elements from one of their rows to the next.
+    /// The sums between parts, and the distance between their rows in elements.
     sums: *mut T,
     width: usize,
 }
@@ -93,7 +93,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
     /// The operands must be readable, and the output writable.
     pub(super) unsafe fn block(&self, block: &Block) -> Result<(), Error> {
         let (words, [m, n]) = (self.words, block.size);
-        // Parts of nearly the same size.
+        // Parts of nearly equal size.
         let step = words.div_ceil(words.div_ceil(block.step + block.step / 2).max(1)).max(1);
         let width = n.next_multiple_of(NR);
         let kept = if words > step { SUM_ROWS.min(m.next_multiple_of(MR)) * width } else { 0 };
@@ -111,7 +111,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                 let count = step.min(words - word);
                 let is_last = word + count >= words;
                 let part = Part { word, words: count, is_last, start, sums: sums.pointer(), width };
-                // SAFETY: the caller's promise; the sums of the rows fit their buffer.
+                // SAFETY: guaranteed by the caller; the sums of the rows fit their buffer.
                 unsafe { self.part_of_block(block, rows, part) };
                 word += count;
                 if is_last {
@@ -122,13 +122,14 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         Ok(())
     }
 
-    /// `start[j]` = −128 times the sum of column `j`'s bytes: the product of a row of biases, by the kernel itself.
+    /// Sets `start[j]` to −128 times the sum of the bytes of column `j`. The kernel itself computes it, as
+    /// the product with a row of biases.
     ///
     /// # Safety
     /// `right` must be a packed panel of `words` words.
     unsafe fn undo_bias(&self, right: Right, words: usize, start: &mut [K::Sum; NR]) {
         let (biases, minus_one) = (u32::from_le_bytes([128; 4]), -1i32);
-        // SAFETY: the caller's promise; the left operand is the same word again and again.
+        // SAFETY: guaranteed by the caller; the left operand repeats one word.
         unsafe {
             self.kernel.tile(&Tile {
                 words,
@@ -145,17 +146,17 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                 out_stride: NR,
             });
         }
-        // SAFETY: it is an `i32`.
+        // SAFETY: the pointer refers to an `i32`.
         let minus_one = unsafe { K::Sum::load(ElementCode::S32, (&raw const minus_one).cast()) };
         for sum in start {
             *sum = K::Sum::ZERO.mul_add(*sum, minus_one);
         }
     }
 
-    /// Multiplies some words of some rows.
+    /// Multiplies the words of one part for some rows.
     ///
     /// # Safety
-    /// As for [`Product::block`]; the sums of earlier parts must have been kept.
+    /// As for [`Product::block`]; the sums of earlier parts must be in their buffer.
     unsafe fn part_of_block(&self, block: &Block, [first, end]: [usize; 2], part: Part<K::Sum>) {
         let Block { at: [i0, j0], size: [_, n], left, right, .. } = *block;
         let b = right.pointer.wrapping_offset((part.word as isize).wrapping_mul(right.word));
@@ -204,7 +205,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         }
     }
 
-    /// The row stride of an output that takes sums as they are, where the `n` columns from `j` on are side by side.
+    /// Returns the row stride of the output if it can store sums without conversion and its `n` columns from
+    /// `j` on are adjacent.
     fn direct_stride(&self, j: usize, n: usize) -> Option<usize> {
         let same = match self.sink.code() {
             ElementCode::F32 => K::FLOAT,

@@ -1,10 +1,10 @@
-//! The loops around the blocks: which operands are packed when, and what is one task.
+//! The loops around the blocks: decides which operands to pack and how to split the product into tasks.
 //!
-//! A product with at least as many rows as columns packs the whole right operand once, and each task packs a
+//! A product with at least as many rows as columns packs the whole right operand once. Each task packs a
 //! block of rows and multiplies it by every column panel. A wider product packs the whole left operand once,
-//! and each task packs a few column panels. An operand that meets few rows or columns of the other is not packed but
-//! read where it lies, as packing would take longer than the product. A long contraction for a small output is cut into
-//! parts. How the terms of a sum are added depends on the shape alone, whoever does it.
+//! and each task packs a few column panels. If the other operand has few rows or columns, an operand is read
+//! without packing, because packing would take longer than the product. A long contraction with a small
+//! output is split into parts. The order in which the terms of a sum are added depends on the shape only.
 
 use super::block::{Block, Left, Right};
 use super::kernel::Kernel;
@@ -14,43 +14,45 @@ use super::store::Sink;
 use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
-/// Words of the contracted dimension that are multiplied before the sums go to memory: as many as keep the part
-/// of the right panel in the first-level cache.
+/// The number of words of the contracted dimension that are multiplied before the sums are written to memory.
+/// It keeps that part of the right panel in the first-level cache.
 const STEP: usize = 256;
-/// Rows of a task's block when the right operand is packed as a whole.
+/// The number of rows of a task's block when the whole right operand is packed.
 pub(super) const BLOCK_ROWS: usize = 64;
-/// Packed words of the right operand that are kept at a time.
+/// The maximum number of packed words of the right operand that are kept at a time.
 const PACKED_WORDS: usize = 16 << 20;
-/// Tiles of the output by [`BLOCK_ROWS`] that give tasks enough.
+/// The maximum number of output tiles ([`BLOCK_ROWS`] by [`NR`]) of a product that is split into parts. More
+/// tiles make enough tasks without parts.
 const FEW_BLOCKS: usize = 32;
 
-/// So many rows at most meet a right operand that is not packed.
+/// The maximum number of rows for which the right operand is not packed.
 const FEW_ROWS: usize = 32;
-/// So many columns at most meet a left operand that is not packed.
+/// The maximum number of columns for which the left operand is not packed.
 const FEW_COLUMNS: usize = 2 * NR;
-/// Words of the contracted dimension that are multiplied before the next columns, where the right operand is not packed,
-/// from and to: so many lines of memory are read side by side.
+/// The minimum and maximum number of words of the contracted dimension that are multiplied before the next
+/// columns, if the right operand is not packed. It is the number of memory lines that are read in parallel.
 const STRIP_STEP: [usize; 2] = [16, 128];
-/// The words that these lines should span, or there are too many pages.
+/// The maximum number of words that these lines should span. A larger span touches too many pages.
 const STRIP_WORDS: usize = 1 << 16;
-/// A right operand of so many words stays in the first-level cache.
+/// The maximum number of words of a right operand that stays in the first-level cache.
 const DENSE_WORDS: usize = 1 << 13;
-/// Columns of a task where the right operand is not packed: from and to.
+/// The minimum and maximum number of columns of a task if the right operand is not packed.
 const STRIP: [usize; 2] = [2 * NR, 8 * NR];
-/// Strips that give tasks enough.
+/// The number of strips that makes enough tasks.
 const STRIPS: usize = 8;
 
-/// What a task needs to know of a product.
+/// The parts of a product that its tasks need.
 pub(super) struct Product<'a, K: Kernel, S: Sink> {
     pub(super) kernel: K,
     pub(super) words: usize,
     pub(super) sink: &'a S,
-    /// Whether sums start at −128 times the column's sum, which undoes the bias of signed bytes.
+    /// Whether sums start at −128 times the sum of the column, which compensates for the bias of signed
+    /// bytes.
     pub(super) biased: bool,
 }
 
-/// Computes `m` by `n` sums over `k` elements, in parallel. `biased` says that the left panels hold signed bytes
-/// plus 128.
+/// Computes `m` by `n` sums over `k` elements in parallel. `biased` means that the left panels contain signed
+/// bytes plus 128.
 ///
 /// # Safety
 /// The operands must be readable and the output writable for these sizes.
@@ -92,7 +94,7 @@ pub(crate) unsafe fn small_product<K: Kernel<Sum: Number>>(
     biased: bool,
 ) -> Result<(), Error> {
     let product = Product { kernel, words: k.div_ceil(K::PER_WORD), sink, biased };
-    // SAFETY: the caller's promise; panels are packed before they are read.
+    // SAFETY: guaranteed by the caller; panels are packed before they are read.
     unsafe {
         let (a, _kept) = product.rows(left, [0, m], n)?;
         if let Some(columns) = side_by_side(right).filter(|_| m <= 2 * FEW_ROWS || n <= NR) {
@@ -110,19 +112,20 @@ pub(crate) unsafe fn small_product<K: Kernel<Sum: Number>>(
     Ok(())
 }
 
-/// The right operand, if its columns lie side by side, as kernels read them.
+/// Returns the right operand in the form that kernels read, if its columns are adjacent in memory.
 fn side_by_side(right: &impl Panels) -> Option<Direct> {
     right.direct().filter(|d| d.outer == 1)
 }
 
-/// Room for `panels` panels of `words` words of `width`.
+/// Allocates `panels` panels of `words` by `width` words.
 pub(super) fn packed(panels: usize, words: usize, width: usize) -> Result<Scratch, Error> {
     let total = panels.checked_mul(words).and_then(|w| w.checked_mul(width));
     Scratch::new::<u32>(total.ok_or_else(|| Error("a packed operand does not fit the address space".into()))?)
 }
 
 impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
-    /// Rows `first..first + m` of the left operand for `n` columns, and the panels if they are packed.
+    /// Returns rows `first..first + m` of the left operand for a product with `n` columns, and the packed
+    /// panels if there are any.
     ///
     /// # Safety
     /// As for [`product`].
@@ -162,7 +165,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         if let Some(columns) = side_by_side(right).filter(|_| n <= NR) {
             return ctx.try_for_each(m.div_ceil(BLOCK_ROWS), |block| {
                 let (i0, mb) = (block * BLOCK_ROWS, BLOCK_ROWS.min(m - block * BLOCK_ROWS));
-                // SAFETY: the task's rows are its own.
+                // SAFETY: the rows belong to this task only.
                 unsafe {
                     let (left, _kept) = self.rows(left, [i0, mb], n)?;
                     let right = Right::direct(columns, 0);
@@ -174,7 +177,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         for first in (0..n).step_by(group) {
             let columns = group.min(n - first);
             let b = packed(columns.div_ceil(NR), words, NR)?;
-            // SAFETY: tasks pack panels of their own.
+            // SAFETY: each task packs its own panels.
             let b = (unsafe { Shared::new(b.pointer::<u32>()) }, b);
             ctx.for_each(columns.div_ceil(NR), |panel| {
                 // SAFETY: the panel is inside the buffer, and its columns inside the operand.
@@ -184,7 +187,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
             ctx.try_for_each(m.div_ceil(rows), |block| {
                 let i0 = block * rows;
                 let mb = rows.min(m - i0);
-                // SAFETY: as above; the task's rows are its own.
+                // SAFETY: as above; the rows belong to this task only.
                 unsafe {
                     let (a, _kept) = self.rows(left, [i0, mb], columns)?;
                     for j in (0..columns).step_by(NR) {
@@ -210,7 +213,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
     ) -> Result<(), Error> {
         let words = self.words;
         let a = packed(m.div_ceil(MR), words, MR)?;
-        // SAFETY: tasks pack panels of their own.
+        // SAFETY: each task packs its own panels.
         let a = (unsafe { Shared::new(a.pointer::<u32>()) }, a);
         let panels_a_task = 8;
         ctx.for_each(m.div_ceil(MR * panels_a_task), |task| {
@@ -223,7 +226,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         ctx.try_for_each(n.div_ceil(NR), |panel| {
             let j = panel * NR;
             let b = packed(1, words, NR)?;
-            // SAFETY: as above; the task's columns are its own.
+            // SAFETY: as above; the columns belong to this task only.
             unsafe {
                 right.pack::<NR>(j, 0, words, b.pointer());
                 self.column_panel([0, j], [m, NR.min(n - j)], a, b.pointer())
@@ -231,7 +234,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         })
     }
 
-    /// For few rows: the right operand, `columns`, is read where it lies, in strips that are a task each.
+    /// Computes a product with few rows. The right operand, `columns`, is read without packing, in strips.
+    /// Each strip is one task.
     ///
     /// # Safety
     /// As for [`product`].
@@ -247,12 +251,12 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let width = n.div_ceil(STRIPS).next_multiple_of(NR).clamp(STRIP[0], STRIP[1]);
         ctx.try_for_each(n.div_ceil(width), |strip| {
             let j = strip * width;
-            // SAFETY: the task's columns are its own.
+            // SAFETY: the columns belong to this task only.
             unsafe { self.strip([0, j], [m, width.min(n - j)], a, columns) }
         })
     }
 
-    /// Multiplies rows by columns that lie side by side and are not packed.
+    /// Multiplies rows by columns that are adjacent in memory and not packed.
     ///
     /// # Safety
     /// The operands must be readable and the output writable.
@@ -272,10 +276,10 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         unsafe { self.block(&Block { at, size, left, right, step }) }
     }
 
-    /// Multiplies rows by one packed column panel of `size[1]` columns, for the output at `at`.
+    /// Multiplies rows by one packed column panel of `size[1]` columns, and writes the output at `at`.
     ///
     /// # Safety
-    /// The operands must be readable, the panel packed in full, and the output writable.
+    /// The operands must be readable, the panel completely packed, and the output writable.
     unsafe fn column_panel(
         &self,
         at: [usize; 2],

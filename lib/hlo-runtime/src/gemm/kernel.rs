@@ -1,50 +1,53 @@
-//! The kernels: one tile of sums from a left and a right panel, for each kind of word and instruction set.
+//! The kernels: compute one tile of sums from a left and a right panel, for each kind of word and instruction
+//! set.
 
 use super::LANES;
 
-/// One call of a kernel: `out[i][j] = init[i][j] + Σ_w a[w][i] · b[w][j]` for `rows` by `columns` sums. Nothing else is
-/// read or written.
+/// One call of a kernel: `out[i][j] = init[i][j] + Σ_w a[w][i] · b[w][j]` for `rows` by `columns` sums. The
+/// kernel accesses no other elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile<T> {
     pub(crate) words: usize,
-    /// The left operand: a packed panel, or the operand itself.
+    /// The left operand: a packed panel, or the operand in its memory layout.
     pub(crate) a: *const u32,
-    /// Words from one row of the left operand to the next: 1 in a panel.
+    /// Distance from one row of the left operand to the next, in words; 1 in a panel.
     pub(crate) a_row: isize,
-    /// Words from one word of a row to the next: `MR` in a panel.
+    /// Distance from one word of a row to the next, in words; `MR` in a panel.
     pub(crate) a_word: isize,
-    /// The right operand, with its columns side by side.
+    /// The right operand, with adjacent columns.
     pub(crate) b: *const u32,
-    /// Words from one row of the right operand to the next: `NR` in a panel.
+    /// Distance from one row of the right operand to the next, in words; `NR` in a panel.
     pub(crate) b_word: isize,
-    /// Rows to compute, 1 to `MR`.
+    /// The number of rows to compute, 1 to `MR`.
     pub(crate) rows: usize,
-    /// Columns to compute, 1 to `NR`.
+    /// The number of columns to compute, 1 to `NR`.
     pub(crate) columns: usize,
-    /// Where the sums start; null for zero.
+    /// The initial sums; null for zero.
     pub(crate) init: *const T,
-    /// Elements from one row of `init` to the next; zero repeats one row.
+    /// Distance from one row of `init` to the next, in elements; zero repeats one row.
     pub(crate) init_stride: usize,
     pub(crate) out: *mut T,
-    /// Elements from one row of `out` to the next.
+    /// Distance from one row of `out` to the next, in elements.
     pub(crate) out_stride: usize,
 }
 
-/// How a tile is computed from words.
+/// A computation of tiles from words.
 pub(crate) trait Kernel: Copy + Send + Sync + 'static {
     /// The type of the sums.
     type Sum: Copy + Send + Sync + 'static;
-    /// Contracted elements in one word.
+    /// The number of contracted elements in one word.
     const PER_WORD: usize;
-    /// True when the sums are f32, false when they are i32.
+    /// Whether the sums are f32; otherwise they are i32.
     const FLOAT: bool;
 
     /// # Safety
-    /// The pointers of `tile` must be valid for its sizes, and the processor must have what the kernel needs.
+    /// The pointers of `tile` must be valid for its sizes, and the processor must have the features that the
+    /// kernel needs.
     unsafe fn tile(self, tile: &Tile<Self::Sum>);
 }
 
-/// Calls `$f::<R, C, PACKED>` for the run-time numbers of rows and vectors, and whether rows are side by side.
+/// Calls `$f::<R, C, PACKED>` for the number of rows and vectors at run time. `PACKED` is whether rows are
+/// adjacent.
 macro_rules! by_size {
     ($tile:expr, $f:ident) => {
         by_size!(@rows $tile, $f, [1 2 3 4 5 6 7 8])
@@ -88,10 +91,10 @@ mod avx512 {
             }
 
             /// # Safety
-            /// As for [`Kernel::tile`], with `R` rows, side by side where they are `PACKED`, and `C` vectors.
+            /// As for [`Kernel::tile`], with `R` rows, which are adjacent if `PACKED`, and `C` vectors.
             #[target_feature(enable = $features)]
             unsafe fn $f<const R: usize, const C: usize, const PACKED: bool>(t: &Tile<$sum>) {
-                // SAFETY: the caller's promise: every access is inside the panels and the tile.
+                // SAFETY: the caller guarantees that every access is inside the panels and the tile.
                 unsafe {
                     // The last vector may have fewer lanes.
                     let last = u16::MAX >> (C * LANES - t.columns);
@@ -105,11 +108,13 @@ mod avx512 {
                         }
                     }
                     let (mut a, mut b) = (t.a.cast::<i32>(), t.b.cast::<i32>());
-                    // Opaque, or each row's address would be computed from that of the row before, one after the other.
+                    // `black_box` keeps the compiler from computing each row's address from the address of
+                    // the previous row.
                     let lines: [*const i32; R] = std::array::from_fn(|i| a.wrapping_offset(i as isize * t.a_row));
                     let lines = if PACKED { lines } else { std::hint::black_box(lines) };
                     let mut at = 0isize;
-                    // Every second term of a tile of one vector, whose sums would otherwise wait for each other.
+                    // The sums of every second term, for tiles of one vector. With one sum only, each
+                    // addition would wait for the previous one.
                     let mut other: [$vector; R] = [$zero(); R];
                     let mut w = 0;
                     while C == 1 && w + 1 < t.words {
@@ -167,12 +172,12 @@ mod avx512 {
     }
 
     kernel! {
-        /// f32 by AVX-512 fused multiply-adds.
+        /// f32 with AVX-512 fused multiply-adds.
         Avx512F32, tile_f32, "avx512f", f32, 1, __m512, _mm512_setzero_ps, _mm512_add_ps, _mm512_maskz_loadu_ps, _mm512_mask_storeu_ps,
         |acc, x, y| _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), acc)
     }
     kernel! {
-        /// Pairs of bf16 by AVX512-BF16. The instruction takes subnormal operands as zero and flushes
+        /// Pairs of bf16 with AVX512-BF16. The instruction treats subnormal operands as zero and flushes
         /// subnormal sums.
         Avx512Bf16, tile_bf16, "avx512f,avx512bf16", f32, 2, __m512, _mm512_setzero_ps, _mm512_add_ps, _mm512_maskz_loadu_ps,
         _mm512_mask_storeu_ps,
@@ -183,19 +188,20 @@ mod avx512 {
         )
     }
     kernel! {
-        /// Four unsigned bytes of the left panel times four signed ones of the right by AVX512-VNNI, wrapping.
+        /// Four unsigned bytes of the left panel times four signed bytes of the right panel with AVX512-VNNI,
+        /// wrapping.
         Avx512S8, tile_s8, "avx512f,avx512vnni", i32, 4, __m512i, _mm512_setzero_si512, _mm512_add_epi32, _mm512_maskz_loadu_epi32,
         _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpbusd_epi32(acc, x, y)
     }
     kernel! {
-        /// Pairs of i16 by AVX512-VNNI, wrapping.
+        /// Pairs of i16 with AVX512-VNNI, wrapping.
         Avx512Pairs, tile_pairs, "avx512f,avx512vnni", i32, 2, __m512i, _mm512_setzero_si512, _mm512_add_epi32,
         _mm512_maskz_loadu_epi32, _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_dpwssd_epi32(acc, x, y)
     }
     kernel! {
-        /// i32 by AVX-512 multiplications, wrapping.
+        /// i32 with AVX-512 multiplications, wrapping.
         Avx512I32, tile_i32, "avx512f", i32, 1, __m512i, _mm512_setzero_si512, _mm512_add_epi32, _mm512_maskz_loadu_epi32,
         _mm512_mask_storeu_epi32,
         |acc, x, y| _mm512_add_epi32(acc, _mm512_mullo_epi32(x, y))
@@ -205,17 +211,17 @@ mod avx512 {
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::{Avx512Bf16, Avx512S8};
 
-/// The arithmetic of one kind of word, for the kernel that is plain loops.
+/// The arithmetic of one kind of word, for the kernel of plain loops.
 trait Word {
     type Sum: Copy + Send + Sync + 'static;
     const ZERO: Self::Sum;
     fn multiply_add<const FMA: bool>(sum: Self::Sum, x: u32, y: u32) -> Self::Sum;
 }
 
-/// One f32 to a word.
+/// Words of one f32.
 #[derive(Clone, Copy)]
 pub(crate) struct F32;
-/// Two i16 to a word, summed in i32, wrapping.
+/// Words of two i16, which are summed in i32, wrapping.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs;
 /// One i32 to a word, wrapping.
@@ -252,8 +258,8 @@ impl Word for I32 {
     }
 }
 
-/// Implements [`Kernel`] by the AVX-512 kernel where the processor has the features, else by plain loops
-/// compiled for the instruction set that runs them.
+/// Implements [`Kernel`] by the AVX-512 kernel if the processor has the features. Otherwise it uses plain
+/// loops, compiled for AVX2 and FMA if the processor has these.
 macro_rules! best_kernel {
     ($name:ident, $sum:ty, $per_word:literal, $wide:ident, $($feature:tt)&&+) => {
         impl Kernel for $name {
@@ -262,7 +268,7 @@ macro_rules! best_kernel {
             const FLOAT: bool = matches!(stringify!($sum).as_bytes(), b"f32");
             #[inline]
             unsafe fn tile(self, tile: &Tile<$sum>) {
-                // SAFETY: the features are checked; the rest is the caller's promise.
+                // SAFETY: the features are checked; the caller guarantees the rest.
                 unsafe {
                     #[cfg(target_arch = "x86_64")]
                     {
@@ -302,7 +308,7 @@ unsafe fn loops<W: Word, const FMA: bool>(t: &Tile<W::Sum>) {
         for j0 in (0..t.columns).step_by(LANES) {
             let (rows, lanes) = (ROWS.min(t.rows - i0), LANES.min(t.columns - j0));
             let mut acc = [[W::ZERO; LANES]; ROWS];
-            // SAFETY: the caller's promise: only the tile's rows and columns are used.
+            // SAFETY: guaranteed by the caller; only the rows and columns of the tile are accessed.
             unsafe {
                 if !t.init.is_null() {
                     for (i, acc) in acc.iter_mut().enumerate().take(rows) {
@@ -311,7 +317,7 @@ unsafe fn loops<W: Word, const FMA: bool>(t: &Tile<W::Sum>) {
                         }
                     }
                 }
-                // Rows beyond the last repeat it; their sums are not stored.
+                // Rows after the last repeat the last row; their sums are not stored.
                 let lines: [isize; ROWS] = std::array::from_fn(|i| (i0 + i.min(rows - 1)) as isize * t.a_row);
                 for w in 0..t.words as isize {
                     let right = t.b.add(j0).offset(w * t.b_word);

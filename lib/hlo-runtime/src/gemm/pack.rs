@@ -1,4 +1,4 @@
-//! Packing: from strided operands of any element type to panels of words.
+//! Packing: converts strided operands of any element type to panels of words.
 
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
@@ -7,16 +7,16 @@ use hlo_runtime_core::ElementCode;
 use super::NR;
 use super::transpose::transpose_words;
 
-/// An operand of a product that can be packed: rows of the left one, columns of the right one.
+/// An operand of a product that can be packed: the rows of the left operand or the columns of the right one.
 pub(crate) trait Panels: Sync {
-    /// Writes the panel of `P` rows (or columns) from `first` on, words `word..word + words`, as `[word][P]`;
-    /// what lies outside the operand is zero.
+    /// Writes words `word..word + words` of the panel of `P` rows (or columns) from `first` on, as
+    /// `[word][P]`. Words outside the operand are zero.
     ///
     /// # Safety
     /// `to` must be writable for `words * P` words, and the operand readable.
     unsafe fn pack<const P: usize>(&self, first: usize, word: usize, words: usize, to: *mut u32);
 
-    /// The operand as it lies in memory, if its elements are words as they are.
+    /// Returns the operand in its memory layout, if its elements are already words.
     fn direct(&self) -> Option<Direct> {
         None
     }
@@ -26,30 +26,30 @@ pub(crate) trait Panels: Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct Direct {
     pub(crate) pointer: *const u32,
-    /// Words from one row (or column) to the next.
+    /// Distance from one row (or column) to the next, in words.
     pub(crate) outer: isize,
-    /// Words from one contracted element to the next.
+    /// Distance from one contracted element to the next, in words.
     pub(crate) word: isize,
 }
 
 // SAFETY: the operand is only read.
 unsafe impl Sync for Direct {}
 
-/// Reads `n` elements, `stride` bytes apart, converts them to the kernel's type and writes them one after the
-/// other.
+/// Reads `n` elements that are `stride` bytes apart, converts them to the kernel's type, and writes them
+/// consecutively.
 type Fetch = unsafe fn(from: *const u8, stride: isize, n: usize, to: *mut u8);
 
 /// A two-dimensional strided operand.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
     pub(crate) pointer: *const u8,
-    /// The number of rows of a left operand, of columns of a right one.
+    /// The number of rows of a left operand, or of columns of a right operand.
     pub(crate) outer: usize,
-    /// Bytes from one of them to the next.
+    /// Distance from one row (or column) to the next, in bytes.
     pub(crate) outer_stride: isize,
-    /// The contracted size.
+    /// The size of the contracted dimension.
     pub(crate) k: usize,
-    /// Bytes from one contracted element to the next.
+    /// Distance from one contracted element to the next, in bytes.
     pub(crate) k_stride: isize,
     pub(crate) format: Format,
 }
@@ -57,19 +57,19 @@ pub(crate) struct Rows {
 // SAFETY: the operand is only read.
 unsafe impl Sync for Rows {}
 
-/// How elements in memory become elements of words.
+/// The conversion from elements in memory to elements of words.
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
     fetch: Fetch,
-    /// Bytes of an element in memory.
+    /// The size of an element in memory, in bytes.
     source: usize,
-    /// Bytes of an element in a word: 4, 2 or 1.
+    /// The size of an element in a word, in bytes: 4, 2 or 1.
     element: usize,
-    /// True when the bits are the same in memory and in the word.
+    /// Whether the bits in memory and in the word are the same.
     direct: bool,
 }
 
-/// Words that are gathered before they are transposed.
+/// The number of words that are gathered before they are transposed.
 const CHUNK: usize = 32;
 
 impl Panels for Rows {
@@ -105,7 +105,7 @@ impl Panels for Rows {
 }
 
 impl Rows {
-    /// For operands whose contracted elements are neighbours in memory: a transposition of words.
+    /// Packs operands whose contracted elements are adjacent in memory, by transposing words.
     ///
     /// # Safety
     /// `rows` by `elements` elements must be readable from `from`, and `to` as in [`Panels::pack`].
@@ -119,7 +119,7 @@ impl Rows {
     ) {
         let Format { fetch, source, element, direct } = self.format;
         let per_word = 4 / element;
-        // SAFETY: the caller's promise; the temporary block holds P rows of CHUNK words.
+        // SAFETY: guaranteed by the caller; the temporary block has room for P rows of CHUNK words.
         unsafe {
             let mut done = 0;
             if direct && self.k_stride == source as isize && rows == P {
@@ -146,7 +146,7 @@ impl Rows {
         }
     }
 
-    /// For operands whose rows are neighbours in memory: `per_word` rows of elements are interleaved.
+    /// Packs operands whose rows are adjacent in memory, by interleaving `per_word` rows of elements.
     ///
     /// # Safety
     /// As for [`Rows::pack_along_k`].
@@ -161,10 +161,10 @@ impl Rows {
         let Format { fetch, source, element, direct } = self.format;
         let per_word = 4 / element;
         let in_place = direct && self.outer_stride == source as isize && rows == P;
-        // Rows of at most four bytes an element; what is never written stays zero.
+        // Rows of at most four bytes per element. Parts that are never written stay zero.
         let (mut temporary, zero) = ([[0u32; NR]; 4], [0u32; NR]);
         for w in 0..words {
-            // SAFETY: the caller's promise; the temporary rows hold P elements.
+            // SAFETY: guaranteed by the caller; the temporary rows have room for P elements.
             unsafe {
                 let mut lines = [zero.as_ptr().cast::<u8>(); 4];
                 for (p, line) in lines.iter_mut().enumerate().take(per_word) {
@@ -185,10 +185,10 @@ impl Rows {
     }
 }
 
-/// `to[i]` = element `i` of each line, the first line lowest.
+/// Sets `to[i]` to element `i` of each line, with the first line in the lowest bits.
 ///
 /// # Safety
-/// The first `4 / element` lines must hold `P` elements each, and `to` take `P` words.
+/// The first `4 / element` lines must have `P` elements each, and `to` must have room for `P` words.
 #[inline(always)]
 unsafe fn interleave<const P: usize>(lines: [*const u8; 4], element: usize, to: *mut u32) {
     // SAFETY: the caller's promise.
@@ -233,7 +233,8 @@ unsafe fn fetch<S: Copy, D>(from: *const u8, stride: isize, n: usize, to: *mut u
     }
 }
 
-/// Half precision to single, with the processor's conversion where elements are neighbours.
+/// Converts half precision to single precision, with the processor's instruction if the elements are
+/// adjacent.
 ///
 /// # Safety
 /// As for [`Fetch`].
@@ -253,7 +254,7 @@ macro_rules! format {
     ($source:ty => $element:ty, direct) => {
         Format {
             fetch: |from, stride, n, to| {
-                // SAFETY: the promise of `Fetch`.
+                // SAFETY: guaranteed by the caller of `Fetch`.
                 unsafe { fetch::<$source, $element>(from, stride, n, to, |x| x) }
             },
             source: size_of::<$source>(),
@@ -264,7 +265,7 @@ macro_rules! format {
     ($source:ty => $element:ty, $convert:expr) => {
         Format {
             fetch: |from, stride, n, to| {
-                // SAFETY: the promise of `Fetch`.
+                // SAFETY: guaranteed by the caller of `Fetch`.
                 unsafe { fetch::<$source, $element>(from, stride, n, to, $convert) }
             },
             source: size_of::<$source>(),
@@ -275,17 +276,17 @@ macro_rules! format {
 }
 
 impl Format {
-    /// Bytes of an element in memory.
+    /// Returns the size of an element in memory, in bytes.
     pub(crate) fn source(&self) -> usize {
         self.source
     }
 
-    /// True when elements in memory are words as they are.
+    /// Returns whether the elements in memory are already words.
     pub(crate) fn is_word(&self) -> bool {
         self.direct && self.element == 4
     }
 
-    /// Reads `n` elements, `stride` bytes apart, and writes them as elements of words.
+    /// Reads `n` elements that are `stride` bytes apart, and writes them as elements of words.
     ///
     /// # Safety
     /// The elements must be readable, and `to` writable.
@@ -294,7 +295,7 @@ impl Format {
         unsafe { (self.fetch)(from, stride, n, to) }
     }
 
-    /// To words of one f32; `None` for types that f32 does not hold.
+    /// Returns the conversion to words of one f32, or `None` for types that f32 cannot represent.
     pub(crate) fn f32(code: ElementCode) -> Option<Format> {
         match code {
             ElementCode::F32 => Some(format!(u32 => u32, direct)),
@@ -304,22 +305,22 @@ impl Format {
         }
     }
 
-    /// Pairs of bf16.
+    /// Returns the format of pairs of bf16.
     pub(crate) fn bf16() -> Format {
         format!(u16 => u16, direct)
     }
 
-    /// Four bytes, as they are.
+    /// Returns the format of four unchanged bytes.
     pub(crate) fn bytes() -> Format {
         format!(u8 => u8, direct)
     }
 
-    /// Four signed bytes plus 128, which makes them unsigned.
+    /// Returns the format of four signed bytes plus 128, which makes them unsigned.
     pub(crate) fn biased_bytes() -> Format {
         format!(u8 => u8, |x| x ^ 0x80)
     }
 
-    /// Pairs of i16; `None` for types that i16 does not hold.
+    /// Returns the conversion to pairs of i16, or `None` for types that i16 cannot represent.
     pub(crate) fn pairs(code: ElementCode) -> Option<Format> {
         match code {
             ElementCode::S16 => Some(format!(u16 => u16, direct)),
@@ -329,7 +330,7 @@ impl Format {
         }
     }
 
-    /// To words of one i32, modulo 2^32; `None` for types that are not integers.
+    /// Returns the conversion to words of one i32, modulo 2^32, or `None` for types that are not integers.
     pub(crate) fn i32(code: ElementCode) -> Option<Format> {
         match code {
             ElementCode::Pred | ElementCode::U8 => Some(format!(u8 => u32, u32::from)),

@@ -1,4 +1,5 @@
-//! Long contractions for small outputs: the contracted dimension is cut into parts, whose sums are added up at the end.
+//! Long contractions with small outputs: the contracted dimension is split into parts, whose sums are added
+//! at the end.
 
 use super::driver::{BLOCK_ROWS, Product, packed};
 use super::kernel::{Kernel, Tile};
@@ -7,16 +8,16 @@ use super::store::{Sink, store_tile};
 use super::{MR, NR};
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
-/// Words of the contracted dimension of a part at least, where a product is made in parts.
+/// The minimum number of words of the contracted dimension in a part.
 pub(super) const PART_WORDS: usize = 1 << 12;
-/// The most parts.
+/// The maximum number of parts.
 const MOST_PARTS: usize = 64;
-/// Words that are packed at a time in a part.
+/// The number of words of a part that are packed at a time.
 const STEP_WORDS: usize = 512;
 
 impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
-    /// Cuts the contracted dimension of a small output into parts, a task for each part and block of rows, and adds up
-    /// what they give.
+    /// Splits the contracted dimension of a small output into parts, runs one task for each part and block of
+    /// rows, and adds the sums of the parts.
     ///
     /// # Safety
     /// As for [`product`].
@@ -32,7 +33,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let parts = self.words.div_ceil(part);
         let (panels, columns) = (m.div_ceil(MR), n.next_multiple_of(NR));
         let sums = Scratch::new::<K::Sum>(parts * panels * MR * columns)?;
-        // SAFETY: tasks write rows of their own.
+        // SAFETY: each task writes its own rows.
         let sums = (unsafe { Shared::new(sums.pointer::<K::Sum>()) }, sums);
         let blocks = m.div_ceil(BLOCK_ROWS);
         ctx.try_for_each(parts * blocks, |task| {
@@ -40,7 +41,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
             let words = [number * part, self.words.min((number + 1) * part)];
             let rows = [i0, m.min(i0 + BLOCK_ROWS)];
             let to = sums.0.get().wrapping_add((number * panels * MR + i0) * columns);
-            // SAFETY: the rows are the task's own; the rest is the caller's promise.
+            // SAFETY: the rows belong to this task only; the caller guarantees the rest.
             unsafe { self.part(words, rows, n, left, right, to) }
         })?;
         ctx.for_each(panels, |panel| {
@@ -59,7 +60,8 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         Ok(())
     }
 
-    /// The sums over some of the words, for some rows, in rows of whole panels of columns.
+    /// Computes the sums over the words in `words` for the rows in `rows`. Each row of the sums has whole
+    /// panels of columns.
     ///
     /// # Safety
     /// As for [`product`]; `sums` must be writable for whole panels.
@@ -111,7 +113,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
     }
 }
 
-/// Adds a whole tile to another; strides count elements from row to row.
+/// Adds a whole tile to another. Strides count elements from row to row.
 ///
 /// # Safety
 /// The tiles must be readable, and `to` writable.

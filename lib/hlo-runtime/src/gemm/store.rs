@@ -1,4 +1,4 @@
-//! From tiles of sums to the output's elements.
+//! Stores tiles of sums as elements of the output.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -6,28 +6,29 @@ use hlo_runtime_core::{ElementCode, Number};
 
 use super::{MR, NR};
 
-/// Where a product's results go: `m` rows of `n` elements.
+/// The destination of a product: `m` rows of `n` elements.
 pub(crate) trait Sink: Sync {
-    /// The element type.
+    /// Returns the element type.
     fn code(&self) -> ElementCode;
-    /// Elements from one of the `n` columns from `j` on to the next where that is the same for all.
+    /// Returns the distance between adjacent columns, in elements, if it is the same for all `n` columns from
+    /// `j` on.
     fn column_stride(&self, j: usize, n: usize) -> Option<isize>;
-    /// Elements from one row to the next where that is the same for all rows.
+    /// Returns the distance between adjacent rows, in elements, if it is the same for all rows.
     fn row_stride(&self) -> Option<isize>;
-    /// Where row `i` starts.
+    /// Returns the address of the start of row `i`.
     fn row(&self, i: usize) -> *mut u8;
-    /// Bytes from the start of a row to column `j`.
+    /// Returns the offset of column `j` from the start of a row, in bytes.
     fn column(&self, j: usize) -> isize;
 }
 
-/// A strided matrix as the output.
+/// An output that is a strided matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     pub(crate) pointer: *mut u8,
     pub(crate) code: ElementCode,
-    /// Elements from one row to the next.
+    /// Distance from one row to the next, in elements.
     pub(crate) row_stride: isize,
-    /// Elements from one column to the next.
+    /// Distance from one column to the next, in elements.
     pub(crate) column_stride: isize,
 }
 
@@ -53,7 +54,7 @@ impl Sink for Output {
     }
 }
 
-/// Rounds an f32 to bf16, ties to even; NaNs stay NaNs.
+/// Rounds an f32 to bf16, with ties to even. NaNs stay NaNs.
 #[inline(always)]
 pub(crate) fn bf16_bits(x: f32) -> u16 {
     let bits = x.to_bits();
@@ -61,7 +62,8 @@ pub(crate) fn bf16_bits(x: f32) -> u16 {
     if x.is_nan() { ((bits >> 16) | 0x40) as u16 } else { rounded as u16 }
 }
 
-/// Stores the first `columns` sums of each of `rows` rows of a tile (`NR` sums apart) at `[i0, j0]`.
+/// Stores the first `columns` sums of each of `rows` rows of a tile at `[i0, j0]`. The rows of the tile are
+/// `NR` sums apart.
 ///
 /// # Safety
 /// The tile must be readable and the elements writable.
@@ -117,11 +119,11 @@ pub(crate) unsafe fn store_tile<T: Number>(
     }
 }
 
-/// The sum as an f32 (it is one wherever the output is a float).
+/// Returns the sum as an f32. Sums are always f32 if the output is floating-point.
 #[inline(always)]
 fn f32_of<T: Number>(sum: T) -> f32 {
     let mut value = 0f32;
-    // SAFETY: `value` takes an f32.
+    // SAFETY: `value` has room for an f32.
     unsafe { sum.store(ElementCode::F32, (&raw mut value).cast()) };
     value
 }

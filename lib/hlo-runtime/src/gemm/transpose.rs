@@ -1,10 +1,10 @@
 //! Transposition of blocks of 32-bit words, in registers where the processor has AVX-512.
 
-/// Fewer rows or columns than this are moved one by one.
+/// Blocks with fewer rows or columns than this are moved word by word.
 const FEW: usize = 3;
 
-/// `to[c * to_stride + r] = from[r * from_stride + c]` for `rows` by `columns` words; strides count bytes on the
-/// `from` side, so that rows of narrower elements can start anywhere, and words on the `to` side.
+/// Sets `to[c * to_stride + r] = from[r * from_stride + c]` for `rows` by `columns` words. `from_stride`
+/// counts bytes, so that rows of narrower elements can start anywhere. `to_stride` counts words.
 ///
 /// # Safety
 /// Every word named above must be readable (any alignment) or writable.
@@ -19,7 +19,7 @@ pub(crate) unsafe fn transpose_words(
     let (mut full_rows, mut full_columns) = (0, 0);
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the feature is there; the blocks are inside what the caller promised.
+        // SAFETY: the processor has the feature; the blocks are inside the memory that the caller guarantees.
         unsafe {
             if rows >= 16 {
                 (full_rows, full_columns) = (rows / 16 * 16, columns / 16 * 16);
@@ -42,7 +42,8 @@ pub(crate) unsafe fn transpose_words(
         let rest = |first: usize, rows: usize, from_column: usize| {
             for r in (first..rows).step_by(16) {
                 for c in (from_column..columns).step_by(16) {
-                    // SAFETY: the feature is there; the block is inside what the caller promised.
+                    // SAFETY: the processor has the feature; the block is inside the memory that the caller
+                    // guarantees.
                     unsafe {
                         let from = from.offset(r as isize * from_stride).add(4 * c);
                         let size = [(rows - r).min(16), (columns - c).min(16)];
@@ -74,8 +75,8 @@ pub(crate) use avx512::transpose_16;
 mod avx512 {
     use std::arch::x86_64::*;
 
-    /// The four 4x4 blocks of each of four rows, transposed within the 128-bit lanes: result `c` holds column
-    /// `4 * lane + c` of the rows in each lane.
+    /// Transposes the four 4x4 blocks of four rows within the 128-bit lanes. In each lane, result `c`
+    /// contains column `4 * lane + c` of the rows.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn lanes4(r: [__m512i; 4]) -> [__m512i; 4] {
@@ -94,7 +95,7 @@ mod avx512 {
     /// Loads row `r` of a block.
     ///
     /// # Safety
-    /// 16 words must be readable there.
+    /// 16 words must be readable at that row.
     #[inline]
     #[target_feature(enable = "avx512f")]
     unsafe fn row(from: *const u8, stride: isize, r: usize) -> __m512i {
@@ -102,7 +103,8 @@ mod avx512 {
         unsafe { _mm512_loadu_si512(from.offset(r as isize * stride).cast()) }
     }
 
-    /// The columns of a block of 16 by 16 words, `from_stride` bytes from row to row.
+    /// Loads a block of 16 by 16 words and returns its columns. `from_stride` is the distance between rows in
+    /// bytes.
     ///
     /// # Safety
     /// The block must be readable.
@@ -117,7 +119,7 @@ mod avx512 {
         columns_of(rows)
     }
 
-    /// The columns of a block of rows.
+    /// Returns the columns of a block given by its rows.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn columns_of(rows: [__m512i; 16]) -> [__m512i; 16] {
@@ -128,7 +130,7 @@ mod avx512 {
         let mut columns = [_mm512_setzero_si512(); 16];
         let [g0, g1, g2, g3] = groups;
         for (c, (((r0, r1), r2), r3)) in g0.into_iter().zip(g1).zip(g2).zip(g3).enumerate() {
-            // Lane l of group g holds rows 4g..4g+4 of column 4l + c: transpose the 4x4 of lanes.
+            // Lane `l` of group `g` contains rows `4g..4g+4` of column `4l + c`. Transpose the 4x4 lanes.
             let low01 = _mm512_shuffle_i32x4::<0x44>(r0, r1);
             let high01 = _mm512_shuffle_i32x4::<0xee>(r0, r1);
             let low23 = _mm512_shuffle_i32x4::<0x44>(r2, r3);
@@ -181,7 +183,7 @@ mod avx512 {
         }
     }
 
-    /// Transposes 8 rows of 16 words into 16 rows of 8.
+    /// Transposes 8 rows of 16 words into 16 rows of 8 words.
     ///
     /// # Safety
     /// The block must be readable and writable.
@@ -200,7 +202,8 @@ mod avx512 {
             }
             let [upper, lower] = groups;
             for (c, (r0, r1)) in upper.into_iter().zip(lower).enumerate() {
-                // Lane l of group g holds rows 4g..4g+4 of column 4l + c: pair the groups' lanes.
+                // Lane `l` of group `g` contains rows `4g..4g+4` of column `4l + c`. Pair the lanes of the
+                // groups.
                 let low = _mm512_shuffle_i32x4::<0x44>(r0, r1);
                 let high = _mm512_shuffle_i32x4::<0xee>(r0, r1);
                 let low = _mm512_shuffle_i32x4::<0xd8>(low, low);
