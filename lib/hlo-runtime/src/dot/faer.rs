@@ -1,7 +1,7 @@
-//! Products of f64, c64 and c128 by `faer`. For f32 see [`crate::gemm`].
+//! Products of f64, c64 and c128 with `faer`. For f32 see [`crate::gemm`].
 //!
-//! The output is cut into blocks by its shape alone, and each block is one sequential `faer` product: the bits
-//! cannot depend on the number of threads.
+//! The shape alone determines the blocks of the output. Each block is one sequential `faer` product, so the
+//! bits do not depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
@@ -11,7 +11,7 @@ use hlo_runtime_core::{Context, DotDesc, Error, Shared};
 use super::Sizes;
 use crate::linalg::by_faer;
 
-/// The largest number of multiply-adds that is one task even though it could be split.
+/// The number of multiply-adds of a task. Smaller products of a batch share a task.
 const TASK: usize = 1 << 20;
 
 /// # Safety
@@ -34,7 +34,8 @@ pub(super) unsafe fn dot<T: ComplexField>(
         let at = |batch: i64, outer: i64, o: usize| {
             (batch.wrapping_mul(b as i64)).wrapping_add(outer.wrapping_mul(o as i64)) as isize
         };
-        // SAFETY: the block lies inside the product, so the caller's promise covers it; blocks are disjoint.
+        // SAFETY: the block is inside the product, which the caller guarantees to be valid; blocks are
+        // disjoint.
         unsafe {
             let lhs = MatRef::from_raw_parts(
                 buffers.0.offset(at(desc.lhs_batch_stride, desc.lhs_m_stride, i)),
@@ -75,8 +76,8 @@ pub(super) unsafe fn dot<T: ComplexField>(
     Ok(())
 }
 
-/// The block that one task computes: the whole product when that is small, else about 512 by 512, with the
-/// longer side cut first.
+/// Returns the size of the block that one task computes. It is the whole product if that is small. Otherwise
+/// the longer side is halved until the block is small enough.
 fn blocks(m: usize, n: usize, k: usize) -> (usize, usize) {
     let (mut bm, mut bn) = (m, n);
     while bm.saturating_mul(bn).saturating_mul(k) > TASK * 8 && bm * bn > 128 * 128 {

@@ -1,23 +1,23 @@
-//! Long contractions: products over parts of the contracted dimension, whose results are added up in groups, so that the
-//! error of a sum does not grow with its length.
+//! Long contractions: products over parts of the contracted dimension, whose results are added in groups. The
+//! rounding error of a sum then does not grow with its length.
 
 use super::Sizes;
 use hlo_runtime_core::{
     Accumulator, Context, DotDesc, ElementCode, Error, Number, Scratch, Shared, accumulator,
 };
 
-/// The longest contraction whose products are added up in one go.
+/// The maximum length of a contraction that is not split into parts.
 const LONGEST: usize = 1 << 13;
-/// The longest part of a longer one.
+/// The maximum length of a part.
 const PART: usize = 1 << 12;
-/// So many sums are added up, one after the other, to one of the next level.
+/// The number of sums that are added sequentially into one sum of the next level.
 const GROUP: usize = 32;
-/// More levels than there can be.
+/// An upper bound on the number of levels.
 const LEVELS: usize = 16;
-/// Elements of a sum that are one task.
+/// The number of elements of a sum that one task adds.
 const TASK: usize = 1 << 16;
 
-/// Computes a product in `f32` whose contraction is long; `None` for others.
+/// Computes a product in `f32` with a long contraction. Returns `None` for other products.
 ///
 /// # Safety
 /// As for [`super::hlo_rt_dot`], with valid sizes.
@@ -65,13 +65,13 @@ unsafe fn in_parts(
         let offset = |stride: i64, code: ElementCode| {
             stride.wrapping_mul(first as i64) as isize * code.byte_size() as isize
         };
-        // SAFETY: the part lies inside the product, and the sum has room for its result.
+        // SAFETY: the part is inside the product, and the sum has room for its result.
         unsafe {
             let lhs = lhs.offset(offset(desc.lhs_k_stride, l));
             let rhs = rhs.offset(offset(desc.rhs_k_stride, r));
             super::dot::<false>(ctx, &piece, lhs, rhs, sum.pointer::<u8>())?;
         }
-        // A level that is full goes to the next, and after the last part each that has anything.
+        // A full level is added to the next one. After the last part, so is every level that is not empty.
         let (last, mut done) = (part + 1 == parts, part + 1);
         for level in &mut levels {
             if let Some(before) = level.take() {
@@ -87,7 +87,7 @@ unsafe fn in_parts(
         }
     }
     let sum = levels.into_iter().flatten().next().ok_or_else(|| Error("a product without parts".into()))?;
-    // SAFETY: tasks write different elements, which are the caller's.
+    // SAFETY: tasks write different elements of the output.
     let (from, to) = unsafe { (Shared::new(sum.pointer::<f32>()), Shared::new(out)) };
     ctx.for_each(total.div_ceil(TASK), |task| {
         for i in task * TASK..total.min((task + 1) * TASK) {
@@ -95,7 +95,7 @@ unsafe fn in_parts(
             let at = desc.out_batch_stride * b as i64
                 + desc.out_m_stride * row as i64
                 + desc.out_n_stride * column as i64;
-            // SAFETY: the sum has been computed, and the element is the output's.
+            // SAFETY: the sum has been computed, and the element belongs to the output.
             unsafe {
                 from.get().add(i).read().store(o, to.get().offset(at as isize * o.byte_size() as isize))
             };
@@ -104,9 +104,9 @@ unsafe fn in_parts(
     Ok(())
 }
 
-/// `sums[i] += terms[i]`.
+/// Adds `terms[i]` to `sums[i]` for all `i`.
 fn add(ctx: &Context, sums: &Scratch, terms: &Scratch, count: usize) {
-    // SAFETY: tasks work on different elements of buffers that have `count` of them.
+    // SAFETY: tasks access different elements of buffers that have `count` elements.
     let (sums, terms) = unsafe { (Shared::new(sums.pointer::<f32>()), Shared::new(terms.pointer::<f32>())) };
     ctx.for_each(count.div_ceil(TASK), |task| {
         let (first, size) = (task * TASK, TASK.min(count - task * TASK));

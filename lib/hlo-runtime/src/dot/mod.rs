@@ -1,7 +1,7 @@
-//! Matrix products: the descriptor, and the choice of an algorithm by element types and shape.
+//! Matrix products: validates the descriptor and selects an algorithm by element types and shape.
 //!
-//! A product is `out[b, i, j] = Σ_k lhs[b, i, k] · rhs[b, k, j]` with a stride for every dimension, so that any
-//! layout and any transposition is the same call.
+//! A product is `out[b, i, j] = Σ_k lhs[b, i, k] · rhs[b, k, j]` with a stride for every dimension, so that
+//! one function handles all layouts and transpositions.
 
 mod faer;
 mod long;
@@ -13,7 +13,7 @@ mod vector;
 use hlo_runtime_core::{Accumulator, Context, DotDesc, ElementCode, Error, Truth, accumulator};
 use num_complex::Complex;
 
-/// The sizes of a [`DotDesc`] after validation.
+/// The validated sizes of a [`DotDesc`].
 #[derive(Clone, Copy)]
 struct Sizes {
     batch: usize,
@@ -24,15 +24,16 @@ struct Sizes {
 
 /// Computes a batch of matrix products; see [`DotDesc`]. Returns 0, or 1 with a message in the context.
 ///
-/// Sums accumulate in f32 for f16, bf16 and f32, in f64 for f64, wrapping for integers, and/or for `pred`; the
-/// result is rounded to the output type once. Sums of many products in f32 are made in parts. Where a product of bf16
-/// matrices is made by the processor's instruction for pairs (thin ones, and all on processors where it is faster than
-/// f32), subnormal operands count as zero and subnormal sums are flushed, as the instruction does. The order of summation is
-/// unspecified but fixed for a shape on one machine, whatever the number of threads.
+/// Sums accumulate in f32 for f16, bf16 and f32, and in f64 for f64. Integer sums wrap. For `pred`, the
+/// product is a logical and, and the sum a logical or. The result is rounded once, to the output type. Long
+/// sums in f32 are computed in parts. Products of bf16 matrices use the processor's instruction for pairs if
+/// they are thin or if the instruction is faster than f32. That instruction treats subnormal operands as zero
+/// and flushes subnormal sums. The order of summation is unspecified. It is fixed for a shape on one machine
+/// and does not depend on the number of threads.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `lhs` and `rhs` must be readable and `out`
-/// writable at every element that the descriptor reaches, and `out` must not overlap the operands.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. At every element that the descriptor
+/// reaches, `lhs` and `rhs` must be readable and `out` writable. `out` must not overlap the operands.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_dot(
     ctx: *const Context,
@@ -47,8 +48,8 @@ pub unsafe extern "C" fn hlo_rt_dot(
     ctx.guard("dot", || unsafe { dot::<true>(ctx, desc, lhs, rhs, out) })
 }
 
-/// As [`hlo_rt_dot`], for products whose sums are not in f64 or complex: others are an error. An ahead-of-time program that
-/// has no others links a tenth of the code.
+/// As [`hlo_rt_dot`], but returns an error for products whose sums are f64 or complex. An ahead-of-time
+/// program without such products links a tenth of the code.
 ///
 /// # Safety
 /// As for [`hlo_rt_dot`].
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn hlo_rt_dot_narrow(
     ctx.guard("dot", || unsafe { dot::<false>(ctx, desc, lhs, rhs, out) })
 }
 
-/// `WIDE` says whether sums in f64 and complex ones are there.
+/// Computes a product. `WIDE` is whether sums in f64 and complex numbers are supported.
 ///
 /// # Safety
 /// As for [`hlo_rt_dot`].
@@ -93,16 +94,16 @@ unsafe fn dot<const WIDE: bool>(
     }
     if is_better_transposed(desc, sizes) {
         let flipped = Sizes { m: sizes.n, n: sizes.m, ..sizes };
-        // SAFETY: the same elements in other words.
+        // SAFETY: the transposed product accesses the same elements.
         return unsafe { oriented::<WIDE>(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
     }
     // SAFETY: the caller's promise is passed on.
     unsafe { oriented::<WIDE>(ctx, desc, sizes, lhs, rhs, out) }
 }
 
-/// Whether to compute `outᵀ = rhsᵀ · lhsᵀ`. The columns of the result side by side suit the kernels' vectors best, unless
-/// one operand is much larger than all else: then it is read as it lies, by columns as the right operand, by rows as the
-/// left one.
+/// Returns whether to compute `outᵀ = rhsᵀ · lhsᵀ` instead. The kernels' vectors are most efficient if the
+/// columns of the result are adjacent. If one operand is much larger than the other arrays, its layout
+/// decides instead: it is read by columns as the right operand, or by rows as the left one.
 fn is_better_transposed(desc: &DotDesc, sizes: Sizes) -> bool {
     const FEW: usize = 32;
     let Sizes { m, n, k, .. } = sizes;

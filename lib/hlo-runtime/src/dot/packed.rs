@@ -1,21 +1,21 @@
-//! Products by packed panels: f32, bf16, f16 and integers of up to 32 bits.
+//! Products with packed panels: f32, bf16, f16 and integers of up to 32 bits.
 
 use super::Sizes;
 use crate::gemm::{self, Format, Kernel, Output, Rows};
 use hlo_runtime_core::{Accumulator, Context, DotDesc, ElementCode, Error, Number, Shared};
 
-/// Multiply-adds up to which one product is one task.
+/// The maximum number of multiply-adds of a product that is computed by one task.
 const SMALL: usize = 1 << 21;
-/// The same for batches that give enough tasks by themselves.
+/// The same limit for products in batches of at least [`LARGE_BATCH`], which have enough tasks.
 const SMALL_IN_BATCH: usize = 1 << 26;
 const LARGE_BATCH: usize = 32;
-/// Multiply-adds that a task should have at least.
+/// The minimum number of multiply-adds of a task.
 const TASK: usize = 1 << 18;
 
-/// Computes the product if a packed kernel covers its types; `None` otherwise.
+/// Computes the product if a packed kernel supports its types; otherwise returns `None`.
 ///
 /// # Safety
-/// As for [`super::hlo_rt_dot`], with `types` the types of lhs, rhs and out.
+/// As for [`super::hlo_rt_dot`]. `types` must be the types of lhs, rhs and out.
 pub(super) unsafe fn dot(
     ctx: &Context,
     desc: &DotDesc,
@@ -60,12 +60,13 @@ pub(super) unsafe fn dot(
     }
 }
 
-/// Whether the processor's instruction for pairs of bf16 is there and faster than f32: Intel's cores do as many
-/// multiplications a cycle in f32, and the instruction then only saves memory, which counts in thin products.
+/// Returns whether the processor has an instruction for pairs of bf16 that is faster than f32. Intel's cores
+/// multiply f32 at the same rate, so there the instruction only saves memory bandwidth, which matters for
+/// thin products.
 #[cfg(target_arch = "x86_64")]
 fn pairs_of_bf16_are_faster(sizes: Sizes) -> bool {
     use std::sync::OnceLock;
-    /// Rows or columns of a thin product.
+    /// The maximum number of rows or columns of a thin product.
     const THIN: usize = 32;
     static IS_INTEL: OnceLock<bool> = OnceLock::new();
     let is_intel = || {
@@ -77,7 +78,7 @@ fn pairs_of_bf16_are_faster(sizes: Sizes) -> bool {
         && (sizes.m.min(sizes.n) <= THIN || !*IS_INTEL.get_or_init(is_intel))
 }
 
-/// The arguments of one call.
+/// The arguments of a call.
 struct Call<'a> {
     ctx: &'a Context,
     desc: &'a DotDesc,
@@ -88,7 +89,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// # Safety
-    /// As for [`dot`]; the processor must have what the kernel needs.
+    /// As for [`dot`]; the processor must have the features that the kernel needs.
     unsafe fn run<K: Kernel<Sum: Number>>(
         &self,
         kernel: K,
@@ -98,7 +99,7 @@ impl Call<'_> {
         let Sizes { batch, m, n, k } = self.sizes;
         let operations = m.saturating_mul(n).saturating_mul(k.max(1));
         let small = operations <= SMALL || (batch >= LARGE_BATCH && operations <= SMALL_IN_BATCH);
-        // SAFETY: products of a batch write disjoint outputs; the rest is the caller's promise.
+        // SAFETY: products of a batch write disjoint outputs; the caller guarantees the rest.
         unsafe {
             if !small {
                 for b in 0..batch {
@@ -119,7 +120,7 @@ impl Call<'_> {
         }
     }
 
-    /// The operands and the output of product `b`.
+    /// Returns the operands and the output of product `b`.
     fn product(&self, b: usize, [left, right]: [Format; 2]) -> (Rows, Rows, Output) {
         let [l, r, o] = self.types.map(|t| t.byte_size() as isize);
         let (d, s) = (self.desc, self.sizes);

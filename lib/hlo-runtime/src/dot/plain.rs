@@ -1,16 +1,16 @@
-//! Products of any element types in cache-sized blocks: operands are converted to the accumulator type block by
-//! block, so that the inner loop is one contiguous vectorisable pass.
+//! Products of any element types in cache-sized blocks. Operands are converted to the accumulator type block
+//! by block, so that the inner loop is contiguous and vectorizes.
 
 use super::Sizes;
 use hlo_runtime_core::{Context, DotDesc, ElementCode, Error, Number, Scratch, Shared};
 
-/// Rows, columns and contracted elements of one block.
+/// The number of rows, columns and contracted elements of one block.
 const BLOCK_M: usize = 16;
 const BLOCK_N: usize = 256;
 const BLOCK_K: usize = 64;
 
 /// # Safety
-/// As for [`super::hlo_rt_dot`], with `types` the types of lhs, rhs and out.
+/// As for [`super::hlo_rt_dot`]. `types` must be the types of lhs, rhs and out.
 pub(super) unsafe fn dot<T: Number>(
     ctx: &Context,
     desc: &DotDesc,
@@ -31,13 +31,13 @@ pub(super) unsafe fn dot<T: Number>(
     ctx.try_for_each(blocks, |block| {
         let (b, rest) = (block / per_product, block % per_product);
         let (i0, j0) = (rest / columns * BLOCK_M, rest % columns * BLOCK_N);
-        // SAFETY: the block lies inside the product, so the caller's promise covers it.
+        // SAFETY: the block is inside the product, which the caller guarantees to be valid.
         unsafe { one_block::<T>(desc, sizes, types, buffers.get(), [b, i0, j0]) }
     })
 }
 
 /// # Safety
-/// As for [`dot`]; `[b, i0, j0]` must lie inside the product.
+/// As for [`dot`]; `[b, i0, j0]` must be inside the product.
 unsafe fn one_block<T: Number>(
     desc: &DotDesc,
     sizes: Sizes,
@@ -47,7 +47,7 @@ unsafe fn one_block<T: Number>(
 ) -> Result<(), Error> {
     let (mb, nb) = ((sizes.m - i0).min(BLOCK_M), (sizes.n - j0).min(BLOCK_N));
     let scratch = Scratch::new::<T>(BLOCK_M * BLOCK_N + BLOCK_K * BLOCK_N + BLOCK_M * BLOCK_K)?;
-    // SAFETY: the buffer holds the three blocks one after the other; they are filled before they are read.
+    // SAFETY: the buffer contains the three blocks consecutively; they are filled before they are read.
     let (sums, right, left) = unsafe {
         let p = scratch.pointer::<T>();
         (0..BLOCK_M * BLOCK_N).for_each(|i| p.add(i).write(T::ZERO));
@@ -102,10 +102,10 @@ unsafe fn one_block<T: Number>(
     Ok(())
 }
 
-/// Converts `into.len()` elements of type `code`, `stride` elements apart.
+/// Loads and converts `into.len()` elements of type `code` that are `stride` elements apart.
 ///
 /// # Safety
-/// The elements must be readable, and `into` writable (its contents need not be initialised).
+/// The elements must be readable, and `into` must be writable (its contents need not be initialized).
 unsafe fn load_row<T: Number>(code: ElementCode, row: *const u8, stride: i64, into: &mut [T]) {
     let step = stride as isize * code.byte_size() as isize;
     for (i, to) in into.iter_mut().enumerate() {

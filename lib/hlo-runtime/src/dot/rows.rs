@@ -1,23 +1,26 @@
-//! Rows of a matrix times one or several vectors, in AVX-512 registers: each element is loaded once for all of them.
+//! Products of matrix rows and one or more vectors in AVX-512 registers. Each element is loaded once for all
+//! vectors.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
 use half::bf16;
 
-/// The most vectors of one pass.
+/// The maximum number of vectors of one pass.
 pub(super) const VECTORS: usize = 8;
 
-/// An element of the matrix, and the type of the sums.
+/// An element type of the matrix; `T` is the type of the sums.
 pub(super) trait Rows<T>: Copy {
-    /// `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` for `vectors` vectors, 1 to [`VECTORS`].
+    /// Adds to the sums: `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` for `vectors` vectors, 1 to
+    /// [`VECTORS`].
     ///
     /// # Safety
-    /// There must be [`have_avx512`]; `a` must be readable for `sums.len() / vectors` rows of `x.len() / vectors`.
+    /// [`have_avx512`] must return true. `a` must be readable for `sums.len() / vectors` rows of `x.len() /
+    /// vectors` elements.
     unsafe fn rows(vectors: usize, a: *const Self, stride: isize, x: &[T], sums: &mut [T]);
 }
 
-/// True if the processor has what [`Rows`] needs.
+/// Returns whether the processor has the features that [`Rows`] needs.
 pub(super) fn have_avx512() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx512f")
@@ -31,7 +34,7 @@ macro_rules! rows {
     ($name:ident, $entry:ty, $sum:ty, $vector:ty, $lanes:literal, $mask:ty, $zero:ident, $load:ident, $fused:ident, $total:ident,
      |$m:ident, $p:ident| $widen:expr) => {
         /// # Safety
-        /// As for [`Rows::rows`] of `V` vectors; `R` rows at a time.
+        /// As for [`Rows::rows`] with `V` vectors. The function computes `R` rows at a time.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
         unsafe fn $name<const V: usize, const R: usize>(
@@ -42,13 +45,14 @@ macro_rules! rows {
         ) {
             let (count, k) = (sums.len() / V, x.len() / V);
             for first in (0..count).step_by(R) {
-                // Rows beyond the last repeat it; their sums are not used.
+                // Rows after the last repeat the last row; their sums are not used.
                 let lines: [*const $entry; R] =
                     std::array::from_fn(|r| a.wrapping_offset((first + r).min(count - 1) as isize * stride));
                 let mut partial: [[$vector; V]; R] = [[$zero(); V]; R];
                 for at in (0..k).step_by($lanes) {
                     let $m = if k - at < $lanes { ((1u32 << (k - at)) - 1) as $mask } else { <$mask>::MAX };
-                    // SAFETY: the caller's promise; the mask leaves out what is behind the rows and vectors.
+                    // SAFETY: guaranteed by the caller; the mask excludes elements after the end of the rows
+                    // and vectors.
                     unsafe {
                         let mut factors = [$zero(); V];
                         for (v, factor) in factors.iter_mut().enumerate() {
@@ -73,7 +77,7 @@ macro_rules! rows {
 
         impl Rows<$sum> for $entry {
             unsafe fn rows(vectors: usize, a: *const Self, stride: isize, x: &[$sum], sums: &mut [$sum]) {
-                // As many rows as find registers. SAFETY: the caller's promise.
+                // As many rows as fit the registers. SAFETY: guaranteed by the caller.
                 #[cfg(target_arch = "x86_64")]
                 unsafe {
                     match vectors {

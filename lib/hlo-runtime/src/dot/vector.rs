@@ -1,4 +1,4 @@
-//! Products of a matrix and a vector or a few of them: one pass over the matrix at the speed of memory.
+//! Products of a matrix and one or a few vectors: one pass over the matrix at memory speed.
 
 use half::bf16;
 use hlo_runtime_core::{Context, DotDesc, ElementCode, Error, Number, Scratch, Shared};
@@ -6,32 +6,35 @@ use hlo_runtime_core::{Context, DotDesc, ElementCode, Error, Number, Scratch, Sh
 use super::Sizes;
 use super::rows::{self, Rows, have_avx512};
 
-/// The most vectors; more are a matrix.
+/// The maximum number of vectors; more vectors are treated as a matrix.
 const MOST_VECTORS: usize = 12;
-/// Vectors that one pass over columns serves.
+/// The number of vectors of one pass over columns.
 const VECTORS: usize = 4;
-/// Vectors that one pass over rows serves where there are no AVX-512 registers.
+/// The number of vectors of one pass over rows without AVX-512.
 const PAIR: usize = 2;
-/// Bytes of rows that stay in the cache while pass after pass serves all vectors.
+/// The number of bytes of rows that stay in the cache while several passes process all vectors.
 const NEAR: usize = 1 << 16;
-/// Elements of a row (or of a column) for each of several vectors from which one pass for all of them is worth it.
+/// The minimum length of a row (or column), per vector, for which a product with several vectors uses these
+/// passes.
 const SHORT: usize = 64;
-/// Elements of a row up to which a vector is multiplied as several are.
+/// Below this row length, a product with one vector uses the algorithm for several vectors.
 const SHORT_ROW: usize = 1024;
-/// Rows whose partial sums are in registers at the same time.
+/// The number of rows whose partial sums are in registers at the same time.
 const ROWS: usize = 4;
-/// Outputs of one vector in one task when the matrix's rows are contiguous: from and to.
+/// The minimum and maximum number of outputs per vector in one task, if the rows of the matrix are
+/// contiguous.
 const ROW_TASK: [usize; 2] = [64, 512];
-/// Tasks that rows are shared out to if they are enough.
+/// The number of tasks among which rows are divided, if there are enough rows.
 const ROW_TASKS: usize = 16;
-/// Outputs of one vector in one task when the matrix's columns are contiguous.
+/// The number of outputs per vector in one task, if the columns of the matrix are contiguous.
 const COLUMN_TASK: usize = 512;
-/// Lines of columns that are multiplied by all vectors before the next ones, so that they stay in the cache.
+/// The number of lines of columns that are multiplied by all vectors before the next lines, so that they stay
+/// in the cache.
 const LINES: usize = 64;
-/// Elements of the matrix below which a product of a batch shares a task with others.
+/// The number of matrix elements below which several products of a batch share a task.
 const TASK: usize = 1 << 16;
 
-/// An element of the matrix, widened to the type of the sums.
+/// An element of the matrix that can be widened to the type of the sums.
 trait Entry<T>: Rows<T> {
     fn widen(self) -> T;
 }
@@ -57,7 +60,7 @@ impl Entry<f32> for bf16 {
     }
 }
 
-/// The arithmetic of sums.
+/// The arithmetic of the sums.
 trait Real: Number {
     const CODE: ElementCode;
     fn fused(self, a: Self, b: Self) -> Self;
@@ -78,11 +81,11 @@ macro_rules! impl_real {
 impl_real!(f32, F32);
 impl_real!(f64, F64);
 
-/// Computes the product if one operand is a vector, or a few vectors, and the matrix is contiguous one way; `None`
-/// otherwise.
+/// Computes the product if one operand is one or a few vectors and the rows or columns of the matrix are
+/// contiguous. Otherwise returns `None`.
 ///
 /// # Safety
-/// As for [`super::hlo_rt_dot`], with `types` the types of lhs, rhs and out.
+/// As for [`super::hlo_rt_dot`]. `types` must be the types of lhs, rhs and out.
 pub(super) unsafe fn dot(
     ctx: &Context,
     desc: &DotDesc,
@@ -102,7 +105,7 @@ pub(super) unsafe fn dot(
         return None;
     }
     if sizes.n > 1 {
-        // The kernels for matrices read columns of f32 where they lie, too.
+        // The kernels for matrices also read columns of f32 without packing.
         let is_covered = !by_rows && types[0] == ElementCode::F32;
         let along = if by_rows { sizes.k } else { sizes.m };
         if is_covered || sizes.n > MOST_VECTORS || along < SHORT * sizes.n {
@@ -125,7 +128,7 @@ pub(super) unsafe fn dot(
     }
 }
 
-/// A batch of `m` by `k` matrices times `n` vectors of `k`.
+/// A product of a batch of `m` by `k` matrices and `n` vectors of length `k`.
 struct Product<'a> {
     desc: &'a DotDesc,
     sizes: Sizes,
@@ -137,7 +140,7 @@ struct Product<'a> {
 
 impl Product<'_> {
     /// # Safety
-    /// As for [`dot`]; the matrix has elements of type `E`, the vectors of type `vector`.
+    /// As for [`dot`]. The matrix must have elements of type `E`, and the vectors elements of type `vector`.
     unsafe fn run<E: Entry<T>, T: Real>(&self, ctx: &Context, vector: ElementCode) -> Result<(), Error> {
         let Sizes { batch, m, n, k } = self.sizes;
         let rows = match self.desc.lhs_k_stride {
@@ -157,7 +160,7 @@ impl Product<'_> {
         let this = unsafe { Shared::new(self) };
         ctx.try_for_each(total.div_ceil(grain), |task| {
             let this = this.get();
-            // The vectors, widened and contiguous.
+            // The vectors, widened and contiguous, followed by the sums.
             let scratch = Scratch::new::<T>(room + block * n)?;
             let mut x = scratch.pointer::<T>().cast_const();
             let sums = scratch.pointer::<T>().wrapping_add(room);
@@ -165,7 +168,8 @@ impl Product<'_> {
             for part in task * grain..total.min((task + 1) * grain) {
                 let (b, first) = (part / blocks, part % blocks * block);
                 let count = block.min(m - first);
-                // SAFETY: the part is inside the product, and the scratch buffer holds the vectors and the sums.
+                // SAFETY: the part is inside the product, and the scratch buffer has room for the vectors and
+                // the sums.
                 unsafe {
                     if in_place {
                         x = this
@@ -186,10 +190,10 @@ impl Product<'_> {
         })
     }
 
-    /// The sums of one block of rows, those of each vector side by side.
+    /// Computes the sums of one block of rows. The sums of each vector are contiguous.
     ///
     /// # Safety
-    /// As for [`dot`]; the block must lie inside the product.
+    /// As for [`dot`]; the block must be inside the product.
     unsafe fn block<E: Entry<T>, T: Real>(&self, [b, first]: [usize; 2], x: &[T], sums: &mut [T]) {
         let (n, k) = (self.sizes.n, self.sizes.k);
         let count = sums.len() / n;
@@ -206,7 +210,7 @@ impl Product<'_> {
         };
         for first in (0..k).step_by(step.max(1)) {
             let span = [first, k.min(first + step)];
-            // Passes of nearly the same number of vectors.
+            // All passes have nearly the same number of vectors.
             let passes = n.div_ceil(most);
             for pass in 0..passes {
                 let (v, end) = (pass * n / passes, (pass + 1) * n / passes);
@@ -215,9 +219,10 @@ impl Product<'_> {
                 // SAFETY: the caller's promise.
                 unsafe {
                     match (by_rows, vectors) {
-                        // What is left of a row after whole groups of lanes, and the sum of these, count.
+                        // For short rows, the rest of a row after whole groups of lanes and the final
+                        // addition of the lanes are significant.
                         (true, 1) if avx512 && k < SHORT_ROW => E::rows(1, a, row, x, sums),
-                        // So many lanes as the partial sums of all rows and vectors find registers.
+                        // As many lanes as the registers allow for the partial sums of all rows and vectors.
                         (true, 1) => rows::<E, T, 1, 32>(a, row, x, span, sums),
                         (true, vectors) if avx512 => E::rows(vectors, a, row, x, sums),
                         (true, _) if size_of::<T>() > 4 => rows::<E, T, PAIR, 4>(a, row, x, span, sums),
@@ -284,7 +289,7 @@ impl Product<'_> {
     }
 }
 
-/// Compiles a loop for the widest vectors of this processor.
+/// Defines a function that runs a loop compiled for the widest vectors of this processor.
 macro_rules! wide {
     ($(#[$doc:meta])* $name:ident => $inner:ident) => {
         $(#[$doc])*
@@ -323,11 +328,11 @@ macro_rules! wide {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("fma")
                 {
-                    // SAFETY: the features are there; the rest is the caller's promise.
+                    // SAFETY: the processor has the features; the caller guarantees the rest.
                     return unsafe { avx512::<E, T, V, L>(a, stride, x, span, sums) };
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the features are there; the rest is the caller's promise.
+                    // SAFETY: the processor has the features; the caller guarantees the rest.
                     return unsafe { avx2::<E, T, V, L>(a, stride, x, span, sums) };
                 }
             }
@@ -338,18 +343,20 @@ macro_rules! wide {
 }
 
 wide! {
-    /// `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` over the span of `k`, in `L` partial sums, for `V` vectors.
+    /// Adds to the sums: `sums[v][i] += Σ_k a[i * stride + k] · x[v][k]` over the span of `k`, in `L` partial
+    /// sums, for `V` vectors.
     ///
     /// # Safety
-    /// `a` must be readable for `sums.len() / V` rows of `x.len() / V`.
+    /// `a` must be readable for `sums.len() / V` rows of `x.len() / V` elements.
     rows => rows_loops
 }
 
 wide! {
-    /// `sums[v][i] += Σ_k a[k * stride + i] · x[v][k]` over the span of `k`, for `V` vectors.
+    /// Adds to the sums: `sums[v][i] += Σ_k a[k * stride + i] · x[v][k]` over the span of `k`, for `V`
+    /// vectors.
     ///
     /// # Safety
-    /// `a` must be readable for `x.len() / V` lines of `sums.len() / V`.
+    /// `a` must be readable for `x.len() / V` lines of `sums.len() / V` elements.
     columns => columns_loops
 }
 
@@ -372,11 +379,11 @@ unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, cons
     let whole = span[0] + (span[1] - span[0]) / L * L;
     for first in (0..count).step_by(ROWS) {
         let mut partial = [[[T::ZERO; L]; V]; ROWS];
-        // Rows beyond the last repeat it; their sums are not used.
+        // Rows after the last repeat the last row; their sums are not used.
         let lines: [*const E; ROWS] =
             std::array::from_fn(|r| a.wrapping_offset((first + r).min(count - 1) as isize * stride));
         for at in (span[0]..whole).step_by(L) {
-            // SAFETY: the caller's promise; whole groups of lanes are read at once.
+            // SAFETY: guaranteed by the caller; only whole groups of lanes are read.
             unsafe {
                 let factors: [[T; L]; V] =
                     std::array::from_fn(|v| x.as_ptr().add(v * k + at).cast::<[T; L]>().read());
@@ -405,7 +412,7 @@ unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, cons
     }
 }
 
-/// The sum of partial sums, pair by pair.
+/// Returns the sum of partial sums, added in pairs.
 #[inline(always)]
 fn total<T: Real, const L: usize>(partial: &mut [T; L]) -> T {
     let mut width = L / 2;

@@ -1,7 +1,7 @@
-//! Fourier transforms of the innermost dimensions of row-major arrays, by the plans of lines of `hlo-fft`.
+//! Fourier transforms of the innermost dimensions of row-major arrays, with the plans of `hlo-fft`.
 //!
-//! Every line is transformed by itself, by one thread, so that the bits don't depend on how lines are split
-//! among threads. Plans are kept in the context.
+//! One thread transforms each line separately, or each fixed pair of lines, so that the bits do not depend on
+//! how lines are divided among threads. The context keeps the plans.
 
 mod pairs;
 
@@ -15,7 +15,7 @@ use num_complex::Complex;
 use pairs::Pairs;
 use smallvec::SmallVec;
 
-/// The direction of a transform.
+/// Returns the direction of a transform.
 fn direction(kind: FftKind) -> FftDirection {
     match kind {
         FftKind::Forward | FftKind::ForwardReal => FftDirection::Forward,
@@ -26,8 +26,8 @@ fn direction(kind: FftKind) -> FftDirection {
 /// Transforms `from` into `to`; see [`FftDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
-/// in full, both aligned for their elements, and they must not overlap.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. `from` must be fully readable and `to`
+/// fully writable. Both must be aligned for their elements, and they must not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_fft(
     ctx: *const Context,
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn hlo_rt_fft(
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
     ctx.guard("fft", || {
         let transform = Transform::new(desc)?;
-        // SAFETY: the caller's promise, for either precision.
+        // SAFETY: guaranteed by the caller for either precision.
         unsafe {
             match ElementCode::from_code(desc.element)? {
                 ElementCode::C64 => transform.run::<f32>(ctx, from, to),
@@ -50,17 +50,18 @@ pub unsafe extern "C" fn hlo_rt_fft(
     })
 }
 
-/// A validated transform.
+/// A validated transform descriptor.
 struct Transform {
     kind: FftKind,
     batch: usize,
-    /// The lengths on the side of time, the innermost last.
+    /// The lengths in the time domain, the innermost last.
     lengths: SmallVec<[usize; MAX_FFT_RANK]>,
 }
 
-/// Elements that a task should have at least.
+/// The minimum number of elements of a task.
 const TASK: usize = 1 << 13;
-/// Lines that are not contiguous are transformed so many at a time: together they fill cache lines.
+/// The number of lines that are transformed together if they are not contiguous. Together they fill cache
+/// lines.
 const COLUMNS: usize = 16;
 
 impl Transform {
@@ -79,17 +80,17 @@ impl Transform {
         }
     }
 
-    /// The length of the innermost lines on the side of time.
+    /// Returns the length of the innermost lines in the time domain.
     fn length(&self) -> usize {
         self.lengths.last().copied().unwrap_or(1)
     }
 
-    /// The number of innermost lines.
+    /// Returns the number of innermost lines.
     fn lines(&self) -> usize {
         self.lengths.iter().rev().skip(1).product::<usize>() * self.batch
     }
 
-    /// The number of complex numbers of an innermost line.
+    /// Returns the number of complex numbers in an innermost line.
     fn width(&self) -> usize {
         if self.kind.is_real() { self.length() / 2 + 1 } else { self.length() }
     }
@@ -102,7 +103,7 @@ impl Transform {
         }
         let complexes = self.lines() * self.width();
         let n = self.length();
-        // SAFETY: the caller's promise; sizes are those of the descriptor.
+        // SAFETY: guaranteed by the caller; sizes are those of the descriptor.
         unsafe {
             match self.kind {
                 FftKind::Forward | FftKind::Inverse => {
@@ -122,7 +123,8 @@ impl Transform {
                     if self.lengths.len() == 1 {
                         return self.lines_to_real::<T>(ctx, from, to.cast());
                     }
-                    // The other dimensions come first, and the operand is not to be written.
+                    // The other dimensions are transformed first, in a copy because the operand must not be
+                    // written.
                     let copy = Scratch::new::<Complex<T>>(complexes)?;
                     let spectrum = copy.pointer::<Complex<T>>();
                     std::ptr::copy_nonoverlapping(from, spectrum, complexes);
@@ -133,7 +135,7 @@ impl Transform {
         }
     }
 
-    /// The factor of the inverse transform of a line.
+    /// Returns the factor of the inverse transform of a line, or `None` for a forward transform.
     fn scale<T: FftNum>(&self, length: usize) -> Option<T> {
         match direction(self.kind) {
             FftDirection::Forward => None,
@@ -141,19 +143,19 @@ impl Transform {
         }
     }
 
-    /// Calls `body` for ranges of the innermost lines.
+    /// Calls `body` for ranges of the innermost lines, in parallel.
     fn for_lines(
         &self,
         ctx: &Context,
         body: impl Fn(std::ops::Range<usize>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        // Even, so that pairs are the same however many threads there are.
+        // The grain is even, so that the pairs do not depend on the number of threads.
         let (lines, grain) = (self.lines(), (TASK / self.length()).max(1).next_multiple_of(2));
         ctx.try_for_each(lines.div_ceil(grain), |task| body(task * grain..lines.min((task + 1) * grain)))
     }
 
     /// # Safety
-    /// `values` must hold all complex numbers and be nobody else's.
+    /// `values` must point to all complex numbers, and no other code may access them.
     unsafe fn lines_in_place<T: FftNum>(
         &self,
         ctx: &Context,
@@ -176,7 +178,8 @@ impl Transform {
         })
     }
 
-    /// The plan by which lines of odd length go in pairs, where there are some; those of even length go by themselves.
+    /// Returns the plan for transforming lines of odd length in pairs, if there are at least two. Lines of
+    /// even length are transformed one by one.
     fn in_pairs<T: Precision>(&self, ctx: &Context) -> Option<Arc<dyn Fft<T>>> {
         let n = self.length();
         let has_pairs = !n.is_multiple_of(2) && self.lines() > 1;
@@ -184,7 +187,7 @@ impl Transform {
     }
 
     /// # Safety
-    /// `from` must hold all reals and `to` all complex numbers.
+    /// `from` must point to all real numbers and `to` to all complex numbers.
     unsafe fn real_lines<T: Precision>(
         &self,
         ctx: &Context,
@@ -194,7 +197,7 @@ impl Transform {
         let (n, width) = (self.length(), self.width());
         let plan = T::forward_real(&ctx.kept::<FftPlans>(), n);
         let in_pairs = self.in_pairs::<T>(ctx);
-        // SAFETY: the operand is read only; the ranges of lines are disjoint.
+        // SAFETY: the operand is only read; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (Filled::new(n, T::zero())?, zeros::<T>(plan.get_scratch_len())?);
@@ -228,7 +231,7 @@ impl Transform {
     }
 
     /// # Safety
-    /// `from` must hold all complex numbers and `to` all reals.
+    /// `from` must point to all complex numbers and `to` to all real numbers.
     unsafe fn lines_to_real<T: Precision>(
         &self,
         ctx: &Context,
@@ -239,7 +242,7 @@ impl Transform {
         let plan = T::inverse_real(&ctx.kept::<FftPlans>(), n);
         let in_pairs = self.in_pairs::<T>(ctx);
         let scale = self.scale::<T>(n).unwrap_or_else(T::one);
-        // SAFETY: the operand is read only; the ranges of lines are disjoint.
+        // SAFETY: the operand is only read; the ranges of lines are disjoint.
         let (from, to) = unsafe { (Shared::new(from), Shared::new(to)) };
         self.for_lines(ctx, |lines| {
             let (mut line, mut scratch) = (zeros::<T>(width)?, zeros::<T>(plan.get_scratch_len())?);
@@ -277,10 +280,10 @@ impl Transform {
         })
     }
 
-    /// Transforms every dimension but the innermost one, in place.
+    /// Transforms every dimension except the innermost, in place.
     ///
     /// # Safety
-    /// `values` must hold all complex numbers and be nobody else's.
+    /// `values` must point to all complex numbers, and no other code may access them.
     unsafe fn other_dimensions<T: Precision>(
         &self,
         ctx: &Context,
@@ -297,10 +300,10 @@ impl Transform {
         Ok(())
     }
 
-    /// Transforms the middle of `[blocks, n, stride]` complex numbers.
+    /// Transforms the middle dimension of `[blocks, n, stride]` complex numbers.
     ///
     /// # Safety
-    /// `values` must hold them and be nobody else's.
+    /// `values` must point to these numbers, and no other code may access them.
     unsafe fn columns<T: FftNum>(
         &self,
         ctx: &Context,
@@ -308,7 +311,7 @@ impl Transform {
         values: *mut Complex<T>,
         [blocks, n, stride]: [usize; 3],
     ) -> Result<(), Error> {
-        // SAFETY: each task has columns of its own.
+        // SAFETY: each task has its own columns.
         let values = unsafe { Shared::new(values) };
         let groups = stride.div_ceil(COLUMNS);
         ctx.try_for_each(blocks * groups, |task| {
@@ -319,7 +322,7 @@ impl Transform {
             let start = values.get().wrapping_add(block * n * stride + first);
             for i in 0..n {
                 for c in 0..columns {
-                    // SAFETY: within the block, by the sizes.
+                    // SAFETY: the sizes ensure that the element is within the block.
                     lines[c * n + i] = unsafe { start.add(i * stride + c).read() };
                 }
             }
@@ -339,24 +342,24 @@ impl Transform {
 }
 
 fn is_finite<T: FftNum>(x: T) -> bool {
-    // NaN otherwise.
+    // The product is NaN if `x` is not finite.
     x * T::zero() == T::zero()
 }
 
-/// True if all that counts of the first half of a spectrum of `n` reals is finite: it is real at 0 and, for even lengths, in
-/// the middle; what else may stand there does not count.
+/// Returns whether all used numbers of the first half of a spectrum of `n` real numbers are finite. The
+/// imaginary part at 0 is ignored, and for even lengths also the one in the middle.
 fn is_spectrum<T: FftNum>(line: &[Complex<T>], n: usize) -> bool {
     let is_real = |k: usize| k == 0 || (n.is_multiple_of(2) && k == n / 2);
     line.iter().enumerate().all(|(k, z)| is_finite(z.re) && (is_real(k) || is_finite(z.im)))
 }
 
-/// NaN in both parts: what a line with an infinity or a NaN is transformed to, whatever the algorithm.
+/// Returns NaN in both parts: every element of the transform of a line that contains an infinity or a NaN.
 fn not_a_number<T: FftNum>() -> Complex<T> {
     let nan = T::zero() / T::zero();
     Complex::new(nan, nan)
 }
 
-/// For each line of `n` elements whether it is not finite throughout.
+/// Returns for each line of `n` elements whether it contains an infinity or a NaN.
 fn lines_with_infinities<T: FftNum>(values: &[Complex<T>], n: usize) -> Result<Filled<bool>, Error> {
     let finite = |line: &[Complex<T>]| line.iter().all(|z| is_finite(z.re) && is_finite(z.im));
     let mut lines = Filled::new(values.len() / n, false)?;
@@ -375,7 +378,7 @@ fn multiply<T: FftNum>(values: &mut [Complex<T>], scale: Option<T>) {
     }
 }
 
-/// Complex zeros in working memory.
+/// Returns complex zeros in working memory.
 fn zeros<T: FftNum>(len: usize) -> Result<Filled<Complex<T>>, Error> {
     Filled::new(len, Complex::new(T::zero(), T::zero()))
 }

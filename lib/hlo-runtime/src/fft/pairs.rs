@@ -1,7 +1,8 @@
-//! Real lines of odd length, two at a time: as the real and the imaginary parts of one complex line. Transforms of real
-//! lines by themselves take half the work of complex ones for even lengths only.
+//! Transforms of two real lines of odd length at a time, as the real and imaginary parts of one complex line.
+//! A transform of a single real line takes half the work of a complex one only for even lengths.
 //!
-//! Each line is divided by a power of two to numbers around 1 before, so that the rounding errors of neither drown the other.
+//! Each line is first divided by a power of two so that its largest number is near 1. Then the rounding
+//! errors of one line do not affect the other.
 
 use hlo_fft::{Fft, FftNum, Precision};
 use hlo_runtime_core::{Error, Filled};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use super::zeros;
 
-/// What transforms pairs of lines of `n` reals.
+/// Plans and buffers for pairs of lines of `n` real numbers.
 pub(super) struct Pairs<T: FftNum> {
     plan: Arc<dyn Fft<T>>,
     line: Filled<Complex<T>>,
@@ -18,16 +19,17 @@ pub(super) struct Pairs<T: FftNum> {
 }
 
 impl<T: Precision> Pairs<T> {
-    /// By the plan of complex lines of that length, of the transform's direction.
+    /// Creates the buffers for `plan`, the plan of complex lines of this length in the direction of the
+    /// transform.
     pub(super) fn new(plan: &Arc<dyn Fft<T>>) -> Result<Self, Error> {
         let scratch = zeros::<T>(plan.get_inplace_scratch_len())?;
         Ok(Self { plan: plan.clone(), line: zeros::<T>(plan.len())?, scratch })
     }
 
-    /// The first halves of the spectra of two lines.
+    /// Computes the first halves of the spectra of two lines.
     pub(super) fn forward(&mut self, from: [&[T]; 2], to: [&mut [Complex<T>]; 2]) {
         let scales = from.map(scale);
-        // Exact, of powers of two.
+        // The quotients are exact, because the scales are powers of two.
         let [a, b] = scales.map(|scale| T::one() / scale);
         for (z, (&x, &y)) in self.line.iter_mut().zip(from[0].iter().zip(from[1])) {
             *z = Complex::new(x * a, y * b);
@@ -48,8 +50,8 @@ impl<T: Precision> Pairs<T> {
         }
     }
 
-    /// Two lines from the first halves of their spectra, times `factor`. What the spectra have for imaginary parts at 0 does not
-    /// count.
+    /// Computes two lines from the first halves of their spectra, and multiplies them by `factor`. The
+    /// imaginary parts of the spectra at 0 are ignored.
     pub(super) fn inverse(&mut self, from: [&[Complex<T>]; 2], to: [&mut [T]; 2], factor: T) {
         let scales = from.map(|line| scale(parts(line)));
         let [a, b] = scales.map(|scale| T::one() / scale);
@@ -61,7 +63,7 @@ impl<T: Precision> Pairs<T> {
                 *middle = Complex::new(x.re, y.re);
                 continue;
             }
-            // x + i·y, and behind the middle x̄ + i·ȳ.
+            // x + i·y, and in the second half x̄ + i·ȳ.
             below[k - 1] = Complex::new(x.re - y.im, x.im + y.re);
             above[below.len() - k] = Complex::new(x.re + y.im, y.re - x.im);
         }
@@ -74,15 +76,15 @@ impl<T: Precision> Pairs<T> {
     }
 }
 
-/// Complex numbers as their real and imaginary parts, in turns.
+/// Returns complex numbers as alternating real and imaginary parts.
 fn parts<T: FftNum>(line: &[Complex<T>]) -> &[T] {
     // SAFETY: a complex number is `repr(C)` with its two parts and nothing else.
     unsafe { std::slice::from_raw_parts(line.as_ptr().cast(), 2 * line.len()) }
 }
 
-/// The power of two that the largest of some numbers is near.
+/// Returns a power of two near the largest absolute value of `numbers`.
 fn scale<T: Precision>(numbers: &[T]) -> T {
-    // Many at a time, for vectors.
+    // Many lanes, so that the loop uses vectors.
     const LANES: usize = 16;
     let larger = |most: T, x: T| if x.abs() > most { x.abs() } else { most };
     let mut most = [T::zero(); LANES];
@@ -100,7 +102,8 @@ mod tests {
     use super::*;
     use hlo_fft::{FftDirection, FftPlans};
 
-    /// The spectra of lines of very different numbers are as exact as of each alone, and lead back to them.
+    /// The spectra of two lines of very different magnitudes are as exact as those of each line alone, and
+    /// the inverse transform restores the lines.
     #[test]
     fn pairs_are_two_lines() {
         let plans = FftPlans::default();

@@ -224,7 +224,7 @@ pub(crate) struct F32;
 /// Words of two i16, which are summed in i32, wrapping.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs;
-/// One i32 to a word, wrapping.
+/// Words of one i32, wrapping.
 #[derive(Clone, Copy)]
 pub(crate) struct I32;
 

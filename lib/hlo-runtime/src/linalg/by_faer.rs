@@ -1,8 +1,9 @@
-//! Calls of faer.
+//! Calls into faer.
 
-/// What `compute` gives, which calls faer. Its kernels leave the upper halves of vector registers in use, and whatever the thread does
-/// next with instructions of 128 bits, in this library or in that of the caller, would take two to three times as long (Intel's
-/// optimization manual, "Mixing AVX code with SSE code").
+/// Calls `compute`, which uses faer, and returns its result. faer's kernels leave the upper halves of vector
+/// registers in use. Without clearing them, the thread's next 128-bit instructions, in this library or in the
+/// caller, would take two to three times as long (Intel's optimization manual, "Mixing AVX code with SSE
+/// code").
 pub fn by_faer<R>(compute: impl FnOnce() -> R) -> R {
     let result = compute();
     clear_upper_halves();

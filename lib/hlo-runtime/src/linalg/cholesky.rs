@@ -10,12 +10,12 @@ use super::small::{SMALL, cholesky};
 use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 use std::mem::MaybeUninit;
 
-/// Factors matrices; the other triangle of a factor is 0, and one of a matrix that is not positive definite is
-/// NaN. Returns 0, or 1 with a message in the context.
+/// Factors matrices. The other triangle of a factor is 0. The factor of a matrix that is not positive
+/// definite is NaN. Returns 0, or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `to` writable
-/// in full, and they must not overlap.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. `from` must be fully readable, `to`
+/// must be fully writable, and they must not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_cholesky(
     ctx: *const Context,
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn hlo_rt_cholesky(
     })
 }
 
-/// Small matrices that are factored by one task.
+/// The number of small matrices that one task factors.
 const TOGETHER: usize = 64;
 
 struct Cholesky<'a> {
@@ -46,7 +46,7 @@ struct Cholesky<'a> {
 impl Generic for Cholesky<'_> {
     fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error> {
         let n = self.n;
-        // The lower factor of the conjugate is the transpose of the upper one of the matrix.
+        // The lower factor of the conjugate matrix is the transpose of the upper factor of the matrix.
         let strides = Strides::row_major(n);
         let strides = if self.lower { strides } else { strides.transposed() };
         if n <= SMALL {
@@ -59,7 +59,7 @@ impl Generic for Cholesky<'_> {
         }
         self.ctx.try_for_each(self.batch, |b| {
             let at = b * n * n * code.byte_size();
-            // SAFETY: the promise made to `hlo_rt_cholesky`; matrices are disjoint.
+            // SAFETY: guaranteed by the caller of `hlo_rt_cholesky`; matrices are disjoint.
             let mut a =
                 unsafe { Matrix::<T>::read(n, n, code, self.from.get().add(at), strides, |i, j| i >= j)? };
             match factor(a.as_mut())? {
@@ -76,7 +76,7 @@ impl Generic for Cholesky<'_> {
     }
 }
 
-/// A small matrix, by the processor's stack.
+/// Factors a small matrix in stack memory.
 fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: Strides) {
     let n = work.n;
     let at = b * n * n * code.byte_size();
@@ -84,7 +84,7 @@ fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: S
     let place = |i: usize, j: usize| at + (i * strides.row + j * strides.column) * code.byte_size();
     for j in 0..n {
         for i in j..n {
-            // SAFETY: the promise made to `hlo_rt_cholesky`.
+            // SAFETY: guaranteed by the caller of `hlo_rt_cholesky`.
             values[i + j * n] = unsafe { T::load(code, work.from.get().add(place(i, j))) };
         }
     }
@@ -94,30 +94,31 @@ fn small<T: Scalar>(work: &Cholesky<'_>, b: usize, code: ElementCode, strides: S
     }
     for j in 0..n {
         for i in 0..n {
-            // SAFETY: as above; matrices are disjoint. What is right of the diagonal was never read.
+            // SAFETY: as above; matrices are disjoint. The elements above the diagonal are still zero,
+            // because they were never read.
             unsafe { values[i + j * n].store(code, work.to.get().add(place(i, j))) };
         }
     }
 }
 
-/// The lower factor in place of the lower triangle, or the number of the first pivot that is not positive. What
-/// is in the upper triangle does not count, and is lost.
+/// Replaces the lower triangle of `a` by its lower factor. Returns the index of the first pivot that is not
+/// positive, if there is one. The contents of the upper triangle are ignored and overwritten.
 ///
 /// # Errors
-/// There is no working memory.
+/// Returns an error if there is not enough working memory.
 pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
     let n = a.nrows();
     if n == 0 {
         return Ok(None);
     }
-    // The imaginary part of the diagonal does not count.
+    // The imaginary parts of the diagonal are ignored.
     for i in 0..n {
         a[(i, i)] = T::real(a[(i, i)].re());
     }
     let stack = cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
     let bytes = stack.unaligned_bytes_required();
     let memory = Scratch::new::<u8>(bytes)?;
-    // SAFETY: the buffer has as many bytes, whatever they are.
+    // SAFETY: the buffer has `bytes` bytes, which may be uninitialized.
     let memory = unsafe { std::slice::from_raw_parts_mut(memory.pointer::<MaybeUninit<u8>>(), bytes) };
     let stack = MemStack::new(memory);
     let done =
@@ -125,7 +126,7 @@ pub fn factor<T: Scalar>(mut a: MatMut<'_, T>) -> Result<Option<usize>, Error> {
     if let Err(LltError::NonPositivePivot { index }) = done {
         return Ok(Some(index));
     }
-    // A NaN compares as neither.
+    // A NaN is not positive either.
     let positive = |i: usize| a[(i, i)].re() > <T::Part as Number>::ZERO;
     Ok((0..n).find(|&i| !positive(i)))
 }

@@ -1,4 +1,4 @@
-//! Matrices in working memory, and the numbers that they consist of.
+//! Matrices in working memory, and their scalar types.
 
 use hlo_runtime_core::{ElementCode, Error, Filled, Number};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -8,7 +8,7 @@ use faer::{MatMut, MatRef};
 use num_complex::Complex;
 use num_traits::Float;
 
-/// A real or complex number of either precision.
+/// A real or complex number in single or double precision.
 pub trait Scalar:
     Number
     + ComplexField<Real = Self::Part>
@@ -19,52 +19,53 @@ pub trait Scalar:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The type of its real and imaginary part.
+    /// The type of the real and imaginary parts.
     type Part: Scalar<Part = Self::Part> + RealField + Float;
 
-    /// The complex type of that precision.
+    /// The complex type of the same precision.
     type Wide: Scalar<Part = Self::Part, Wide = Self::Wide>;
 
-    /// Whether it has an imaginary part.
+    /// Whether the type is complex.
     const COMPLEX: bool;
     /// The element type.
     const CODE: ElementCode;
 
-    /// The number with these parts; a real one leaves the second aside.
+    /// Returns the number with these parts. A real type ignores the second part.
     fn new(re: Self::Part, im: Self::Part) -> Self;
 
-    /// The real part.
+    /// Returns the real part.
     fn re(self) -> Self::Part;
 
-    /// The imaginary part.
+    /// Returns the imaginary part.
     fn im(self) -> Self::Part;
 
-    /// A real number.
+    /// Returns `re` as a number of this type.
     fn real(re: Self::Part) -> Self {
         Self::new(re, <Self::Part as Number>::ZERO)
     }
 
-    /// The conjugate.
+    /// Returns the conjugate.
     fn conj(self) -> Self {
         Self::new(self.re(), -self.im())
     }
 
-    /// The absolute value.
+    /// Returns the absolute value.
     fn modulus(self) -> Self::Part {
         Float::hypot(self.re(), self.im())
     }
 
-    /// The sum of the absolute values of both parts: what LAPACK compares pivots by.
+    /// Returns the sum of the absolute values of both parts, which LAPACK uses to compare pivots.
     fn size(self) -> Self::Part {
         Float::abs(self.re()) + Float::abs(self.im())
     }
 
-    /// Whether both parts are numbers, and finite.
+    /// Returns whether both parts are finite numbers.
     fn is_number(self) -> bool {
         Float::is_finite(self.re()) && Float::is_finite(self.im())
     }
 
-    /// A factor of absolute value 1 that makes it a positive real.
+    /// Returns a factor of absolute value 1 whose product with the number is real and positive, or 1 if the
+    /// number is zero.
     fn unphase(self) -> Self {
         let modulus = self.modulus();
         if modulus > <Self::Part as Number>::ZERO {
@@ -113,39 +114,39 @@ macro_rules! impl_scalar {
 impl_scalar!(f32, F32, C64);
 impl_scalar!(f64, F64, C128);
 
-/// A matrix in working memory, column by column.
+/// A column-major matrix in working memory.
 pub struct Matrix<T: Copy> {
     values: Filled<T>,
     rows: usize,
     columns: usize,
 }
 
-/// Where a matrix's elements lie: from one row to the next and from one column to the next, in elements.
+/// The distances between adjacent rows and between adjacent columns of a matrix, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strides {
-    /// From one row to the next.
+    /// Distance from one row to the next, in elements.
     pub row: usize,
-    /// From one column to the next.
+    /// Distance from one column to the next, in elements.
     pub column: usize,
 }
 
 impl Strides {
-    /// Row by row.
+    /// Returns the strides of a row-major matrix.
     pub fn row_major(columns: usize) -> Self {
         Strides { row: columns, column: 1 }
     }
 
-    /// Those of the transposed matrix.
+    /// Returns the strides of the transposed matrix.
     pub fn transposed(self) -> Self {
         Strides { row: self.column, column: self.row }
     }
 }
 
-/// The rows and columns of a block that is copied at once: as many as lines of the cache stay in it.
+/// The number of rows and columns of a block that is copied at once. As many cache lines stay in the cache.
 const BLOCK: usize = 16;
 
-/// Calls `copy(row, column, length)` for pieces of columns that cover a matrix: whole columns where these lie together,
-/// else in an order that uses each line of the cache whole before it is lost.
+/// Calls `copy(row, column, length)` for pieces of columns that cover a matrix. The pieces are whole columns
+/// if columns are contiguous. Otherwise their order uses each cache line completely before it is evicted.
 fn for_blocks(rows: usize, columns: usize, strides: Strides, mut copy: impl FnMut(usize, usize, usize)) {
     if strides.row <= strides.column {
         (0..columns).for_each(|j| copy(0, j, rows));
@@ -158,10 +159,10 @@ fn for_blocks(rows: usize, columns: usize, strides: Strides, mut copy: impl FnMu
     }
 }
 
-/// Copies `len` elements that lie so many elements apart.
+/// Copies `len` elements with the given steps, in elements.
 ///
 /// # Safety
-/// They must be readable and writable there (in any alignment), and must not overlap.
+/// The elements must be readable and writable (with any alignment) and must not overlap.
 unsafe fn copy<T: Copy>(from: *const T, from_step: usize, to: *mut T, to_step: usize, len: usize) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -176,23 +177,23 @@ unsafe fn copy<T: Copy>(from: *const T, from_step: usize, to: *mut T, to_step: u
 }
 
 impl<T: Scalar> Matrix<T> {
-    /// Zeros.
+    /// Returns a matrix of zeros.
     ///
     /// # Errors
-    /// The matrix does not fit the address space, or there is no memory for it.
+    /// Returns an error if the matrix does not fit the address space, or if there is not enough memory.
     pub fn zeros(rows: usize, columns: usize) -> Result<Self, Error> {
         let len = rows.checked_mul(columns);
         let len = len.ok_or_else(|| Error("a matrix does not fit the address space".into()))?;
         Ok(Matrix { values: Filled::new(len, T::ZERO)?, rows, columns })
     }
 
-    /// Reads the elements for which `wanted(row, column)` holds; the others are 0.
+    /// Reads the elements for which `wanted(row, column)` is true. The other elements are 0.
     ///
     /// # Errors
     /// As [`Matrix::zeros`].
     ///
     /// # Safety
-    /// `from` must be readable at those elements, which are of type `code`.
+    /// `from` must be readable at those elements, which must have type `code`.
     pub unsafe fn read(
         rows: usize,
         columns: usize,
@@ -220,7 +221,7 @@ impl<T: Scalar> Matrix<T> {
     /// As [`Matrix::zeros`].
     ///
     /// # Safety
-    /// `from` must be readable at all of them, as elements of type `T`.
+    /// `from` must be readable at all elements, which must have type `T`.
     pub unsafe fn read_all(
         rows: usize,
         columns: usize,
@@ -230,7 +231,7 @@ impl<T: Scalar> Matrix<T> {
         let mut matrix = Self::zeros(rows, columns)?;
         let (to, from) = (matrix.values.as_mut_ptr(), from.cast::<T>());
         for_blocks(rows, columns, strides, |i, j, len| {
-            // SAFETY: the caller's promise; the matrix has all these rows and columns.
+            // SAFETY: guaranteed by the caller; the matrix has all these rows and columns.
             unsafe {
                 let from = from.add(i * strides.row + j * strides.column);
                 copy(from, strides.row, to.add(i + j * rows), 1, len);
@@ -242,12 +243,12 @@ impl<T: Scalar> Matrix<T> {
     /// Writes all elements.
     ///
     /// # Safety
-    /// `to` must be writable at all of them, as elements of type `code`.
+    /// `to` must be writable at all elements, which have type `code`.
     pub unsafe fn write(&self, code: ElementCode, to: *mut u8, strides: Strides) {
         if code as i64 == T::CODE as i64 {
             let from = self.values.as_ptr();
             for_blocks(self.rows, self.columns, strides, |i, j, len| {
-                // SAFETY: the caller's promise; the matrix has all these rows and columns.
+                // SAFETY: guaranteed by the caller; the matrix has all these rows and columns.
                 unsafe {
                     let to = to.cast::<T>().add(i * strides.row + j * strides.column);
                     copy(from.add(i + j * self.rows), 1, to, strides.row, len);
@@ -264,47 +265,47 @@ impl<T: Scalar> Matrix<T> {
         }
     }
 
-    /// The element of a row and a column.
+    /// Returns the element at row `i` and column `j`.
     pub fn get(&self, i: usize, j: usize) -> T {
         self.values[i + j * self.rows]
     }
 
-    /// Sets the element of a row and a column.
+    /// Sets the element at row `i` and column `j`.
     pub fn set(&mut self, i: usize, j: usize, value: T) {
         self.values[i + j * self.rows] = value;
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// All elements, column by column.
+    /// Returns all elements in column-major order.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// All elements, column by column.
+    /// Returns all elements in column-major order, for writing.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The elements of a column.
+    /// Returns the elements of a column.
     pub fn column(&self, j: usize) -> &[T] {
         &self.values[j * self.rows..][..self.rows]
     }
 
-    /// The elements of a column.
+    /// Returns the elements of a column, for writing.
     pub fn column_mut(&mut self, j: usize) -> &mut [T] {
         &mut self.values[j * self.rows..][..self.rows]
     }
 
-    /// A column, and another one to its right.
+    /// Returns column `left`, and column `right`, which must be further to the right, for writing.
     pub fn two_columns(&mut self, left: usize, right: usize) -> (&[T], &mut [T]) {
         let (before, after) = self.values.split_at_mut(right * self.rows);
         (&before[left * self.rows..][..self.rows], &mut after[..self.rows])
@@ -315,24 +316,24 @@ impl<T: Scalar> Matrix<T> {
         self.values.iter_mut().for_each(|z| *z = z.conj());
     }
 
-    /// Sets what is right of the diagonal to 0.
+    /// Sets the elements above the diagonal to 0.
     pub fn clear_upper(&mut self) {
         for (j, column) in self.values.chunks_exact_mut(self.rows.max(1)).enumerate() {
             column[..j.min(self.rows)].fill(T::ZERO);
         }
     }
 
-    /// Sets every element.
+    /// Sets every element to `value`.
     pub fn fill(&mut self, value: T) {
         self.values.fill(value);
     }
 
-    /// As faer sees it.
+    /// Returns a faer view of the matrix.
     pub fn as_ref(&self) -> MatRef<'_, T> {
         MatRef::from_column_major_slice(&self.values, self.rows, self.columns)
     }
 
-    /// As faer sees it, to be written.
+    /// Returns a mutable faer view of the matrix.
     pub fn as_mut(&mut self) -> MatMut<'_, T> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.rows, self.columns)
     }

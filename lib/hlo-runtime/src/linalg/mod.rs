@@ -1,7 +1,7 @@
-//! Dense linear algebra on batches of matrices: factorisations and triangular systems.
+//! Dense linear algebra on batches of matrices: factorizations and triangular systems.
 //!
-//! Each matrix is read into working memory, column by column and in the precision that is computed in, and is
-//! worked on by one thread; batches are split among threads. So the bits depend on shapes alone.
+//! Each matrix is read into column-major working memory in the precision of the computation. One thread
+//! computes each matrix, and threads share the batch. So the bits depend on shapes only.
 
 mod by_faer;
 mod cholesky;
@@ -17,18 +17,18 @@ pub use triangular::{Triangle, hlo_rt_triangular_solve};
 
 use num_complex::Complex;
 
-/// A size of a descriptor.
+/// Converts a size in a descriptor.
 fn size(value: i64) -> Result<usize, Error> {
     usize::try_from(value).map_err(|_| Error(format!("a size is {value}")))
 }
 
-/// A computation that is generic in the numbers it computes with.
+/// A computation that is generic in its scalar type.
 trait Generic {
-    /// Runs it on elements of type `code`, in numbers of type `T`.
+    /// Runs the computation on elements of type `code`, in numbers of type `T`.
     fn run<T: Scalar>(&self, code: ElementCode) -> Result<(), Error>;
 }
 
-/// Runs a computation in the numbers for an element type: narrow floats are computed in f32.
+/// Runs a computation in the scalar type for an element type. Narrow floats are computed in f32.
 fn dispatch(code: i64, what: &impl Generic) -> Result<(), Error> {
     let code = ElementCode::from_code(code)?;
     match code {

@@ -1,20 +1,21 @@
-//! Factors and triangular systems of small matrices, column by column in the caller's memory: no blocks, no packing, no
-//! allocation.
+//! Factorization and triangular solves of small matrices, column by column in the caller's memory, without
+//! blocks, packing or allocation.
 
 use hlo_runtime_core::Number;
 use num_traits::Float;
 
 use super::Scalar;
 
-/// The most rows and columns of a small matrix.
+/// The maximum number of rows and columns of a small matrix.
 pub const SMALL: usize = 16;
 
-/// `a = l·lᴴ` in place of the lower triangle or `a = uᴴ·u` in place of the upper one of an `n` by `n` matrix; the other
-/// one stays. The number of the first pivot that is not positive, if there is one.
+/// Factors an `n` by `n` matrix in place: `a = l·lᴴ` in the lower triangle or `a = uᴴ·u` in the upper
+/// triangle. The other triangle is unchanged. Returns the index of the first pivot that is not positive, if
+/// there is one.
 pub fn cholesky<T: Scalar>(a: &mut [T], n: usize, lower: bool) -> Option<usize> {
     for j in 0..n {
         if !lower {
-            // The column above the diagonal: a system with what is there of the factor.
+            // Solves a system with the computed part of the factor for the column above the diagonal.
             for i in 0..j {
                 let (left, right) = a.split_at_mut(j * n);
                 let (above, column) = (&left[i * n..][..n], &mut right[..n]);
@@ -59,16 +60,16 @@ fn square<T: Scalar>(z: T) -> T::Part {
     z.re() * z.re() + z.im() * z.im()
 }
 
-/// A triangular matrix in a larger one: its first element, and how far it is from one row and column to the next.
+/// A triangular matrix inside a larger one, given by its elements and strides.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, T> {
-    /// The elements.
+    /// The elements, starting with the first one of the matrix.
     pub values: &'a [T],
-    /// From one row to the next.
+    /// Distance from one row to the next, in elements.
     pub row: usize,
-    /// From one column to the next.
+    /// Distance from one column to the next, in elements.
     pub column: usize,
-    /// Whether the conjugate is meant.
+    /// Whether the view is of the conjugate matrix.
     pub conjugated: bool,
 }
 
@@ -79,7 +80,8 @@ impl<T: Scalar> View<'_, T> {
     }
 }
 
-/// Solves `a·x = b` in place of `b`, whose elements lie `row` and `column` apart, for the lower or upper triangle of `a`.
+/// Solves `a·x = b` in place of `b` for the lower or upper triangle of `a`. The strides of `b` are `row` and
+/// `column`.
 pub fn solve<T: Scalar>(
     a: View<'_, T>,
     (n, width): (usize, usize),
@@ -140,7 +142,7 @@ mod tests {
     fn systems_are_solved_in_any_layout() {
         let a = [2.0, 1.0, 4.0, 0.0, 5.0, 3.0, 0.0, 0.0, 8.0];
         for (lower, unit, transposed) in (0..8).map(|bits| (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)) {
-            // The lower triangle, or the upper one of the transpose.
+            // The lower triangle, or the upper triangle of the transpose.
             let (row, column) = if lower != transposed { (1, 3) } else { (3, 1) };
             let view = View { values: &a, row, column, conjugated: false };
             let element = |i: usize, j: usize| match i == j {

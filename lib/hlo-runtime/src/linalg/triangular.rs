@@ -13,8 +13,8 @@ use super::{Generic, Matrix, Scalar, Strides, by_faer, dispatch, size};
 /// Solves triangular systems; see [`SolveDesc`]. Returns 0, or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `a` and `b` must be readable and `x`
-/// writable in full, and `x` must not overlap anything.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. `a` and `b` must be fully readable, `x`
+/// must be fully writable, and `x` must not overlap anything.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_triangular_solve(
     ctx: *const Context,
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn hlo_rt_triangular_solve(
         }
         let left = desc.left_side != 0;
         let (n, width) = if left { (rows, columns) } else { (columns, rows) };
-        // The unknown is written on the right: what stands on the left is `op(a)`, or its transpose.
+        // The solver puts the unknown on the right. The matrix on its left is `op(a)` or its transpose.
         let form = Triangle {
             transposed: (desc.transpose != 0) == left,
             conjugated: desc.transpose == 2,
@@ -44,27 +44,27 @@ pub unsafe extern "C" fn hlo_rt_triangular_solve(
     })
 }
 
-/// Which matrix of a system is meant.
+/// The form of the triangular matrix of a system.
 #[derive(Clone, Copy, Debug)]
 pub struct Triangle {
-    /// Its transpose is in the system.
+    /// Whether the system contains the transpose of the matrix.
     pub transposed: bool,
-    /// Its conjugate is in the system.
+    /// Whether the system contains the conjugate of the matrix.
     pub conjugated: bool,
-    /// Which triangle is read, before it is transposed.
+    /// Whether the lower triangle is read, before transposition; otherwise the upper one is.
     pub lower: bool,
-    /// The diagonal is not read: it counts as ones.
+    /// Whether the diagonal consists of ones and is not read.
     pub unit: bool,
 }
 
 impl Triangle {
-    /// Reads the matrix, as it stands in the system.
+    /// Reads the matrix in the form that the system contains.
     ///
     /// # Errors
     /// As [`Matrix::zeros`].
     ///
     /// # Safety
-    /// `from` must be readable at an `n` by `n` matrix of elements of type `code` with these strides.
+    /// `from` must be readable for an `n` by `n` matrix of elements of type `code` with these strides.
     pub unsafe fn read<T: Scalar>(
         self,
         n: usize,
@@ -87,12 +87,12 @@ impl Triangle {
         Ok(a)
     }
 
-    /// Which triangle the matrix in the system is.
+    /// Returns whether the matrix in the system is lower triangular.
     fn is_lower(self) -> bool {
         self.lower != self.transposed
     }
 
-    /// Solves a system with a matrix that [`Triangle::read`] has read.
+    /// Solves a system in place of `b` with a matrix that [`Triangle::read`] has read.
     pub fn solve<T: Scalar>(self, a: MatRef<'_, T>, b: MatMut<'_, T>) {
         by_faer(|| match (self.is_lower(), self.unit) {
             (true, false) => solve_lower_triangular_in_place(a, b, Par::Seq),
@@ -116,7 +116,7 @@ struct Solve<'a> {
     x: Shared<*mut u8>,
 }
 
-/// Right-hand sides that are solved together.
+/// The number of right-hand sides that are solved together.
 const TOGETHER: usize = 128;
 
 impl Generic for Solve<'_> {
@@ -134,13 +134,13 @@ impl Generic for Solve<'_> {
             return Ok(());
         }
         let parts = width.div_ceil(TOGETHER);
-        // One column of the system for each right-hand side.
+        // The matrix of the system has one column for each right-hand side.
         let strides = if self.left { Strides::row_major(width) } else { Strides::row_major(n).transposed() };
         self.ctx.try_for_each(self.batch * parts, |task| {
             let (system, first) = (task / parts, task % parts * TOGETHER);
             let columns = TOGETHER.min(width - first);
             let at = (system * n * width + first * strides.column) * bytes;
-            // SAFETY: the promise made to `hlo_rt_triangular_solve`; tasks write parts of their own.
+            // SAFETY: guaranteed by the caller of `hlo_rt_triangular_solve`; each task writes its own part.
             unsafe {
                 let a = self.a.get().add(system * n * n * bytes);
                 let a = self.form.read::<T>(n, code, a, Strides::row_major(n))?;
@@ -154,13 +154,13 @@ impl Generic for Solve<'_> {
 }
 
 impl Solve<'_> {
-    /// A small system, by the processor's stack.
+    /// Solves a small system in stack memory.
     fn small<T: Scalar>(&self, code: ElementCode, system: usize) {
         let (n, width, bytes) = (self.n, self.width, code.byte_size());
         let Triangle { transposed, conjugated, lower, unit } = self.form;
         let mut a = [T::ZERO; SMALL * SMALL];
         for (i, z) in a[..n * n].iter_mut().enumerate() {
-            // SAFETY: the promise made to `hlo_rt_triangular_solve`.
+            // SAFETY: guaranteed by the caller of `hlo_rt_triangular_solve`.
             *z = unsafe { T::load(code, self.a.get().add((system * n * n + i) * bytes)) };
         }
         let (row, column) = if transposed { (1, n) } else { (n, 1) };

@@ -1,4 +1,4 @@
-//! Keys: from elements to unsigned numbers that order as the elements shall.
+//! Keys: conversion of elements to unsigned numbers whose order is the order of the sort.
 
 use hlo_runtime_core::{Error, KeyKind, SortKey};
 
@@ -10,12 +10,12 @@ pub(super) struct Key {
     largest: u64,
     numbers: bool,
     descends: bool,
-    /// True if NaNs have no place in the order.
+    /// Whether NaNs are outside the order.
     partial: bool,
 }
 
 impl Key {
-    /// Checks a key of elements of `bytes` bytes.
+    /// Checks and converts a key descriptor for elements of `bytes` bytes.
     pub(super) fn new(key: &SortKey, bytes: usize) -> Result<Key, Error> {
         let kind = match key.kind {
             0 => KeyKind::Unsigned,
@@ -40,17 +40,17 @@ impl Key {
         Ok(Key { kind, bits, largest: key.largest as u64, numbers, descends, partial })
     }
 
-    /// True if elements may have no place in the order.
+    /// Returns whether elements may be outside the order.
     pub(super) fn is_partial(&self) -> bool {
         self.partial
     }
 
-    /// True if keys fit 32 bits.
+    /// Returns whether keys fit 32 bits.
     pub(super) fn is_short(&self) -> bool {
         self.bits <= 32
     }
 
-    /// The bits of an element, without those that say nothing.
+    /// Returns the bits of an element, without the unused high bits.
     ///
     /// # Safety
     /// The element must be readable.
@@ -68,7 +68,7 @@ impl Key {
         raw & (u64::MAX >> (64 - self.bits))
     }
 
-    /// True if an element of a float type is a NaN.
+    /// Returns whether an element of a float type is a NaN.
     ///
     /// # Safety
     /// The element must be readable.
@@ -85,7 +85,7 @@ impl Key {
         }
     }
 
-    /// The key of an element, a number of as many bits as the element has.
+    /// Returns the key of an element: a number with as many bits as the element.
     ///
     /// # Safety
     /// The element must be readable.
@@ -99,8 +99,9 @@ impl Key {
             KeyKind::Unsigned => value,
             KeyKind::Signed => value ^ sign,
             KeyKind::Float => self.float(value, mask, sign),
-            // The NaN is last among numbers, and first in total order. The numbers before or after where the negative
-            // zero would be close up to that place, and leave an end free.
+            // The NaN is last in the order of numbers, and first in the total order. No number has the bit
+            // pattern of negative zero. The keys next to it move by one to close this gap and free an end for
+            // the NaN.
             KeyKind::FloatWithoutNegativeZero => match (value == sign, self.numbers) {
                 (true, true) => mask,
                 (true, false) => 0,
@@ -111,12 +112,12 @@ impl Key {
         if self.descends { !ascending & mask } else { ascending }
     }
 
-    /// The keys of neighbouring elements, in `K`, which must hold them ([`Key::is_short`]).
+    /// Computes the keys of adjacent elements. `K` must be wide enough for the keys ([`Key::is_short`]).
     ///
     /// # Safety
     /// `keys.len()` elements from `first` on must be readable.
     pub(super) unsafe fn of_all<K: KeyWord>(&self, first: *const u8, keys: &mut [K]) {
-        // SAFETY: the caller's promise; the type of the elements is theirs.
+        // SAFETY: guaranteed by the caller; the bit width selects the element type.
         unsafe {
             match (self.flips(), self.bits) {
                 (Some(flips), 0..=8) => flips.all::<u8, K>(first, keys),
@@ -133,7 +134,8 @@ impl Key {
         }
     }
 
-    /// How keys are made of the bits if nothing but the sign decides about it: in the orders by all bits.
+    /// Returns the bits to flip if the key depends only on the sign and the bits of an element. Returns
+    /// `None` for orders that treat zeros and NaNs specially.
     fn flips(&self) -> Option<Flips> {
         let mask = u64::MAX >> (64 - self.bits);
         let sign = 1 << (self.bits - 1);
@@ -147,7 +149,7 @@ impl Key {
         Some(Flips { mask, sign, always, if_negative })
     }
 
-    /// The ascending key of a float.
+    /// Returns the ascending key of a float.
     #[inline(always)]
     fn float(&self, value: u64, mask: u64, sign: u64) -> u64 {
         let magnitude = value & !sign;
@@ -160,10 +162,10 @@ impl Key {
     }
 }
 
-/// The bits that are flipped to make keys of elements.
+/// The bits that are flipped to turn elements into keys.
 #[derive(Clone, Copy)]
 struct Flips {
-    /// The bits of an element.
+    /// The mask of the bits of an element.
     mask: u64,
     sign: u64,
     always: u64,
@@ -171,7 +173,7 @@ struct Flips {
 }
 
 impl Flips {
-    /// The keys of neighbouring elements of type `T`.
+    /// Computes the keys of adjacent elements of type `T`.
     ///
     /// # Safety
     /// `keys.len()` elements must be readable.
@@ -188,13 +190,13 @@ impl Flips {
     }
 }
 
-/// An unsigned number that holds elements or keys.
+/// An unsigned integer that stores an element or a key.
 pub(super) trait KeyWord:
     Copy + Ord + std::ops::BitAnd<Output = Self> + std::ops::BitXor<Output = Self>
 {
-    /// The number of these bits; the higher ones are lost.
+    /// Converts from bits; bits that do not fit are lost.
     fn from_bits(bits: u64) -> Self;
-    /// Its bits.
+    /// Returns the bits.
     fn bits(self) -> u64;
 }
 

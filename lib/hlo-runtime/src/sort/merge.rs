@@ -1,26 +1,28 @@
-//! A stable merge sort whose result is defined whatever the comparison answers, on one thread or on many.
+//! A stable merge sort, sequential or parallel, whose result is defined even if the comparison is
+//! inconsistent.
 //!
-//! The halves of the elements (the first has the odd one) are sorted by themselves: runs of [`RUN`] elements by
-//! insertion, then neighbouring runs are merged, of twice the length each time. At last the halves are merged, from the
-//! back if the first one is longer. A comparison that is no order thus gives what `std::stable_sort` of GNU's library
-//! gives, and XLA's CPU backend with it.
+//! Each half of the elements is sorted separately (the first half is longer if the number is odd). Runs of
+//! [`RUN`] elements are sorted by insertion, then adjacent runs are merged into runs of twice the length,
+//! until one run remains. Finally the two halves are merged, from the back if the first one is longer. For a
+//! comparison that is not an order, the result is therefore that of `std::stable_sort` in GNU's library, and
+//! of XLA's CPU backend, which uses it.
 //!
-//! Several threads merge two runs in pieces: where a piece begins is found by bisection, and whether the merging
-//! before it does end there is checked. Where it does not, since comparisons contradict each other, the piece is merged
-//! anew.
+//! Several threads merge two runs in pieces. Bisection finds the start of each piece. Afterwards each start
+//! is compared with the actual end of the piece before it. If they differ, because comparisons contradict
+//! each other, the piece is merged again.
 
 use super::LONG;
 use hlo_runtime_core::{Context, Error, Filled, Scratch, Shared};
 use std::ops::Range;
 
-/// The elements that are sorted by insertion.
+/// The number of elements that are sorted by insertion.
 const RUN: usize = 7;
-/// The elements that one task sorts: runs that have been merged to some extent.
+/// The number of elements that one task sorts by repeated merging of runs.
 const BLOCK: usize = RUN << 10;
-/// The elements that one task merges.
+/// The number of elements that one task merges.
 const PIECE: usize = 1 << 13;
 
-/// Sorts stably; `before(a, b)` says whether `a` must precede `b`. `spare` is as long as `items`.
+/// Sorts stably. `before(a, b)` returns whether `a` must precede `b`. `spare` must be as long as `items`.
 pub(super) fn merge_sort<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
     let first = items.len().div_ceil(2);
     let ((left, right), (left_spare, right_spare)) = (items.split_at_mut(first), spare.split_at_mut(first));
@@ -31,7 +33,7 @@ pub(super) fn merge_sort<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut
     items.copy_from_slice(spare);
 }
 
-/// Sorts runs by insertion and merges neighbours until there is one.
+/// Sorts runs by insertion and merges adjacent runs until one run remains.
 fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(T, T) -> bool) {
     for run in items.chunks_mut(RUN) {
         for i in 1..run.len() {
@@ -64,7 +66,7 @@ fn sort_runs<T: Copy>(items: &mut [T], spare: &mut [T], before: &mut impl FnMut(
     }
 }
 
-/// Two runs that are merged from the front or from the back.
+/// A merge of two runs, from the front or from the back.
 #[derive(Clone, Copy)]
 struct Merge<'a, T> {
     left: &'a [T],
@@ -73,8 +75,9 @@ struct Merge<'a, T> {
 }
 
 impl<T: Copy> Merge<'_, T> {
-    /// Goes on after `merged` elements, of which `taken` were of the left run, until `to` is full, and returns how many
-    /// have been taken from the left run then. From the back, `to` is filled from its end.
+    /// Continues after `merged` elements, of which `taken` came from the left run, until `to` is full.
+    /// Returns the total number of elements taken from the left run. A backward merge fills `to` from its
+    /// end.
     fn write(
         &self,
         merged: usize,
@@ -98,7 +101,7 @@ impl<T: Copy> Merge<'_, T> {
         let at = |run: &[T], i: usize| if BACKWARD { run[run.len() - 1 - i] } else { run[i] };
         let (mut l, mut r, len) = (taken, merged - taken, to.len());
         for n in 0..len {
-            // Equal elements: forward the left one is next, backward the right one.
+            // For equal elements, a forward merge takes the left one first, a backward merge the right one.
             let from_left = l < self.left.len()
                 && (r >= self.right.len() || before(at(self.right, r), at(self.left, l)) == BACKWARD);
             to[if BACKWARD { len - 1 - n } else { n }] =
@@ -108,14 +111,14 @@ impl<T: Copy> Merge<'_, T> {
         l
     }
 
-    /// How many of the first `merged` elements are of the left run, if the comparison is an order; else some number
-    /// that there can be.
+    /// Returns how many of the first `merged` elements come from the left run, if the comparison is an order.
+    /// Otherwise returns some possible number.
     fn taken(&self, merged: usize, before: &mut impl FnMut(T, T) -> bool) -> usize {
         let front = if self.backward { self.left.len() + self.right.len() - merged } else { merged };
         let (mut low, mut high) = (front.saturating_sub(self.right.len()), front.min(self.left.len()));
         while low < high {
             let middle = (low + high) / 2;
-            // `middle` is below `front` and at least `front - right.len()`.
+            // `middle` is less than `front` and at least `front - right.len()`.
             if before(self.right[front - middle - 1], self.left[middle]) {
                 high = middle;
             } else {
@@ -126,7 +129,7 @@ impl<T: Copy> Merge<'_, T> {
     }
 }
 
-/// Sorts indices stably, in parallel if there are many. `comparison()` makes a thread its `before`.
+/// Sorts indices stably, in parallel if there are many. Each thread gets its `before` from `comparison()`.
 pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
     ctx: &Context,
     indices: &mut [u32],
@@ -144,7 +147,7 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         return Ok(());
     }
     let first = n.div_ceil(2);
-    // The parts of so many elements of both halves.
+    // The number of parts of `width` elements in the first half, in both halves, and the range of a part.
     let parts_of_half = |width: usize| first.div_ceil(width);
     let count = |width: usize| parts_of_half(width) + (n - first).div_ceil(width);
     let part = |width: usize, number: usize| -> Range<usize> {
@@ -159,7 +162,7 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
     let (items, others) = unsafe { (Shared::new(indices.as_mut_ptr()), Shared::new(spare.as_mut_ptr())) };
     ctx.try_for_each(count(BLOCK), |task| {
         let block = part(BLOCK, task);
-        // SAFETY: each task has its part of both buffers.
+        // SAFETY: each task has its own part of both buffers.
         let [block, spare] = [&items, &others].map(|buffer| unsafe {
             std::slice::from_raw_parts_mut(buffer.get().add(block.start), block.len())
         });
@@ -190,27 +193,27 @@ pub(super) fn parallel_merge_sort<F: FnMut(u32, u32) -> bool>(
         width *= 2;
     }
     if !std::ptr::eq(from.get(), items.get()) {
-        // SAFETY: both buffers hold `n` indices and are distinct.
+        // SAFETY: both buffers have `n` indices and are distinct.
         unsafe { std::ptr::copy_nonoverlapping(from.get(), to.get(), n) };
     }
     Ok(())
 }
 
-/// A piece of a merge.
+/// A piece of a merge, for one task.
 #[derive(Clone, Copy, Default)]
 struct Piece {
-    /// The number of the merge.
+    /// The index of the merge.
     merge: usize,
-    /// How many elements have been merged before, and how many of them come from the left run.
+    /// The number of elements merged before this piece, and how many of them came from the left run.
     merged: usize,
     taken: usize,
-    /// Where it goes: the first place, and how many.
+    /// The start and the length of the piece in the target.
     to: (usize, usize),
-    /// How many elements come from the left run when it is done.
+    /// The number of elements taken from the left run at the end of the piece.
     end: usize,
 }
 
-/// Merges runs to the place in `to` that stands before each.
+/// Merges each pair of runs into `to`, at the position given with it.
 fn merge_all<F: FnMut(u32, u32) -> bool>(
     ctx: &Context,
     merges: &[(usize, Merge<'_, u32>)],
@@ -237,7 +240,7 @@ fn merge_all<F: FnMut(u32, u32) -> bool>(
         merges[piece.merge].1.write(piece.merged, piece.taken, to, before)
     };
     let count = pieces.len();
-    // SAFETY: each task has a piece of its own.
+    // SAFETY: each task has its own piece.
     let all = unsafe { Shared::new(pieces.as_mut_ptr()) };
     ctx.try_for_each(count, |task| {
         // SAFETY: as above.

@@ -1,8 +1,9 @@
-//! Stable sorts along one dimension of any number of operands: by a compiled comparator, or by the numbers of some
-//! of the operands.
+//! Stable sorts along one dimension of any number of operands, by a compiled comparator or by the values of
+//! some operands.
 //!
-//! Both sort a permutation and apply it to every operand. What a comparator that is no order gives is defined by the
-//! merge sort that asks it, on any number of threads. Slices are shared among threads, long ones in parts.
+//! Both kinds sort a permutation and apply it to every operand. If a comparator is not an order, the merge
+//! sort that calls it defines the result, which is the same on any number of threads. Threads share the
+//! slices; several threads sort one long slice.
 
 mod key;
 mod merge;
@@ -15,19 +16,20 @@ pub use top_k::hlo_rt_top_k;
 use key::Key;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Elements that a task should have at least, and the longest slice that is one.
+/// The minimum number of elements of a task; also the maximum length of a slice that is a task by itself.
 const TASK: usize = 1 << 12;
-/// Longer slices are sorted by several threads.
+/// The length above which several threads sort a slice.
 const LONG: usize = 1 << 13;
-/// Elements of a long slice that one task moves.
+/// The number of elements of a long slice that one task moves.
 const MOVED: usize = 1 << 15;
 
-/// Sorts by a comparator, stably. `element_bytes`, `from` and `to` have an entry for each operand. Returns 0, or
-/// 1 with a message in the context.
+/// Sorts stably by a comparator. `element_bytes`, `from` and `to` have one entry for each operand. Returns 0,
+/// or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; each operand must be readable and each
-/// result writable in full, results must not overlap anything, and `comparator` must be as [`Comparator`] says.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. Each operand must be fully readable and
+/// each result fully writable. Results must not overlap anything. `comparator` must be as described for
+/// [`Comparator`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_sort(
     ctx: *const Context,
@@ -47,8 +49,8 @@ pub unsafe extern "C" fn hlo_rt_sort(
     }
 }
 
-/// Sorts by the `keys` (as many as the descriptor says), the first one first, stably; otherwise as [`hlo_rt_sort`].
-/// No order of them may leave NaNs to a comparator.
+/// Sorts stably by `keys`, whose number is in the descriptor. The first key is the most significant.
+/// Otherwise works as [`hlo_rt_sort`]. The order of a key must not leave NaNs to a comparator.
 ///
 /// # Safety
 /// As for [`hlo_rt_sort`].
@@ -65,8 +67,8 @@ pub unsafe extern "C" fn hlo_rt_sort_keys(
     unsafe { sort_keys(ctx, desc, element_bytes, from, to, keys, None) }
 }
 
-/// Sorts as [`hlo_rt_sort_keys`], and slices with NaNs that the keys have no place for by the comparator, which must
-/// agree with the keys about all others.
+/// Sorts as [`hlo_rt_sort_keys`]. Slices with NaNs that are outside the order of the keys are sorted by the
+/// comparator, which must agree with the keys for all other elements.
 ///
 /// # Safety
 /// As for [`hlo_rt_sort`].
@@ -119,7 +121,7 @@ unsafe fn sort_keys(
                 {
                     return sort.by_comparator(ctx, slice, indices, comparator);
                 }
-                // The least significant first: each pass keeps the order of the passes before.
+                // The least significant key first. Each pass keeps the order of equal elements.
                 for &(operand, key) in by().rev() {
                     let load = |i: u32| key.of(slice.element(operand, i));
                     if key.is_short() {
@@ -134,7 +136,7 @@ unsafe fn sort_keys(
     }
 }
 
-/// One operand and its result.
+/// An operand and its result.
 #[derive(Clone, Copy)]
 struct Operand {
     bytes: usize,
@@ -145,7 +147,7 @@ struct Operand {
 // SAFETY: tasks read operands and write disjoint slices of results.
 unsafe impl Sync for Operand {}
 
-/// A validated sort.
+/// A validated sort descriptor with its operands.
 struct Sort {
     outer: usize,
     size: usize,
@@ -153,16 +155,16 @@ struct Sort {
     operands: Filled<Operand>,
 }
 
-/// One slice to sort.
+/// A slice to sort.
 #[derive(Clone, Copy)]
 struct Slice {
-    /// Elements from the start of an operand to the slice, and from one element of it to the next.
+    /// Distance from the start of an operand to the slice, and between elements of the slice, in elements.
     start: usize,
     step: usize,
 }
 
 impl Slice {
-    /// The element of an operand at position `i` of the slice.
+    /// Returns the address of the element of an operand at position `i` of the slice.
     fn element(&self, operand: &Operand, i: u32) -> *const u8 {
         operand.from.wrapping_add((self.start + i as usize * self.step) * operand.bytes)
     }
@@ -200,7 +202,7 @@ impl Sort {
     /// Sorts the indices of a slice by a comparator.
     ///
     /// # Safety
-    /// The operands must be readable, and `comparator` must be as [`Comparator`] says.
+    /// The operands must be readable, and `comparator` must be as described for [`Comparator`].
     unsafe fn by_comparator(
         &self,
         ctx: &Context,
@@ -221,7 +223,8 @@ impl Sort {
         })
     }
 
-    /// True if `test` holds at any position of a slice. It uses other threads as [`Sort::run`] says.
+    /// Returns whether `test` is true at any position of a slice. It may use other threads under the same
+    /// condition as [`Sort::run`].
     fn any(&self, ctx: &Context, test: impl Fn(u32) -> bool + Sync) -> bool {
         let within = |mut range: std::ops::Range<usize>| range.any(|i| test(i as u32));
         if self.size <= LONG {
@@ -236,8 +239,8 @@ impl Sort {
         found.into_inner()
     }
 
-    /// Lets `order` permute the indices of each slice, and applies the permutations. It may use other threads for a
-    /// slice of more than [`LONG`] elements, and for no shorter one.
+    /// Calls `order` to permute the indices of each slice, and applies the permutations. `order` may use
+    /// other threads only for slices of more than [`LONG`] elements.
     ///
     /// # Safety
     /// The operands must be readable and the results writable.
@@ -263,7 +266,7 @@ impl Sort {
                 let slice = Slice { start, step: self.inner };
                 order(slice, indices)?;
                 for operand in &*self.operands {
-                    // SAFETY: the caller's promise; `indices` is a permutation of the slice.
+                    // SAFETY: guaranteed by the caller; `indices` is a permutation of the slice.
                     unsafe {
                         match long {
                             true => ctx.for_each(self.size.div_ceil(MOVED), |task| {
@@ -287,7 +290,7 @@ impl Sort {
     }
 }
 
-/// Writes the elements at `indices` to a slice of the result, from its element number `first` on.
+/// Writes the elements at `indices` to a slice of the result, starting at its element `first`.
 ///
 /// # Safety
 /// The operand must be readable and the result writable.

@@ -3,13 +3,13 @@
 use super::merge::merge_sort;
 use hlo_runtime_core::{Context, Error, Scratch, Shared};
 
-/// Up to so many keys are sorted by merging.
+/// The maximum number of keys that are sorted by merging.
 const FEW: usize = 64;
-/// Keys a task: the split into tasks depends on the number of keys alone.
+/// The number of keys of a task. The split into tasks depends only on the number of keys.
 const TASK: usize = 1 << 16;
-/// More tasks than this only make their counters large.
+/// The maximum number of tasks. More tasks only increase the size of the counters.
 const MAX_TASKS: usize = 64;
-/// From so many keys on digits are long, since their counters still fit the first-level cache.
+/// The minimum number of keys for 11-bit digits, whose counters still fit the first-level cache.
 const MANY: usize = 1 << 14;
 
 /// An unsigned key.
@@ -32,7 +32,8 @@ impl Digits for u64 {
     }
 }
 
-/// Sorts indices stably by their keys, digit by digit from the lowest; a digit that all keys share costs nothing.
+/// Sorts indices stably by their keys, digit by digit from the lowest. A digit that is the same in all keys
+/// is skipped.
 pub(super) fn radix_sort<K: Digits>(
     ctx: &Context,
     indices: &mut [u32],
@@ -43,7 +44,7 @@ pub(super) fn radix_sort<K: Digits>(
     let per_task = TASK.max(n.div_ceil(MAX_TASKS));
     let tasks = n.div_ceil(per_task);
     let range = |task: usize| task * per_task..n.min((task + 1) * per_task);
-    // One task stays on this thread, which may be one of the pool's.
+    // A single task runs on this thread, which may be a pool thread.
     let for_each = |body: &(dyn Fn(usize) + Sync)| match tasks {
         0 | 1 => (0..tasks).for_each(body),
         _ => ctx.for_each(tasks, body),
@@ -59,7 +60,7 @@ pub(super) fn radix_sort<K: Digits>(
         }
     });
     if n <= FEW {
-        // SAFETY: the first buffer has been filled; the second is filled here.
+        // SAFETY: the first buffer is filled; the second is filled here.
         unsafe {
             std::ptr::copy_nonoverlapping(from.get(), to.get(), n);
             let pairs = std::slice::from_raw_parts_mut(from.get(), n);
@@ -88,7 +89,7 @@ pub(super) fn radix_sort<K: Digits>(
         }
         let digit = |key: K| (key.bits() >> shift) as usize & (bins - 1);
         for_each(&|task| {
-            // SAFETY: each task has counters of its own, and nothing writes the pairs.
+            // SAFETY: each task has its own counters, and no task writes the pairs.
             unsafe {
                 let counts = std::slice::from_raw_parts_mut(counts.get().add(task * bins), bins);
                 counts.fill(0);
@@ -108,7 +109,7 @@ pub(super) fn radix_sort<K: Digits>(
             }
         }
         for_each(&|task| {
-            // SAFETY: each task has its places, which the counters number, in the other buffer.
+            // SAFETY: each task writes its own positions in the other buffer, as the counters give them.
             unsafe {
                 let places = std::slice::from_raw_parts_mut(counts.get().add(task * bins), bins);
                 for i in range(task) {
@@ -121,7 +122,7 @@ pub(super) fn radix_sort<K: Digits>(
         });
         (from, to) = (to, from);
     }
-    // SAFETY: the buffer holds all pairs.
+    // SAFETY: the buffer contains all pairs.
     let sorted = unsafe { std::slice::from_raw_parts(from.get(), n) };
     indices.iter_mut().zip(sorted).for_each(|(to, pair)| *to = pair.1);
     Ok(())

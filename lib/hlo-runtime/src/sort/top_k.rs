@@ -1,14 +1,14 @@
-//! The first elements of each row in an order, and where they are.
+//! Selects the first elements of each row in an order, and their positions.
 
 use super::key::{Key, KeyWord};
 use hlo_runtime_core::{Context, Error, Scratch, Shared, TopKDesc};
 
-/// Selects the first `k` elements of each row: writes the elements to `values` and their positions, 32-bit integers,
-/// to `positions`. Returns 0, or 1 with a message in the context.
+/// Selects the first `k` elements of each row. Writes the elements to `values` and their positions, as 32-bit
+/// integers, to `positions`. Returns 0, or 1 with a message in the context.
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `from` must be readable and `values` and
-/// `positions` writable in full, and they must not overlap.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. `from` must be fully readable, `values`
+/// and `positions` fully writable, and they must not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_top_k(
     ctx: *const Context,
@@ -17,7 +17,7 @@ pub unsafe extern "C" fn hlo_rt_top_k(
     values: *mut u8,
     positions: *mut i32,
 ) -> i32 {
-    /// Elements that a task should have at least.
+    /// The minimum number of elements of a task.
     const TASK: usize = 1 << 12;
     // SAFETY: the caller's promise.
     unsafe {
@@ -64,20 +64,21 @@ struct Row {
     bytes: usize,
 }
 
-/// The elements whose keys are made at a time.
+/// The number of elements whose keys are computed together.
 const BLOCK: usize = 128;
 
-/// Goes through the row once and keeps a few candidates: of each block of the other elements one comparison says that
-/// they are all behind `k` that came before.
+/// Reads the row once and keeps a few candidates. For each block of the remaining elements, one comparison
+/// per element decides whether the whole block sorts after the `k` best candidates so far.
 ///
 /// # Safety
-/// The row's elements must be readable and its results writable; `k` must be from 1 to `size`; `K` must hold the keys.
+/// The row's elements must be readable and its results writable. `k` must be in `1..=size`, and `K` must be
+/// wide enough for the keys.
 unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Result<(), Error> {
-    /// The fewest candidates that are worth a buffer.
+    /// The minimum size of the candidate buffer.
     const FEW: usize = 64;
     let room = size.min(FEW.max(4 * k));
     let scratch = Scratch::new::<(K, u32)>(room)?;
-    // The keys of a block of elements.
+    // Computes the keys of a block of elements.
     let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK]| {
         let count = BLOCK.min(end - start);
         // SAFETY: the caller's promise.
@@ -92,11 +93,12 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
             unsafe { scratch.pointer::<(K, u32)>().add(start + n).write((key, (start + n) as u32)) };
         }
     }
-    // SAFETY: the pairs have just been written.
+    // SAFETY: the loop above wrote the pairs.
     let candidates = unsafe { std::slice::from_raw_parts_mut(scratch.pointer::<(K, u32)>(), room) };
     let mut count = room;
     if room < size {
-        // Brings the first `k` to the front. No two pairs are equal: the result does not depend on how it is found.
+        // Moves the first `k` pairs to the front. No two pairs are equal, so the result does not depend on
+        // the algorithm.
         let last_of = |candidates: &mut [(K, u32)]| candidates.select_nth_unstable(k - 1).1.0;
         let mut last = last_of(candidates);
         count = k;
@@ -105,7 +107,8 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
                 let count = keys_of(start, size, &mut keys);
                 &keys[..count]
             };
-            // Without a branch for each. An equal key is behind as well: its position is.
+            // One check for the whole block, without a branch per element. An element with an equal key sorts
+            // after the candidate, because its position is larger.
             if keys.iter().fold(true, |behind, key| behind & (*key >= last)) {
                 continue;
             }
