@@ -1,5 +1,6 @@
 //! Times the runtime's functions on typical sizes and prints a table: `cargo run --release -p hlo-runtime
-//! --example runtime_bench [FILTER]`. Each line is the minimum over several calls, with one thread and with all.
+//! --example runtime_bench [FILTER]`. Each line is the minimum over several calls, with one thread and with
+//! all threads.
 
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use hlo_runtime::{
     hlo_rt_rng_three_fry, hlo_rt_sort, hlo_rt_sort_keys,
 };
 
-/// A case: its name, the operations (or bytes) of one call in billions, the unit of that, and the call.
+/// A benchmark case: its name, the operations (or bytes) of one call in billions, their unit, and the call.
 struct Case {
     name: &'static str,
     giga: f64,
@@ -17,14 +18,14 @@ struct Case {
     call: Box<dyn FnMut(&Context)>,
 }
 
-/// Seconds that this thread has spent on a core, where the system tells.
+/// Returns the CPU time of this thread in seconds, or NaN if the system does not report it.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9
 }
 
-/// The least elapsed time of one call, and the mean time that a call took of this thread's core: on a machine
-/// that is busy with other things the latter says more.
+/// Returns the minimum elapsed time of a call, and the mean CPU time of this thread per call. On a busy
+/// machine the CPU time is more meaningful.
 fn measure(case: &mut Case, ctx: &Context) -> (f64, f64) {
     (case.call)(ctx);
     let (before, start) = (cpu_seconds(), Instant::now());
@@ -38,7 +39,7 @@ fn measure(case: &mut Case, ctx: &Context) -> (f64, f64) {
     (best, (cpu_seconds() - before) / f64::from(calls))
 }
 
-/// Bytes of made-up values that are small numbers in every element type.
+/// Returns test data: bytes that are small numbers in every element type.
 fn data(code: ElementCode, n: usize) -> Vec<u64> {
     let bytes = n * code.byte_size();
     let pattern: u64 = match code {
@@ -54,7 +55,7 @@ fn dot(name: &'static str, types: [ElementCode; 3], sizes: [i64; 4]) -> Case {
     dot_of(name, types, sizes, [false; 2])
 }
 
-/// A product whose operands lie in memory as they are or transposed.
+/// A product whose operands are row-major or transposed in memory.
 fn dot_of(
     name: &'static str,
     types: [ElementCode; 3],
@@ -90,7 +91,7 @@ fn dot_of(
         giga: 2.0 * (batch * m * n * k) as f64 / 1e9,
         unit: "GFLOP/s",
         call: Box::new(move |ctx| {
-            // SAFETY: the buffers have the sizes that the descriptor says.
+            // SAFETY: the buffers have the sizes in the descriptor.
             let status = unsafe {
                 hlo_rt_dot(ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
             };
@@ -154,7 +155,7 @@ fn conv(
         giga: 2.0 * (batch * out_size * out_size * co * window * window * ci / groups) as f64 / 1e9,
         unit: "GFLOP/s",
         call: Box::new(move |ctx| {
-            // SAFETY: the buffers have the sizes that the descriptor says.
+            // SAFETY: the buffers have the sizes in the descriptor.
             let status = unsafe {
                 hlo_rt_conv(ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
             };
@@ -176,7 +177,7 @@ fn transpose(name: &'static str, code: ElementCode, n: i64) -> Case {
         giga: 2.0 * (n * n) as f64 * code.byte_size() as f64 / 1e9,
         unit: "GB/s",
         call: Box::new(move |ctx| {
-            // SAFETY: the buffers have the sizes that the descriptor says.
+            // SAFETY: the buffers have the sizes in the descriptor.
             let status =
                 unsafe { hlo_rt_copy_strided(ctx, &desc, from.as_ptr().cast(), to.as_mut_ptr().cast()) };
             assert_eq!(status, 0, "{:?}", ctx.take_error());
@@ -213,7 +214,7 @@ unsafe extern "C" fn less(elements: *const *const u8) -> i8 {
     i8::from(a.total_cmp(&b).is_lt())
 }
 
-/// A sort of made-up f32.
+/// A sort of pseudorandom f32.
 fn sort(name: &'static str, by_comparator: bool, n: i64) -> Case {
     let mut x = 1u32;
     let values: Vec<f32> = (0..n)
@@ -231,7 +232,7 @@ fn sort(name: &'static str, by_comparator: bool, n: i64) -> Case {
             let desc = SortDesc { outer: 1, size: n, inner: 1, operands: 1, keys: 1 };
             let (bytes, from, to) = ([4], [values.as_ptr().cast()], [out.as_mut_ptr().cast()]);
             let (b, f, t) = (bytes.as_ptr(), from.as_ptr(), to.as_ptr());
-            // SAFETY: the buffers have the sizes that the descriptor says.
+            // SAFETY: the buffers have the sizes in the descriptor.
             let status = unsafe {
                 if by_comparator {
                     hlo_rt_sort(ctx, &desc, b, f, t, less)
@@ -255,7 +256,7 @@ fn cases() -> Vec<Case> {
             name: "parallel_for of 2 empty chunks",
             giga: 1e-9,
             unit: "G/s",
-            // SAFETY: the body touches nothing.
+            // SAFETY: the body accesses no memory.
             call: Box::new(|ctx| unsafe { hlo_rt_parallel_for(ctx, nothing, std::ptr::null(), 2, 1) }),
         },
         dot("dot f32 384", [F32; 3], [1, 384, 384, 384]),

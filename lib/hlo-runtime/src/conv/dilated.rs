@@ -1,17 +1,17 @@
-//! Convolutions of a dilated input, such as the gradient of a strided one, as one convolution of the input as it is for
-//! each remainder of the output positions: outputs that are a dilation apart meet elements under the same window
-//! positions.
+//! Convolutions of a dilated input, such as the gradient of a strided convolution. Outputs that are a
+//! dilation apart read elements at the same window positions. So each remainder of the output positions is
+//! computed as one convolution of the undilated input.
 
 use super::geometry::{Dim, Geometry, greatest_common_divisor};
 use hlo_runtime_core::Error;
 
-/// True if there are zeros between the input's elements.
+/// Returns whether the input is dilated.
 pub(super) fn is_dilated(g: &Geometry) -> bool {
     g.dims.iter().any(|d| d.lhs_dilation != 1)
 }
 
-/// Calls `conv` for convolutions that together compute `g`, and how many bytes into the output each writes. The zeros
-/// between elements are left out of sums.
+/// Calls `conv` with convolutions that together compute `g`, and with the byte offset in the output of each.
+/// The sums omit the zeros between elements.
 pub(super) fn for_each_class(
     g: &Geometry,
     mut conv: impl FnMut(&Geometry, isize) -> Result<(), Error>,
@@ -42,7 +42,8 @@ fn split(
     Ok(())
 }
 
-/// The dimension for the outputs with this remainder, and the number of the first window position that meets an element.
+/// Returns the dimension for the outputs with this remainder, and the first window position that is on an
+/// element.
 fn class(dim: &Dim, period: i64, remainder: usize) -> (Dim, usize) {
     let common = greatest_common_divisor(dim.rhs_dilation, dim.lhs_dilation);
     let apart = (dim.lhs_dilation / common) as usize;

@@ -1,10 +1,10 @@
-//! The geometry of a convolution after validation: sizes as `usize`, strides in bytes, and the maps from output
+//! The validated geometry of a convolution: sizes as `usize`, strides in bytes, and the maps from output
 //! pixels and window positions to memory.
 
 use hlo_runtime_core::{ConvDesc, ElementCode, Error, MAX_SPATIAL, Number};
 use smallvec::SmallVec;
 
-/// One spatial dimension; strides are in bytes.
+/// A spatial dimension; strides are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dim {
     pub(super) in_size: i64,
@@ -15,13 +15,14 @@ pub(super) struct Dim {
     pub(super) lhs_dilation: i64,
     pub(super) rhs_dilation: i64,
     pub(super) lhs_stride: isize,
-    /// Negative for a reversed window: then the filter starts at its last position.
+    /// The stride of the filter. It is negative for a reversed window; the filter then starts at its last
+    /// position.
     pub(super) rhs_stride: isize,
     pub(super) out_stride: isize,
 }
 
 impl Dim {
-    /// The input position under window element `w` of output position `o`, if there is one.
+    /// Returns the input position at window element `w` of output position `o`, if there is one.
     pub(super) fn input(&self, o: usize, w: usize) -> Option<isize> {
         let at = self.first(o).checked_add((w as i64).checked_mul(self.rhs_dilation)?)?;
         let position = if self.lhs_dilation == 1 {
@@ -34,13 +35,13 @@ impl Dim {
         (0..self.in_size).contains(&position).then_some(position as isize)
     }
 
-    /// Where the window of output position `o` starts, in dilated input positions.
+    /// Returns the start of the window of output position `o`, in dilated input positions.
     pub(super) fn first(&self, o: usize) -> i64 {
         (o as i64).wrapping_mul(self.stride).wrapping_sub(self.pad_low)
     }
 }
 
-/// The greatest number that divides both, at least 1.
+/// Returns the greatest common divisor of `a` and `b`, at least 1.
 pub(super) fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -48,26 +49,26 @@ pub(super) fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
     a.max(1)
 }
 
-/// A validated convolution.
+/// A validated convolution descriptor.
 #[derive(Clone)]
 pub(super) struct Geometry {
     pub(super) types: [ElementCode; 3],
-    /// Spatial dimensions, the output's most distant neighbours first.
+    /// The spatial dimensions, the slowest varying in the input first.
     pub(super) dims: SmallVec<[Dim; MAX_SPATIAL]>,
-    /// Batch entries of the output.
+    /// The number of batch entries of the output.
     pub(super) batch: usize,
-    /// Output pixels: batch entries times spatial positions.
+    /// The number of output pixels: batch entries times spatial positions.
     pub(super) pixels: usize,
-    /// Window positions that have products.
+    /// The number of window positions that have products.
     pub(super) positions: usize,
     pub(super) out_features: usize,
-    /// Feature groups or batch groups, whichever is more than one.
+    /// The number of feature groups or batch groups, whichever is greater than one.
     pub(super) groups: usize,
-    /// Input features of one group.
+    /// The number of input features of one group.
     pub(super) group_in: usize,
-    /// Output features of one group.
+    /// The number of output features of one group.
     pub(super) group_out: usize,
-    /// Bytes from one group's input to the next.
+    /// Distance from one group's input to the next, in bytes.
     pub(super) lhs_group_stride: isize,
     pub(super) lhs_batch_stride: isize,
     pub(super) lhs_feature_stride: isize,
@@ -75,7 +76,8 @@ pub(super) struct Geometry {
     pub(super) rhs_out_stride: isize,
     pub(super) out_batch_stride: isize,
     pub(super) out_feature_stride: isize,
-    /// Bytes to the filter's first window position, which is not its first element when reversed.
+    /// The offset of the first window position in the filter, in bytes. It is not zero if the window is
+    /// reversed.
     pub(super) rhs_start: isize,
 }
 
@@ -121,7 +123,8 @@ impl Geometry {
                 out_stride: d.out_stride as isize * out,
             });
         }
-        // The order of summation follows the memory's order, whatever the dimensions are called.
+        // The order of summation follows the order in memory and does not depend on the names of the
+        // dimensions.
         dims.sort_by_key(|d| std::cmp::Reverse((d.lhs_stride.unsigned_abs(), d.out_stride.unsigned_abs())));
         let lhs_batch = size(desc.batch, "the batch size", 0)?;
         let in_features = size(desc.in_features, "the number of input features", 0)?;
@@ -147,7 +150,7 @@ impl Geometry {
         Ok(Geometry {
             types,
             batch,
-            // Without output features there is nothing to compute, without input features nothing to multiply.
+            // Without output features there are no outputs; without input features there are no products.
             pixels: match out_features {
                 0 => 0,
                 _ => product(dims.iter().map(|d| d.out_size).chain([batch]))?,
@@ -172,7 +175,7 @@ impl Geometry {
         })
     }
 
-    /// The batch entry and the output positions of a pixel, in the order of `dims`.
+    /// Returns the batch entry and the output positions of a pixel, in the order of `dims`.
     pub(super) fn pixel(&self, mut pixel: usize) -> (usize, [usize; MAX_SPATIAL]) {
         let mut at = [0; MAX_SPATIAL];
         for (d, at) in self.dims.iter().zip(&mut at).rev() {
@@ -181,14 +184,14 @@ impl Geometry {
         (pixel, at)
     }
 
-    /// Bytes from the start of the output to a pixel.
+    /// Returns the offset of a pixel from the start of the output, in bytes.
     pub(super) fn out_offset(&self, pixel: usize) -> isize {
         let (b, at) = self.pixel(pixel);
         let spatial = self.dims.iter().zip(at).map(|(d, o)| o as isize * d.out_stride).sum::<isize>();
         b as isize * self.out_batch_stride + spatial
     }
 
-    /// The window elements of position number `position`, in the order of `dims`.
+    /// Returns the window elements of position `position`, in the order of `dims`.
     pub(super) fn window(&self, mut position: usize) -> [usize; MAX_SPATIAL] {
         let mut at = [0; MAX_SPATIAL];
         for (d, at) in self.dims.iter().zip(&mut at).rev() {
@@ -197,13 +200,14 @@ impl Geometry {
         at
     }
 
-    /// Bytes from the start of the filter to a window element.
+    /// Returns the offset of a window element from the start of the filter, in bytes.
     pub(super) fn rhs_offset(&self, window: [usize; MAX_SPATIAL]) -> isize {
         self.rhs_start + self.dims.iter().zip(window).map(|(d, w)| w as isize * d.rhs_stride).sum::<isize>()
     }
 
-    /// True if all weights are finite. If not, the zeros of the padding and between the input's elements have to be
-    /// multiplied with them, since the products may be NaN; else they add nothing.
+    /// Returns whether all weights are finite. If not, the zeros of the padding and between the input's
+    /// elements must be multiplied by the weights, because the products may be NaN. If all are finite, these
+    /// products add nothing.
     ///
     /// # Safety
     /// `rhs` must be readable at every weight.
@@ -221,8 +225,8 @@ impl Geometry {
         })
     }
 
-    /// Bytes from a batch entry's input to the element under `window` at the output positions `at`; `None` in
-    /// the padding.
+    /// Returns the offset of the element under `window` at output positions `at` from the start of a batch
+    /// entry's input, in bytes. Returns `None` for padding.
     pub(super) fn lhs_offset(
         &self,
         at: &[usize; MAX_SPATIAL],

@@ -1,4 +1,4 @@
-//! Planes of elements: from memory of any layout to packed lines and back.
+//! Planes of elements: packs lines from memory of any layout, and writes packed lines back.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;
@@ -6,21 +6,21 @@ use hlo_runtime_core::{ElementCode, Number};
 
 use crate::gemm::{Format, bf16_bits, transpose_words};
 
-/// Elements in memory: those of a line, and the same line of each group (or feature, or position).
+/// Elements in memory: the elements of a line, for each group (or feature, or position).
 #[derive(Clone, Copy)]
 pub(super) struct Strided {
     pub(super) code: ElementCode,
-    /// Bytes from one element of a line to the next.
+    /// Distance from one element of a line to the next, in bytes.
     pub(super) step: isize,
-    /// Bytes from one group's line to the next group's.
+    /// Distance from one group's line to the next group's, in bytes.
     pub(super) group: isize,
     /// The number of groups.
     pub(super) groups: usize,
 }
 
 impl Strided {
-    /// `n` elements of each line that are packed `packed` apart as one element of more lines, where these are one run on
-    /// both sides.
+    /// Treats `n` elements of each line, packed `packed` elements apart, as one element of more lines, if
+    /// they are contiguous on both sides. Returns the new lines and their number of elements.
     fn as_one_line(self, n: usize, packed: usize) -> (Strided, usize) {
         if self.groups == 1 && packed == 1 {
             return (Strided { group: self.step, groups: n, step: 0, ..self }, 1);
@@ -32,19 +32,19 @@ impl Strided {
     }
 }
 
-/// True if an element of type `code` is the same in memory and as a `T`, given that `T` is what such elements
-/// accumulate in.
+/// Returns whether an element of type `code` has the same representation in memory and as a `T`, where `T` is
+/// the accumulator type of such elements.
 pub(super) fn is_same<T>(code: ElementCode) -> bool {
     use ElementCode::{C64, C128, F32, F64, S32, S64, U32, U64};
     size_of::<T>() == code.byte_size() && matches!(code, F32 | S32 | U32 | F64 | S64 | U64 | C64 | C128)
 }
 
-/// True for numbers of half precision that accumulate in f32.
+/// Returns whether `code` is a half-precision type that accumulates in f32.
 fn is_half<T>(code: ElementCode) -> bool {
     size_of::<T>() == 4 && matches!(code, ElementCode::Bf16 | ElementCode::F16)
 }
 
-/// Elements and lines that are converted before they are transposed.
+/// The number of elements and of lines that are converted before they are transposed.
 const CHUNK: usize = 64;
 const LINES: usize = 16;
 
@@ -74,7 +74,7 @@ unsafe fn round(code: ElementCode, from: *const f32, n: usize, to: *mut u8) {
     }
 }
 
-/// [`round`] to bf16, ties to even; NaNs stay NaNs.
+/// Implements [`round`] to bf16 with ties to even. NaNs stay NaNs.
 ///
 /// # Safety
 /// As for [`round`].
@@ -84,7 +84,7 @@ unsafe fn round_avx512(from: *const f32, n: usize, to: *mut u8) {
     use std::arch::x86_64::*;
     for i in (0..n).step_by(16) {
         let mask = if n - i < 16 { (1 << (n - i)) - 1 } else { u16::MAX };
-        // SAFETY: only elements of the mask are read and written.
+        // SAFETY: only elements in the mask are read and written.
         unsafe {
             let x = _mm512_maskz_loadu_ps(mask, from.add(i));
             let bits = _mm512_castps_si512(x);
@@ -99,7 +99,7 @@ unsafe fn round_avx512(from: *const f32, n: usize, to: *mut u8) {
     }
 }
 
-/// Calls `f` with the code, in copies of its own for the types that matter.
+/// Calls `f` with `code`. The common types get separate copies of `f`, in which the code is a constant.
 #[inline(always)]
 fn by_code<R>(code: ElementCode, f: impl Fn(ElementCode) -> R) -> R {
     match code {
@@ -112,10 +112,10 @@ fn by_code<R>(code: ElementCode, f: impl Fn(ElementCode) -> R) -> R {
     }
 }
 
-/// Copies bytes, a short line without a call.
+/// Copies bytes. Short lines are copied without a call.
 ///
 /// # Safety
-/// They must be readable, and `to` writable.
+/// `from` must be readable for `bytes` bytes, and `to` writable.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     const VECTOR: usize = 64;
@@ -131,10 +131,10 @@ unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// As [`pack`], in vectors of `L` groups with zeros for those that there are fewer of.
+/// As [`pack`], in vectors of `L` groups, with zeros for missing groups.
 ///
 /// # Safety
-/// The elements must be readable, and `to` writable for `n` vectors of `L`.
+/// The elements must be readable, and `to` writable for `n` vectors of `L` elements.
 pub(super) unsafe fn gather<T: Number, const L: usize>(
     s: Strided,
     from: *const u8,
@@ -158,7 +158,7 @@ pub(super) unsafe fn gather<T: Number, const L: usize>(
     }
 }
 
-/// `to[i * to_step + group] = from[i, group]` for `i < n`.
+/// Sets `to[i * to_step + group]` to `from[i, group]` for `i < n`.
 ///
 /// # Safety
 /// The elements must be readable, and `to` writable.
@@ -208,7 +208,7 @@ pub(super) unsafe fn pack<T: Number>(s: Strided, from: *const u8, n: usize, to: 
     }
 }
 
-/// `to[i, group] = from[i * from_step + group]` for `i < n`.
+/// Sets `to[i, group]` to `from[i * from_step + group]` for `i < n`.
 ///
 /// # Safety
 /// The elements must be writable, and `from` readable for `n` vectors.
@@ -271,7 +271,7 @@ mod tests {
         let ties = [0x3f80_8000, 0x3f81_8000, 0x3f81_8001, 0x3f80_7fff, 0x7f7f_8000].map(f32::from_bits);
         let numbers: Vec<f32> = special.into_iter().chain(ties).cycle().take(37).collect();
         let mut bytes = [0u8; 2 * 37];
-        // SAFETY: the buffers have the numbers' size.
+        // SAFETY: the buffers have the size of the numbers.
         unsafe { round(ElementCode::Bf16, numbers.as_ptr(), numbers.len(), bytes.as_mut_ptr()) };
         for (x, bytes) in numbers.iter().zip(bytes.as_chunks().0) {
             let (got, want) = (bf16::from_ne_bytes(*bytes), bf16::from_f32(*x));

@@ -1,4 +1,4 @@
-//! Convolutions: the descriptor, its validation, and the choice of an algorithm.
+//! Convolutions: validates the descriptor and selects an algorithm.
 
 mod axis;
 mod dilated;
@@ -21,8 +21,8 @@ use geometry::Geometry;
 /// Sums accumulate as in [`crate::hlo_rt_dot`].
 ///
 /// # Safety
-/// `ctx` must point to a live [`Context`] and `desc` to a descriptor; `lhs` and `rhs` must be readable and `out`
-/// writable at every element that the descriptor reaches, and `out` must not overlap the operands.
+/// `ctx` must point to a live [`Context`] and `desc` to a descriptor. At every element that the descriptor
+/// reaches, `lhs` and `rhs` must be readable and `out` writable. `out` must not overlap the operands.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_conv(
     ctx: *const Context,
@@ -55,7 +55,7 @@ unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), E
     let [l, r, o] = geometry.types;
     let accumulator = accumulator(l, r, o)?;
     let g = &geometry;
-    // SAFETY: the caller's promise is passed on; the sums are of the accumulator's type.
+    // SAFETY: guaranteed by the caller; the sums have the accumulator's type.
     unsafe {
         match accumulator {
             Accumulator::F32 => by_size::<f32>(ctx, g, accumulator, buffers),
@@ -69,7 +69,7 @@ unsafe fn conv(ctx: &Context, desc: &ConvDesc, buffers: Buffers) -> Result<(), E
     }
 }
 
-/// Chooses the algorithm by the sizes.
+/// Selects the algorithm by the sizes.
 ///
 /// # Safety
 /// As for [`hlo_rt_conv`]; `T` must be the type of `accumulator`.

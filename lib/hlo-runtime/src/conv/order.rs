@@ -1,24 +1,26 @@
-//! The order in which a convolution as a matrix product goes through its pixels and through the terms of their sums.
+//! The order in which a convolution computed as a matrix product visits its pixels and the terms of their
+//! sums.
 
 use hlo_runtime_core::MAX_SPATIAL;
 use std::ops::Deref;
 
 use super::geometry::{Dim, Geometry};
 
-/// A dimension of the output's pixels (the batch or a spatial one), or of a pixel's terms (the features or one of the
-/// window).
+/// A dimension of the output's pixels (the batch or a spatial dimension), or of a pixel's terms (the features
+/// or a window dimension).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Axis {
-    /// The number of the spatial dimension, if it is one.
+    /// The number of the spatial dimension, if it is spatial.
     pub(super) dim: Option<usize>,
     pub(super) size: usize,
-    /// Bytes from one input element to the next.
+    /// Distance from one input element to the next, in bytes.
     pub(super) input: isize,
-    /// Bytes in the output, for pixels; in the filter, for terms.
+    /// Distance in the output (for pixels) or in the filter (for terms), in bytes.
     pub(super) other: isize,
 }
 
-/// Axes, the slowest varying first in the input. One of a single element is among them only if that may be padding.
+/// Axes, the slowest varying in the input first. An axis of a single element is included only if the element
+/// may be padding.
 #[derive(Default)]
 pub(super) struct Axes {
     list: [Axis; MAX_SPATIAL + 1],
@@ -47,20 +49,20 @@ impl Deref for Axes {
     }
 }
 
-/// Pixels and terms, the slowest varying axes first.
+/// The axes of pixels and terms, the slowest varying first.
 pub(super) struct Order {
     pub(super) pixels: Axes,
-    /// The last one is what is packed as one run.
+    /// The last axis is packed as one run.
     pub(super) terms: Axes,
-    /// How many features the last axis of the terms has for each position of the window, where the two are one run
-    /// in the input and in the filter.
+    /// The number of features at each window position of the last axis of the terms, if the two dimensions
+    /// form one run in the input and in the filter.
     pub(super) merged: usize,
-    /// So many pixels, from a multiple of it on, are equally far apart in the output.
+    /// The number of pixels, starting at a multiple of it, that are equally spaced in the output.
     pub(super) dense: usize,
 }
 
 impl Order {
-    /// The order for an input that is not dilated.
+    /// Returns the order for an input that is not dilated.
     pub(super) fn new(g: &Geometry) -> Order {
         let (mut pixels, mut terms) = (Axes::default(), Axes::default());
         if g.batch != 1 {
@@ -99,7 +101,7 @@ impl Order {
         order
     }
 
-    /// Makes one run of the features and the innermost dimension of the window where they are one in memory.
+    /// Merges the features and the innermost window dimension into one run if they are contiguous in memory.
     fn merge(&mut self) {
         let [.., outer, inner] = self.terms[..] else { return };
         let size = inner.size as isize;
@@ -113,13 +115,13 @@ impl Order {
         }
     }
 
-    /// Elements of the run, and its axis.
+    /// Returns the axis of the run.
     pub(super) fn run(&self) -> Axis {
         self.terms.last().copied().unwrap_or(Axis { size: 1, ..Axis::default() })
     }
 }
 
-/// The index of element number `n` of a box; the last axis varies fastest.
+/// Returns the index of element `n` of a box. The last axis varies fastest.
 pub(super) fn index(axes: &[Axis], mut n: usize) -> [usize; MAX_SPATIAL + 1] {
     let mut at = [0; MAX_SPATIAL + 1];
     for (axis, at) in axes.iter().zip(&mut at).rev() {
@@ -128,7 +130,7 @@ pub(super) fn index(axes: &[Axis], mut n: usize) -> [usize; MAX_SPATIAL + 1] {
     at
 }
 
-/// Steps to the next index of a box.
+/// Advances `at` to the next index of a box.
 pub(super) fn step(axes: &[Axis], at: &mut [usize; MAX_SPATIAL + 1]) {
     for (axis, at) in axes.iter().zip(at).rev() {
         *at += 1;
@@ -139,12 +141,13 @@ pub(super) fn step(axes: &[Axis], at: &mut [usize; MAX_SPATIAL + 1]) {
     }
 }
 
-/// The window positions `from..to` of an input that is not dilated under which output position `o` meets an element.
+/// Returns the window positions `from..to` at which output position `o` reads an element of an undilated
+/// input.
 pub(super) fn inside(dim: &Dim, o: usize) -> [usize; 2] {
     let first = dim.first(o);
     let reached = |limit: i64| {
         let missing = limit.saturating_sub(first).max(0);
-        // Rounded up: the first position that is at the limit or behind it.
+        // Rounds up to the first position at or after the limit.
         let positions = match dim.rhs_dilation {
             1 => missing,
             dilation => missing.saturating_add(dilation - 1) / dilation,

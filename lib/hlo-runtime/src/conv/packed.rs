@@ -1,10 +1,11 @@
-//! Convolutions as implicit matrix products: output pixels by output features, over window positions and input
-//! features. Patches of the input are packed panel by panel as the product needs them; no matrix of patches
-//! ever exists as a whole.
+//! Convolutions as implicit matrix products: the rows are output pixels, the columns are output features, and
+//! the sums are over window positions and input features. Patches of the input are packed panel by panel as
+//! the product needs them. The whole matrix of patches is never stored.
 //!
-//! Pixels, the batch among their dimensions, and the terms of their sums, the features among theirs, are numbered in
-//! the order of the input's memory. So whatever a layout has side by side is read side by side: the features of one
-//! pixel, neighbouring pixels, or, for the gradient of a filter, the channels that are its pixels.
+//! Pixels (with the batch as one dimension) and the terms of their sums (with the features as one dimension)
+//! are numbered in the order of the input's memory. So adjacent elements in memory are read together in any
+//! layout: the features of one pixel, neighbouring pixels, or, for the gradient of a filter, the channels
+//! that are its pixels.
 
 use super::Buffers;
 use super::geometry::Geometry;
@@ -13,9 +14,9 @@ use super::panel::Panel;
 use crate::gemm::{self, Format, LANES, Panels, Sink};
 use hlo_runtime_core::{Accumulator, Context, ElementCode, Error, MAX_SPATIAL};
 
-/// About how many cycles a pixel takes. Where a window has more positions than there are outputs, such as that of the
-/// gradient of a filter, the panels of a product suit long sums best, if the features fill them and the patches are made of
-/// long lines of the input; these take no cycles, and others take too many.
+/// Estimates the number of cycles per pixel. If a window has more positions than there are outputs, as for
+/// the gradient of a filter, the estimate is 0 or infinite. It is 0 if the panels of a product suit the long
+/// sums: the features fill the panels, and the patches consist of long lines of the input.
 pub(super) fn cost(g: &Geometry) -> f64 {
     let outputs = g.pixels / g.batch;
     if g.positions > outputs {
@@ -26,7 +27,7 @@ pub(super) fn cost(g: &Geometry) -> f64 {
     }
     let taps = g.positions as f64 * g.group_in as f64;
     let features = g.group_out as f64;
-    // Elements that are converted are so for each of the patches that they are in.
+    // An element that needs conversion is converted once for each patch that contains it.
     let (each, store) = match g.types[0].byte_size() {
         4 if g.out_feature_stride == 4 => (0.35, 0.0),
         4 => (0.35, 0.3),
@@ -35,7 +36,7 @@ pub(super) fn cost(g: &Geometry) -> f64 {
     taps * (each + (features / 32.0).max(0.1)) + features * store
 }
 
-/// Computes a convolution of an input that is not dilated.
+/// Computes a convolution whose input is not dilated.
 ///
 /// # Safety
 /// As for [`super::hlo_rt_conv`].
@@ -53,7 +54,7 @@ pub(super) unsafe fn conv(
     };
     let k = g.positions.checked_mul(g.group_in).ok_or_else(|| Error("the window is too large".into()))?;
     let order = Order::new(g);
-    // Vectors are of features where those are side by side in the output, else of pixels.
+    // Vectors contain features if these are adjacent in the output, and pixels otherwise.
     let size = g.types[2].byte_size() as isize;
     let across = g.group_out < LANES && g.pixels >= 2 * LANES
         || order.pixels.last().is_some_and(|p| p.other == size) && g.out_feature_stride != size;
@@ -94,7 +95,7 @@ pub(super) unsafe fn conv(
     Ok(())
 }
 
-/// The input of one group: a row is the patch of an output pixel.
+/// The input of one group. A row is the patch of an output pixel.
 struct Patches<'a> {
     g: &'a Geometry,
     order: &'a Order,
@@ -105,22 +106,23 @@ struct Patches<'a> {
 // SAFETY: the input is only read.
 unsafe impl Sync for Patches<'_> {}
 
-/// Window positions of a dimension for which it is known at once which pixels meet an element.
+/// The number of window positions of a dimension for which a mask of the pixels inside the input is
+/// precomputed.
 const KNOWN: usize = 8;
 
-/// Which window positions of the pixels of a panel meet input elements.
+/// The window positions of the pixels of a panel that are inside the input.
 struct Inside<const P: usize> {
-    /// For each spatial dimension and pixel.
+    /// The range of window positions inside the input, for each spatial dimension and pixel.
     each: [[[usize; 2]; P]; MAX_SPATIAL],
-    /// For each spatial dimension, those that do for all pixels.
+    /// The range that is inside the input for all pixels, for each spatial dimension.
     common: [[usize; 2]; MAX_SPATIAL],
-    /// For each spatial dimension and its first window positions, a bit for each pixel that does.
+    /// A mask of the pixels inside the input, for each spatial dimension and its first window positions.
     known: [[u64; KNOWN]; MAX_SPATIAL],
     count: usize,
 }
 
 impl<const P: usize> Inside<P> {
-    /// The rows that meet an element at position `w` of dimension `d`, a bit for each.
+    /// Returns a mask of the rows that are inside the input at position `w` of dimension `d`.
     fn rows(&self, d: usize, w: usize) -> u64 {
         let [from, to] = self.common[d];
         if from <= w && w < to {
@@ -137,7 +139,7 @@ impl<const P: usize> Inside<P> {
         self.each[d][..self.count].iter().enumerate().map(meets).fold(0, |all, row| all | row)
     }
 
-    /// The same, and up to which position these are the rows.
+    /// Returns the same mask, and the position up to which it is valid.
     fn rows_from(&self, d: usize, w: usize) -> (u64, usize) {
         let [from, to] = self.common[d];
         (self.rows(d, w), if from <= w && w < to { to } else { w + 1 })
@@ -171,7 +173,7 @@ impl Panels for Patches<'_> {
                 };
                 let count = (start + n).min(end) - i;
                 let offset = offset + i as isize * run.input;
-                // SAFETY: `to` has room for `words` words of P, and the terms are inside the input.
+                // SAFETY: `to` has room for `words` words of P rows, and the terms are inside the input.
                 unsafe {
                     panel.pack(&self.format, rows, [offset, run.input], count, to.add((done + i - start) * P))
                 };
@@ -196,7 +198,7 @@ impl Patches<'_> {
         let mut at = index(axes, first);
         let panel = Panel::new(count, |r| {
             let mut offset = 0;
-            // Dimensions of one output position are not among the axes.
+            // The axes do not include dimensions with a single output position.
             let mut outputs = [0; MAX_SPATIAL];
             for (axis, i) in axes.iter().zip(at) {
                 match axis.dim {
@@ -223,11 +225,11 @@ impl Patches<'_> {
     }
 }
 
-/// The filter of one group: a row is an output feature.
+/// The filter of one group. A row is an output feature.
 struct Filter<'a> {
     g: &'a Geometry,
     order: &'a Order,
-    /// At the window's first position.
+    /// The address of the first window position.
     pointer: *const u8,
     format: Format,
 }
@@ -259,7 +261,8 @@ impl Panels for Filter<'_> {
     }
 }
 
-/// The output of one group: a row is a pixel and a column a feature, or, `across`, the other way round.
+/// The output of one group. A row is a pixel and a column a feature; with `across`, a row is a feature and a
+/// column a pixel.
 struct Pixels<'a> {
     g: &'a Geometry,
     order: &'a Order,
@@ -271,13 +274,13 @@ struct Pixels<'a> {
 unsafe impl Sync for Pixels<'_> {}
 
 impl Pixels<'_> {
-    /// Bytes from the start of the output to a pixel.
+    /// Returns the offset of a pixel from the start of the output, in bytes.
     fn offset(&self, pixel: usize) -> isize {
         let at = index(&self.order.pixels, pixel);
         self.order.pixels.iter().zip(at).map(|(a, i)| i as isize * a.other).sum()
     }
 
-    /// Elements from one of these pixels to the next where that is the same for all.
+    /// Returns the distance between these pixels in elements, if it is the same for all.
     fn pixel_stride(&self, first: usize, n: usize) -> Option<isize> {
         let dense = self.order.dense;
         let same = first / dense == (first + n.max(1) - 1) / dense;

@@ -1,20 +1,20 @@
-//! Panels of a product from rows of memory: whatever is side by side, neighbouring rows or neighbouring terms, is read in
-//! vectors.
+//! Panels of a product from rows of memory. Adjacent elements, whether of neighbouring rows or neighbouring
+//! terms, are read in vectors.
 
 use std::mem::MaybeUninit;
 
 use crate::gemm::{Format, transpose_words};
 
-/// Terms that are gathered before they are transposed.
+/// The number of terms that are gathered before they are transposed.
 const CHUNK: usize = 64;
-/// Fewer terms than this are not transposed in vectors.
+/// The minimum number of terms that are transposed in vectors.
 const FEW: usize = 8;
 
-/// The rows of one panel, at most 64.
+/// The rows of a panel, at most 64.
 pub(super) struct Panel<const P: usize> {
     rows: [*const u8; P],
     count: usize,
-    /// Bytes from each row to the next where that is the same for all.
+    /// Distance from each row to the next in bytes, if it is the same for all.
     apart: Option<isize>,
 }
 
@@ -30,16 +30,16 @@ impl<const P: usize> Panel<P> {
         Panel { rows, count, apart }
     }
 
-    /// A bit for each row.
+    /// Returns a mask of all rows.
     pub(super) fn all(&self) -> u64 {
         u64::MAX.checked_shr(64 - self.count as u32).unwrap_or(0)
     }
 
-    /// Packs `n` terms, `[term][row]`, from `offset` bytes on and `step` bytes apart, with zeros for rows that are not
-    /// among `present`.
+    /// Packs `n` terms as `[term][row]`. The terms start at `offset` bytes and are `step` bytes apart. Rows
+    /// that are not in `present` become zeros.
     ///
     /// # Safety
-    /// The elements of the rows that are present must be readable, and `to` writable for `n * P` words.
+    /// The elements of the rows in `present` must be readable, and `to` must be writable for `n * P` words.
     pub(super) unsafe fn pack(
         &self,
         format: &Format,
@@ -81,7 +81,7 @@ impl<const P: usize> Panel<P> {
         }
     }
 
-    /// For rows that are neighbours in memory, of elements that are no words there.
+    /// Packs rows that are adjacent in memory and whose elements are not words.
     ///
     /// # Safety
     /// As for [`Panel::pack`].
@@ -98,7 +98,7 @@ impl<const P: usize> Panel<P> {
         for i in 0..n {
             let from = from.wrapping_offset(i as isize * step);
             let to = to.wrapping_add(i * P);
-            // SAFETY: the caller's promise; runs of rows that are present are read.
+            // SAFETY: guaranteed by the caller; only runs of rows in `present` are read.
             unsafe {
                 if self.count < P || present != self.all() {
                     to.write_bytes(0, P);
@@ -121,7 +121,7 @@ impl<const P: usize> Panel<P> {
         }
     }
 
-    /// Converts up to [`CHUNK`] terms of each row, then transposes.
+    /// Converts up to [`CHUNK`] terms of each row, then transposes them.
     ///
     /// # Safety
     /// As for [`Panel::pack`].
@@ -149,11 +149,11 @@ impl<const P: usize> Panel<P> {
     }
 }
 
-/// Copies `n` vectors of `P` words, `step` bytes apart; only the words of a mask, if there is one, and zeros for the
-/// others.
+/// Copies `n` vectors of `P` words that are `step` bytes apart. With a mask, copies only its words and sets
+/// the others to zero.
 ///
 /// # Safety
-/// The words of the mask must be readable, and `to` writable for `n * P` words.
+/// The words in the mask must be readable, and `to` must be writable for `n * P` words.
 unsafe fn pack_neighbours<const P: usize>(
     from: *const u8,
     step: isize,

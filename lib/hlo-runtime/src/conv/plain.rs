@@ -1,10 +1,10 @@
-//! Convolutions of any element types by direct loops.
+//! Convolutions of any element types with direct loops.
 
 use super::Buffers;
 use super::geometry::Geometry;
 use hlo_runtime_core::{Context, Error, Number, Scratch, Shared};
 
-/// Multiply-adds that a task should have at least.
+/// The minimum number of multiply-adds of a task.
 const TASK: usize = 1 << 14;
 
 /// # Safety
@@ -14,19 +14,21 @@ pub(super) unsafe fn conv<T: Number>(ctx: &Context, g: &Geometry, buffers: Buffe
     let grain = (TASK / a_pixel).clamp(1, g.pixels);
     // SAFETY: the caller's promise.
     let zeros = !unsafe { g.has_finite_weights::<T>(buffers.rhs) };
-    // SAFETY: pixels are written by one task each.
+    // SAFETY: one task writes each pixel.
     let buffers = unsafe { Shared::new(buffers) };
     ctx.try_for_each(g.pixels.div_ceil(grain), |chunk| {
         let scratch = Scratch::new::<[isize; 2]>(g.positions)?;
         for pixel in chunk * grain..g.pixels.min((chunk + 1) * grain) {
-            // SAFETY: the caller's promise; the scratch holds the offsets of every position.
+            // SAFETY: guaranteed by the caller; the scratch buffer has room for the offsets of every
+            // position.
             unsafe { one_pixel::<T>(g, buffers.get(), pixel, zeros, scratch.pointer()) };
         }
         Ok(())
     })
 }
 
-/// Sums the window of a pixel; with `zeros`, those of the padding and between elements are multiplied, too.
+/// Sums the window of a pixel. With `zeros`, the sum includes the products with the zeros of the padding and
+/// between elements.
 ///
 /// # Safety
 /// As for [`conv`]; `offsets` must be writable for every window position.
@@ -39,7 +41,7 @@ unsafe fn one_pixel<T: Number>(
 ) {
     let [lhs_type, rhs_type, out_type] = g.types;
     let (b, at) = g.pixel(pixel);
-    // Positions on the input from the front, those on zeros from the back.
+    // Stores positions on input elements from the front, and positions on zeros from the back.
     let (mut used, mut empty) = (0, 0);
     for position in 0..g.positions {
         let window = g.window(position);

@@ -1,4 +1,4 @@
-//! Convolutions against direct sums in wider arithmetic, over element types, ranks, windows, groups and
+//! Tests convolutions against direct sums in wider arithmetic, over element types, ranks, windows, groups and
 //! layouts, on one to four threads.
 
 use crate::common::{check, elements, same_on_any_number_of_threads, value};
@@ -7,7 +7,7 @@ use hlo_testing::Numbers;
 
 use ElementCode::*;
 
-/// Dense strides for `sizes` in a random order of dimensions; `channels_last` keeps the given order.
+/// Returns dense strides for `sizes` in a random order of dimensions, or in the given order with `in_order`.
 fn strides(rng: &mut Numbers, sizes: &[usize], in_order: bool) -> Vec<i64> {
     let mut order: Vec<usize> = (0..sizes.len()).rev().collect();
     if !in_order {
@@ -35,7 +35,8 @@ struct Sizes {
     dilate: bool,
 }
 
-/// A made-up convolution; its logical orders are (batch, spatial…, feature) and (spatial…, in, out).
+/// Returns a random convolution. Its logical dimension orders are (batch, spatial…, feature) and (spatial…,
+/// in, out).
 fn made_up(rng: &mut Numbers, types: [ElementCode; 3], s: &Sizes) -> (ConvDesc, [usize; 3]) {
     let mut desc = ConvDesc {
         lhs_type: types[0] as i64,
@@ -94,7 +95,7 @@ fn made_up(rng: &mut Numbers, types: [ElementCode; 3], s: &Sizes) -> (ConvDesc, 
     (desc, [count(&lhs), count(&rhs), count(&out)])
 }
 
-/// Steps `at` to the next index of a box; false after the last.
+/// Advances `at` to the next index of a box. Returns false after the last index.
 fn next(at: &mut [usize], sizes: impl Fn(usize) -> usize) -> bool {
     for d in (0..at.len()).rev() {
         at[d] += 1;
@@ -177,13 +178,13 @@ fn case(rng: &mut Numbers, types: [ElementCode; 3], sizes: &Sizes) {
     run(rng, types, &desc, counts);
 }
 
-/// Runs a convolution of so many input, filter and output elements and verifies the result.
+/// Runs a convolution with the given numbers of input, filter and output elements, and verifies the result.
 fn run(rng: &mut Numbers, types: [ElementCode; 3], desc: &ConvDesc, [lhs, rhs, out]: [usize; 3]) {
     let (lhs, rhs) = (elements(rng, types[0], lhs), elements(rng, types[1], rhs));
     let what = format!("{desc:?}");
     let got = same_on_any_number_of_threads(&what, |ctx| {
         let mut bytes = vec![0xa5; out * types[2].byte_size()];
-        // SAFETY: the buffers span what the descriptor reaches.
+        // SAFETY: the buffers cover all elements that the descriptor reaches.
         let status = unsafe { hlo_rt_conv(ctx, desc, lhs.as_ptr(), rhs.as_ptr(), bytes.as_mut_ptr()) };
         assert_eq!(status, 0, "{:?}", ctx.take_error());
         bytes
@@ -270,7 +271,7 @@ fn many_small_groups_in_every_layout() {
     }
 }
 
-/// One or few features on either side, and vectors that are not full, of features and of pixels.
+/// One or a few features on either side, with partially filled vectors of features and of pixels.
 #[test]
 fn few_features_of_every_type_in_every_layout() {
     let mut rng = Numbers::new(10);
@@ -291,7 +292,8 @@ fn few_features_of_every_type_in_every_layout() {
     }
 }
 
-/// A convolution of one dimension with the features last, or the positions; `dim` without strides.
+/// Returns a convolution with one spatial dimension, with the features or the positions last. `dim` has no
+/// strides.
 fn one_dimension(
     types: [ElementCode; 3],
     [batch, z, f]: [i64; 3],
@@ -326,7 +328,8 @@ fn one_dimension(
     (desc, [batch * z * dim.in_size, z * f * dim.window, batch * f * dim.out_size].map(|n| n as usize))
 }
 
-/// Sums of several parts, by the window and by the features; blocks by every axis; wide gaps between window positions.
+/// Sums in several parts, split by the window and by the features; blocks along every axis; wide gaps between
+/// window positions.
 #[test]
 fn long_windows_and_long_lines() {
     let mut rng = Numbers::new(11);
@@ -384,14 +387,15 @@ fn empty_batches_features_windows_and_inputs() {
     }
 }
 
-/// Windows that cover their input, groups as the batch.
+/// Windows that cover their input, with groups as the batch.
 #[test]
 fn gradients_of_depthwise_filters() {
     let mut rng = Numbers::new(9);
     for (round, types) in [[F32; 3], [Bf16; 3], [F64; 3], [F32; 3]].into_iter().cycle().take(12).enumerate() {
         let (groups, entries) = (7 + rng.below(60), 1 + rng.below(4));
         let (size, kernel) = ([[41, 60], [130, 3], [1, 300]][round % 3], [3, [1, 2, 5][round % 3]]);
-        // Input: groups as the batch, entries as features. Filter: entries in, groups out.
+        // In the input, groups are the batch and entries are features. In the filter, entries are input
+        // features and groups are output features.
         let mut desc = ConvDesc {
             lhs_type: types[0] as i64,
             rhs_type: types[1] as i64,
@@ -441,7 +445,7 @@ fn gradients_of_depthwise_filters() {
     }
 }
 
-/// Zeros between the input's elements times infinite weights are NaN, wherever the weights meet them.
+/// Zeros between the input's elements, multiplied by infinite weights, produce NaN.
 #[test]
 fn infinite_weights_meet_the_gaps_of_a_dilated_input() {
     for groups in [1, 3, 40] {
@@ -479,14 +483,14 @@ fn infinite_weights_meet_the_gaps_of_a_dilated_input() {
         let rhs: Vec<f32> = (0..groups).flat_map(|_| [2.0, f32::INFINITY]).collect();
         let mut out = vec![0f32; 8 * groups as usize];
         let ctx = Context::new(1);
-        // SAFETY: the buffers span what the descriptor reaches.
+        // SAFETY: the buffers cover all elements that the descriptor reaches.
         let status = unsafe {
             hlo_rt_conv(&ctx, &desc, lhs.as_ptr().cast(), rhs.as_ptr().cast(), out.as_mut_ptr().cast())
         };
         assert_eq!(status, 0);
         for line in out.chunks(8) {
             for (o, &value) in line.iter().enumerate() {
-                // The infinite weight is on an element at even positions, on a zero at odd ones.
+                // The infinite weight is on an element at even positions, and on a zero at odd ones.
                 assert!(
                     if o % 2 == 0 { value == f32::INFINITY } else { value.is_nan() },
                     "{groups}: {line:?}"
@@ -533,7 +537,7 @@ fn impossible_descriptors_are_errors() {
         (ConvDesc { batch_groups: 0, ..fine }, "the number of batch groups is 0"),
         (ConvDesc { spatial_rank: 1, ..fine }, "a window stride is 0"),
     ] {
-        // SAFETY: refused before any element is touched.
+        // SAFETY: the function fails before it accesses any element.
         let status =
             unsafe { hlo_rt_conv(&ctx, &desc, std::ptr::null(), std::ptr::null(), std::ptr::null_mut()) };
         assert_eq!(status, 1);

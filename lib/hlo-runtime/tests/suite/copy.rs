@@ -1,4 +1,5 @@
-//! Strided copies against element-by-element copies, over ranks, orders of dimensions and element sizes.
+//! Tests strided copies against element-by-element copies, over ranks, orders of dimensions and element
+//! sizes.
 
 use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{Context, CopyDesc, hlo_rt_copy_strided};
@@ -32,7 +33,7 @@ fn case(rng: &mut Numbers, bytes: usize, sizes: &[usize], gaps: bool) {
     let what = format!("{desc:?}");
     let got = same_on_any_number_of_threads(&what, |ctx| {
         let mut to = vec![0xa5u8; to_span * bytes];
-        // SAFETY: the buffers span what the descriptor reaches.
+        // SAFETY: the buffers cover all elements that the descriptor reaches.
         let status = unsafe { hlo_rt_copy_strided(ctx, &desc, from.as_ptr(), to.as_mut_ptr()) };
         assert_eq!(status, 0, "{:?}", ctx.take_error());
         to
@@ -107,7 +108,7 @@ fn impossible_descriptors_are_errors() {
         (CopyDesc { element_bytes: 3, ..CopyDesc::default() }, "copy: elements of 3 bytes"),
         (CopyDesc { element_bytes: 4, rank: 9, ..CopyDesc::default() }, "copy: the rank is 9"),
     ] {
-        // SAFETY: refused before any element is touched.
+        // SAFETY: the function fails before it accesses any element.
         let status = unsafe { hlo_rt_copy_strided(&ctx, &desc, std::ptr::null(), std::ptr::null_mut()) };
         assert_eq!(status, 1);
         assert_eq!(ctx.take_error().as_deref(), Some(message));

@@ -1,5 +1,5 @@
-//! Matrix products against a direct sum in wider arithmetic, over element types, shapes and strides, on one to
-//! four threads.
+//! Tests matrix products against a direct sum in wider arithmetic, over element types, shapes and strides, on
+//! one to four threads.
 
 use crate::common::{check, elements, same_on_any_number_of_threads, value};
 use hlo_runtime::{Context, DotDesc, ElementCode, hlo_rt_dot, hlo_rt_dot_narrow};
@@ -7,8 +7,8 @@ use hlo_testing::Numbers;
 
 use ElementCode::*;
 
-/// Distinct strides for a box of `sizes` in a random order of dimensions, with a random gap in the innermost
-/// one, and the number of elements that the box spans.
+/// Returns distinct strides for a box of `sizes` in a random order of dimensions, with a random gap in the
+/// innermost one, and the number of elements that the box spans.
 fn strides(rng: &mut Numbers, sizes: [usize; 3]) -> ([i64; 3], usize) {
     let mut order = [0, 1, 2];
     for i in (1..3).rev() {
@@ -26,10 +26,10 @@ fn strides(rng: &mut Numbers, sizes: [usize; 3]) -> ([i64; 3], usize) {
 
 fn run(ctx: &Context, desc: &DotDesc, lhs: &[u8], rhs: &[u8], out: &mut [u8]) {
     let mut narrow = out.to_vec();
-    // SAFETY: the buffers span what the descriptor reaches.
+    // SAFETY: the buffers cover all elements that the descriptor reaches.
     let status = unsafe { hlo_rt_dot(ctx, desc, lhs.as_ptr(), rhs.as_ptr(), out.as_mut_ptr()) };
     assert_eq!(status, 0, "{:?}", ctx.take_error());
-    // What has no wide sums gives the same, or says that it has none.
+    // The function without wide sums computes the same result, or fails for wide sums.
     let wide = [F64, C64, C128].map(|t| t as i64);
     let wide = [desc.lhs_type, desc.rhs_type, desc.out_type].iter().any(|t| wide.contains(t));
     // SAFETY: as above.
@@ -40,7 +40,7 @@ fn run(ctx: &Context, desc: &DotDesc, lhs: &[u8], rhs: &[u8], out: &mut [u8]) {
     }
 }
 
-/// One product with made-up operands and strides; the output's gaps must stay untouched.
+/// Tests one product with random operands and strides. The gaps of the output must not change.
 fn case(rng: &mut Numbers, types: [ElementCode; 3], [batch, m, n, k]: [usize; 4]) {
     let what = format!("{types:?} batch {batch} m {m} n {n} k {k}");
     let (ls, lhs_span) = strides(rng, [batch, m, k]);
@@ -175,7 +175,7 @@ fn thin_products_read_their_large_operand_where_it_lies() {
             [1, 9, 1003, 37],
             [40, 8, 19, 40],
         ] {
-            // Operands lie in memory by rows, by columns and with gaps, as they are drawn.
+            // The operands get random layouts: by rows, by columns and with gaps.
             for _ in 0..4 {
                 case(&mut rng, types, sizes);
             }
@@ -250,7 +250,7 @@ fn what_cannot_be_multiplied_is_an_error() {
         (DotDesc { m: -1, ..row_major([F32; 3], [1, 1, 1, 1]) }, "the number of rows is -1"),
         (row_major([F32, C64, C64], [1, 1, 1, 1]), "no product of F32 and C64 gives C64"),
     ] {
-        // SAFETY: refused before any element is touched.
+        // SAFETY: the function fails before it accesses any element.
         let status =
             unsafe { hlo_rt_dot(&ctx, &change, std::ptr::null(), std::ptr::null(), std::ptr::null_mut()) };
         assert_eq!(status, 1);
@@ -268,7 +268,7 @@ fn long_contractions() {
     }
 }
 
-/// One after the other, the sums of so many equal products are off by a hundredth.
+/// A sequential sum of this many equal products has an error of one percent.
 #[test]
 fn errors_of_long_sums_stay_small() {
     let k = 1 << 20;

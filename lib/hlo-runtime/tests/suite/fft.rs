@@ -1,5 +1,5 @@
-//! Fourier transforms against their definition, over kinds, lengths, ranks and precisions, on one to four
-//! threads.
+//! Tests Fourier transforms against their definition, over kinds, lengths, ranks and precisions, on one to
+//! four threads.
 
 use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{ElementCode, FftDesc, FftKind, hlo_rt_fft};
@@ -8,7 +8,7 @@ use num_complex::Complex;
 
 type C = Complex<f64>;
 
-/// The definition, along dimension `d` of `[outer, n, inner]` elements.
+/// Computes the transform by its definition, along the middle of `[outer, n, inner]` elements.
 fn dft(x: &[C], n: usize, inner: usize, sign: f64) -> Vec<C> {
     let mut out = vec![C::default(); x.len()];
     for (at, z) in out.iter_mut().enumerate() {
@@ -21,7 +21,7 @@ fn dft(x: &[C], n: usize, inner: usize, sign: f64) -> Vec<C> {
     out
 }
 
-/// The transform of all dimensions.
+/// Computes the transform of all dimensions.
 fn transform(x: &[C], lengths: &[usize], inverse: bool) -> Vec<C> {
     let (mut out, mut inner) = (x.to_vec(), 1);
     for &n in lengths.iter().rev() {
@@ -40,7 +40,7 @@ fn encode(values: &[C], real: bool, double: bool) -> Vec<u64> {
         true => parts.flat_map(f64::to_ne_bytes).collect(),
         false => parts.flat_map(|x| (x as f32).to_ne_bytes()).collect(),
     };
-    // As words, so that they are aligned.
+    // Copies the bytes to words, so that they are aligned.
     bytes
         .chunks(8)
         .map(|c| {
@@ -136,7 +136,7 @@ fn several_dimensions() {
 fn what_is_empty_or_wrong() {
     let run = |desc: &FftDesc| {
         let ctx = hlo_runtime::Context::new(1);
-        // SAFETY: the descriptors below have no elements, or are refused.
+        // SAFETY: the descriptors below have no elements or are invalid.
         let status = unsafe {
             hlo_rt_fft(&ctx, desc, std::ptr::dangling::<u64>().cast(), std::ptr::dangling_mut::<u64>().cast())
         };

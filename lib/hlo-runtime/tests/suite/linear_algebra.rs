@@ -1,5 +1,5 @@
-//! Cholesky factors and triangular systems: what they are multiplied with gives the operand back, for every
-//! form, element type and size, on one to four threads.
+//! Tests Cholesky factors and triangular systems: multiplying the result back must reproduce the operand, for
+//! every form, element type and size, on one to four threads.
 
 use crate::common::{same_on_any_number_of_threads, value};
 use half::{bf16, f16};
@@ -37,11 +37,11 @@ fn decode(code: ElementCode, bytes: &[u8]) -> Vec<C> {
 fn made_up(rng: &mut Numbers, code: ElementCode, n: usize) -> Vec<C> {
     let complex = matches!(code, C64 | C128);
     let values: Vec<C> = (0..n).map(|_| C::new(rng.unit(), if complex { rng.unit() } else { 0.0 })).collect();
-    // As the type holds them.
+    // Rounds the values to the element type.
     decode(code, &encode(code, &values))
 }
 
-/// Element (i, j) of `x` times `y`, row-major and `n` wide and high at the sum.
+/// Returns element (i, j) of the product of `x` and `y`, with `n` terms.
 fn product(x: impl Fn(usize, usize) -> C, y: impl Fn(usize, usize) -> C, i: usize, j: usize, n: usize) -> C {
     (0..n).map(|k| x(i, k) * y(k, j)).sum()
 }
@@ -63,7 +63,7 @@ fn factors_multiply_to_the_matrix() {
                     }
                 }
                 let mut bytes = encode(code, &a);
-                // What lies in the other triangle does not count.
+                // The contents of the other triangle are ignored.
                 for m in bytes.chunks_exact_mut((n * n * code.byte_size()).max(1)) {
                     for (at, element) in m.chunks_exact_mut(code.byte_size()).enumerate() {
                         if if lower { at / n < at % n } else { at / n > at % n } {
@@ -80,7 +80,7 @@ fn factors_multiply_to_the_matrix() {
                 let what = format!("{code:?} {batch}x{n} lower={lower}");
                 let got = same_on_any_number_of_threads(&what, |ctx| {
                     let mut out = vec![0u8; bytes.len()];
-                    // SAFETY: both buffers hold the matrices.
+                    // SAFETY: both buffers have the size of the matrices.
                     let status = unsafe { hlo_rt_cholesky(ctx, &desc, bytes.as_ptr(), out.as_mut_ptr()) };
                     assert_eq!((status, ctx.take_error()), (0, None), "{what}");
                     out
@@ -114,7 +114,7 @@ fn what_is_not_positive_definite_gives_nan() {
             let desc = CholeskyDesc { element: code as i64, batch: 1, n: 2, lower: 1 };
             let (bytes, ctx) = (encode(code, &a), hlo_runtime::Context::new(1));
             let mut out = vec![0u8; bytes.len()];
-            // SAFETY: both buffers hold the matrix.
+            // SAFETY: both buffers have the size of the matrix.
             let status = unsafe { hlo_rt_cholesky(&ctx, &desc, bytes.as_ptr(), out.as_mut_ptr()) };
             assert_eq!(status, 0);
             assert!(decode(code, &out).iter().all(|z| z.re.is_nan()), "{matrix:?} as {code:?}");
@@ -136,7 +136,7 @@ fn solutions_multiply_to_the_right_hand_side() {
                 let mut a = made_up(&mut rng, code, batch * n * n);
                 for (at, z) in a.iter_mut().enumerate() {
                     let (i, j) = (at / n % n, at % n);
-                    // Far from singular, and nothing in the triangle that is not read.
+                    // Keeps the matrix far from singular, and makes the triangle that is not read invalid.
                     *z = if i == j { *z + 4.0 } else { *z / n as f64 };
                     let outside = if lower { i < j } else { i > j };
                     if outside || (unit && i == j) {
@@ -160,7 +160,7 @@ fn solutions_multiply_to_the_right_hand_side() {
                 let what = format!("{code:?} {desc:?}");
                 let got = same_on_any_number_of_threads(&what, |ctx| {
                     let mut x = vec![0u8; b_bytes.len()];
-                    // SAFETY: the buffers hold the matrices.
+                    // SAFETY: the buffers have the size of the matrices.
                     let status = unsafe {
                         hlo_rt_triangular_solve(
                             ctx,
@@ -212,7 +212,7 @@ fn singular_systems_divide_by_zero() {
         ..SolveDesc::default()
     };
     let (a, b, mut x) = ([0f32, 0.0, 1.0, 1.0], [1f32, 1.0], [0f32; 2]);
-    // SAFETY: the buffers hold the matrices.
+    // SAFETY: the buffers have the size of the matrices.
     let status = unsafe {
         hlo_rt_triangular_solve(&ctx, &desc, a.as_ptr().cast(), b.as_ptr().cast(), x.as_mut_ptr().cast())
     };

@@ -1,4 +1,5 @@
-//! The functions that compiled code calls, against plainly written references. One program, as each one more is linked anew.
+//! Tests the functions that compiled code calls against simple reference implementations. All tests are in
+//! one binary, because each further binary would have to be linked separately.
 
 mod common;
 mod conv;

@@ -1,4 +1,4 @@
-//! Random bits against XLA's own outputs for the same states.
+//! Tests random bits against XLA's outputs for the same states.
 
 use crate::common::same_on_any_number_of_threads;
 use hlo_runtime::{Context, hlo_rt_rng_philox, hlo_rt_rng_three_fry};
@@ -7,7 +7,7 @@ const KEY: u64 = 0x0123_4567_89ab_cdef;
 const COUNTER: u64 = 0xffff_ffff_ffff_fffd;
 const HIGH: u64 = 0x1122_3344_5566_7788;
 
-/// The elements of ThreeFry's output and the new counter.
+/// Returns the elements of ThreeFry's output, and the new counter.
 fn three_fry(ctx: &Context, bytes: usize, dims: &[i64]) -> (Vec<u64>, u64) {
     let count = dims.iter().product::<i64>() as usize;
     let mut state = [KEY, COUNTER];
@@ -62,10 +62,10 @@ fn three_fry_gives_the_bits_of_xla() {
     ];
     assert_eq!(three_fry(&ctx, 4, &[7]), (words[..7].to_vec(), 1));
     assert_eq!(three_fry(&ctx, 4, &[3, 4]), (words.to_vec(), 3));
-    // The first even dimension holds the pairs.
+    // The pairs are along the first even dimension.
     let rows = [0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11].map(|i| words[i]);
     assert_eq!(three_fry(&ctx, 4, &[4, 3]), (rows.to_vec(), 3));
-    // Without an even dimension the largest does, and its last element has no partner.
+    // Without an even dimension, the pairs are along the largest one, and its last element has no partner.
     let odd = [
         0x3fc5955f, 0x7e39c6dc, 0xb0f4215b, 0xe19a60b4, 0x0b3d7494, 0xaaa4d889, 0x6b35c4f4, 0x75a52907,
         0xd3dd8613, 0x35d0e5f1, 0x7c2f19d8, 0x0284dbe3, 0xde79bbbd, 0x1713fd18, 0xb09d029e,
@@ -77,7 +77,7 @@ fn three_fry_gives_the_bits_of_xla() {
     assert_eq!(three_fry(&ctx, 8, &[5]), (wide, 2));
     assert_eq!(three_fry(&ctx, 4, &[]), (vec![words[0]], COUNTER + 1));
     assert_eq!(three_fry(&ctx, 4, &[0]), (vec![], COUNTER));
-    // Of equally large odd dimensions the first is split.
+    // If several odd dimensions have the largest size, the first of them is split.
     let square = three_fry(&ctx, 4, &[3, 3]);
     assert_eq!(square.0[..6], [0, 2, 4, 1, 3, 5].map(|i| words[i]));
     assert_eq!(square.1, 3);
@@ -102,10 +102,10 @@ fn large_outputs_continue_the_stream_on_any_number_of_threads() {
     let whole = three_fry(&Context::new(1), 8, &[50_000]).0;
     same_on_any_number_of_threads("three fry", |ctx| bytes(three_fry(ctx, 8, &[50_000]).0));
     same_on_any_number_of_threads("philox", |ctx| bytes(philox(ctx, 3, 4, 100_001).0));
-    // An array of 32-bit words in one even dimension is the same stream of pairs.
+    // An array of 32-bit words with one even dimension is the same stream of pairs.
     let narrow = three_fry(&Context::new(3), 4, &[100_000]).0;
     assert!(narrow.chunks(2).zip(&whole).all(|(n, w)| n[0] | (n[1] << 32) == *w));
-    // Pairs along an outer dimension: the second half of each pair is one row further.
+    // Pairs along an outer dimension: the second element of each pair is one row further.
     let rows = three_fry(&Context::new(2), 4, &[4, 25_001]).0;
     for (c, w) in whole.iter().enumerate().take(25_001) {
         assert_eq!(rows[c] | (rows[25_001 + c] << 32), *w);
@@ -119,7 +119,7 @@ fn impossible_arguments_are_errors() {
     let ctx = Context::new(1);
     let mut state = [0u64; 3];
     let (s, n) = (state.as_ptr(), state.as_mut_ptr());
-    // SAFETY: refused before the output is touched.
+    // SAFETY: the function fails before it accesses the output.
     unsafe {
         assert_eq!(hlo_rt_rng_philox(&ctx, s, 1, n, std::ptr::null_mut(), 32, 4), 1);
         assert!(ctx.take_error().unwrap().contains("the state has 1 words"));

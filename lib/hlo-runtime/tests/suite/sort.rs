@@ -1,4 +1,4 @@
-//! Sorts and selections against the standard library's stable sort, by comparator and by key.
+//! Tests sorts and selections against the standard library's stable sort, by comparator and by key.
 
 use crate::common::{elements, same_on_any_number_of_threads};
 use hlo_runtime::{
@@ -7,7 +7,7 @@ use hlo_runtime::{
 };
 use hlo_testing::Numbers;
 
-/// The key of an operand of an element type.
+/// Returns the key of an operand with an element type.
 fn key_of(operand: i64, code: ElementCode, order: KeyOrder) -> SortKey {
     let kind = match code {
         ElementCode::S8 | ElementCode::S16 | ElementCode::S32 | ElementCode::S64 => KeyKind::Signed,
@@ -18,7 +18,7 @@ fn key_of(operand: i64, code: ElementCode, order: KeyOrder) -> SortKey {
     SortKey { operand, kind: kind as i64, bits, largest: 0x7f80_0000, order: order as i64 }
 }
 
-/// Sorts `[outer, size, inner]` keys and their row numbers; `less` is `None` for the sort by key.
+/// Sorts `[outer, size, inner]` keys and their row numbers, by comparator or by key.
 fn sort(
     ctx: &Context,
     code: ElementCode,
@@ -57,7 +57,7 @@ fn f32s(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
 }
 
-/// Few distinct values, so that stability shows.
+/// Returns keys with few distinct values, so that the test detects an unstable sort.
 fn keys(rng: &mut Numbers, count: usize) -> Vec<u8> {
     (0..count).flat_map(|_| (rng.below(count / 3 + 1) as f32 - 5.0).to_ne_bytes()).collect()
 }
@@ -138,7 +138,7 @@ fn an_inconsistent_comparator_still_gives_a_permutation() {
     unsafe extern "C" fn always(_elements: *const *const u8) -> i8 {
         1
     }
-    /// No order at all: it depends on the bits of both in a way of its own.
+    /// A comparator that is not an order: a hash of the bits of both elements.
     unsafe extern "C" fn noise(elements: *const *const u8) -> i8 {
         // SAFETY: the operand of the test is u32.
         let (a, b) = unsafe { (*(*elements).cast::<u32>(), *(*elements.add(1)).cast::<u32>()) };
@@ -233,7 +233,7 @@ fn the_first_k_of_each_row() {
     }
 }
 
-/// Every way that keys are made, on rows of several blocks and a rest: the keys are as the sort by key has them.
+/// Tests every kind of key on rows of several blocks and a rest. The order must be that of the sort by key.
 #[test]
 fn top_k_of_every_kind_of_key_agrees_with_the_sort() {
     const SIZE: usize = 1000;

@@ -1,4 +1,4 @@
-//! A block's copies: the packed input, and the output from sums in memory.
+//! The copies of a block: packs the input, and writes sums in memory to the output.
 
 use super::kernel::Tiles;
 use super::plan::{AXES, Layout};
@@ -10,7 +10,7 @@ impl<T: Tiles> Block<'_, T> {
     /// Packs the input of a part.
     ///
     /// # Safety
-    /// `to` must have room for it and a vector behind it.
+    /// `to` must have room for it and for one more vector.
     pub(super) unsafe fn pack_input(&self, layout: &Layout, part: &Part, to: *mut T) {
         let (g, plan) = (self.g, self.plan);
         let last = plan.rank - 1;
@@ -39,7 +39,7 @@ impl<T: Tiles> Block<'_, T> {
                 let from = offset + first as isize * line.lhs_stride + begin as isize * step;
                 let from = self.input.wrapping_offset(from);
                 let code = g.types[0];
-                // SAFETY: the line is inside the buffer, and what is read inside the input.
+                // SAFETY: the line is inside the buffer, and the elements read are inside the input.
                 unsafe {
                     let to = to.add(line_to + phase * layout.phase * layout.stride[last]);
                     if plan.inner_features {
@@ -67,10 +67,10 @@ impl<T: Tiles> Block<'_, T> {
         unsafe { zeros(to.add(layout.volume), T::WIDTH) };
     }
 
-    /// Writes sums in memory to the output.
+    /// Writes the sums in memory to the output.
     ///
     /// # Safety
-    /// All must be there, and the output writable.
+    /// All sums must be computed, and the output must be writable.
     pub(super) unsafe fn write(&self, layout: &Layout, mut sums: *const T) {
         let (g, plan) = (self.g, self.plan);
         let (code, last) = (g.types[2], plan.rank - 1);

@@ -1,4 +1,5 @@
-//! The packed filter: panels of output features, and in each of them the terms in the order of the filter's memory.
+//! The packed filter: panels of output features. Each panel contains the terms in the order of the filter's
+//! memory.
 
 use super::kernel::Tiles;
 use super::plan::{AXES, Index, Plan};
@@ -6,30 +7,30 @@ use crate::conv::axis::next;
 use crate::conv::geometry::Geometry;
 use crate::conv::lines::{Strided, pack};
 
-/// A dimension of the terms: the input features or one of the window, as it is in memory.
+/// A dimension of the terms in the filter's memory: the input features or a window dimension.
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// Bytes from one to the next.
+    /// Distance from one element to the next, in bytes.
     stride: isize,
     size: usize,
-    /// The axis of the pixels; the features have none.
+    /// The pixel axis of a window dimension; `None` for the features.
     axis: Option<usize>,
 }
 
 /// The order of the terms.
 pub(super) struct Filter {
-    /// Those of the slowest varying dimension first.
+    /// The dimensions, the slowest varying first.
     runs: [Run; AXES + 1],
     rank: usize,
-    /// Terms from one position of each axis' window to the next; negative if it is read backwards.
+    /// Distance in terms between adjacent window positions of each axis; negative for a reversed window.
     pub(super) step: [isize; AXES],
-    /// The term of the first position and feature.
+    /// The term of the first window position and feature.
     pub(super) first: isize,
-    /// Terms from one input feature to the next.
+    /// Distance in terms between adjacent input features.
     pub(super) feature: usize,
-    /// All terms.
+    /// The number of terms.
     pub(super) terms: usize,
-    /// Bytes from the filter's start to the first in memory.
+    /// The offset of the first element in memory from the start of the filter, in bytes.
     start: isize,
 }
 
@@ -46,7 +47,7 @@ impl Filter {
             }
         }
         let rank = plan.rank + 1;
-        // Those of a single element are nowhere in particular.
+        // Dimensions of a single element have no meaningful stride and come first.
         runs[..rank].sort_by_key(|run| (run.size != 1, std::cmp::Reverse(run.stride)));
         let mut filter = Filter { runs, rank, step: [0; AXES], first: 0, feature: 0, terms: 1, start };
         for run in runs[..rank].iter().rev() {
@@ -60,7 +61,7 @@ impl Filter {
             }
             filter.terms *= run.size;
         }
-        // What is one run in memory is packed as one.
+        // Dimensions that are contiguous in memory are packed as one run.
         while let [.., outer, inner] = filter.runs[..filter.rank] {
             if outer.size != 1 && outer.stride != inner.stride.wrapping_mul(inner.size as isize) {
                 break;
@@ -71,15 +72,16 @@ impl Filter {
         filter
     }
 
-    /// The term of a window position and the first feature.
+    /// Returns the term of a window position and the first feature.
     pub(super) fn term(&self, window: &Index) -> isize {
         self.first + self.step.iter().zip(window).map(|(s, &w)| s * w as isize).sum::<isize>()
     }
 
-    /// Packs a panel, `[term][feature]`, with zeros for features that are not there.
+    /// Packs a panel as `[term][feature]`, with zeros for missing features.
     ///
     /// # Safety
-    /// `filter` must be readable for features `features` and all terms, and `to` writable for all terms of a panel.
+    /// `filter` must be readable for the features in `features` and all terms, and `to` writable for all
+    /// terms of a panel.
     pub(super) unsafe fn pack<T: Tiles>(
         &self,
         g: &Geometry,

@@ -1,35 +1,37 @@
-//! The innermost loops: tiles of sums of a few output pixels by a few output features, in registers.
+//! The innermost loops: compute tiles of sums of a few output pixels by a few output features in registers.
 
 use hlo_runtime_core::Truth;
 use num_complex::Complex;
 
 use crate::conv::grouped::Lanes;
 
-/// Pixels of a tile, where the vectors are of features.
+/// The number of pixels of a tile if vectors contain features.
 pub(super) const PIXELS: usize = 8;
-/// Vectors of features of a tile.
+/// The number of vectors of features of a tile.
 pub(super) const VECTORS: usize = 3;
-/// Features of a tile, where the vectors are of pixels.
+/// The number of features of a tile if vectors contain pixels.
 pub(super) const FEATURES: usize = 8;
-/// Vectors of pixels of a tile for each number of features: few enough sums for the registers, and enough of them
-/// to hide the latency of an addition.
+/// The number of vectors of pixels of a tile, for each number of features. The sums must fit the registers,
+/// and must be numerous enough to hide the latency of an addition.
 pub(super) const VECTORS_OF: [usize; FEATURES + 1] = [0, 6, 6, 6, 4, 4, 4, 3, 3];
 
-/// One term of a sum: elements from a pixel's input, and from the start of a packed panel of the filter.
+/// One term of a sum: the offsets, in elements, from the input of a pixel and from the start of a packed
+/// filter panel.
 #[derive(Clone, Copy)]
 pub(super) struct Tap {
     pub(super) input: u32,
     pub(super) filter: u32,
 }
 
-/// A pixel, or a vector of pixels: elements from the start of the packed input, and from the start of the sums.
+/// A pixel or a vector of pixels: the offsets, in elements, from the start of the packed input and from the
+/// start of the sums.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) input: u32,
     pub(super) sums: isize,
 }
 
-/// Sums of all taps for some places and a panel of features.
+/// Sums over all taps for some places and a panel of features.
 #[derive(Clone, Copy)]
 pub(in crate::conv) struct Tile<'a, T> {
     pub(super) places: &'a [Place],
@@ -37,36 +39,37 @@ pub(in crate::conv) struct Tile<'a, T> {
     pub(super) input: *const T,
     pub(super) filter: *const T,
     pub(super) sums: *mut T,
-    /// Elements from a feature's sums to the next one's, where the vectors are of pixels.
+    /// Distance between the sums of adjacent features, in elements, if vectors contain pixels.
     pub(super) pitch: usize,
-    /// Whether to add to the sums that are there.
+    /// Whether to add to the existing sums.
     pub(super) add: bool,
 }
 
-/// The sums' element type: how a tile of them is computed.
+/// An element type of sums that can be computed in tiles.
 pub(in crate::conv) trait Tiles: Lanes {
-    /// Elements of a vector.
+    /// The number of elements of a vector.
     const WIDTH: usize;
-    /// Vectors of features: up to [`PIXELS`] places, and `vectors` vectors of features.
+    /// Computes a tile with vectors of features: up to [`PIXELS`] places and `vectors` vectors of features.
     ///
     /// # Safety
-    /// All positions named by the places and the taps must be valid.
+    /// All positions of the places and the taps must be valid.
     unsafe fn pixels(tile: &Tile<'_, Self>, vectors: usize);
-    /// Vectors of pixels: places by [`VECTORS_OF`], and `features` features.
+    /// Computes a tile with vectors of pixels: up to [`VECTORS_OF`] places and `features` features.
     ///
     /// # Safety
     /// As for [`Tiles::pixels`], for whole vectors.
     unsafe fn across(tile: &Tile<'_, Self>, features: usize);
 }
 
-/// Rows of sums that [`loops`] keeps.
+/// The number of rows of sums that [`loops`] keeps.
 const ROWS: usize = 4;
 
-/// One side of the products is read in vectors of `W`, the other element by element: a tile by plain loops. The functions
-/// tell for each tap where row `r` and vector `c` are, and where the sums of both go.
+/// Computes a tile by plain loops. One operand is read in vectors of `W`, the other element by element. For
+/// each tap, `row` and `vector` return the addresses of row `r` and vector `c`. `sums` returns the address of
+/// their sums.
 ///
 /// # Safety
-/// The functions must give valid positions.
+/// The functions must return valid addresses.
 #[inline(always)]
 unsafe fn loops<T: Lanes, const W: usize, const FMA: bool>(
     t: &Tile<'_, T>,
@@ -101,7 +104,7 @@ unsafe fn loops<T: Lanes, const W: usize, const FMA: bool>(
     }
 }
 
-/// [`Tiles::pixels`] by [`loops`].
+/// Implements [`Tiles::pixels`] by [`loops`].
 ///
 /// # Safety
 /// As for [`Tiles::pixels`].
@@ -114,7 +117,7 @@ unsafe fn pixels<T: Lanes, const W: usize, const FMA: bool>(t: &Tile<'_, T>, vec
     unsafe { loops::<T, W, FMA>(t, [t.places.len(), vectors], row, vector, sums) }
 }
 
-/// [`Tiles::across`] by [`loops`].
+/// Implements [`Tiles::across`] by [`loops`].
 ///
 /// # Safety
 /// As for [`Tiles::across`].
@@ -127,8 +130,8 @@ unsafe fn across<T: Lanes, const W: usize, const FMA: bool>(t: &Tile<'_, T>, fea
     unsafe { loops::<T, W, FMA>(t, [features, t.places.len()], row, vector, sums) }
 }
 
-/// Implements [`Tiles`] for a type with vectors of `$width`, by `$wide` where the processor has AVX-512, if there is one,
-/// else by plain loops.
+/// Implements [`Tiles`] for a type with vectors of `$width` elements. Uses `$wide`, if given, on processors
+/// with AVX-512, and plain loops otherwise.
 macro_rules! tiles {
     ($t:ty, $width:literal $(, $wide:ident)?) => {
         impl Tiles for $t {
@@ -145,7 +148,7 @@ macro_rules! tiles {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512dq") {
-                // SAFETY: the features are there; the rest is the caller's promise.
+                // SAFETY: the processor has the features; the caller guarantees the rest.
                 $(return unsafe { avx512::$wide::$f($tile, $n) };)?
             }
             #[target_feature(enable = "avx2,fma")]
@@ -154,7 +157,7 @@ macro_rules! tiles {
                 unsafe { $f::<$t, $width, true>(tile, n) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the features are there; the rest is the caller's promise.
+                // SAFETY: the processor has the features; the caller guarantees the rest.
                 return unsafe { avx2($tile, $n) };
             }
         }
@@ -173,7 +176,7 @@ tiles!(Truth, 64);
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    /// Calls `pixel_tile::<R, C>` for the run-time numbers of places and vectors.
+    /// Calls `pixel_tile::<R, C>` for the number of places and vectors at run time.
     macro_rules! by_size {
         ($tile:ident, $vectors:ident, [$($r:literal)*]) => {
             match ($tile.places.len(), $vectors) {
@@ -187,7 +190,8 @@ mod avx512 {
         };
     }
 
-    /// Calls `across_tile::<R, C>` for the run-time number of features, with half as many vectors for few places.
+    /// Calls `across_tile::<R, C>` for the number of features at run time, with half the vectors if there are
+    /// few places.
     macro_rules! by_features {
         ($tile:ident, $features:ident, [$($r:literal)*]) => {
             match $features {
@@ -202,7 +206,7 @@ mod avx512 {
         };
     }
 
-    /// The kernels of one element type, in a module of its own.
+    /// Defines the kernels of one element type in a separate module.
     macro_rules! kernels {
         ($name:ident, $t:ty, $width:literal, $vector:ty, $zero:ident, $load:ident, $store:ident, $set:ident,
          $plus:ident, |$acc:ident, $x:ident, $y:ident| $step:expr) => {
@@ -226,7 +230,7 @@ mod avx512 {
                     unsafe { by_features!(t, features, [1 2 3 4 5 6 7 8]) }
                 }
 
-                /// `R` pixels by `C` vectors of features.
+                /// Computes `R` pixels by `C` vectors of features.
                 ///
                 /// # Safety
                 /// As for [`super::super::Tiles::pixels`].
@@ -264,7 +268,7 @@ mod avx512 {
                     }
                 }
 
-                /// `R` features by up to `C` vectors of pixels.
+                /// Computes `R` features by up to `C` vectors of pixels.
                 ///
                 /// # Safety
                 /// As for [`super::super::Tiles::across`].

@@ -1,4 +1,4 @@
-//! A block's lists: the terms of a class of pixels, and the pixels.
+//! The lists of a block: the terms of a class of pixels, and the pixels.
 
 use super::kernel::{Tap, Tiles};
 use super::plan::{AXES, Index, Layout, Places};
@@ -6,10 +6,10 @@ use super::{Block, Part};
 use crate::conv::axis::next;
 
 impl<T: Tiles> Block<'_, T> {
-    /// The terms of a class of pixels, in the order of the filter.
+    /// Writes the terms of a class of pixels, in the order of the filter, to `list`.
     ///
     /// # Safety
-    /// `list` must have room for the part's terms.
+    /// `list` must have room for the terms of the part.
     pub(super) unsafe fn taps<'w>(
         &self,
         layout: &Layout,
@@ -19,7 +19,7 @@ impl<T: Tiles> Block<'_, T> {
     ) -> &'w [Tap] {
         let (plan, filter) = (self.plan, self.filter);
         let last = plan.rank - 1;
-        // Window positions on elements of the input: the first one, how many, and from one to the next.
+        // The window positions on input elements: the first one, their number, and the distance between them.
         let mut windows = [(0, 1, 1); AXES];
         for (d, window) in windows.iter_mut().enumerate().take(plan.rank) {
             let axis = &plan.axes[d];
@@ -31,7 +31,7 @@ impl<T: Tiles> Block<'_, T> {
         if windows.iter().any(|&(_, count, _)| count == 0) {
             return &[];
         }
-        // The positions, of the first feature.
+        // First the terms of the first feature.
         let mut at = [0; AXES];
         loop {
             let (mut input, mut window) = (0, [0; AXES]);
@@ -51,7 +51,8 @@ impl<T: Tiles> Block<'_, T> {
                 break;
             }
         }
-        // The other features, from the last on, so that each position is read before it is overwritten.
+        // Then the other features, starting with the last, so that each position is read before it is
+        // overwritten.
         let feature = (layout.feature as u32, (filter.feature * plan.panel) as u32);
         for n in (0..used * features).rev() {
             let (at, z) =
@@ -67,7 +68,7 @@ impl<T: Tiles> Block<'_, T> {
         unsafe { std::slice::from_raw_parts(list, used * features) }
     }
 
-    /// The pixels of a class one by one. Their sums are in the output, or else one after the other.
+    /// Returns the pixels of a class one by one. Their sums are in the output, or contiguous in memory.
     pub(super) fn single_pixels(&self, layout: &Layout, class: &Index, counts: &Index) -> Places {
         let plan = self.plan;
         let mut places = Places { counts: *counts, input: [0; AXES], sums: [0; AXES], start: 0 };

@@ -1,11 +1,14 @@
-//! Convolutions of any element types without a matrix of patches: the kernel reads the pixels' inputs where they are.
+//! Convolutions of any element types without a matrix of patches. The kernel reads the input of each pixel
+//! directly.
 //!
-//! A task computes a block of output pixels for some output features. It packs what the block reads of the input once,
-//! with zeros for the padding, so that the input of each term of a sum is at the same distance from every pixel.
-//! Vectors are of features, each term's input being one number for all of them, or of neighbouring pixels, each term's
-//! weight being one number for all of those, whichever is cheaper: for a few input features, for a few output features,
-//! and for either order of dimensions in memory there is a full vector. Pixels of a dilated input that are a dilation
-//! apart form a class: they meet elements under the same window positions, and only those are terms.
+//! A task computes a block of output pixels for some output features. It packs the input that the block reads
+//! once, with zeros for the padding. The input of each term of a sum then has the same offset from every
+//! pixel. There are two kinds of vectors. A vector of features multiplies one input number by the weights of
+//! several features. A vector of pixels multiplies one weight by the inputs of neighbouring pixels. The plan
+//! selects the cheaper kind, so that vectors are full for few input features, for few output features, and
+//! for either order of dimensions in memory. In a dilated input, pixels that are a dilation apart form a
+//! class. All pixels of a class read elements at the same window positions, and only these positions are
+//! terms.
 
 mod copies;
 mod filter;
@@ -23,10 +26,11 @@ pub(super) use kernel::Tiles;
 use kernel::{PIXELS, Place, Tap, Tile, VECTORS_OF};
 use plan::{Layout, PACKED, Plan, Ranges};
 
-/// Bytes that are used again and again.
+/// The number of bytes that stay in the first-level cache while they are reused.
 const NEAR: usize = 1 << 15;
 
-/// Computes a convolution; false if it has to be done in another way, such as one that takes `most` cycles per pixel.
+/// Computes a convolution. Returns false, without a result, if another algorithm must be used, for example
+/// because this one takes more than `most` cycles per pixel.
 ///
 /// # Safety
 /// As for [`super::hlo_rt_conv`]; `T` must be the accumulator of the geometry's types.
@@ -44,11 +48,11 @@ pub(super) unsafe fn conv<T: Tiles>(
     let Some(blocks) = plan.blocks() else { return Ok(false) };
     let chunks = plan.panels.div_ceil(plan.panels_a_task);
     let panel = filter.terms * plan.panel;
-    // So many chunks of output features at a time that their filter fits.
+    // The number of chunks of output features whose packed filter fits the buffer.
     let all = g.groups * chunks;
     let most = (PACKED / (panel * plan.panels_a_task)).clamp(1, all);
     let packed = Scratch::new::<T>(most * plan.panels_a_task * panel)?;
-    // SAFETY: tasks pack panels of their own, and write pixels and features of their own.
+    // SAFETY: each task packs its own panels, and writes its own pixels and features.
     let (packed, buffers, _memory) =
         unsafe { (Shared::new(packed.pointer::<T>()), Shared::new(buffers), packed) };
     for first in (0..all).step_by(most) {
@@ -71,7 +75,7 @@ pub(super) unsafe fn conv<T: Tiles>(
                 }
             }
         });
-        // The zeros between the input's elements would have to be multiplied.
+        // The zeros between the input's elements would have to be multiplied by the weights.
         if !finite.into_inner() {
             return Ok(false);
         }
@@ -91,52 +95,52 @@ pub(super) unsafe fn conv<T: Tiles>(
                     .out
                     .wrapping_offset((group * g.group_out) as isize * g.out_feature_stride),
             };
-            // SAFETY: the filter is packed, and the block is the task's own.
+            // SAFETY: the filter is packed, and the block belongs to this task only.
             unsafe { block.run() }
         })?;
     }
     Ok(true)
 }
 
-/// True if no element is infinite or NaN.
+/// Returns whether no element is infinite or NaN.
 fn all_finite<T: Tiles>(elements: &[T]) -> bool {
     elements.iter().fold(true, |all, x| all & x.is_finite())
 }
 
-/// The outputs that a task computes.
+/// The outputs that one task computes.
 struct Block<'a, T> {
     g: &'a Geometry,
     plan: &'a Plan,
     filter: &'a Filter,
-    /// The filter's panels for this block.
+    /// The packed panels of the filter for this block.
     packed: *const T,
     panels: [usize; 2],
     ranges: Ranges,
-    /// The group's input, and its output features.
+    /// The input of the group, and the output for its features.
     input: *const u8,
     output: *mut u8,
 }
 
-/// The part of a sum's terms that is added at a time; as ranges.
+/// The part of a sum's terms that is added at once, as ranges of the window axis and of the features.
 struct Part {
     window: [usize; 2],
     features: [usize; 2],
-    /// False for the first.
+    /// Whether to add to the sums of earlier parts; false for the first part.
     add: bool,
 }
 
 impl<T: Tiles> Block<'_, T> {
-    /// Output features of the block, without the group's.
+    /// Returns the range of output features of the block within its group.
     fn features(&self) -> [usize; 2] {
         self.panels.map(|panel| (panel * self.plan.panel).min(self.g.group_out))
     }
 
-    /// The sums of a pixel, where vectors are of features.
+    /// Returns the number of sums per pixel if vectors contain features.
     fn depth(&self) -> usize {
         (self.panels[1] - self.panels[0]) * self.plan.panel
     }
 
-    /// Sums in memory.
+    /// Returns the number of sums in memory.
     fn sums(&self, layout: &Layout) -> usize {
         let plan = self.plan;
         if plan.stored {
@@ -154,7 +158,7 @@ impl<T: Tiles> Block<'_, T> {
         sums
     }
 
-    /// Output pixels of the block.
+    /// Returns the number of output pixels of the block.
     fn pixels(&self) -> usize {
         self.ranges[..self.plan.rank].iter().map(|[from, to]| to - from).product()
     }
@@ -189,16 +193,16 @@ impl<T: Tiles> Block<'_, T> {
             }
         }
         if !plan.stored {
-            // SAFETY: all sums are there; the output is the caller's promise.
+            // SAFETY: all sums are computed; the caller guarantees that the output is writable.
             unsafe { self.write(&layout, work.sums.pointer()) };
         }
         Ok(())
     }
 
-    /// Adds a part of the terms to all sums.
+    /// Adds one part of the terms to all sums.
     ///
     /// # Safety
-    /// The part must be packed, and the lists have room.
+    /// The part must be packed, and the lists must have room.
     unsafe fn add_part(&self, layout: &Layout, part: &Part, work: &Work) {
         let plan = self.plan;
         let mut sums = match plan.stored {
@@ -207,8 +211,8 @@ impl<T: Tiles> Block<'_, T> {
         };
         plan.for_each_class(&self.ranges, |class| {
             let counts = plan.counts(&self.ranges, class);
-            // SAFETY: the lists have room for the terms and the places of a class, which are inside the packed
-            // operands and the sums.
+            // SAFETY: the lists have room for the terms and the places of a class, which are inside the
+            // packed operands and the sums.
             unsafe {
                 let taps = self.taps(layout, part, class, work.taps.pointer());
                 let tile = Tile {
@@ -234,7 +238,7 @@ impl<T: Tiles> Block<'_, T> {
         });
     }
 
-    /// A tile's part for panel `panel`.
+    /// Returns the part of a tile for panel `panel`, and its number of features.
     fn of_panel<'w>(&self, tile: &Tile<'w, T>, panel: usize) -> (Tile<'w, T>, usize) {
         let plan = self.plan;
         let n = panel - self.panels[0];
@@ -261,7 +265,7 @@ impl<T: Tiles> Block<'_, T> {
                 T::pixels(&tile, features.div_ceil(T::WIDTH));
             }
         };
-        // The first-level cache keeps all panels, or a piece of one.
+        // All panels, or a piece of one, stay in the first-level cache.
         if bytes(tile.taps.len(), self.depth()) <= NEAR {
             for places in tile.places.chunks(each) {
                 (self.panels[0]..self.panels[1]).for_each(|panel| one(places, panel, (tile.taps, false)));
@@ -279,7 +283,7 @@ impl<T: Tiles> Block<'_, T> {
     /// The places and terms must be valid.
     unsafe fn tiles_across(&self, tile: &Tile<'_, T>) {
         let count = VECTORS_OF[self.plan.panel];
-        // The first-level cache keeps the vectors of a piece for all panels.
+        // The vectors of a piece stay in the first-level cache for all panels.
         let terms = match self.panels[1] - self.panels[0] {
             1 => usize::MAX,
             _ => NEAR / (64 * count),
@@ -295,20 +299,21 @@ impl<T: Tiles> Block<'_, T> {
         }
     }
 
-    /// Bytes from the start of the group's output to the block's first pixel.
+    /// Returns the offset of the block's first pixel from the start of the group's output, in bytes.
     fn start(&self) -> isize {
         self.ranges.iter().zip(&self.plan.axes).map(|(r, axis)| r[0] as isize * axis.dim.out_stride).sum()
     }
 }
 
-/// Taps in about equal pieces of at most `most`, at least one, and whether it is not the first.
+/// Splits taps into pieces of about equal size, of at most `most` taps, and returns with each piece whether
+/// it is not the first. There is at least one piece.
 fn pieces(taps: &[Tap], most: usize) -> impl Iterator<Item = (&[Tap], bool)> {
     let count = taps.len().div_ceil(most.max(1)).max(1);
     let each = taps.len().div_ceil(count);
     (0..count).map(move |n| (&taps[(n * each).min(taps.len())..((n + 1) * each).min(taps.len())], n > 0))
 }
 
-/// Working memory of a block.
+/// The working memory of a block.
 struct Work {
     input: Scratch,
     sums: Scratch,

@@ -1,4 +1,4 @@
-//! How a convolution is cut up: whether vectors are of features or of pixels, and how large the blocks are.
+//! The plan of a direct convolution: whether vectors contain features or pixels, and the size of the blocks.
 
 use super::kernel::{FEATURES, Place, Tiles, VECTORS};
 use crate::conv::axis::{Axis, Reach, next};
@@ -6,19 +6,19 @@ use crate::conv::geometry::{Dim, Geometry};
 use crate::conv::lines::is_same;
 use hlo_runtime_core::MAX_SPATIAL;
 
-/// Axes of the output's pixels: the batch and the spatial dimensions.
+/// The maximum number of pixel axes: the batch and the spatial dimensions.
 pub(super) const AXES: usize = MAX_SPATIAL + 1;
 /// One number for each axis.
 pub(super) type Index = [usize; AXES];
 
-/// Bytes of a block of the packed input, and of a block of sums: both fit the second-level cache with a part of the
-/// filter.
+/// The size in bytes of a block of the packed input, and of a block of sums. Both fit the second-level cache
+/// together with a part of the filter.
 const BLOCK_BYTES: usize = 1 << 19;
-/// The largest block that is worth it: sparser windows are left to other algorithms.
+/// The maximum size of a block, in elements. Other algorithms compute sparser windows.
 const LARGEST_BLOCK: usize = 1 << 24;
-/// Terms that are summed before the sums go to memory.
+/// The maximum number of terms that are summed before the sums are written to memory.
 const TAPS: usize = 1 << 12;
-/// A line of fewer positions is short.
+/// A line with fewer positions is short.
 const SHORT: usize = 16;
 /// How much more than there is blocks may read.
 const MOST_READ: usize = 4;
@@ -30,62 +30,63 @@ pub(super) const PACKED: usize = 16 << 20;
 const TASKS: usize = 16;
 
 pub(super) struct Plan {
-    /// Axes of the pixels, the slowest varying first in the input.
+    /// The pixel axes, the slowest varying in the input first.
     pub(super) axes: [Axis; AXES],
     pub(super) rank: usize,
-    /// True if vectors are of pixels, false if they are of features.
+    /// Whether vectors contain pixels; otherwise they contain features.
     pub(super) across: bool,
-    /// True if the features of one position are neighbours in the packed input.
+    /// Whether the features of one position are adjacent in the packed input.
     pub(super) inner_features: bool,
-    /// Positions of the last axis that are equal modulo this are neighbours in the packed input.
+    /// Positions of the last axis that are equal modulo this number are adjacent in the packed input.
     pub(super) phases: usize,
-    /// A block has one index of each axis before this one, a range of this one, and all of those behind.
+    /// The axis that is cut into ranges. A block has one output of each earlier axis, a range of outputs of
+    /// this axis, and all outputs of the later axes.
     pub(super) cut: usize,
-    /// Outputs of the range.
+    /// The number of outputs of the range.
     pub(super) rows: usize,
-    /// The axis whose window is cut into parts, and positions of a part.
+    /// The axis whose window is split into parts, and the number of window positions of a part.
     pub(super) window_axis: usize,
     pub(super) window_rows: usize,
-    /// Input features of a part.
+    /// The number of input features of a part.
     pub(super) features: usize,
-    /// Output features of a panel.
+    /// The number of output features of a panel.
     pub(super) panel: usize,
-    /// Panels of a group.
+    /// The number of panels of a group.
     pub(super) panels: usize,
-    /// Panels of a task.
+    /// The number of panels of a task.
     pub(super) panels_a_task: usize,
-    /// True if tiles of sums are stored in the output.
+    /// Whether tiles store their sums directly in the output.
     pub(super) stored: bool,
-    /// True if the input is dilated.
+    /// Whether the input is dilated.
     pub(super) dilated: bool,
 }
 
-/// A range of outputs of each axis.
+/// The range of outputs of each axis.
 pub(super) type Ranges = [[usize; 2]; AXES];
 
-/// Where things are in the packed input of a block, for a part of the window and of the features.
+/// The layout of the packed input of a block, for a part of the window and of the features.
 pub(super) struct Layout {
     pub(super) reach: [Reach; AXES],
-    /// Elements from one position to the next, within a phase for the last axis.
+    /// Distance from one position to the next, in elements; for the last axis, within a phase.
     pub(super) stride: Index,
-    /// Elements from one feature to the next.
+    /// Distance from one feature to the next, in elements.
     pub(super) feature: usize,
-    /// Positions of a phase of the last axis.
+    /// The number of positions of a phase of the last axis.
     pub(super) phase: usize,
-    /// Elements of all.
+    /// The total number of elements.
     pub(super) volume: usize,
 }
 
 impl Plan {
-    /// The cheaper way of the two; `None` if packing what the window spans would be a waste, or if a pixel takes more
-    /// cycles than `most`.
+    /// Returns the cheaper of the two plans. Returns `None` if packing the span of the window would be
+    /// wasteful, or if a pixel takes more than `most` cycles.
     pub(super) fn new<T: Tiles>(g: &Geometry, most: f64) -> Option<Plan> {
         let ways = [false, true].map(|across| Plan::of::<T>(g, across));
         let best = ways.into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1));
         best.filter(|(_, cost)| *cost <= most).map(|(plan, _)| plan)
     }
 
-    /// The plan for vectors of features or of pixels, and what a block costs per pixel, in cycles.
+    /// Returns the plan for vectors of features or of pixels, and its estimated cost per pixel in cycles.
     fn of<T: Tiles>(g: &Geometry, across: bool) -> Option<(Plan, f64)> {
         let (axes, rank) = axes(g)?;
         let last = axes[rank - 1];
@@ -115,7 +116,7 @@ impl Plan {
             stored: false,
             dilated: axes.iter().any(|a| a.dim.lhs_dilation != 1),
         };
-        // Blocks so large that they don't read much more together than there is.
+        // Blocks must be large enough that together they do not read much more than the input.
         for times in [1, 4, 16] {
             plan.choose_blocks(g, T::WIDTH, times * BLOCK_BYTES / size_of::<T>())?;
             let all = plan.volume(0, axes[0].dim.out_size)?;
@@ -142,7 +143,7 @@ impl Plan {
         let others = g.positions / self.axes[self.window_axis].dim.window;
         self.features = (TAPS / g.positions).clamp(1, g.group_in);
         self.window_rows = (TAPS / others).clamp(1, self.axes[self.window_axis].dim.window);
-        // The first axis of which one output and all of the axes behind it fit.
+        // The first axis for which one output of it, with all later axes, fits.
         let fits = |plan: &Plan| (0..plan.rank).find(|&cut| plan.volume(cut, 1).is_some_and(|v| v <= block));
         let mut cut = fits(self);
         while cut.is_none() && self.features > 1 {
@@ -152,13 +153,13 @@ impl Plan {
         self.cut = cut.unwrap_or(self.rank - 1);
         let outputs = self.axes[self.cut].dim.out_size;
         let behind = self.axes[self.cut + 1..self.rank].iter().map(|a| a.dim.out_size).product::<usize>();
-        // Sums of a row may be in memory, and up to a vector more of each.
+        // The sums of a row may be in memory, each with up to one more vector.
         let depth = self.panels * self.panel;
         let sums = behind.max(width).checked_mul(depth)?;
         let work = behind.saturating_mul(depth).saturating_mul(g.positions).saturating_mul(g.group_in);
         let most = (block / sums.max(1)).min(TASK.div_ceil(work.max(1))).clamp(1, outputs);
         let fits = |rows: usize| self.volume(self.cut, rows).is_some_and(|v| v <= block);
-        // By bisection: more rows read more.
+        // Bisection works because more rows read more elements.
         let (mut rows, mut above) = (1, most + 1);
         while above - rows > 1 {
             let middle = rows.midpoint(above);
@@ -176,7 +177,8 @@ impl Plan {
         Some(())
     }
 
-    /// The most elements of a part of the packed input for blocks of `rows` at `cut`.
+    /// Returns the maximum number of elements of a part of the packed input, for blocks of `rows` outputs of
+    /// axis `cut`.
     fn volume(&self, cut: usize, rows: usize) -> Option<usize> {
         let mut volume = self.features;
         for (d, axis) in self.axes.iter().enumerate().take(self.rank) {
@@ -186,7 +188,7 @@ impl Plan {
                 std::cmp::Ordering::Greater => axis.dim.out_size,
             };
             let window = if d == self.window_axis { self.window_rows } else { axis.dim.window };
-            // A block that begins elsewhere in the dilation may reach one position further.
+            // A block that starts at another remainder of the dilation may reach one position further.
             let length =
                 axis.reach([0, outputs], [0, window]).length + usize::from(axis.dim.lhs_dilation > 1);
             let phases = if d == self.rank - 1 { self.phases } else { 1 };
@@ -195,18 +197,19 @@ impl Plan {
         Some(volume)
     }
 
-    /// Elements that the packed input may have, with a vector that is read behind them.
+    /// Returns the maximum number of elements of the packed input, including one vector that is read after
+    /// its end.
     pub(super) fn largest(&self, width: usize) -> usize {
         self.volume(self.cut, self.rows).unwrap_or(0) + width
     }
 
-    /// Blocks of one group.
+    /// Returns the number of blocks of one group.
     pub(super) fn blocks(&self) -> Option<usize> {
         let before = self.axes[..self.cut].iter().try_fold(1usize, |n, a| n.checked_mul(a.dim.out_size))?;
         before.checked_mul(self.axes[self.cut].dim.out_size.div_ceil(self.rows))
     }
 
-    /// The outputs of block number `n`.
+    /// Returns the outputs of block `n`.
     pub(super) fn ranges(&self, n: usize) -> Ranges {
         let mut ranges = self.axes.map(|a| [0, a.dim.out_size]);
         let in_cut = self.axes[self.cut].dim.out_size;
@@ -221,28 +224,28 @@ impl Plan {
         ranges
     }
 
-    /// Parts of the terms of a sum.
+    /// Returns the number of parts of a sum's terms.
     fn parts(&self, g: &Geometry) -> usize {
         let rows = self.axes[self.window_axis].dim.window.div_ceil(self.window_rows);
         rows * g.group_in.div_ceil(self.features)
     }
 
-    /// Terms of a sum.
+    /// Returns the number of terms of a sum.
     pub(super) fn taps_of_all(&self, g: &Geometry) -> Option<usize> {
         g.positions.checked_mul(g.group_in)
     }
 
-    /// The most places of a class of so many pixels.
+    /// Returns the maximum number of places of a class of `pixels` pixels.
     pub(super) fn places(&self, pixels: usize, width: usize) -> usize {
         if self.across { pixels.max(self.largest(width).div_ceil(width)) } else { pixels }
     }
 
-    /// The most terms of a part.
+    /// Returns the maximum number of terms of a part.
     pub(super) fn taps(&self, g: &Geometry) -> usize {
         g.positions / self.axes[self.window_axis].dim.window * self.window_rows * self.features
     }
 
-    /// The packed input of a block for a part.
+    /// Returns the layout of the packed input of a block for a part.
     pub(super) fn layout(&self, ranges: &Ranges, window: [usize; 2], features: usize) -> Layout {
         let mut layout = Layout {
             reach: [Reach::default(); AXES],
@@ -270,13 +273,14 @@ impl Plan {
         layout
     }
 
-    /// Elements of the packed input from one pixel of a class to the next along an axis.
+    /// Returns the distance in the packed input, in elements, between adjacent pixels of a class along an
+    /// axis.
     pub(super) fn pixel_step(&self, layout: &Layout, d: usize) -> usize {
         let step = self.axes[d].step;
         layout.stride[d] * if d == self.rank - 1 { step / self.phases } else { step }
     }
 
-    /// Pixels of a class along each axis.
+    /// Returns the number of pixels of a class along each axis.
     pub(super) fn counts(&self, ranges: &Ranges, class: &Index) -> Index {
         std::array::from_fn(|d| {
             let [from, to] = ranges[d];
@@ -284,7 +288,7 @@ impl Plan {
         })
     }
 
-    /// Calls `f` for each class of pixels that read the input under the same window positions.
+    /// Calls `f` for each class of pixels that read the input at the same window positions.
     pub(super) fn for_each_class(&self, ranges: &Ranges, mut f: impl FnMut(&Index)) {
         let size = |d: usize| self.axes[d].period.min(ranges[d][1] - ranges[d][0]);
         let mut class = [0; AXES];
@@ -296,7 +300,7 @@ impl Plan {
         }
     }
 
-    /// Vectors of the pixels of a class.
+    /// Returns the vectors of the pixels of a class.
     pub(super) fn across(&self, layout: &Layout, counts: &Index, width: usize) -> Across {
         let last = self.rank - 1;
         let lines = counts[..last].iter().product::<usize>();
@@ -307,7 +311,7 @@ impl Plan {
         }
         let mut stride = vectors.input;
         let span = counts.iter().zip(stride).map(|(n, stride)| (n - 1) * stride).sum::<usize>() + 1;
-        // Sums have the same places for all parts.
+        // Sums must have the same places for all parts.
         let whole = self.window_rows == self.axes[self.window_axis].dim.window;
         if whole && span.div_ceil(width) < lines * by_line {
             vectors.counts = [1; AXES];
@@ -326,7 +330,7 @@ impl Plan {
         Across { stride, pitch: vectors.len() * width, vectors }
     }
 
-    /// About how many cycles a pixel takes.
+    /// Estimates the number of cycles per pixel.
     fn cost(&self, g: &Geometry, width: usize, features_first: bool, features_dense: bool) -> f64 {
         let ranges = self.ranges(0);
         let window = [0, self.window_rows];
@@ -343,7 +347,8 @@ impl Plan {
         let packed = layout.volume as f64 * g.group_in as f64 / self.features as f64;
         let chunks = self.panels.div_ceil(self.panels_a_task) as f64;
         let lists = 4.0 * taps * f64::from(classes) * chunks;
-        // Multiply-adds, elements that change their order in the output, and in the input.
+        // Cycles of multiply-adds, cycles per element that is reordered in the output, and whether the input
+        // is reordered.
         let (sums, moved, turned) = if self.across {
             let each = [0.5, 1.0, 0.6][if g.group_out > 2 { 0 } else { g.group_out }];
             (vectors as f64 * features * each, if features_dense { 0.5 } else { 0.15 }, features_first)
@@ -370,25 +375,25 @@ impl Plan {
     }
 }
 
-/// Vectors of pixels, and where their sums are.
+/// The vectors of pixels, and the layout of their sums.
 pub(super) struct Across {
-    /// Each line has vectors of its own, or they go on from one line to the next, through what is between the two in
-    /// the packed input.
+    /// The vectors. Either each line has its own vectors, or the vectors continue from one line to the next,
+    /// across the elements between them in the packed input.
     pub(super) vectors: Places,
-    /// Sums from one pixel to the next along each axis.
+    /// Distance between the sums of adjacent pixels along each axis.
     pub(super) stride: Index,
-    /// Sums of a feature.
+    /// The number of sums of a feature.
     pub(super) pitch: usize,
 }
 
-/// A box of pixels or of vectors of them.
+/// A box of pixels or of vectors of pixels.
 pub(super) struct Places {
     pub(super) counts: Index,
-    /// Elements of the packed input from one to the next.
+    /// Distance between adjacent places in the packed input along each axis, in elements.
     pub(super) input: Index,
-    /// The same in the sums.
+    /// The same distance in the sums.
     pub(super) sums: [isize; AXES],
-    /// The first one in the sums.
+    /// The offset of the first place in the sums.
     pub(super) start: isize,
 }
 
@@ -397,10 +402,10 @@ impl Places {
         self.counts.iter().product()
     }
 
-    /// One after the other.
+    /// Writes the places to `list` in order.
     ///
     /// # Safety
-    /// `list` must have room for them.
+    /// `list` must have room for all places.
     pub(super) unsafe fn list<'a>(&self, list: *mut Place) -> &'a [Place] {
         let inner = self.counts.iter().rposition(|&n| n != 1).unwrap_or(0);
         let (mut used, mut at) = (0, [0; AXES]);
@@ -423,7 +428,7 @@ impl Places {
     }
 }
 
-/// The axes of the pixels, at least one; `None` if positions could overflow.
+/// Returns the pixel axes, at least one, and their number, or `None` if positions could overflow.
 fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
     let one = Dim {
         in_size: 1,
@@ -449,7 +454,7 @@ fn axes(g: &Geometry) -> Option<([Axis; AXES], usize)> {
             rank += 1;
         }
     }
-    // Lines of a few positions that have no window are not worth it.
+    // Short lines without a window are not efficient as the last axis.
     let short = |dim: &Dim| dim.window == 1 && dim.out_size < SHORT;
     let strides = |dim: &Dim| (dim.lhs_stride.unsigned_abs(), dim.out_stride.unsigned_abs());
     axes[..rank].sort_by_key(|a| std::cmp::Reverse((short(&a.dim), strides(&a.dim))));

@@ -1,26 +1,27 @@
-//! The innermost loops: sums of a few output pixels for a vector of groups.
+//! The innermost loops: compute sums of a few output pixels for a vector of groups.
 
 use hlo_runtime_core::{Number, Truth};
 use num_complex::Complex;
 
-/// Pixels of one tile at most: with two AVX-512 registers each, the sums take eighteen.
+/// The maximum number of pixels of a tile. With two AVX-512 registers each, the sums take eighteen registers.
 pub(super) const PIXELS: usize = 9;
 
-/// One term of a sum: elements from a pixel's input, and from the filter's start.
+/// One term of a sum: the offsets, in elements, from the input of a pixel and from the start of the filter.
 #[derive(Clone, Copy)]
 pub(in crate::conv) struct Tap {
     pub(super) input: u32,
     pub(super) filter: u32,
 }
 
-/// One output pixel: elements from the start of the packed input, and from the start of the sums.
+/// An output pixel: the offsets, in elements, from the start of the packed input and from the start of the
+/// sums.
 #[derive(Clone, Copy)]
 pub(in crate::conv) struct Pixel {
     pub(super) input: u32,
     pub(super) sums: u32,
 }
 
-/// `sums[pixel][f] += Σ_tap input[pixel + tap] · filter[tap][f]`, in vectors of `L` groups.
+/// A tile of sums: `sums[pixel][f] += Σ_tap input[pixel + tap] · filter[tap][f]`, in vectors of `L` groups.
 #[derive(Clone, Copy)]
 pub(in crate::conv) struct Tile<'a, T> {
     pub(super) pixels: &'a [Pixel],
@@ -30,18 +31,18 @@ pub(in crate::conv) struct Tile<'a, T> {
     pub(super) sums: *mut T,
 }
 
-/// The sums' element type: how a tile of them is computed.
+/// An element type of sums that can be computed in tiles.
 pub(in crate::conv) trait Lanes: Number {
-    /// `self + a * b`, rounded once where the processor can.
+    /// Returns `self + a * b`, rounded once if the processor can do so.
     fn fused(self, a: Self, b: Self) -> Self;
     /// Computes a tile for `features` output features of each group, for any number of pixels.
     ///
     /// # Safety
-    /// All positions named by the pixels and the taps must be valid for vectors of `L`.
+    /// All positions of the pixels and the taps must be valid for vectors of `L` elements.
     unsafe fn tile<const L: usize>(tile: &Tile<'_, Self>, features: usize);
 }
 
-/// The tile feature by feature and pixel by pixel.
+/// Computes the tile feature by feature and pixel by pixel.
 ///
 /// # Safety
 /// As for [`Lanes::tile`].
@@ -87,7 +88,7 @@ macro_rules! by_loops {
                         unsafe { loops::<$t, L, true>(tile, features) }
                     }
                     if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("fma") {
-                        // SAFETY: the features are there; the rest is the caller's promise.
+                        // SAFETY: the processor has the features; the caller guarantees the rest.
                         return unsafe { avx512::<L>(tile, features) };
                     }
                 }
@@ -114,7 +115,7 @@ impl Lanes for f32 {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the feature is there; the rest is the caller's promise.
+                // SAFETY: the processor has the feature; the caller guarantees the rest.
                 return unsafe { avx512::tile::<L>(tile, features) };
             }
             #[target_feature(enable = "avx2,fma")]
@@ -123,7 +124,7 @@ impl Lanes for f32 {
                 unsafe { loops::<f32, L, true>(tile, features) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: the features are there; the rest is the caller's promise.
+                // SAFETY: the processor has the features; the caller guarantees the rest.
                 return unsafe { avx2::<L>(tile, features) };
             }
         }
@@ -137,7 +138,7 @@ mod avx512 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// Lanes of one register.
+    /// The number of lanes of a register.
     const WIDTH: usize = 16;
 
     /// # Safety
@@ -146,7 +147,7 @@ mod avx512 {
     pub(super) unsafe fn tile<const L: usize>(t: &Tile<'_, f32>, features: usize) {
         let mut f = 0;
         while f < features {
-            // So many features at once that the sums stay in registers.
+            // As many features at once as allow the sums to stay in registers.
             let n = match features - f {
                 4.. => 4,
                 2.. => 2,
@@ -205,7 +206,7 @@ mod avx512 {
         }
     }
 
-    /// `V` registers of groups, `F` output features, `R` pixels.
+    /// Computes `V` registers of groups by `F` output features by `R` pixels.
     ///
     /// # Safety
     /// As for [`Lanes::tile`]; the tile must have `R` pixels.

@@ -1,9 +1,10 @@
-//! Convolutions of many small groups, such as depthwise ones and the gradients of their filters: groups are the lanes
-//! of vectors.
+//! Convolutions of many small groups, such as depthwise convolutions and the gradients of their filters. The
+//! lanes of vectors are groups.
 //!
-//! A task computes a block of output positions for `L` groups. It packs what the block reads of the input, with zeros
-//! for the padding, and the filter, both with the groups side by side, sums in registers, and writes the sums in
-//! the output's layout. So any layout takes the same way, and transpositions stay in the cache.
+//! A task computes a block of output positions for `L` groups. It packs the input that the block reads, with
+//! zeros for the padding, and the filter. In both, the groups are adjacent. The task computes sums in
+//! registers and writes them in the layout of the output. So one algorithm handles all layouts, and
+//! transpositions stay in the cache.
 
 mod kernel;
 mod plan;
@@ -17,14 +18,14 @@ pub(super) use kernel::Lanes;
 use kernel::{Pixel, Tap, Tile};
 use plan::Plan;
 
-/// Multiply-adds that a task should have at least.
+/// The minimum number of multiply-adds of a task.
 const TASK: usize = 1 << 18;
-/// Fewer groups leave too many lanes empty.
+/// The minimum number of groups. With fewer groups, too many lanes are empty.
 const FEWEST_GROUPS: usize = 6;
-/// Groups with so many output features fill vectors by themselves.
+/// The number of output features of a group that fill vectors without this algorithm.
 const LARGE_GROUP: usize = 16;
 
-/// Computes the convolution if its groups are small and many; `None` otherwise.
+/// Computes the convolution if it has many small groups. Otherwise returns `None`.
 ///
 /// # Safety
 /// As for [`super::hlo_rt_conv`]; `T` must be the accumulator of the geometry's types.
@@ -46,7 +47,7 @@ pub(super) unsafe fn conv<T: Lanes>(
     }
 }
 
-/// A convolution in blocks of `L` groups, batch entries and rows of output positions.
+/// A convolution split into blocks of `L` groups, batch entries, and rows of output positions.
 struct Blocks<'a, T, const L: usize> {
     g: &'a Geometry,
     plan: Plan,
@@ -57,14 +58,14 @@ struct Blocks<'a, T, const L: usize> {
 // SAFETY: tasks write disjoint parts of the output.
 unsafe impl<T, const L: usize> Sync for Blocks<'_, T, L> {}
 
-/// Which part of the window, and of a group's input features, a block sums; as ranges.
+/// The part of the window and of a group's input features that a block sums, as ranges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Part {
     rows: [usize; 2],
     features: [usize; 2],
 }
 
-/// The working memory of a thread, and what lies in it.
+/// The working memory of a thread, and its contents.
 struct Work<T> {
     input: *mut T,
     filter: *mut T,
@@ -73,7 +74,7 @@ struct Work<T> {
     pixels: *mut Pixel,
     /// The block of groups and the part of the window whose weights are packed.
     packed: Option<(usize, Part)>,
-    /// True if all of them are finite.
+    /// Whether all packed weights are finite.
     finite: bool,
     _memory: [Scratch; 5],
 }
@@ -100,7 +101,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
                 let (block, rest) = (task / (row_blocks * g.batch), task % (row_blocks * g.batch));
                 let first = rest % row_blocks * plan.out_rows;
                 let rows = [first, (first + plan.out_rows).min(plan.axes[0].dim.out_size)];
-                // SAFETY: the block lies inside the output, so the caller's promise covers it.
+                // SAFETY: the block is inside the output, which the caller guarantees to be valid.
                 unsafe { self.block(&mut work, block, rest / row_blocks, rows) };
             }
             Ok(())
@@ -128,15 +129,16 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         })
     }
 
-    /// Computes output positions `rows` of the first axis, for block `block` of the groups and batch entry `b`.
+    /// Computes output positions `rows` of the first axis for block `block` of the groups and batch entry
+    /// `b`.
     ///
     /// # Safety
-    /// As for [`conv`]; the block must lie inside the output.
+    /// As for [`conv`]; the block must be inside the output.
     unsafe fn block(&self, work: &mut Work<T>, block: usize, b: usize, rows: [usize; 2]) {
         let (g, plan) = (self.g, &self.plan);
         let axis = &plan.axes[0];
         let sums = (rows[1] - rows[0]) * plan.line_out * g.group_out * L;
-        // SAFETY: the working memory has room for whole blocks; the rest is the caller's promise.
+        // SAFETY: the working memory has room for whole blocks; the caller guarantees the rest.
         unsafe {
             (0..sums).for_each(|i| work.sums.add(i).write(T::ZERO));
             for z in (0..g.group_in).step_by(plan.features) {
@@ -164,13 +166,14 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         }
     }
 
-    /// The lines of a block of groups in an array with `strides` from group to group and along the last axis.
+    /// Returns the lines of a block of groups in an array with stride `group` between groups and `step` along
+    /// the last axis.
     fn lines(&self, operand: usize, block: usize, group: isize, step: isize) -> Strided {
         let groups = (self.g.groups - block * L).min(L);
         Strided { code: self.g.types[operand], step, group, groups }
     }
 
-    /// Packs input positions `reach` of the first axis, `[row][other axes][feature][group]`.
+    /// Packs input positions `reach` of the first axis as `[row][other axes][feature][group]`.
     ///
     /// # Safety
     /// As for [`Self::block`].
@@ -188,7 +191,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         let mut reaches = plan.reach;
         reaches[0] = reach;
         let inner = plan.axes[last].dim;
-        // Where the line along the last axis is inside the input.
+        // The part of a line along the last axis that is inside the input.
         let Reach { low, length } = reaches[last];
         let begin = (-low).clamp(0, length as i64) as usize;
         let end = (inner.in_size - low).clamp(begin as i64, length as i64) as usize;
@@ -225,7 +228,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         }
     }
 
-    /// Packs a part of the filter, `[window][feature][output feature][group]`.
+    /// Packs a part of the filter as `[window][feature][output feature][group]`.
     ///
     /// # Safety
     /// As for [`Self::block`].
@@ -271,7 +274,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
                 break;
             }
         }
-        // Only gaps between elements are left out of sums, so only there it matters.
+        // Sums omit only the gaps between elements, so only then does it matter whether weights are finite.
         work.finite = plan.axes.iter().all(|a| a.dim.lhs_dilation == 1) || {
             let taps = (part.rows[1] - part.rows[0]) * plan.line_window;
             // SAFETY: packed above.
@@ -279,7 +282,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         };
     }
 
-    /// Sums a part for those output pixels whose positions have the remainders `class`.
+    /// Sums a part for the output pixels whose positions have the remainders `class`.
     ///
     /// # Safety
     /// The part must be packed.
@@ -314,10 +317,10 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         }
     }
 
-    /// The output pixels of a class in `rows`.
+    /// Writes the output pixels of a class in `rows` to `list`.
     ///
     /// # Safety
-    /// `list` must have room for them.
+    /// `list` must have room for the pixels.
     unsafe fn pixels<'w>(
         &self,
         list: *mut Pixel,
@@ -327,7 +330,8 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
     ) -> &'w [Pixel] {
         let plan = &self.plan;
         let (depth_in, depth_out) = (features * L, self.g.group_out * L);
-        // Pixels of each axis, and elements from one to the next, in the packed input and in the sums.
+        // The number of pixels of each axis, and the distances between them in the packed input and in the
+        // sums, in elements.
         let mut counts = [0; MAX_SPATIAL];
         let (mut inputs, mut sums) = ([0; MAX_SPATIAL], [0; MAX_SPATIAL]);
         let (mut start, mut line_in, mut line_out) = (0, depth_in, depth_out);
@@ -365,10 +369,11 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
         unsafe { std::slice::from_raw_parts(list, used) }
     }
 
-    /// The terms of a class of pixels: those that read an input position, and those that fall between two.
+    /// Writes the terms of a class of pixels to `list`. Returns the terms on input positions, and the terms
+    /// in gaps between elements.
     ///
     /// # Safety
-    /// `list` must have room for the part's terms.
+    /// `list` must have room for the terms of the part.
     unsafe fn taps<'w>(
         &self,
         list: *mut Tap,
@@ -446,7 +451,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
                     scatter(lines, from.add(f * L), depth, size(last), to);
                 }
             }
-            // SAFETY: the sums of the block lie one after the other.
+            // SAFETY: the sums of the block are contiguous.
             from = unsafe { from.add(size(last) * depth) };
             if !next(&mut at[..last], size) {
                 break;

@@ -1,40 +1,42 @@
-//! How a convolution of small groups is cut up: which dimension is walked in blocks, and how large they are.
+//! The plan of a convolution of small groups: selects the dimension that is split into blocks, and the size
+//! of the blocks.
 
 use super::super::axis::{Axis, Reach};
 use super::super::geometry::{Dim, Geometry};
 use hlo_runtime_core::MAX_SPATIAL;
 
-/// Elements of one block of the packed input, and of one block of sums: so many of four bytes fit the second-level
-/// cache together with the packed filter.
+/// The number of elements of a block of the packed input, and of a block of sums. With elements of four
+/// bytes, both fit the second-level cache together with the packed filter.
 const BLOCK: usize = 1 << 16;
-/// Window positions times input features that are summed before the sums go to memory.
+/// The maximum number of terms (window positions times input features) that are summed before the sums are
+/// written to memory.
 const TAPS: usize = 1 << 11;
-/// The largest packed block that is worth it; sparser windows are left to other algorithms.
+/// The maximum size of a packed block, in elements. Other algorithms compute sparser windows.
 const LARGEST_BLOCK: usize = 1 << 24;
 
-/// The axes, the first of which is cut into blocks, and the blocks.
+/// The axes, of which the first is split into blocks, and the sizes of the blocks.
 pub(super) struct Plan {
     pub(super) axes: [Axis; MAX_SPATIAL],
     pub(super) rank: usize,
-    /// What the other axes read as a whole.
+    /// The input positions that the whole of each other axis reads.
     pub(super) reach: [Reach; MAX_SPATIAL],
-    /// Input positions of one line: of all axes but the first.
+    /// The number of input positions of one line, which consists of all axes except the first.
     pub(super) line_in: usize,
     pub(super) line_out: usize,
     pub(super) line_window: usize,
-    /// Output positions of the first axis in a block.
+    /// The number of output positions of the first axis in a block.
     pub(super) out_rows: usize,
-    /// Window positions of the first axis in a block.
+    /// The number of window positions of the first axis in a block.
     pub(super) window_rows: usize,
-    /// Input features of a group in a block.
+    /// The number of input features of a group in a block.
     pub(super) features: usize,
-    /// The most input positions of the first axis that a block reads.
+    /// The maximum number of input positions of the first axis that a block reads.
     pub(super) in_rows: usize,
 }
 
 impl Plan {
-    /// The plan for vectors of `lanes` groups; `None` if the window is so sparse that packing what it spans would
-    /// be a waste.
+    /// Returns the plan for vectors of `lanes` groups, or `None` if the window is so sparse that packing its
+    /// span would be wasteful.
     pub(super) fn new(g: &Geometry, lanes: usize) -> Option<Plan> {
         let unit = Dim {
             in_size: 1,
@@ -50,7 +52,7 @@ impl Plan {
             *axis = Axis::new(*dim)?;
         }
         let rank = g.dims.len().max(1);
-        // The longest axis is cut; the others keep their order.
+        // The longest axis is split into blocks; the others keep their order.
         let longest = (0..rank)
             .rev()
             .max_by_key(|&i| (axes[i].dim.out_size.max(axes[i].dim.window), std::cmp::Reverse(i)))
@@ -91,7 +93,7 @@ impl Plan {
         self.features = (rows / window).min(TAPS / g.positions.max(1)).clamp(1, g.group_in.max(1));
         let rows = (rows / self.features).max(1);
         let sums = self.line_out.checked_mul(g.group_out)?.checked_mul(lanes)?;
-        // Blocks of whole periods look alike.
+        // Blocks of whole periods have the same structure.
         let whole = |n: usize| n.next_multiple_of(axis.period).min(axis.dim.out_size);
         let most = (BLOCK / sums).clamp(1, axis.dim.out_size);
         if 2 * window <= rows + 1 || axis.period > 1 {
@@ -105,17 +107,17 @@ impl Plan {
             let taps = TAPS / self.line_window.saturating_mul(self.features).max(1);
             self.window_rows = fit.min(taps).clamp(1, axis.dim.window);
         }
-        // A block that begins elsewhere in the dilation may reach one position further.
+        // A block that starts at another remainder of the dilation may reach one position further.
         self.in_rows = axis.reach([0, self.out_rows], [0, self.window_rows]).length + 1;
         Some(())
     }
 
-    /// The most terms that a block sums for one output.
+    /// Returns the maximum number of terms that a block sums for one output.
     pub(super) fn taps(&self) -> usize {
         self.window_rows.saturating_mul(self.line_window).saturating_mul(self.features)
     }
 
-    /// The most output pixels of a block.
+    /// Returns the maximum number of output pixels of a block.
     pub(super) fn pixels(&self) -> usize {
         self.out_rows.saturating_mul(self.line_out)
     }

@@ -1,4 +1,4 @@
-//! What the tests share: elements of every type as bytes, and strided buffers.
+//! Shared helpers of the tests: elements of every type as bytes, and checks of results.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use hlo_runtime::{Context, ElementCode};
 use hlo_testing::Numbers;
 
-/// `n` made-up elements of a type, as bytes.
+/// Returns `n` random elements of a type, as bytes.
 pub fn elements(rng: &mut Numbers, code: ElementCode, n: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(n * code.byte_size());
     for _ in 0..n {
@@ -30,7 +30,8 @@ pub fn elements(rng: &mut Numbers, code: ElementCode, n: usize) -> Vec<u8> {
     bytes
 }
 
-/// An element as an exact integer (integers and `pred`) and as a complex double (the others).
+/// Returns an element as an exact integer (for integers and `pred`) and as a complex double (for other
+/// types).
 pub fn value(code: ElementCode, bytes: &[u8], index: usize) -> (i128, (f64, f64)) {
     let size = code.byte_size();
     let b = &bytes[index * size..][..size];
@@ -60,7 +61,7 @@ pub fn value(code: ElementCode, bytes: &[u8], index: usize) -> (i128, (f64, f64)
     }
 }
 
-/// Runs `f` with 1, 2, 3 and 4 threads and checks that the bytes that it returns are the same.
+/// Runs `f` with 1, 2, 3 and 4 threads and checks that it returns the same bytes each time.
 pub fn same_on_any_number_of_threads(what: &str, f: impl Fn(&Context) -> Vec<u8>) -> Vec<u8> {
     thread_local!(static CONTEXTS: Vec<Context> = (1..=4).map(Context::new).collect());
     CONTEXTS.with(|contexts| {
