@@ -1,30 +1,30 @@
-//! The attributes of a typed call: the dictionary `{name = value : type, …}` that `backend_config` holds.
+//! The attributes of a typed call: the dictionary `{name = value : type, …}` in `backend_config`.
 
 use half::{bf16, f16};
 
 use hlo_runtime_core::Error;
 
-/// A value of the dictionary.
+/// A value of an attribute dictionary.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// `true`, `false`, or a name without a value (which is true).
+    /// A boolean: `true`, `false`, or a name without a value, which is true.
     Bool(bool),
-    /// An integer, and the name of its element type in HLO text: `s64` if none is written, nothing if it has no name
-    /// there.
+    /// An integer, and the name of its element type in HLO text. The type is `s64` if none is written, and
+    /// empty if it has no name in HLO text.
     Integer(i128, &'static str),
-    /// A floating-point number, and the name of its element type: `f64` if none is written.
+    /// A floating-point number, and the name of its element type. The type is `f64` if none is written.
     Float(f64, &'static str),
-    /// `"text"`.
+    /// A string: `"text"`.
     Text(String),
-    /// The numbers of `array<i64: 1, 2>`, and the name of their element type.
+    /// An array such as `array<i64: 1, 2>`: the name of its element type, and the numbers.
     Array(&'static str, Vec<Attribute>),
-    /// `[…]`.
+    /// A list: `[…]`.
     List(Vec<Attribute>),
-    /// A dictionary in it.
+    /// A nested dictionary.
     Dictionary(Vec<(String, Attribute)>),
 }
 
-/// How deep values nest at most.
+/// The maximum nesting depth of values.
 const MAX_DEPTH: usize = 64;
 
 /// The attributes of a typed call.
@@ -44,10 +44,11 @@ const MAX_DEPTH: usize = 64;
 pub struct Attributes(Vec<(String, Attribute)>);
 
 impl Attributes {
-    /// Reads a dictionary; nothing at all is an empty one.
+    /// Parses a dictionary. An empty text is an empty dictionary.
     ///
     /// # Errors
-    /// The bytes are not UTF-8, not a dictionary, have something behind it, or nest too deeply.
+    /// Returns an error if the bytes are not UTF-8 or not a dictionary, if text follows the dictionary, or if
+    /// the values nest too deeply.
     pub fn parse(config: &[u8]) -> Result<Attributes, Error> {
         let text = std::str::from_utf8(config).map_err(|_| Error("the attributes are no UTF-8".into()))?;
         let mut r = Parser { text, at: 0 };
@@ -64,20 +65,20 @@ impl Attributes {
         Ok(Attributes(entries))
     }
 
-    /// The value of a name.
+    /// Returns the value of an attribute.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
-    /// Names and values, in the order of the text.
+    /// Returns names and values in the order of the text.
     pub fn entries(&self) -> &[(String, Attribute)] {
         &self.0
     }
 
-    /// The integer of a name.
+    /// Returns the value of an integer attribute.
     ///
     /// # Errors
-    /// There is no attribute of that name, or it is not an integer.
+    /// Returns an error if there is no attribute with this name, or if it is not an integer.
     pub fn integer(&self, name: &str) -> Result<i128, Error> {
         match self.get(name) {
             Some(Attribute::Integer(value, _)) => Ok(*value),
@@ -86,10 +87,10 @@ impl Attributes {
         }
     }
 
-    /// The truth value of a name.
+    /// Returns the value of a boolean attribute.
     ///
     /// # Errors
-    /// There is no attribute of that name, or it is not a truth value.
+    /// Returns an error if there is no attribute with this name, or if it is not a boolean.
     pub fn flag(&self, name: &str) -> Result<bool, Error> {
         match self.get(name) {
             Some(Attribute::Bool(value)) => Ok(*value),
@@ -98,10 +99,12 @@ impl Attributes {
         }
     }
 
-    /// The letter of a name, which is written as its ASCII code, as LAPACK's options are.
+    /// Returns the letter of an attribute, which contains the ASCII code of the letter, like LAPACK's
+    /// options.
     ///
     /// # Errors
-    /// There is no attribute of that name, it is not an integer, or not the code of a letter in `of`.
+    /// Returns an error if there is no attribute with this name, if it is not an integer, or if it is not the
+    /// code of a letter in `of`.
     pub fn letter(&self, name: &str, of: &str) -> Result<char, Error> {
         let value = self.integer(name)?;
         let letter = u8::try_from(value).ok().map(char::from).filter(|&c| of.contains(c));
@@ -112,7 +115,7 @@ impl Attributes {
     }
 }
 
-/// A number of another element type.
+/// Returns the number with element type `ty`.
 fn typed(number: Attribute, ty: &'static str) -> Attribute {
     match number {
         Attribute::Integer(value, _) => Attribute::Integer(value, ty),
@@ -121,7 +124,7 @@ fn typed(number: Attribute, ty: &'static str) -> Attribute {
     }
 }
 
-/// The name in HLO text of a type in MLIR's; nothing if it has none that a number can have.
+/// Returns the name in HLO text of an MLIR element type, or an empty string if HLO has no such number type.
 fn element_name(word: &str) -> &'static str {
     match word {
         "i1" => "pred",
@@ -171,7 +174,7 @@ impl<'a> Parser<'a> {
         if self.eat(token) { Ok(()) } else { Err(self.error(&format!("`{token}`"))) }
     }
 
-    /// Takes characters while `of` holds for them.
+    /// Consumes and returns characters while `of` returns true.
     fn take(&mut self, of: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !of(c)).unwrap_or(rest.len());
@@ -184,7 +187,7 @@ impl<'a> Parser<'a> {
         self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'))
     }
 
-    /// Entries up to the brace that closes them.
+    /// Reads entries up to the closing brace.
     fn entries(&mut self, depth: usize) -> Result<Vec<(String, Attribute)>, Error> {
         let mut entries = Vec::new();
         while !self.eat("}") {
@@ -239,7 +242,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    /// A number with its type, or a truth value.
+    /// Reads a number with its type, or a boolean.
     fn scalar(&mut self) -> Result<Attribute, Error> {
         let start = self.at;
         let number = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
@@ -257,13 +260,13 @@ impl<'a> Parser<'a> {
             self.at = start;
             return Err(self.error("a value"));
         };
-        // The type of a number; within `array<i64: …>` there is none.
+        // The type of a number. Numbers in `array<i64: …>` have none.
         if matches!(value, Attribute::Bool(_)) || !self.eat(":") {
             return Ok(value);
         }
         let ty = element_name(self.word());
         match value {
-            // The bits of a number that has no other text.
+            // Hexadecimal digits are the bits of a float that has no other text form.
             Attribute::Integer(bits, _) if number.starts_with("0x") && ty.contains('f') => {
                 let bits = bits as u64;
                 let value = match ty {
@@ -299,7 +302,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// As `eat`, for one character and without skipping space.
+    /// As `eat`, for one character and without skipping spaces.
     fn eat_raw(&mut self, c: char) -> bool {
         let found = self.rest().starts_with(c);
         self.at += if found { c.len_utf8() } else { 0 };

@@ -1,4 +1,4 @@
-//! A custom call as a target written in Rust sees it.
+//! The view of a custom call that a target written in Rust gets.
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -9,40 +9,40 @@ use crate::{ArrayType, Attributes, CallSite};
 use hlo_ir::{ArrayShape, ElementType, Literal, Shape};
 use hlo_runtime_core::{Context, Error};
 
-/// A call of a target: the data of its operands and the places of its results.
+/// A call of a target, with the data of its operands and the memory of its results.
 ///
-/// Arrays are numbered through all operands, and through the result if that is a tuple. Elements lie in the order
-/// that the type's `minor_to_major` says.
+/// Arrays are numbered through all operands, and through the elements of the result if it is a tuple. The
+/// type's `minor_to_major` gives the order of the elements in memory.
 pub struct Call<'a> {
-    /// What is called.
+    /// The call site: the target, its calling convention, and its types.
     pub site: &'a CallSite,
-    /// The attributes of a typed call; none for the other conventions.
+    /// The attributes of a typed call; empty for the other conventions.
     pub attributes: &'a Attributes,
     pub(crate) types: &'a Types,
     pub(crate) context: &'a Context,
-    /// As many addresses as the types have arrays, each of as many bytes as its type takes, which nothing else refers
-    /// to while the call is made; no result overlaps another array.
+    /// One address for each array of the types, with as many bytes as the type requires. Nothing else refers
+    /// to this memory during the call, and no result overlaps another array.
     pub(crate) operands: &'a [*const u8],
     pub(crate) results: &'a [*mut u8],
 }
 
-// SAFETY: through a shared reference operands are read, and nothing writes them.
+// SAFETY: a shared reference only reads operands, and nothing writes them.
 unsafe impl Sync for Call<'_> {}
-// SAFETY: the buffers are the caller's, who waits.
+// SAFETY: the buffers belong to the caller, who waits for the call.
 unsafe impl Send for Call<'_> {}
 
-/// The types that an array's elements can be seen as.
+/// An element type of Rust slices that give access to arrays.
 ///
 /// # Safety
-/// Every bit pattern must be a value, and `NAME` must be the element type's name in HLO text.
+/// Every bit pattern must be a valid value, and `NAME` must be the name of the element type in HLO text.
 pub unsafe trait CallElement: Copy + 'static {
-    /// The element type's name in HLO text.
+    /// The name of the element type in HLO text.
     const NAME: &'static str;
 }
 
 macro_rules! elements {
     ($($t:ty = $name:literal,)*) => {
-        // SAFETY: numbers of the same size and form as the element type's.
+        // SAFETY: each type has the same size and representation as its element type.
         $(unsafe impl CallElement for $t { const NAME: &'static str = $name; })*
     };
 }
@@ -53,38 +53,40 @@ elements! {
 }
 
 impl<'a> Call<'a> {
-    /// The type of an operand's array.
+    /// Returns the type of operand array `number`.
     ///
     /// # Errors
-    /// There is no operand of that number.
+    /// Returns an error if there is no operand with this number.
     pub fn operand_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
         self.types.operands.get(number).ok_or_else(|| Error(format!("there is no operand {number}")))
     }
 
-    /// The type of a result's array.
+    /// Returns the type of result array `number`.
     ///
     /// # Errors
-    /// There is no result of that number.
+    /// Returns an error if there is no result with this number.
     pub fn result_type(&self, number: usize) -> Result<&'a ArrayType, Error> {
         self.types.results.get(number).ok_or_else(|| Error(format!("there is no result {number}")))
     }
 
-    /// An operand's elements.
+    /// Returns the elements of operand array `number`.
     ///
     /// # Errors
-    /// There is no operand of that number, its elements are not `T`, or its buffer is not aligned for them.
+    /// Returns an error if there is no operand with this number, if its element type is not `T`, or if its
+    /// buffer is not aligned for `T`.
     pub fn operand<T: CallElement>(&self, number: usize) -> Result<&'a [T], Error> {
         check::<T>(self.operand_type(number)?, "operand", number)?;
         let bytes = self.operand_bytes(number)?;
         aligned::<T>(bytes.as_ptr())?;
-        // SAFETY: the bytes are aligned and any bits are a `T`.
+        // SAFETY: the bytes are aligned, and every bit pattern is a `T`.
         Ok(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) })
     }
 
-    /// A result's elements, to be written.
+    /// Returns the elements of result array `number` for writing.
     ///
     /// # Errors
-    /// There is no result of that number, its elements are not `T`, or its buffer is not aligned for them.
+    /// Returns an error if there is no result with this number, if its element type is not `T`, or if its
+    /// buffer is not aligned for `T`.
     pub fn result<T: CallElement>(&mut self, number: usize) -> Result<&mut [T], Error> {
         check::<T>(self.result_type(number)?, "result", number)?;
         let bytes = self.result_bytes(number)?;
@@ -93,10 +95,11 @@ impl<'a> Call<'a> {
         Ok(unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size_of::<T>()) })
     }
 
-    /// A copy of an operand's array, row-major.
+    /// Returns a row-major copy of operand array `number`.
     ///
     /// # Errors
-    /// There is no operand of that number, or no memory for the copy.
+    /// Returns an error if there is no operand with this number, or if there is not enough memory for the
+    /// copy.
     pub fn operand_literal(&self, number: usize) -> Result<Literal, Error> {
         let ty = self.operand_type(number)?;
         let element = ElementType::from_name(&ty.element)
@@ -109,39 +112,39 @@ impl<'a> Call<'a> {
         Ok(value)
     }
 
-    /// An operand's bytes.
+    /// Returns the bytes of operand array `number`.
     ///
     /// # Errors
-    /// There is no operand of that number.
+    /// Returns an error if there is no operand with this number.
     pub fn operand_bytes(&self, number: usize) -> Result<&'a [u8], Error> {
         let len = self.operand_type(number)?.byte_size();
-        // SAFETY: the promise of `operands`.
+        // SAFETY: guaranteed by the description of `operands`.
         Ok(unsafe { std::slice::from_raw_parts(self.operands[number], len) })
     }
 
-    /// A result's bytes, to be written.
+    /// Returns the bytes of result array `number` for writing.
     ///
     /// # Errors
-    /// There is no result of that number.
+    /// Returns an error if there is no result with this number.
     pub fn result_bytes(&mut self, number: usize) -> Result<&mut [u8], Error> {
         let len = self.result_type(number)?.byte_size();
-        // SAFETY: the promise of `results`; only one of them is borrowed at a time.
+        // SAFETY: guaranteed by the description of `results`; only one of them is borrowed at a time.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.results[number], len) })
     }
 
-    /// The addresses of the operands' arrays, each of as many bytes as its type takes.
+    /// Returns the addresses of the operand arrays. Each has as many bytes as its type requires.
     pub fn operand_addresses(&self) -> &'a [*const u8] {
         self.operands
     }
 
-    /// The addresses of the results' arrays, each of as many bytes as its type takes. Nothing else refers to them while
-    /// the call is made, and none overlaps another array.
+    /// Returns the addresses of the result arrays. Each has as many bytes as its type requires. Nothing else
+    /// refers to this memory during the call, and no result overlaps another array.
     pub fn result_addresses(&self) -> &'a [*mut u8] {
         self.results
     }
 
-    /// Gives a result the contents of an operand whose memory it shares, and its address; nothing if they are not of
-    /// one size.
+    /// Copies an operand to the result that shares its memory, and returns the address of the result. Returns
+    /// `None` if the two have different sizes.
     pub fn share(&mut self, result: usize, operand: usize) -> Option<*mut u8> {
         let from = self.operand_bytes(operand).ok()?;
         let to = self.result_bytes(result).ok().filter(|to| to.len() == from.len())?;
@@ -149,10 +152,10 @@ impl<'a> Call<'a> {
         Some(to.as_mut_ptr())
     }
 
-    /// Calls `body` for each of `0..count`, on the run's threads and in no particular order.
+    /// Calls `body` for each number in `0..count`, on the threads of the run and in no particular order.
     ///
     /// # Errors
-    /// The error of the lowest number for which `body` fails.
+    /// Returns the error of the lowest number for which `body` fails.
     pub fn for_each(
         &self,
         count: usize,

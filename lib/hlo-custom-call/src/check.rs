@@ -1,5 +1,5 @@
-//! `check.expect_eq` and its like: what StableHLO's tests say of their results. A call whose operands do not match ends the run
-//! with the elements that differ.
+//! `check.expect_eq` and similar targets, with which StableHLO's tests check their results. If the operands
+//! of a call do not match, the run fails with a message that lists the elements that differ.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use hlo_ir::print::write_value;
 use hlo_ir::{ElementType, FloatFormat, Literal, Number};
 use hlo_runtime_core::Error;
 
-/// The targets' names.
+/// The names of the targets.
 pub(crate) const NAMES: &[&str] = &[
     EQ,
     "check.expect_almost_eq",
@@ -19,24 +19,24 @@ pub(crate) const NAMES: &[&str] = &[
     "check.expect_eq_const",
 ];
 
-/// The one that gives a truth value.
+/// The target that returns a boolean.
 const EQ: &str = "check.eq";
 
-/// How many elements that differ are named.
+/// The maximum number of differing elements in a message.
 const SHOWN: usize = 5;
 
-/// When two elements match.
+/// The condition under which two elements match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Match {
-    /// They are equal as numbers: a NaN equals nothing, and the zeros are equal.
+    /// Equality as numbers: a NaN equals nothing, and zeros of both signs are equal.
     Equal,
-    /// They differ by so much at most; a NaN matches any NaN.
+    /// The difference is at most this tolerance. A NaN matches any NaN.
     Near(f64),
-    /// So many floating-point numbers are between them, at least and at most; a NaN matches any NaN.
+    /// The distance in ULPs is in this range: minimum and maximum. A NaN matches any NaN.
     Close(u64, u64),
 }
 
-/// The target of a name.
+/// Returns the target with this name, if it is one of these.
 pub(crate) fn target(name: &str) -> Option<Target> {
     let &name = NAMES.iter().find(|known| **known == name)?;
     Some(Target::new(move |site, attributes| {
@@ -45,7 +45,8 @@ pub(crate) fn target(name: &str) -> Option<Target> {
             EQ if !element.is_float() && !element.is_complex() => Match::Equal,
             EQ => Match::Near(1e-4),
             "check.expect_eq" | "check.expect_eq_const" => Match::Equal,
-            // The defaults are those of a custom call in `stablehlo-translate`, and of the operation with a constant.
+            // The defaults are those of a custom call in `stablehlo-translate`, and those of the operation
+            // with a constant.
             "check.expect_almost_eq" => Match::Near(number(attributes, "tolerance", 1e-3)?),
             "check.expect_almost_eq_const" => Match::Near(number(attributes, "tolerance", 1e-4)?),
             _ => Match::Close(
@@ -60,7 +61,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
     }))
 }
 
-/// The element type of a call's operands.
+/// Checks a call, and returns the element type of its operands.
 fn plan(name: &str, site: &CallSite) -> Result<ElementType, Error> {
     let (operands, results) = (site.operand_arrays(), site.result_arrays());
     let &[actual, expected] = &operands[..] else {
@@ -80,7 +81,7 @@ fn plan(name: &str, site: &CallSite) -> Result<ElementType, Error> {
         .ok_or_else(|| Error(format!("internal error: there are no elements of type {}", actual.element)))
 }
 
-/// A number that an attribute may give.
+/// Returns the value of an optional number attribute.
 fn number(attributes: &Attributes, name: &str, default: f64) -> Result<f64, Error> {
     match attributes.get(name) {
         None => Ok(default),
@@ -90,7 +91,7 @@ fn number(attributes: &Attributes, name: &str, default: f64) -> Result<f64, Erro
     }
 }
 
-/// A natural number that an attribute may give.
+/// Returns the value of an optional attribute that is a non-negative integer.
 fn count(attributes: &Attributes, name: &str, default: u64) -> Result<u64, Error> {
     if attributes.get(name).is_none() {
         return Ok(default);
@@ -108,7 +109,7 @@ fn run(how: Match, call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares two arrays of one type.
+/// Compares two arrays of the same type.
 fn compare(how: Match, actual: &Literal, expected: &Literal) -> Result<(), Error> {
     let Some(array) = actual.shape().as_array() else {
         return Err(Error("internal error: compares something that is no array".into()));
@@ -151,7 +152,7 @@ fn compare(how: Match, actual: &Literal, expected: &Literal) -> Result<(), Error
     Err(Error(format!("{differ} of {all} elements {what}: {}{more}", shown.join("; "))))
 }
 
-/// An element as it is written.
+/// Returns the text form of an element.
 fn text(ty: ElementType, bytes: &[u8]) -> String {
     let mut text = String::new();
     if let Some(element) = Literal::scalar_from_bytes(ty, bytes) {
@@ -161,7 +162,8 @@ fn text(ty: ElementType, bytes: &[u8]) -> String {
     text
 }
 
-/// Whether two numbers, or both their parts, differ by `tolerance` at most, or are the same infinity, or NaN.
+/// Returns whether two numbers (for complex numbers, both parts) differ by at most `tolerance`, are the same
+/// infinity, or are both NaN.
 fn near(a: Number, b: Number, tolerance: f64) -> bool {
     let near = |a: f64, b: f64| {
         let finite = a.is_finite() && b.is_finite();
@@ -173,8 +175,9 @@ fn near(a: Number, b: Number, tolerance: f64) -> bool {
     }
 }
 
-/// How many floating-point numbers two elements are apart, of complex ones the part that is further; the largest number if they
-/// are different and one is infinite or NaN, or if they are no floating-point numbers.
+/// Returns the distance of two elements in floating-point numbers (ULPs). For complex numbers this is the
+/// larger distance of the two parts. Returns `u64::MAX` for elements that are not floating-point, and for
+/// different elements of which one is infinite or NaN.
 fn ulps(ty: ElementType, (a, b): (&[u8], &[u8])) -> u64 {
     let Some(format) = FloatFormat::of(ty.real_type()) else { return u64::MAX };
     let part = ty.real_type().byte_size();
@@ -195,7 +198,7 @@ fn apart(format: FloatFormat, a: u64, b: u64) -> u64 {
     if !x.is_finite() || !y.is_finite() {
         return u64::MAX;
     }
-    // The total order with the zeros at one place.
+    // The total order, with both zeros at the same position.
     let place = |bits: u64| {
         let order = format.total_order(bits);
         if order < 0 { order + 1 } else { order }
@@ -214,7 +217,8 @@ mod tests {
         compare(how, actual, expected).expect_err("they differ").to_string()
     }
 
-    /// NaN is not equal to itself, the zeros are (`Element::operator==` of StableHLO's reference).
+    /// A NaN does not equal itself; zeros of both signs are equal (`Element::operator==` of StableHLO's
+    /// reference).
     #[test]
     fn equal_as_numbers() {
         let same = |l: Literal| compare(Match::Equal, &l, &l);
@@ -254,7 +258,7 @@ mod tests {
         );
     }
 
-    /// The numbers of CheckOps.cpp's `ULPDifference`.
+    /// The values of `ULPDifference` in CheckOps.cpp.
     #[test]
     fn close_by_the_numbers_between() {
         let apart = |a: Literal, b: Literal| {
@@ -301,7 +305,7 @@ mod tests {
         let registry = Registry::new();
         let nothing = || ValueType::Tuple(Vec::new());
         let numbers = |values: [f32; 4]| values.map(f32::to_ne_bytes).concat();
-        // Layouts are those of the types.
+        // The layouts are those of the types.
         let operands = [array("f32", 4, &[0, 1]), array("f32", 4, &[1, 0])];
         let planned = registry.plan(site("check.expect_close", "", operands, nothing())).expect("fits");
         let (columns, rows) = (numbers([1.0, 3.0, 2.0, 4.0]), numbers([1.0, 2.0, 3.0, 4.0]));

@@ -1,4 +1,5 @@
-//! `cpu_csr_sparse_dense_ffi`: a sparse matrix, row by row, times a dense matrix or vector.
+//! `cpu_csr_sparse_dense_ffi`: the product of a sparse matrix in compressed row format and a dense matrix or
+//! vector.
 
 use std::sync::Arc;
 
@@ -9,13 +10,13 @@ use crate::registry::Target;
 use crate::{ArrayType, Call, CallElement, CallSite, ValueType};
 use hlo_runtime_core::{Error, Shared};
 
-/// The target's name.
+/// The name of the target.
 pub(crate) const NAME: &str = "cpu_csr_sparse_dense_ffi";
 
-/// Products that one task computes.
+/// The number of products that one task computes.
 const TOGETHER: usize = 1 << 16;
 
-/// The target of a name.
+/// Returns the target if this is its name.
 pub(crate) fn target(name: &str) -> Option<Target> {
     (name == NAME).then(|| {
         Target::new(|site, _| {
@@ -33,12 +34,12 @@ pub(crate) fn target(name: &str) -> Option<Target> {
     })
 }
 
-/// A call's sizes, checked.
+/// The checked sizes of a call.
 struct Sizes {
     element: String,
     wide_indices: bool,
     rows: usize,
-    /// The rows of the dense matrix.
+    /// The number of rows of the dense matrix.
     inner: usize,
     columns: usize,
 }
@@ -94,13 +95,13 @@ impl Sizes {
     {
         let (values, starts, columns) = (call.operand::<T>(0)?, call.operand::<I>(1)?, call.operand::<I>(2)?);
         let dense = call.operand::<T>(3)?;
-        // SAFETY: tasks write rows of their own.
+        // SAFETY: each task writes its own rows.
         let out = unsafe { Shared::new(call.result::<T>(0)?.as_mut_ptr()) };
         let per_row = (values.len() / self.rows.max(1)).saturating_mul(self.columns).max(1);
         let grain = (TOGETHER / per_row).max(1);
         let work = |task: usize| -> Result<(), Error> {
             for row in task * grain..self.rows.min((task + 1) * grain) {
-                // SAFETY: a row of the result, which is as large as the check says.
+                // SAFETY: a row of the result, whose size was checked.
                 let to = unsafe {
                     std::slice::from_raw_parts_mut(out.get().add(row * self.columns), self.columns)
                 };
@@ -125,7 +126,7 @@ impl Sizes {
     }
 }
 
-/// Sums and products that wrap around where numbers have an end.
+/// Sums and products that wrap for integers.
 trait Wrapping: Copy {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;

@@ -1,17 +1,17 @@
-//! The custom calls of a module as the registry knows them: what both engines share of them.
+//! Conversion of `custom-call` instructions to call sites, for both engines.
 //!
-//! Operands are passed in the layouts of `operand_layout_constraints`, and row-major where there are none; results
-//! lie as the instruction's shape says.
+//! Operands are passed in the layouts of `operand_layout_constraints`, or row-major without constraints.
+//! Results have the layout of the instruction's shape.
 
 use crate::{ApiVersion, ArrayType, CallSite, ValueType};
 use hlo_ir::attr::{CustomCallApiVersion, CustomCallAttrs};
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// What a `custom-call` instruction calls and how.
+/// Returns the call site of a `custom-call` instruction.
 ///
 /// # Errors
-/// The instruction is not a custom call, its target is not UTF-8, or an operand or the result has a
-/// dynamic, opaque or buffer shape.
+/// Returns an error if the instruction is not a custom call, if its target is not UTF-8, or if an operand or
+/// the result has a dynamic, opaque or buffer shape.
 pub fn site(module: &Module, id: InstrId) -> Result<CallSite, String> {
     let instr = &module[id];
     let Op::CustomCall(attrs) = &instr.op else { return Err("this is not a custom call".into()) };
@@ -34,7 +34,7 @@ pub fn site(module: &Module, id: InstrId) -> Result<CallSite, String> {
     })
 }
 
-/// The shape in which an operand of a `custom-call` is passed.
+/// Returns the shape in which an operand of a `custom-call` is passed.
 pub fn operand_shape(module: &Module, id: InstrId, number: usize) -> Option<Shape> {
     let constraint = match &module[id].op {
         Op::CustomCall(attrs) => attrs.operand_layout_constraints.0.as_ref().and_then(|c| c.get(number)),
@@ -60,7 +60,7 @@ fn value_type(shape: &Shape) -> Result<ValueType, String> {
     }
 }
 
-/// The arrays of the result that are in the same memory as arrays of the operands.
+/// Returns the pairs of result arrays and operand arrays that share memory.
 fn aliases(attrs: &CustomCallAttrs, operands: &[Shape], result: &Shape) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for alias in &attrs.output_to_operand_aliasing {
@@ -76,7 +76,7 @@ fn aliases(attrs: &CustomCallAttrs, operands: &[Shape], result: &Shape) -> Vec<(
     pairs
 }
 
-/// The number of arrays before a part of a shape, and the part.
+/// Returns the number of arrays before the part of a shape at `index`, and the part.
 fn arrays_before<'a>(shape: &'a Shape, index: &[i64]) -> Option<(usize, &'a Shape)> {
     let (mut before, mut part) = (0, shape);
     for &i in index {

@@ -1,12 +1,12 @@
-//! Custom calls: functions from outside, by name. A [`Registry`] has those that are built in, those that a
-//! program registers, and those that are added as [`Targets`] (LAPACK's routines, shared libraries); both engines call
-//! through it.
+//! Custom calls: external functions that a program calls by name. A [`Registry`] contains the built-in
+//! targets, the targets that a program registers, and targets added as [`Targets`] (LAPACK's routines, shared
+//! libraries). Both engines call through it.
 //!
-//! [`site`] says what an instruction calls and how, [`Registry::plan`] whether that can be, before anything runs: a
-//! [`PlannedCall`] only passes addresses.
+//! [`site`] returns what an instruction calls and how. [`Registry::plan`] checks before the run whether the
+//! call is possible. Running the resulting [`PlannedCall`] only passes addresses.
 //!
 //! # Example
-//! A target is registered and called on two numbers:
+//! Registers a target and calls it on two numbers:
 //!
 //! ```
 //! use hlo_custom_call::{ArrayType, CallSite, Registry, ValueType};

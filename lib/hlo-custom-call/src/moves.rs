@@ -1,6 +1,6 @@
-//! Targets that hand on their operand: what they say about devices and memory means nothing where there is one
-//! device with one memory. Those that only look at operands, to keep or to order what computes them. And the one that gives
-//! memory to be written: zeros, as every result is defined.
+//! Targets that move or allocate data. Some forward their operand: their information about devices and memory
+//! has no effect on one device with one memory. Some only read operands, to keep or to order the instructions
+//! that compute them. One allocates memory; its contents are zeros, because every result must be defined.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::{ArrayType, CallSite, ValueType};
 use hlo_ir::attr::CustomCallAttrs;
 use hlo_runtime_core::Error;
 
-/// The target whose result is memory to be written.
+/// The target whose result is allocated memory.
 pub(crate) const ALLOCATE: &str = "AllocateBuffer";
 
-/// The targets that look at their operands and give nothing.
+/// The targets that read their operands and have no result.
 pub(crate) const SINKS: &[&str] = &["control_dep", "dce_sink", "xla.sdy.ShardingGroup"];
 
-/// The target of a name.
+/// Returns the built-in target with this name, if there is one.
 pub(crate) fn target(name: &str) -> Option<Target> {
     if name == ALLOCATE {
         return Some(Target::new(|site, _| {
@@ -53,7 +53,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
     })
 }
 
-/// An array that is handed on.
+/// A copy of an array between two layouts.
 pub(crate) struct Move {
     dims: Vec<usize>,
     element_bytes: usize,
@@ -75,7 +75,7 @@ impl Move {
     }
 }
 
-/// One operand, and a result of its type in any layout.
+/// Checks that there is one operand, and that the result has the same type in any layout.
 fn check(site: &CallSite) -> Result<(), Error> {
     let same = |a: &ValueType, b: &ValueType| {
         let (a, b) = (a.arrays(), b.arrays());

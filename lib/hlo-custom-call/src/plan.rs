@@ -1,5 +1,5 @@
-//! Calls that are planned: the target is found, attributes are read and types checked once, so that a call only passes
-//! addresses.
+//! Planned calls. Planning finds the target, reads the attributes and checks the types once, so that each
+//! call only passes addresses.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use crate::{ArrayType, Attributes, Call, CallSite};
 use hlo_runtime_core::{Context, CustomCalls, Error};
 
-/// What computes a target.
+/// A function that computes the results of a target.
 pub type Function = dyn Fn(&mut Call<'_>) -> Result<(), Error> + Send + Sync;
 
-/// The types of all arrays, in order.
+/// The types of all operand and result arrays, in order.
 #[derive(Debug)]
 pub(crate) struct Types {
     pub(crate) operands: Vec<ArrayType>,
     pub(crate) results: Vec<ArrayType>,
 }
 
-/// A call whose target was found and takes such operands.
+/// A call whose target is known and accepts the operand and result types.
 pub struct PlannedCall {
     site: CallSite,
     attributes: Attributes,
@@ -33,18 +33,18 @@ impl fmt::Debug for PlannedCall {
 }
 
 impl PlannedCall {
-    /// A call of what `run` computes; the site must have been checked.
+    /// Creates a call that `run` computes. The site must have been checked.
     pub(crate) fn new(site: CallSite, attributes: Attributes, run: Arc<Function>) -> PlannedCall {
         let own = |arrays: Vec<&ArrayType>| arrays.into_iter().cloned().collect();
         let types = Types { operands: own(site.operand_arrays()), results: own(site.result_arrays()) };
         PlannedCall { site, attributes, types, run }
     }
 
-    /// Makes the call on arrays whose bytes lie as their types say.
+    /// Performs the call. The bytes of the arrays must be laid out as their types specify.
     ///
     /// # Errors
-    /// The buffers are not as many, or not of the sizes, that the types say; or the error or panic of the
-    /// target. The message begins with the target's name.
+    /// Returns an error if the number or the sizes of the buffers do not match the types, or the error or
+    /// panic of the target. The message begins with the name of the target.
     pub fn call(
         &self,
         context: &Context,
@@ -59,11 +59,11 @@ impl PlannedCall {
         }
         let operands: Vec<*const u8> = operands.iter().map(|o| o.as_ptr()).collect();
         let results: Vec<*mut u8> = results.iter_mut().map(|r| r.as_mut_ptr()).collect();
-        // SAFETY: these are slices of the sizes of the types, and what is borrowed mutably overlaps nothing.
+        // SAFETY: the slices have the sizes of the types, and mutable borrows do not overlap anything.
         unsafe { self.call_at(context, &operands, &results) }
     }
 
-    /// As [`PlannedCall::call`], on the caller's thread.
+    /// As [`PlannedCall::call`], on the calling thread.
     ///
     /// # Errors
     /// As [`PlannedCall::call`].
@@ -71,10 +71,11 @@ impl PlannedCall {
         self.call(&Context::new(1), operands, results)
     }
 
-    /// Makes the call on arrays at these addresses.
+    /// Performs the call on arrays at these addresses.
     ///
     /// # Safety
-    /// There must be an address for each array, readable or writable in full, and results must not overlap anything.
+    /// There must be an address for each array. Each operand must be fully readable and each result fully
+    /// writable. Results must not overlap anything.
     pub(crate) unsafe fn call_at(
         &self,
         context: &Context,
@@ -87,7 +88,7 @@ impl PlannedCall {
     }
 }
 
-/// The calls of a program, by the numbers that its compiled code gives them.
+/// The calls of a program, indexed by the numbers that the compiled code uses.
 #[derive(Debug, Default)]
 pub struct PlannedCalls(pub Vec<PlannedCall>);
 
@@ -101,7 +102,7 @@ impl CustomCalls for PlannedCalls {
     ) -> Result<(), Error> {
         let call = usize::try_from(number).ok().and_then(|n| self.0.get(n));
         let call = call.ok_or_else(|| Error(format!("internal error: there is no custom call {number}")))?;
-        // SAFETY: the caller's promise: there are as many addresses as arrays.
+        // SAFETY: the caller guarantees that there is an address for each array.
         unsafe {
             let operands = std::slice::from_raw_parts(operands, call.types.operands.len());
             let results = std::slice::from_raw_parts(results, call.types.results.len());
@@ -110,12 +111,12 @@ impl CustomCalls for PlannedCalls {
     }
 }
 
-/// The error of a call with its target's name.
+/// Adds the name of the target to an error of a call.
 pub(crate) fn named(site: &CallSite, error: Error) -> Error {
     Error(format!("`{}`: {error}", site.target))
 }
 
-/// A panic of a target is an error as well.
+/// Calls `body` and converts a panic to an error.
 pub(crate) fn catch<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());

@@ -1,4 +1,4 @@
-//! The targets that are known, by name.
+//! The registry of custom call targets by name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,16 +11,17 @@ use hlo_ir::attr::CustomCallAttrs;
 use hlo_ir::suggest::nearest;
 use hlo_runtime_core::{Context, Error};
 
-/// What says whether a target takes such operands and gives such a result, and how it computes that.
+/// Checks whether a target accepts the operand and result types, and returns the function that computes the
+/// results.
 type Planner = dyn Fn(&CallSite, &Attributes) -> Result<Arc<Function>, Error> + Send + Sync;
 
-/// What a custom call names.
+/// A target of custom calls.
 #[derive(Clone)]
 pub struct Target(Arc<Planner>);
 
 impl Target {
-    /// A target whose calls are planned one by one: `plan` says of a call, before anything runs, why it can't be made, or
-    /// gives what makes it.
+    /// Creates a target whose calls are planned separately. `plan` checks a call before the run. It returns
+    /// the function that performs the call, or an error if the call is not possible.
     pub fn new(
         plan: impl Fn(&CallSite, &Attributes) -> Result<Arc<Function>, Error> + Send + Sync + 'static,
     ) -> Target {
@@ -28,32 +29,33 @@ impl Target {
     }
 }
 
-/// Targets besides a registry's own: a library of routines, or those of shared libraries.
+/// A set of targets outside a registry: a library of routines, or the targets of shared libraries.
 pub trait Targets: Send + Sync {
-    /// The target of a call, if it is one of these; an error if it can't be called like that.
+    /// Returns the target of a call, if it belongs to this set. Returns an error if the target cannot be
+    /// called this way.
     fn find(&self, site: &CallSite) -> Option<Result<Target, Error>>;
 
-    /// The target of a call that no other has.
+    /// Returns the target of a call that no other set contains.
     fn find_last(&self, _: &CallSite) -> Option<Result<Target, Error>> {
         None
     }
 
-    /// The names of all targets.
+    /// Returns the names of all targets.
     fn names(&self) -> Vec<String>;
 
-    /// What a list of the known targets says of these: their names, or patterns of them.
+    /// Returns the names of the targets, or patterns of names, for a list of the known targets.
     fn listed(&self) -> Vec<String> {
         self.names()
     }
 
-    /// What else there is to say of a name that is unknown, for the end of a message.
+    /// Returns additional text for the end of the message about an unknown name.
     fn note(&self, _: &str) -> String {
         String::new()
     }
 }
 
-/// The targets of custom calls: those that a program registers, those that are added to them, and those that are built in.
-/// One that comes first in this order hides others of its name.
+/// The targets of custom calls: those that a program registers, the added sets, and the built-in targets. A
+/// target hides targets of the same name that come later in this order.
 #[derive(Clone, Default)]
 pub struct Registry {
     own: BTreeMap<String, Target>,
@@ -73,12 +75,13 @@ fn is_of_backend(target: &str) -> bool {
 }
 
 impl Registry {
-    /// Those that are built in.
+    /// Creates a registry with only the built-in targets.
     pub fn new() -> Registry {
         Registry::default()
     }
 
-    /// Adds a target, in place of the one of that name. It may be called on several threads at once.
+    /// Registers a target. It replaces a registered target of the same name. Several threads may call it at
+    /// once.
     pub fn register(
         &mut self,
         name: impl Into<String>,
@@ -87,8 +90,8 @@ impl Registry {
         self.register_checked(name, |_| Ok(()), run);
     }
 
-    /// As [`Registry::register`]; `check` says of a call, before anything runs, whether the target can be called
-    /// like that.
+    /// As [`Registry::register`]. `check` decides before the run whether the target can be called from this
+    /// site.
     pub fn register_checked(
         &mut self,
         name: impl Into<String>,
@@ -99,7 +102,8 @@ impl Registry {
         self.own.insert(name.into(), Target::new(move |site, _| check(site).map(|()| run.clone())));
     }
 
-    /// Makes calls of Python functions ([`crate::CALLBACKS`]) give zeros, and nothing where they have no result.
+    /// Replaces calls of Python functions ([`crate::CALLBACKS`]) by functions that return zeros, or nothing
+    /// if there is no result.
     pub fn stub_callbacks(&mut self) {
         for name in stub::CALLBACKS {
             self.register(*name, |call| {
@@ -111,22 +115,23 @@ impl Registry {
         }
     }
 
-    /// Tells `tracer` what the target [`trace`](crate::TRACE) is called on, with the call's tag, instead of printing that to
-    /// standard error. It may be called on several threads at once.
+    /// Passes the operands of each call of the target [`trace`](crate::TRACE), with the tag of the call, to
+    /// `tracer` instead of printing them to standard error. Several threads may call `tracer` at once.
     pub fn set_tracer(&mut self, tracer: impl Fn(&str, &Literal) + Send + Sync + 'static) {
         self.tracer = Some(Arc::new(tracer));
     }
 
-    /// Adds targets: they come after those that were added before.
+    /// Adds a set of targets after the sets that were added before.
     pub fn add(&mut self, targets: impl Targets + 'static) {
         self.added.push(Arc::new(targets));
     }
 
-    /// Finds the target of a call, reads its attributes and checks its types: what is left then is to pass addresses.
+    /// Finds the target of a call, reads its attributes and checks its types. Performing the planned call
+    /// only passes addresses.
     ///
     /// # Errors
-    /// An array type whose element, layout or size can't be, a target that is unknown or can't be called like
-    /// that, or attributes of a typed call that can't be read.
+    /// Returns an error if an array type has an invalid element type, layout or size, if the target is
+    /// unknown or cannot be called this way, or if the attributes of a typed call are invalid.
     pub fn plan(&self, site: CallSite) -> Result<PlannedCall, Error> {
         site.check().map_err(|e| named(&site, e))?;
         let target = self.find(&site)?;
@@ -140,7 +145,7 @@ impl Registry {
         Ok(PlannedCall::new(site, attributes, run))
     }
 
-    /// Checks that a call can be made: its target is known and takes such operands.
+    /// Checks that a call is possible: the target is known and accepts the types.
     ///
     /// # Errors
     /// As [`Registry::plan`].
@@ -148,7 +153,8 @@ impl Registry {
         self.plan(site.clone()).map(|_| ())
     }
 
-    /// Plans a call and makes it. `operands` and `results` have the bytes of each array, laid out as its type says.
+    /// Plans and performs a call. `operands` and `results` are the bytes of each array, laid out as its type
+    /// specifies.
     ///
     /// # Errors
     /// As [`Registry::plan`] and [`PlannedCall::call`].

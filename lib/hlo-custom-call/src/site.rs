@@ -1,35 +1,36 @@
-//! What a custom call is, apart from its data: the target, the convention, the types of operands and results.
+//! The call site of a custom call: its target, its calling convention, and the types of its operands and
+//! result.
 
 use std::fmt;
 
 use hlo_ir::ElementType;
 use hlo_runtime_core::Error;
 
-/// The type of an array and how its elements lie.
+/// The type of an array and its memory layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayType {
-    /// The element type's name in HLO text, such as `f32`.
+    /// The name of the element type in HLO text, such as `f32`.
     pub element: String,
-    /// The bytes of one element in memory.
+    /// The size of one element in memory, in bytes.
     pub element_bytes: usize,
-    /// The sizes.
+    /// The sizes of the dimensions.
     pub dims: Vec<usize>,
-    /// The dimensions from the fastest to the slowest varying one.
+    /// The dimensions from the fastest to the slowest varying.
     pub minor_to_major: Vec<usize>,
 }
 
 impl ArrayType {
-    /// The number of elements; the largest number if there are more.
+    /// Returns the number of elements, or the maximum `usize` if there are more.
     pub fn element_count(&self) -> usize {
         self.dims.iter().fold(1, |n: usize, &d| n.saturating_mul(d))
     }
 
-    /// The size in bytes; the largest number if it is more.
+    /// Returns the size in bytes, or the maximum `usize` if it is larger.
     pub fn byte_size(&self) -> usize {
         self.element_count().saturating_mul(self.element_bytes)
     }
 
-    /// From one element to the next of each dimension, in elements.
+    /// Returns the distance between adjacent elements of each dimension, in elements.
     pub fn strides(&self) -> Vec<usize> {
         let mut strides = vec![0; self.dims.len()];
         let mut next = 1usize;
@@ -59,14 +60,14 @@ impl fmt::Display for ArrayType {
 pub enum ValueType {
     /// An array.
     Array(ArrayType),
-    /// A token: it has no memory.
+    /// A token, which has no memory.
     Token,
-    /// Several values.
+    /// A tuple of values.
     Tuple(Vec<ValueType>),
 }
 
 impl ValueType {
-    /// The arrays in it, in order.
+    /// Returns the arrays in the type, in order.
     pub fn arrays(&self) -> Vec<&ArrayType> {
         match self {
             ValueType::Array(a) => vec![a],
@@ -93,7 +94,7 @@ impl fmt::Display for ValueType {
     }
 }
 
-/// The calling conventions of targets.
+/// The calling conventions of custom calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(i64)]
 pub enum ApiVersion {
@@ -105,7 +106,7 @@ pub enum ApiVersion {
     /// `void target(void* out, const void** in, const char* opaque, size_t opaque_len, XlaCustomCallStatus*
     /// status)`.
     StatusReturningUnified = 2,
-    /// XLA's typed FFI: attributes by name.
+    /// XLA's typed FFI, with named attributes.
     TypedFfi = 3,
 }
 
@@ -120,20 +121,20 @@ impl fmt::Display for ApiVersion {
     }
 }
 
-/// A custom call, apart from its data.
+/// A custom call without its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallSite {
-    /// The target's name.
+    /// The name of the target.
     pub target: String,
     /// The calling convention.
     pub api: ApiVersion,
-    /// `backend_config`: opaque bytes, or the attributes of a typed call as a dictionary.
+    /// The contents of `backend_config`: opaque bytes, or the attribute dictionary of a typed call.
     pub config: Vec<u8>,
-    /// The operands' types.
+    /// The types of the operands.
     pub operands: Vec<ValueType>,
-    /// The result's type.
+    /// The type of the result.
     pub result: ValueType,
-    /// Arrays of the result (by number) that share memory with arrays of the operands.
+    /// Pairs of a result array and an operand array, by number, that share memory.
     pub aliases: Vec<(usize, usize)>,
 }
 
@@ -144,18 +145,18 @@ impl Default for ValueType {
 }
 
 impl CallSite {
-    /// The arrays of all operands, in order.
+    /// Returns the arrays of all operands, in order.
     pub fn operand_arrays(&self) -> Vec<&ArrayType> {
         self.operands.iter().flat_map(ValueType::arrays).collect()
     }
 
-    /// The arrays of the result, in order.
+    /// Returns the arrays of the result, in order.
     pub fn result_arrays(&self) -> Vec<&ArrayType> {
         self.result.arrays()
     }
 
-    /// Whether the arrays are of element types as wide as they say and have layouts of their dimensions, and whether
-    /// they fit the address space: what is read and written by these types is then within the buffers.
+    /// Checks that element types have the given sizes, that layouts match the dimensions, and that the arrays
+    /// fit the address space. Accesses according to these types are then within the buffers.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for array in self.operand_arrays().into_iter().chain(self.result_arrays()) {
             let element = ElementType::from_name(&array.element);

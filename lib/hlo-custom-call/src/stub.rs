@@ -1,7 +1,7 @@
-//! Calls of Python functions, which are not there when a program runs outside of Python: stand-ins that a person asks
-//! for.
+//! The targets that call Python functions. They are not available when a program runs outside Python, unless
+//! the user asks for stand-ins.
 
-/// The targets that call a Python function, as JAX names them.
+/// The names of the targets that call a Python function in programs of JAX.
 pub const CALLBACKS: &[&str] = &[
     "xla_buffer_python_cpu_callback",
     "xla_ffi_partitioned_python_cpu_callback",

@@ -7,10 +7,10 @@ use crate::{ArrayType, Call, CallSite, ValueType};
 use hlo_runtime_core::Error;
 use hlo_runtime_core::{ElementCode, Number};
 
-/// The target's name.
+/// The name of the target.
 pub(crate) const NAME: &str = "TopK";
 
-/// The target of a name.
+/// Returns the target if this is its name.
 pub(crate) fn target(name: &str) -> Option<Target> {
     (name == NAME).then(|| {
         Target::new(|site, _| {
@@ -20,7 +20,7 @@ pub(crate) fn target(name: &str) -> Option<Target> {
     })
 }
 
-/// The type of the keys, the length of a line and the number of elements that are kept.
+/// Checks a call. Returns the element type, the length of a line, and the number of selected elements.
 fn plan(site: &CallSite) -> Result<(ElementCode, usize, usize), Error> {
     let results = match &site.result {
         ValueType::Tuple(parts) => &parts[..],
@@ -73,7 +73,7 @@ fn run((code, n, k): (ElementCode, usize, usize), call: &mut Call<'_>) -> Result
         let keys = &keys[line * n * size..][..n * size];
         let mut order: Vec<(u64, u32)> =
             (0..n).map(|i| (key(code, &keys[i * size..][..size]), i as u32)).collect();
-        // Largest first, the first of equals first.
+        // Largest first; equal elements in the order of their positions.
         let before = |a: &(u64, u32), b: &(u64, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
         if k < n {
             order.select_nth_unstable_by(k - 1, before);
@@ -92,7 +92,7 @@ fn run((code, n, k): (ElementCode, usize, usize), call: &mut Call<'_>) -> Result
     Ok(())
 }
 
-/// A number that orders as the element does; floats in total order.
+/// Returns an unsigned number with the same order as the element. Floats are in total order.
 fn key(code: ElementCode, bytes: &[u8]) -> u64 {
     const SIGN: u64 = 1 << 63;
     let signed = |x: i64| x as u64 ^ SIGN;

@@ -1,4 +1,4 @@
-//! `trace`: tells what its operands are when the program gets there (XLA preview, "Trace").
+//! `trace`: reports its operands when the program reaches the call (XLA preview, "Trace").
 
 use std::sync::Arc;
 
@@ -8,24 +8,26 @@ use hlo_ir::Literal;
 use hlo_ir::print::print_literal;
 use hlo_runtime_core::Error;
 
-/// The target's name.
+/// The name of the target.
 pub const TRACE: &str = "trace";
 
-/// What hears of traced values: the tag, which is the call's `backend_config`, and the value, a tuple if there are several.
+/// A function that receives traced values: the tag, which is the call's `backend_config`, and the value,
+/// which is a tuple if there are several.
 pub type Tracer = dyn Fn(&str, &Literal) + Send + Sync;
 
-/// Arrays of more elements show the first ones of each dimension.
+/// The maximum number of elements that are printed completely. Larger arrays show the first elements of each
+/// dimension.
 const SHOWN: usize = 1000;
 
-/// Prints a traced value, with its tag, as a line to standard error.
+/// Prints a traced value and its tag as a line to standard error.
 pub(crate) fn to_standard_error(tag: &str, value: &Literal) {
     let separator = if tag.is_empty() { "" } else { ": " };
     let line = format!("{tag}{separator}{}\n", print_literal(value, Some(SHOWN)));
-    // Nobody to tell that nobody can be told.
+    // If standard error fails, there is nowhere to report the failure.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), line.as_bytes());
 }
 
-/// The target, which tells `tracer`.
+/// Returns the target, which passes its operands to `tracer`.
 pub(crate) fn target(tracer: Arc<Tracer>) -> Target {
     Target::new(move |site, _| {
         if !site.result_arrays().is_empty() {
@@ -50,7 +52,7 @@ pub(crate) fn target(tracer: Arc<Tracer>) -> Target {
     })
 }
 
-/// The value of these arrays, in order.
+/// Builds a value of type `value` from the next arrays.
 fn literal(
     value: &ValueType,
     arrays: &mut dyn Iterator<Item = Result<Literal, Error>>,

@@ -1,30 +1,30 @@
-//! Targets in shared libraries, called by C's conventions.
+//! Calls of targets in shared libraries with C calling conventions.
 
 use std::ffi::{c_char, c_void};
 
 use hlo_custom_call::{ApiVersion, Call, ValueType};
 use hlo_runtime_core::Error;
 
-/// What a target with a status reports: nothing (it went well), or why it failed.
+/// The status that a target reports: success, or the reason of a failure.
 #[derive(Default)]
 pub struct XlaCustomCallStatus {
     failure: Option<String>,
 }
 
-/// Says that a call went well, which it does unless something else is said.
+/// Reports that a call succeeded, which is the default.
 ///
 /// # Safety
-/// `status` must be the one that the target was called with.
+/// `status` must be the status that was passed to the target.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn XlaCustomCallStatusSetSuccess(status: *mut XlaCustomCallStatus) {
     // SAFETY: the caller's promise.
     unsafe { (*status).failure = None };
 }
 
-/// Says that a call failed, and why.
+/// Reports that a call failed, with a message.
 ///
 /// # Safety
-/// `status` must be the one that the target was called with, and `message` must have `len` readable bytes.
+/// `status` must be the status that was passed to the target, and `message` must have `len` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(
     status: *mut XlaCustomCallStatus,
@@ -36,24 +36,25 @@ pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(
         // SAFETY: the caller's promise.
         _ => unsafe { std::slice::from_raw_parts(message.cast(), len) },
     };
-    // A message that ends before its length says.
+    // The message may end with a NUL before its given length.
     let bytes = bytes.split(|&b| b == 0).next().unwrap_or(bytes);
     // SAFETY: the caller's promise.
     unsafe { (*status).failure = Some(String::from_utf8_lossy(bytes).into_owned()) };
 }
 
-/// The functions that a library may call back: named here so that a program that links this crate keeps them.
+/// The functions that a library may call. This reference keeps them in programs that link this crate.
 #[used]
 static FOR_LIBRARIES: (
     unsafe extern "C" fn(*mut XlaCustomCallStatus),
     unsafe extern "C" fn(*mut XlaCustomCallStatus, *const c_char, usize),
 ) = (XlaCustomCallStatusSetSuccess, XlaCustomCallStatusSetFailure);
 
-/// Calls a C function. What shares memory with an operand starts with the operand's contents, and the function
-/// sees one address for both.
+/// Calls a C function. A result that shares memory with an operand initially contains the operand's data, and
+/// the function receives the same address for both.
 ///
 /// # Safety
-/// `target` must be a function of the site's convention that keeps to the buffers, as the site describes them.
+/// `target` must be a function of the site's convention that accesses only the buffers that the site
+/// describes.
 pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<(), Error> {
     let site = call.site;
     let mut inputs: Vec<*const c_void> = call.operand_addresses().iter().map(|o| o.cast()).collect();
@@ -78,7 +79,7 @@ pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<
         usize,
         *mut XlaCustomCallStatus,
     );
-    // SAFETY: the caller's promise: the function has the type that its convention says.
+    // SAFETY: the caller guarantees that the function has the type of its convention.
     unsafe {
         match site.api {
             ApiVersion::Original => std::mem::transmute::<*const c_void, Original>(target)(out, arguments),
@@ -99,12 +100,12 @@ pub(crate) unsafe fn call(target: *const c_void, call: &mut Call<'_>) -> Result<
     }
 }
 
-/// Tuples in memory: tables of their elements' addresses.
+/// Tuples in memory: tables of the addresses of their elements.
 #[derive(Default)]
 struct Tables(Vec<Box<[*const c_void]>>);
 
 impl Tables {
-    /// The address of a value whose arrays are the next ones.
+    /// Returns the address of a value, whose arrays are the next ones in `arrays`.
     fn value(&mut self, ty: &ValueType, arrays: &mut impl Iterator<Item = *const c_void>) -> *const c_void {
         match ty {
             ValueType::Array(_) => arrays.next().unwrap_or(std::ptr::null()),

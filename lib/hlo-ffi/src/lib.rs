@@ -1,5 +1,5 @@
-//! Custom calls of functions in shared libraries: by C's conventions ([`ApiVersion`]), and XLA's typed ones, whose handlers
-//! libraries register as XLA's header has it.
+//! Custom calls of functions in shared libraries, with C calling conventions ([`ApiVersion`]) or XLA's typed
+//! convention. Libraries register typed handlers with XLA's header.
 
 mod c;
 mod library;
@@ -18,11 +18,11 @@ use hlo_runtime_core::Error;
 use library::{Foreign, Library, Symbol};
 use typed::{Handlers, TypedCall};
 
-/// Shared libraries that are loaded, and which of their functions are targets.
+/// A set of loaded shared libraries and the functions in them that are targets.
 #[derive(Clone, Default)]
 pub struct Libraries {
     loaded: Vec<Arc<Library>>,
-    /// Handlers by the names that a program gave them.
+    /// The handlers by the names that the program declared.
     handlers: BTreeMap<String, Handlers>,
     by_name: bool,
 }
@@ -34,20 +34,21 @@ impl fmt::Debug for Libraries {
 }
 
 impl Libraries {
-    /// None.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes the targets that a shared library declares known: handlers that it registers when it is loaded, and the
-    /// functions in its table `hlo_custom_calls`.
+    /// Loads a shared library and adds the targets that it declares: the handlers that it registers while it
+    /// loads, and the functions in its table `hlo_custom_calls`.
     ///
     /// # Errors
-    /// It can't be loaded, or its declarations make no sense.
+    /// Returns an error if the library cannot be loaded, or if its declarations are invalid.
     ///
     /// # Safety
-    /// Loading runs the library's own initialisation; its declarations must be true; and for the conventions that pass
-    /// addresses alone, each call of a module that is run must have the operands and results that the function takes.
+    /// Loading runs the library's own initialization, and its declarations must be correct. For the
+    /// conventions that pass only addresses, each call in a module that runs must have the operands and
+    /// results that the function expects.
     pub unsafe fn load(&mut self, path: &Path) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         let library = unsafe { Library::load(path)? };
@@ -55,14 +56,14 @@ impl Libraries {
         Ok(())
     }
 
-    /// Makes a function that one of the loaded libraries exports the target of typed calls of a name, as JAX's
+    /// Declares an exported function of a loaded library as the target of typed calls named `name`, as JAX's
     /// `register_ffi_target` does.
     ///
     /// # Errors
-    /// No library has such a function.
+    /// Returns an error if no library exports this function.
     ///
     /// # Safety
-    /// It must be a handler: `XLA_FFI_Error* symbol(XLA_FFI_CallFrame*)`.
+    /// The function must be a handler: `XLA_FFI_Error* symbol(XLA_FFI_CallFrame*)`.
     pub unsafe fn declare(&mut self, name: &str, symbol: &str) -> Result<(), Error> {
         for library in &self.loaded {
             if let Symbol::Function(address) = library.symbol(symbol) {
@@ -77,12 +78,12 @@ impl Libraries {
         })
     }
 
-    /// Makes every function that the loaded libraries themselves define a target of its name, by the convention of the
-    /// call.
+    /// Makes every function that the loaded libraries define a target under its own name, with the convention
+    /// of the call.
     ///
     /// # Safety
-    /// A module can then call any such function, with the operands and results of its choice: each call of a module that
-    /// is run must be of a function of its convention that takes them.
+    /// A module can then call any such function with arbitrary operands and results. Each call in a module
+    /// that runs must match the convention, the operands and the results of its function.
     pub unsafe fn call_by_name(&mut self) {
         self.by_name = true;
     }
@@ -133,20 +134,20 @@ fn paths(libraries: &[Arc<Library>]) -> String {
     libraries.iter().map(|l| l.path().display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// A handler of XLA's typed custom calls as the target of a call, for programs that know its address.
+/// Returns a handler of XLA's typed custom calls as the target of a call, for programs that know its address.
 ///
 /// # Errors
-/// The call is of another convention.
+/// Returns an error if the call has another convention.
 ///
 /// # Safety
-/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`, which stays there as long as the target
-/// is used, and keeps to the buffers that it is told of.
+/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`. The handler must
+/// remain valid as long as the target is used, and must access only the buffers that it receives.
 pub unsafe fn typed_target(handler: *const std::ffi::c_void, site: &CallSite) -> Result<Target, Error> {
     // SAFETY: the caller's promise.
     target(Foreign::Typed(unsafe { Handlers::new(handler) }), site)
 }
 
-/// A function as the target of a call of a convention.
+/// Returns a function as the target of calls with the convention `api`.
 fn by_convention(api: ApiVersion, address: *const std::ffi::c_void) -> Foreign {
     match api {
         // SAFETY: whoever calls by name promises that the convention is the function's.
@@ -157,7 +158,7 @@ fn by_convention(api: ApiVersion, address: *const std::ffi::c_void) -> Foreign {
     }
 }
 
-/// The target that a library's function is.
+/// Returns the target for a library function.
 fn target(function: Foreign, site: &CallSite) -> Result<Target, Error> {
     let (declared, asked) = match function {
         Foreign::C(api, _) => (api, site.api),
@@ -172,7 +173,8 @@ fn target(function: Foreign, site: &CallSite) -> Result<Target, Error> {
     Ok(Target::new(move |site, attributes| match function {
         Foreign::C(..) => Ok(Arc::new(move |call: &mut Call<'_>| {
             let Foreign::C(_, address) = function else { return Ok(()) };
-            // SAFETY: whoever loaded the library promised that its declarations are true and calls fit.
+            // SAFETY: the code that loaded the library guarantees that its declarations are correct and that
+            // calls match.
             unsafe { c::call(address, call) }
         })),
         Foreign::Typed(handlers) => {

@@ -1,5 +1,5 @@
-//! The forms that modules come in, told apart by what they contain: HLO text, StableHLO as text and as bytecode, protocol buffers in
-//! their binary and text form.
+//! The program formats, detected by their contents: HLO text, StableHLO as text and as bytecode, and protocol
+//! buffers in binary and text form.
 //!
 //! # Example
 //! ```
@@ -24,47 +24,48 @@ pub use hlo_stablehlo::Polymorphic;
 use hlo_stablehlo::Tree;
 pub use hlo_stablehlo::refine::{Argument, Parameter};
 
-/// A form of a module.
+/// A program format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// HLO text, or what is no other form.
+    /// HLO text; also the default for unrecognized contents.
     Hlo,
-    /// StableHLO as MLIR prints it.
+    /// StableHLO in MLIR's text form.
     StableHlo,
-    /// StableHLO as MLIR's bytecode: a portable artifact, in the dialect VHLO, or not.
+    /// StableHLO in MLIR bytecode, either a portable artifact in the VHLO dialect or not.
     Bytecode,
-    /// A protocol buffer: HloModuleProto, HloProto, HloModuleProtoWithConfig or HloSnapshot.
+    /// A binary protocol buffer: HloModuleProto, HloProto, HloModuleProtoWithConfig or HloSnapshot.
     Proto,
-    /// One of these in text form.
+    /// A protocol buffer in text form.
     ProtoText,
 }
 
-/// What is read of a program.
+/// A program that was read.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The module. Of a text in a language its spans are places there.
+    /// The module. For text formats, its spans are positions in the text.
     pub module: Module,
-    /// What there is to warn of.
+    /// The warnings of the reader.
     pub warnings: Vec<Diag>,
-    /// What the program was run on, if that came with it.
+    /// The arguments and results of a recorded run, if the file contains them.
     pub run: Option<Run>,
 }
 
-/// A run of a program that came with it.
+/// A recorded run of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The arguments of each partition, one for each parameter.
     pub arguments: Vec<Vec<Literal>>,
-    /// The result, if it was kept.
+    /// The result, if it was recorded.
     pub result: Option<Literal>,
 }
 
-/// A program, read as far as it can be without its arguments.
+/// A program that was read as far as possible without its arguments.
 #[derive(Clone, Debug)]
 pub enum Opened {
-    /// A program whose module is known.
+    /// A program with a known module.
     Program(Box<Program>),
-    /// A program of StableHLO whose arguments have unknown sizes: its module is that for the shapes of its arguments.
+    /// A StableHLO program whose arguments have unknown sizes. Its module depends on the shapes of the
+    /// arguments.
     Polymorphic(Box<Polymorphic>),
 }
 
@@ -88,7 +89,7 @@ impl From<Program> for Parsed {
     }
 }
 
-/// What MLIR's modules begin with, after comments.
+/// The beginnings of MLIR modules, after comments.
 const MLIR_BEGINS: &[&str] = &[
     "module @",
     "module {",
@@ -101,7 +102,7 @@ const MLIR_BEGINS: &[&str] = &[
 ];
 
 impl Form {
-    /// The form of a program: by how it begins.
+    /// Detects the format of a program from its beginning.
     pub fn of(program: &[u8]) -> Self {
         if hlo_stablehlo::bytecode::is_bytecode(program) {
             return Self::Bytecode;
@@ -114,15 +115,15 @@ impl Form {
         }
     }
 
-    /// True if it is a text in a language, into which diagnostics point.
+    /// Returns whether the format is a text language, so that diagnostics can point into it.
     pub fn is_language(self) -> bool {
         matches!(self, Self::Hlo | Self::StableHlo)
     }
 
-    /// Reads a program of this form. The module need not be valid: [`hlo_ir::verify::verify`] says whether it is.
+    /// Reads a program of this format. The module may be invalid: [`hlo_ir::verify::verify`] checks it.
     ///
     /// # Errors
-    /// It is damaged, or says what HLO has not.
+    /// Returns an error if the program is damaged, or if HLO cannot express it.
     pub fn read(self, program: &[u8]) -> Result<Program, Vec<Diag>> {
         match self {
             Self::Hlo => {
@@ -137,11 +138,11 @@ impl Form {
         }
     }
 
-    /// Reads a program of this form, which may be for arguments of unknown sizes. Of StableHLO the module is that of
-    /// `function`, or else of `main` or the only function; other forms have one entry.
+    /// Reads a program of this format, whose arguments may have unknown sizes. For StableHLO the module is
+    /// that of `function`, or by default of `main` or the only function. Other formats have only one entry.
     ///
     /// # Errors
-    /// As [`Form::read`]; there is no such function.
+    /// As [`Form::read`]. Also returns an error if there is no such function.
     pub fn open(self, program: &[u8], function: Option<&str>) -> Result<Opened, Vec<Diag>> {
         if !matches!(self, Self::StableHlo | Self::Bytecode) {
             return self.read(program).map(|program| Opened::Program(Box::new(program)));
@@ -152,7 +153,7 @@ impl Form {
         })
     }
 
-    /// The tree of a program of StableHLO.
+    /// Parses a StableHLO program.
     fn tree(self, program: &[u8]) -> Result<Tree, Vec<Diag>> {
         match self {
             Self::Bytecode => hlo_stablehlo::bytecode::read(program).map_err(|diag| vec![diag]),
@@ -161,15 +162,15 @@ impl Form {
     }
 }
 
-/// Returns StableHLO's bytecode as text if its module depends on what a caller chooses: the shapes of its arguments, or one of
-/// several functions.
+/// Returns StableHLO bytecode as text if its module depends on a choice of the caller: the shapes of the
+/// arguments, or one of several functions.
 pub fn text_of_undecided(bytecode: &[u8]) -> Option<String> {
     let tree = hlo_stablehlo::bytecode::read(bytecode).ok()?;
     let is_undecided = hlo_stablehlo::refine::needs_shapes(&tree, None).unwrap_or(true);
     is_undecided.then(|| hlo_stablehlo::text::print(&tree))
 }
 
-/// Reads a program of whatever form.
+/// Detects the format of a program and reads it.
 ///
 /// # Errors
 /// As [`Form::read`].
@@ -177,13 +178,13 @@ pub fn read(program: &[u8]) -> Result<Program, Vec<Diag>> {
     Form::of(program).read(program)
 }
 
-/// True for a text of MLIR: by its first word, for which nothing else begins so.
+/// Returns whether a text is MLIR. Its first word decides, because no other format begins with these words.
 fn is_stablehlo(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     while rest.starts_with("//") {
         rest = rest.find('\n').map_or("", |end| rest[end..].trim_start());
     }
-    // An alias may be called anything.
+    // An alias may have any name.
     let line = rest.lines().next().unwrap_or_default();
     let is_alias = rest.starts_with(['#', '!']) && line.contains(" = ");
     is_alias || MLIR_BEGINS.iter().any(|begin| rest.starts_with(begin))

@@ -1,5 +1,6 @@
-//! LAPACK's routines as JAX and XLA call them, apart from their numbers: the names, what operands, results and attributes
-//! they have, and where the matrices of a call lie. Who computes them takes a [`Plan`].
+//! LAPACK's routines as JAX and XLA call them: their names, operands, results and attributes, and the layout
+//! of the matrices of a call. The numerical computation is not part of this module; its implementer receives
+//! a [`Plan`].
 
 mod plan;
 mod routine;
@@ -13,13 +14,13 @@ use hlo_runtime_core::Error;
 pub use plan::{Array, Kind, Plan};
 pub use routine::Routine;
 
-/// What all names start with.
+/// The common prefix of the names.
 const PREFIX: &str = "lapack_";
-/// The names, for a person.
+/// A readable pattern of the names.
 const PATTERN: &str = "lapack_{s,d,c,z}{getrf,geqrf,geqp3,orgqr,ungqr,potrf,trsm,gesdd,gesvd,syevd,heevd,\
     geev,gees,gehrd,sytrd,hetrd,ormqr,unmqr,gtsv}_ffi";
 
-/// The targets whose numbers are of the type of their first operand.
+/// Targets whose routine uses the element type of the first operand.
 const OTHERS: &[(Routine, &str)] = &[
     (Routine::Perturbed, "tridiagonal_solve_perturbed_ffi"),
     (Routine::Lu, "LuDecomposition"),
@@ -47,7 +48,8 @@ const ROUTINES: &[(Routine, &str, &str)] = &[
     (Routine::Gtsv, "gtsv", "gtsv"),
 ];
 
-/// LAPACK's routines as targets of custom calls. Calls are checked; the function gives what makes one.
+/// LAPACK's routines as custom call targets. The targets check their calls. The function returns the
+/// computation for a checked plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Routines(pub fn(Plan) -> Result<Arc<Function>, Error>);
 
@@ -75,7 +77,7 @@ impl Targets for Routines {
     }
 }
 
-/// The target of a name, if it is one of these.
+/// Returns the target with this name, if it is a LAPACK routine.
 fn target(
     name: &str,
     compute: impl Fn(Plan) -> Result<Arc<Function>, Error> + Send + Sync + 'static,
@@ -93,13 +95,13 @@ fn target(
     Some(Target::new(move |site, attributes| compute(Plan::new(routine, element, site, attributes)?)))
 }
 
-/// True of the names that JAX calls its library's routines by, and nobody else has a use for.
+/// Returns whether JAX uses this name for its library's routines, and no other library does.
 pub fn is_of_jax(name: &str) -> bool {
     let is_other = |(_, other): &(Routine, &str)| other.ends_with("_ffi") && *other == name;
     OTHERS.iter().any(is_other) || routine(name).is_some()
 }
 
-/// The routine of LAPACK that has a name, and the type of its numbers.
+/// Returns the LAPACK routine with this name, and its element type.
 fn routine(name: &str) -> Option<(Routine, ElementType)> {
     let name = name.strip_prefix(PREFIX)?.strip_suffix("_ffi")?;
     let (letter, name) = name.split_at_checked(1)?;
@@ -114,7 +116,7 @@ fn routine(name: &str) -> Option<(Routine, ElementType)> {
     ROUTINES.iter().find(|(_, real, complex)| is_named(*real, *complex)).map(|r| (r.0, element))
 }
 
-/// The type of the first operand's elements.
+/// Returns the element type of the first operand.
 fn element_of_first(site: &CallSite) -> Result<ElementType, Error> {
     let arrays = site.operand_arrays();
     let name = &arrays.first().ok_or_else(|| Error("takes an array".into()))?.element;
@@ -123,8 +125,8 @@ fn element_of_first(site: &CallSite) -> Result<ElementType, Error> {
     found.ok_or_else(|| Error(format!("takes f32, f64, c64 or c128, found {name}")))
 }
 
-/// The attributes of `Eigh`, whose configuration is a list of numbers: the first one is 1 for the lower triangle and 0
-/// for the upper one. The others are about an iteration that is not this one's.
+/// Returns the attributes of `Eigh`. Its configuration is a list of numbers. The first number is 1 for the
+/// lower triangle and 0 for the upper one. The others configure an iterative algorithm that is not used here.
 fn eigh_attributes(config: &[u8]) -> Result<Attributes, Error> {
     let uplo = match config.split(|&c| c == b',').next().map(<[u8]>::trim_ascii) {
         Some(b"1") => 'L',

@@ -1,25 +1,25 @@
-//! The check of a call's types and sizes, and where its matrices lie.
+//! Checks the types and sizes of a call, and describes the layout of its matrices.
 
 use super::Routine;
 use crate::{ArrayType, Attributes, CallSite};
 use hlo_ir::ElementType;
 use hlo_runtime_core::Error;
 
-/// The kinds of elements of operands and results.
+/// The element types of operands and results, relative to the routine's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The routine's type.
+    /// The type of the routine.
     Element,
-    /// The real type of that precision.
+    /// The real type of the same precision.
     Part,
-    /// The complex type of that precision.
+    /// The complex type of the same precision.
     Wide,
     /// 32-bit integers.
     Integer,
 }
 
 impl Kind {
-    /// The type of such elements in a routine of numbers of type `element`.
+    /// Returns the element type of this kind in a routine for numbers of type `element`.
     pub fn element(self, element: ElementType) -> ElementType {
         let double = matches!(element, ElementType::F64 | ElementType::C128);
         match (self, double) {
@@ -37,29 +37,30 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) kind: Kind,
-    /// The number of dimensions behind those of the batch.
+    /// The number of dimensions after the batch dimensions.
     pub(super) inner: usize,
 }
 
-/// The sizes behind those of the batch.
+/// The sizes of the dimensions after the batch dimensions.
 pub(super) type Inner = Vec<usize>;
 
-/// An array as a batch of matrices. A vector is a matrix of one column, a number one of one row and column.
+/// An array as a batch of matrices. A vector is a matrix with one column; a number is a matrix with one row
+/// and one column.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What its elements are.
+    /// The kind of its elements.
     pub kind: Kind,
-    /// The rows of each matrix.
+    /// The number of rows of each matrix.
     pub rows: usize,
-    /// The columns of each matrix.
+    /// The number of columns of each matrix.
     pub columns: usize,
-    /// From one row to the next, in elements.
+    /// Distance from one row to the next, in elements.
     pub row_stride: usize,
-    /// From one column to the next, in elements.
+    /// Distance from one column to the next, in elements.
     pub column_stride: usize,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub element_bytes: usize,
-    /// The sizes of the batch, and how far it is from one to the next along each, in elements.
+    /// The size and the stride, in elements, of each batch dimension.
     batch: Vec<(usize, usize)>,
 }
 
@@ -79,7 +80,7 @@ impl Array {
         }
     }
 
-    /// The byte at which matrix number `b` starts.
+    /// Returns the byte offset of matrix `b`.
     pub fn start(&self, mut b: usize) -> usize {
         let mut at = 0;
         for &(size, stride) in self.batch.iter().rev() {
@@ -89,12 +90,12 @@ impl Array {
         at * self.element_bytes
     }
 
-    /// The byte of an element, from the start of its matrix.
+    /// Returns the byte offset of an element from the start of its matrix.
     pub fn offset(&self, row: usize, column: usize) -> usize {
         (row * self.row_stride + column * self.column_stride) * self.element_bytes
     }
 
-    /// Whether it lies matrix by matrix, and each column by column.
+    /// Returns whether the matrices are contiguous and column-major.
     fn is_column_major(&self) -> bool {
         let mut next = self.rows * self.columns;
         let columns = (self.rows <= 1 || self.row_stride == 1)
@@ -108,31 +109,31 @@ impl Array {
     }
 }
 
-/// The most rows or columns of a matrix: LAPACK's sizes are 32-bit integers.
+/// The maximum number of rows or columns of a matrix. LAPACK's sizes are 32-bit integers.
 const MAX_SIZE: usize = i32::MAX as usize;
 
-/// A call of a routine that can be made.
+/// A checked call of a routine.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is computed.
+    /// The routine to compute.
     pub routine: Routine,
-    /// The type of its numbers: f32, f64, c64 or c128.
+    /// The element type of the routine: f32, f64, c64 or c128.
     pub element: ElementType,
-    /// The call's attributes.
+    /// The attributes of the call.
     pub attributes: Attributes,
     /// The operands.
     pub operands: Vec<Array>,
     /// The results.
     pub results: Vec<Array>,
-    /// The number of matrices in each of them.
+    /// The number of matrices in each operand and result.
     pub batch: usize,
 }
 
 impl Plan {
-    /// Checks a call's operands, results and attributes.
+    /// Checks the operands, results and attributes of a call.
     ///
     /// # Errors
-    /// What does not fit the routine.
+    /// Returns an error that describes the mismatch.
     pub(super) fn new(
         routine: Routine,
         element: ElementType,
@@ -144,7 +145,8 @@ impl Plan {
         let (operand_slots, result_slots) = (routine.operands(), routine.results(complex));
         let (batch, inner) = split("operand", &operands, operand_slots, element, None)?;
         let (_, found) = split("result", &results, result_slots, element, Some(&batch))?;
-        // As in LAPACK, and so that loops over the columns of matrices without rows end.
+        // LAPACK has the same limit. It also ensures that loops over the columns of matrices without rows
+        // end.
         if let Some(size) = inner.iter().chain(&found).flatten().find(|&&n| n > MAX_SIZE) {
             return Err(Error(format!("takes at most {MAX_SIZE} rows and columns, found {size}")));
         }
@@ -172,19 +174,21 @@ impl Plan {
         })
     }
 
-    /// True if nothing is to be computed: a batch may be of any size then.
+    /// Returns whether there is nothing to compute. A batch may then have any size.
     pub(super) fn is_empty(&self) -> bool {
         self.batch == 0 || self.results.iter().all(|r| r.rows == 0 || r.columns == 0)
     }
 
-    /// The rows and columns of the operands and results, if all lie matrix by matrix and these column by column.
+    /// Returns the rows and columns of the operands and results, if all of them are contiguous column-major
+    /// matrices.
     pub fn column_major(&self) -> Option<Vec<(usize, usize)>> {
         let arrays = || self.operands.iter().chain(&self.results);
         arrays().all(Array::is_column_major).then(|| arrays().map(|a| (a.rows, a.columns)).collect())
     }
 }
 
-/// The sizes of the batch and those behind them, after a check of number, types and ranks.
+/// Checks the number, types and ranks of arrays. Returns the sizes of the batch dimensions, and those of the
+/// remaining dimensions.
 fn split(
     what: &str,
     arrays: &[&ArrayType],

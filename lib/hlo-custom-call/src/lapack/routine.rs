@@ -1,49 +1,50 @@
-//! What each routine takes and gives.
+//! The operands and results of each routine.
 
 use super::plan::{Inner, Kind, Slot};
 use crate::Attributes;
 use hlo_runtime_core::Error;
 
-/// The routines, by LAPACK's names for real numbers; those for complex numbers are the same ones.
+/// LAPACK's routines, by their names for real numbers. Each variant also stands for the routine for complex
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
-    /// LU factors with partial pivoting.
+    /// LU factorization with partial pivoting.
     Getrf,
-    /// The same, with pivots from 0 and the permutation of the rows instead of `info`.
+    /// As `Getrf`, with 0-based pivots and with the permutation of the rows instead of `info`.
     Lu,
-    /// QR factors as reflectors.
+    /// QR factorization, with the factor `Q` as reflectors.
     Geqrf,
-    /// The same with column pivoting.
+    /// As `Geqrf`, with column pivoting.
     Geqp3,
-    /// The first columns of the product of reflectors.
+    /// The first columns of a product of reflectors.
     Orgqr,
-    /// The Cholesky factor.
+    /// Cholesky factorization.
     Potrf,
-    /// A matrix times the product of reflectors.
+    /// The product of a matrix and a product of reflectors.
     Ormqr,
-    /// Triangular systems.
+    /// Solution of triangular systems.
     Trsm,
-    /// Singular values and vectors, `gesvd` too.
+    /// Singular values and vectors, also for `gesvd`.
     Gesdd,
     /// Eigenvalues and eigenvectors of a Hermitian matrix.
     Syevd,
-    /// `Syevd` without `info`.
+    /// As `Syevd`, without `info`.
     Eigh,
-    /// Eigenvalues and eigenvectors of any matrix.
+    /// Eigenvalues and eigenvectors of a general matrix.
     Geev,
-    /// Schur forms.
+    /// Schur decomposition.
     Gees,
-    /// The Hessenberg form.
+    /// Reduction to Hessenberg form.
     Gehrd,
-    /// The tridiagonal form of a Hermitian matrix.
+    /// Reduction of a Hermitian matrix to tridiagonal form.
     Sytrd,
-    /// Tridiagonal systems.
+    /// Solution of tridiagonal systems.
     Gtsv,
-    /// `Gtsv` of a system that may be singular; the solution alone.
+    /// As `Gtsv`, for systems that may be singular; returns only the solution.
     Perturbed,
 }
 
-/// Operands or results with so many dimensions behind those of the batch.
+/// Returns a slot with `inner` dimensions after the batch dimensions.
 const fn slot(kind: Kind, inner: usize) -> Slot {
     Slot { kind, inner }
 }
@@ -57,7 +58,7 @@ const INTEGERS: Slot = slot(Kind::Integer, 1);
 const INTEGER: Slot = slot(Kind::Integer, 0);
 
 impl Routine {
-    /// The operands.
+    /// Returns the operands of the routine.
     pub(super) fn operands(self) -> &'static [Slot] {
         match self {
             Routine::Getrf | Routine::Lu | Routine::Geqrf | Routine::Potrf | Routine::Gesdd => &[MATRIX],
@@ -71,7 +72,7 @@ impl Routine {
         }
     }
 
-    /// The results. Those of real matrices may be complex: then there are others for complex ones.
+    /// Returns the results of the routine. Some routines have different results for complex matrices.
     pub(super) fn results(self, complex: bool) -> &'static [Slot] {
         match self {
             Routine::Getrf => &[MATRIX, INTEGERS, INTEGER],
@@ -93,8 +94,8 @@ impl Routine {
         }
     }
 
-    /// The sizes of the results behind those of the batch, by those of the operands. Where several are possible, `found`
-    /// decides.
+    /// Returns the sizes of the results after the batch dimensions, computed from those of the operands. If
+    /// several sizes are possible, `found` decides.
     pub(super) fn sizes(
         self,
         operands: &[Inner],
@@ -140,7 +141,7 @@ impl Routine {
             }
             Routine::Gesdd => Ok(match attributes.letter("mode", "ASN")? {
                 'S' => vec![matrix(), vec![k], vec![m, k], vec![k, n], vec![]],
-                // Room for vectors that are not computed, be it for all or for as many as values.
+                // The unused results for vectors may have the sizes of the full or of the reduced factors.
                 'N' if found[2..4] == [vec![m, k], vec![k, n]] => {
                     vec![matrix(), vec![k], vec![m, k], vec![k, n], vec![]]
                 }
@@ -189,7 +190,7 @@ impl Routine {
     }
 }
 
-/// The sizes of what `ormqr` multiplies by reflectors, which it has to fit.
+/// Checks the sizes of the matrix that `ormqr` multiplies by reflectors, and returns them.
 fn reflected(operands: &[Inner], attributes: &Attributes) -> Result<Inner, Error> {
     let (m, n) = (operands[0][0], operands[0][1]);
     let (k, c) = (operands[1][0], &operands[2]);
@@ -201,7 +202,7 @@ fn reflected(operands: &[Inner], attributes: &Attributes) -> Result<Inner, Error
     Ok(c.clone())
 }
 
-/// Checks the rows that `gehrd` works on.
+/// Checks the range of rows that `gehrd` reduces.
 fn check_rows(n: usize, attributes: &Attributes) -> Result<(), Error> {
     let (low, high) = (attributes.integer("low")?, attributes.integer("high")?);
     let fits = if n == 0 { low == 1 && high == 0 } else { 1 <= low && low <= high && high <= n as i128 };

@@ -1,4 +1,4 @@
-//! Libraries through glibc's dynamic linker.
+//! Loads libraries with glibc's dynamic linker.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -11,11 +11,11 @@ use super::{Foreign, Symbol, TABLE, table};
 use crate::typed;
 use hlo_runtime_core::Error;
 
-/// What `dladdr1` is asked for besides the symbol's name: its entry in the symbol table, or the library that has it.
+/// The requests to `dladdr1`: the entry in the symbol table, or the library that defines the symbol.
 const RTLD_DL_SYMENT: c_int = 1;
 const RTLD_DL_LINKMAP: c_int = 2;
 
-/// The kinds of symbols in ELF's symbol tables.
+/// The kinds of symbols in ELF symbol tables.
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 
@@ -24,7 +24,7 @@ pub(crate) struct Library {
     path: PathBuf,
     handle: *mut c_void,
     declared: BTreeMap<String, Foreign>,
-    /// Targets that are for something else than CPUs, and what for.
+    /// The targets for platforms other than CPUs, and their platforms.
     elsewhere: Vec<(String, String)>,
 }
 
@@ -33,25 +33,25 @@ unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
-/// The libraries that are loaded. They register their targets once, however often they are asked for.
+/// The loaded libraries. A library registers its targets only once, even if it is loaded several times.
 static LOADED: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
 
 impl Library {
     /// Loads a library.
     ///
     /// # Safety
-    /// Loading runs the library's own initialisation, and its declarations are believed.
+    /// Loading runs the library's own initialization, and its declarations must be correct.
     pub(crate) unsafe fn load(path: &Path) -> Result<Arc<Library>, Error> {
         let failed =
             |e: &dyn std::fmt::Display| Error(format!("the library {} can't be loaded: {e}", path.display()));
-        // A bare name would be searched for among the system's libraries.
+        // The dynamic linker would search for a bare name among the system's libraries.
         let full = std::fs::canonicalize(path).map_err(|e| failed(&e))?;
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = loaded.get(&full) {
             return Ok(library.clone());
         }
         let name = CString::new(full.as_os_str().as_bytes()).map_err(|e| failed(&e))?;
-        // SAFETY: the caller's promise; the name is terminated.
+        // SAFETY: guaranteed by the caller; the name is NUL-terminated.
         let open = || unsafe {
             let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
             let handle = libc::dlopen(name.as_ptr(), flags);
@@ -78,36 +78,36 @@ impl Library {
         Ok(library)
     }
 
-    /// The path that it was loaded from.
+    /// Returns the path from which the library was loaded.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The target that it declares under a name.
+    /// Returns the target that the library declares under a name.
     pub(crate) fn declared(&self, name: &str) -> Option<Foreign> {
         self.declared.get(name).copied()
     }
 
-    /// The names of the targets that it declares.
+    /// Returns the names of the targets that the library declares.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.declared.keys().map(String::as_str)
     }
 
-    /// What else than CPUs it declares a target for.
+    /// Returns the platforms other than CPUs for which the library declares a target.
     pub(crate) fn platforms(&self, name: &str) -> Vec<&str> {
         self.elsewhere.iter().filter(|(n, _)| n == name).map(|(_, platform)| platform.as_str()).collect()
     }
 
-    /// What it has under a name.
+    /// Looks up a symbol.
     pub(crate) fn symbol(&self, name: &str) -> Symbol {
         let Ok(name) = CString::new(name) else { return Symbol::Missing };
-        // SAFETY: the handle is open and the name terminated.
+        // SAFETY: the handle is open, and the name is NUL-terminated.
         let address: *const c_void = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
         if address.is_null() {
             return Symbol::Missing;
         }
         let mut own = null_mut::<c_void>();
-        // SAFETY: for this question the answer is a pointer.
+        // SAFETY: this request writes a pointer.
         let known = unsafe { libc::dlinfo(self.handle, libc::RTLD_DI_LINKMAP, (&raw mut own).cast()) };
         let (owner, _) = find(address, RTLD_DL_LINKMAP);
         if known != 0 || owner != own {
@@ -117,7 +117,8 @@ impl Library {
         if entry.is_null() || start != address {
             return Symbol::NotItsOwn;
         }
-        // SAFETY: the library's symbol table, which stays where it is as long as the library is loaded.
+        // SAFETY: the pointer refers to the library's symbol table, which does not move while the library is
+        // loaded.
         let entry = unsafe { &*entry.cast::<libc::Elf64_Sym>() };
         match entry.st_info & 0xf {
             STT_FUNC => Symbol::Function(address),
@@ -127,21 +128,22 @@ impl Library {
     }
 }
 
-/// What the dynamic linker knows about an address (null if nothing), and where the symbol that has it starts.
+/// Returns the dynamic linker's information about an address (null if there is none), and the start of the
+/// symbol that contains it.
 fn find(address: *const c_void, what: c_int) -> (*mut c_void, *const c_void) {
     let mut info =
         libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
     let mut extra = null_mut();
-    // SAFETY: the answers are written to these two.
+    // SAFETY: the function writes only to these two variables.
     match unsafe { libc::dladdr1(address, &raw mut info, &raw mut extra, what) } {
         0 => (null_mut(), null()),
         _ => (extra, info.dli_saddr),
     }
 }
 
-/// Why the dynamic linker failed last on this thread.
+/// Returns the message of the dynamic linker's last failure on this thread.
 fn linker_error() -> String {
-    // SAFETY: the message is terminated and this thread's until its next call.
+    // SAFETY: the message is NUL-terminated and belongs to this thread until the next call.
     unsafe {
         let message = libc::dlerror();
         match message.is_null() {

@@ -1,4 +1,5 @@
-//! Where the dynamic linker can't say what a library itself defines, none is loaded.
+//! A replacement for platforms where the dynamic linker cannot report which symbols a library itself defines.
+//! No library can be loaded there.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,11 +7,11 @@ use std::sync::Arc;
 use super::{Foreign, Symbol};
 use hlo_runtime_core::Error;
 
-/// A loaded library: there is none.
+/// A loaded library; no value of this type exists.
 pub(crate) enum Library {}
 
 impl Library {
-    /// Says that libraries can't be loaded.
+    /// Returns an error, because libraries cannot be loaded.
     pub(crate) unsafe fn load(path: &Path) -> Result<Arc<Library>, Error> {
         Err(Error(format!(
             "the library {} can't be loaded: that is possible on Linux with glibc only",

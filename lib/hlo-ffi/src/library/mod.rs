@@ -1,9 +1,9 @@
 //! Shared libraries and the targets that they declare.
 //!
-//! A library declares typed targets by registering them while it is loaded (`XLA_FFI_REGISTER_HANDLER`), and targets of
-//! every convention in a table, `hlo_custom_calls`. Its other functions are reached by their names only where somebody
-//! asks for that, and then only those that it defines itself: the dynamic linker would find those of the libraries that
-//! it needs as well, `system` among them.
+//! A library declares typed targets by registering them while it loads (`XLA_FFI_REGISTER_HANDLER`), and
+//! targets of any convention in a table, `hlo_custom_calls`. Its other functions are available by name only
+//! on request, and only those that the library itself defines. The dynamic linker would also find functions
+//! of the libraries that it depends on, such as `system`.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -21,49 +21,49 @@ mod missing;
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
 pub(crate) use missing::Library;
 
-/// A target of a library.
+/// A target in a library.
 #[derive(Clone, Copy)]
 pub(crate) enum Foreign {
-    /// A function of one of C's conventions.
+    /// A function with a C calling convention.
     C(ApiVersion, *const c_void),
-    /// A target of typed calls.
+    /// The handlers of typed calls.
     Typed(Handlers),
 }
 
-// SAFETY: functions may be called from any thread.
+// SAFETY: any thread may call the functions.
 unsafe impl Send for Foreign {}
 // SAFETY: as above.
 unsafe impl Sync for Foreign {}
 
-/// What a library has under a name.
+/// The result of looking up a name in a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symbol {
-    /// A function of its own.
+    /// A function that the library defines.
     Function(*const c_void),
-    /// Data of its own, of so many bytes.
+    /// Data that the library defines, and its size in bytes.
     Data(*const c_void, usize),
-    /// Something that it has from another library.
+    /// A symbol that the library imports from another library.
     NotItsOwn,
-    /// Nothing.
+    /// The library has no such symbol.
     Missing,
 }
 
-/// An entry of a library's table; the last one has no name.
+/// An entry of a library's table. The last entry has no name.
 #[repr(C)]
 struct Entry {
     name: *const c_char,
-    /// 1 to 4: as XLA numbers the conventions.
+    /// The calling convention by XLA's numbering, 1 to 4.
     api_version: i64,
     function: *const c_void,
 }
 
-/// The name of a library's table.
+/// The name of the table in a library.
 const TABLE: &str = "hlo_custom_calls";
 
-/// The targets in a library's table.
+/// Returns the targets in a library's table.
 ///
 /// # Safety
-/// Where there are so many bytes, they must be such entries up to one without a name.
+/// If the symbol is data, its bytes must be such entries, up to one without a name.
 unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
     let (table, bytes) = match symbol {
         Symbol::Data(table, bytes) => (table.cast::<Entry>(), bytes),
@@ -75,7 +75,7 @@ unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
     }
     let mut targets = Vec::new();
     for i in 0..bytes / size_of::<Entry>() {
-        // SAFETY: the caller's promise, within the symbol's size.
+        // SAFETY: guaranteed by the caller; the entry is within the symbol's size.
         let (entry, name) = unsafe {
             let entry = &*table.add(i);
             if entry.name.is_null() {

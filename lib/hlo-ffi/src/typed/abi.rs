@@ -1,15 +1,15 @@
-//! The C interface of XLA's typed custom calls, as `xla/ffi/api/c_api.h` of the versions 0.2 to 0.4 lays it out.
+//! The C interface of XLA's typed custom calls, as defined by versions 0.2 to 0.4 of `xla/ffi/api/c_api.h`.
 //!
-//! Every struct begins with its size, so that newer ones can have more fields at their end.
+//! Every struct begins with its size, so that newer versions can add fields at the end.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version of the interface that this is: handlers of this major version are called.
+/// The implemented major version. Only handlers with this major version are called.
 pub(crate) const MAJOR: c_int = 0;
-/// What was added last: extensions of the invocation's context.
+/// The implemented minor version. It added extensions of the invocation's context.
 pub(crate) const MINOR: c_int = 4;
 
-/// A further struct that belongs to one.
+/// An extension struct that is attached to another struct.
 #[repr(C)]
 pub(crate) struct Extension {
     pub(crate) struct_size: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Extension {
     pub(crate) next: *mut Extension,
 }
 
-/// The kind of the extension that asks a handler for its [`Metadata`].
+/// The kind of the extension that requests the [`Metadata`] of a handler.
 pub(crate) const METADATA: c_int = 1;
 
 #[repr(C)]
@@ -47,7 +47,7 @@ pub(crate) struct MetadataExtension {
     pub(crate) metadata: *mut Metadata,
 }
 
-/// A string that is not terminated.
+/// A string without a terminating NUL.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
@@ -68,7 +68,7 @@ pub(crate) struct Buffer {
 /// The kind of every argument and result.
 pub(crate) const BUFFER: c_int = 1;
 
-/// Arguments or results: for each its kind and its address.
+/// Arguments or results: the kind and the address of each.
 #[repr(C)]
 pub(crate) struct Values {
     pub(crate) struct_size: usize,
@@ -109,7 +109,7 @@ pub(crate) struct Array {
     pub(crate) data: *const c_void,
 }
 
-/// When a handler is called: once for a place of the program, or around each execution.
+/// The stages at which handlers are called: once for each call site, or for each execution.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -129,11 +129,11 @@ pub(crate) struct CallFrame {
     pub(crate) arguments: Values,
     pub(crate) results: Values,
     pub(crate) attributes: Attrs,
-    /// Written by a handler whose results are there later.
+    /// Written by a handler whose results become available later.
     pub(crate) future: *mut c_void,
 }
 
-/// A handler. It gives null, or an error that the caller owns.
+/// A handler. It returns null, or an error that the caller owns.
 pub(crate) type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut c_void;
 
 /// The handlers of a target, by stage.
@@ -146,7 +146,7 @@ pub(crate) struct Bundle {
     pub(crate) execute: Option<Handler>,
 }
 
-/// What a library registers; fields that follow depend on its version and mean nothing here.
+/// A registration by a library. Further fields depend on the version and are not used here.
 #[repr(C)]
 pub(crate) struct Register {
     pub(crate) struct_size: usize,
@@ -186,7 +186,7 @@ pub(crate) struct ErrorDetails {
     pub(crate) extensions: *mut Extension,
     pub(crate) error: *mut c_void,
     pub(crate) message: *const c_char,
-    /// Since 0.4.
+    /// Added in version 0.4.
     pub(crate) code: c_int,
 }
 
@@ -209,11 +209,11 @@ pub(crate) struct FutureSet {
     pub(crate) struct_size: usize,
     pub(crate) extensions: *mut Extension,
     pub(crate) future: *mut c_void,
-    /// For a failure only.
+    /// Set only for a failure.
     pub(crate) error: *mut c_void,
 }
 
-/// What asks the context of a call for something.
+/// A request to the context of a call.
 #[repr(C)]
 pub(crate) struct Ask<T> {
     pub(crate) struct_size: usize,
@@ -222,7 +222,7 @@ pub(crate) struct Ask<T> {
     pub(crate) question: T,
 }
 
-/// The state that a stage leaves to the later ones, since version 0.3.
+/// The state that a stage keeps for later stages, since version 0.3.
 #[repr(C)]
 pub(crate) struct StateOfStage {
     pub(crate) stage: c_int,
@@ -230,7 +230,7 @@ pub(crate) struct StateOfStage {
     pub(crate) state: *mut c_void,
 }
 
-/// The same of version 0.2: always the state of the instance.
+/// The same struct of version 0.2, which always refers to the state of the instance.
 #[repr(C)]
 pub(crate) struct StateOfInstance {
     pub(crate) type_id: *const TypeId,
@@ -249,7 +249,7 @@ pub(crate) struct FindExtension {
     pub(crate) found: *const c_void,
 }
 
-/// A function of [`Api`], by its struct of arguments.
+/// A function of [`Api`], with its arguments in a struct.
 pub(crate) type Function<T> = unsafe extern "C" fn(*mut T) -> *mut c_void;
 
 /// The table of functions that handlers may call.
@@ -280,10 +280,10 @@ pub(crate) struct Api {
     pub(crate) find_extension: Function<Ask<FindExtension>>,
 }
 
-// SAFETY: the table is never written; its pointers are null or to functions.
+// SAFETY: the table is never written; its pointers are null or point to functions.
 unsafe impl Sync for Api {}
 
-/// The number by which the interface names an element type.
+/// Returns the number of an element type in the interface.
 pub(crate) fn element_number(name: &str) -> Option<c_int> {
     const NUMBERS: &[(&str, c_int)] = &[
         ("pred", 1),
@@ -320,5 +320,5 @@ pub(crate) fn element_number(name: &str) -> Option<c_int> {
     NUMBERS.iter().find(|(n, _)| *n == name).map(|n| n.1)
 }
 
-/// The number of tokens.
+/// The number of the token type.
 pub(crate) const TOKEN: c_int = 17;

@@ -9,13 +9,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use super::abi::{self, Api, Ask, Bundle, ErrorCreate, ErrorDestroy, ErrorDetails, FutureCreate, FutureSet};
 use super::abi::{FindExtension, Register, RegisterType, Span, Stage, StateOfInstance, StateOfStage, Task};
 
-/// An error that a handler made or got.
+/// An error that a handler or this library created.
 struct FfiError {
     message: CString,
     code: c_int,
 }
 
-/// Codes of errors.
+/// Error codes.
 const INVALID_ARGUMENT: c_int = 3;
 const NOT_FOUND: c_int = 5;
 const ALREADY_EXISTS: c_int = 6;
@@ -26,10 +26,10 @@ fn error(code: c_int, message: &str) -> *mut c_void {
     Box::into_raw(Box::new(FfiError { message, code })).cast()
 }
 
-/// Takes an error's message; nothing for null, which is success.
+/// Takes the message of an error. Null means success.
 ///
 /// # Safety
-/// `error` must be null or come from this table's functions, and must not be used afterwards.
+/// `error` must be null or come from the functions of this table, and must not be used afterwards.
 pub(super) unsafe fn take_error(error: *mut c_void) -> Result<(), String> {
     if error.is_null() {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) unsafe fn take_error(error: *mut c_void) -> Result<(), String> {
 }
 
 unsafe extern "C" fn error_create(args: *mut ErrorCreate) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own and a terminated message.
+    // SAFETY: the handler passes its own struct and a NUL-terminated message.
     unsafe {
         let message = match (*args).message.is_null() {
             true => String::new(),
@@ -51,11 +51,11 @@ unsafe extern "C" fn error_create(args: *mut ErrorCreate) -> *mut c_void {
 }
 
 unsafe extern "C" fn error_details(args: *mut ErrorDetails) {
-    // SAFETY: a handler calls with a struct of its own and an error from this table.
+    // SAFETY: the handler passes its own struct and an error from this table.
     unsafe {
         let error = (*args).error.cast::<FfiError>();
         (*args).message = (*error).message.as_ptr();
-        // Version 0.3 asks for the message only.
+        // In version 0.3 the struct contains only the message.
         if (*args).struct_size >= std::mem::offset_of!(ErrorDetails, code) + size_of::<c_int>() {
             (*args).code = (*error).code;
         }
@@ -63,7 +63,7 @@ unsafe extern "C" fn error_details(args: *mut ErrorDetails) {
 }
 
 unsafe extern "C" fn error_destroy(args: *mut ErrorDestroy) {
-    // SAFETY: a handler calls with an error from this table, which it gives up.
+    // SAFETY: the handler passes an error from this table, and gives up its ownership.
     let _ = unsafe { take_error((*args).error) };
 }
 
@@ -78,7 +78,7 @@ unsafe fn text(span: Span) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a library registers while it is loaded.
+/// A target that a library registered while it was loaded.
 pub(super) struct Registered {
     pub(super) name: String,
     pub(super) platform: String,
@@ -90,7 +90,7 @@ thread_local! {
     static LOADING: RefCell<Option<Vec<Registered>>> = const { RefCell::new(None) };
 }
 
-/// What libraries register while `load` runs.
+/// Runs `load`, and returns its result and the targets that libraries register meanwhile.
 pub(super) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
     let before = LOADING.replace(Some(Vec::new()));
     let loaded = load();
@@ -98,7 +98,7 @@ pub(super) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
 }
 
 unsafe extern "C" fn register(args: *mut Register) -> *mut c_void {
-    // SAFETY: a library calls with a struct of its own.
+    // SAFETY: the library passes its own struct.
     let registered = unsafe {
         Registered { name: text((*args).name), platform: text((*args).platform), bundle: (*args).bundle }
     };
@@ -113,11 +113,11 @@ unsafe extern "C" fn register(args: *mut Register) -> *mut c_void {
 
 type Deleter = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// The types of states, by number.
+/// The types of states, by their numbers.
 static TYPES: Mutex<BTreeMap<i64, (String, Deleter)>> = Mutex::new(BTreeMap::new());
 
 unsafe extern "C" fn register_type(args: *mut RegisterType) -> *mut c_void {
-    // SAFETY: a library calls with structs of its own.
+    // SAFETY: the library passes its own structs.
     unsafe {
         let (name, id) = (text((*args).name), (*args).id);
         let deleter = (*args).info.as_ref().and_then(|info| info.deleter);
@@ -142,13 +142,13 @@ unsafe extern "C" fn register_type(args: *mut RegisterType) -> *mut c_void {
     null_mut()
 }
 
-/// An object that a stage left for later ones.
+/// An object that a stage keeps for later stages.
 #[derive(Default)]
 pub(super) struct State(Option<(i64, *mut c_void)>);
 
-// SAFETY: states are the library's objects, which XLA hands from thread to thread as well.
+// SAFETY: states are objects of the library. XLA also passes them between threads.
 unsafe impl Send for State {}
-// SAFETY: as above; nothing is written through a shared reference.
+// SAFETY: as above; a shared reference writes nothing.
 unsafe impl Sync for State {}
 
 impl Drop for State {
@@ -158,16 +158,16 @@ impl Drop for State {
         let deleter = types.get(&id).and_then(|t| t.1);
         drop(types);
         if let Some(deleter) = deleter {
-            // SAFETY: the type's own function for its objects; nobody else has this one.
+            // SAFETY: the deleter belongs to the object's type, and no other code has access to the object.
             unsafe { deleter(object) };
         }
     }
 }
 
-/// What the context of a handler's call points to.
+/// The data that the context of a handler's call points to.
 pub(super) struct Invocation {
     pub(super) stage: Stage,
-    /// Written while the stage is [`Stage::Instantiate`], which is when nobody else has it.
+    /// Written only during [`Stage::Instantiate`], when no other code has access to it.
     pub(super) instance: *mut State,
     pub(super) prepare: State,
     pub(super) initialize: State,
@@ -184,13 +184,13 @@ impl Invocation {
     }
 }
 
-/// Whether a struct is that of version 0.2, whose state is always the instance's.
+/// Returns whether a struct has the layout of version 0.2, whose state is always that of the instance.
 fn is_old(struct_size: usize) -> bool {
     struct_size <= size_of::<Ask<StateOfInstance>>()
 }
 
 unsafe extern "C" fn state_set(args: *mut Ask<StateOfStage>) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own, as long as it says, and the context that it was given.
+    // SAFETY: the handler passes its own struct of the given size, and the context that it received.
     unsafe {
         let (stage, type_id, object) = match is_old((*args).struct_size) {
             true => {
@@ -239,7 +239,8 @@ unsafe extern "C" fn state_get(args: *mut Ask<StateOfStage>) -> *mut c_void {
     null_mut()
 }
 
-/// What is there later. The handler keeps its address until it says how it went, the caller waits for that.
+/// A result that becomes available later. The handler keeps the address until it reports the outcome; the
+/// caller waits for that.
 pub(super) struct Future(Arc<Outcome>);
 
 #[derive(Default)]
@@ -249,7 +250,7 @@ struct Outcome {
 }
 
 impl Future {
-    /// Waits until the handler says how it went.
+    /// Waits until the handler reports the outcome.
     pub(super) fn wait(&self) -> Result<(), String> {
         let mut done = self.0.done.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -262,9 +263,9 @@ impl Future {
 }
 
 /// # Safety
-/// `future` must come from `future_create`, and nobody must have waited for it yet.
+/// `future` must come from `future_create`, and no code may have waited for it yet.
 unsafe fn complete(future: *mut c_void, outcome: Result<(), String>) {
-    // The one who waits frees the future as soon as it is done.
+    // The waiting caller frees the future as soon as it is done.
     // SAFETY: the caller's promise.
     let shared = unsafe { (*future.cast::<Future>()).0.clone() };
     *shared.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
@@ -272,25 +273,25 @@ unsafe fn complete(future: *mut c_void, outcome: Result<(), String>) {
 }
 
 unsafe extern "C" fn future_create(args: *mut FutureCreate) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own.
+    // SAFETY: the handler passes its own struct.
     unsafe { (*args).future = Box::into_raw(Box::new(Future(Arc::default()))).cast() };
     null_mut()
 }
 
 unsafe extern "C" fn future_set_available(args: *mut FutureSet) -> *mut c_void {
-    // SAFETY: a handler calls with a future from this table that is not done.
+    // SAFETY: the handler passes a future from this table that is not done.
     unsafe { complete((*args).future, Ok(())) };
     null_mut()
 }
 
 unsafe extern "C" fn future_set_error(args: *mut FutureSet) -> *mut c_void {
-    // SAFETY: as above; the error is given up.
+    // SAFETY: as above; the handler gives up its ownership of the error.
     unsafe { complete((*args).future, take_error((*args).error)) };
     null_mut()
 }
 
 unsafe extern "C" fn schedule(args: *mut Ask<Task>) -> *mut c_void {
-    // SAFETY: a handler calls with a task and what it takes. It may run on the caller's thread.
+    // SAFETY: the handler passes a task and its data. The task may run on the calling thread.
     unsafe {
         if let Some(run) = (*args).question.run {
             run((*args).question.data);
@@ -300,25 +301,25 @@ unsafe extern "C" fn schedule(args: *mut Ask<Task>) -> *mut c_void {
 }
 
 unsafe extern "C" fn thread_count(args: *mut Ask<*mut i64>) -> *mut c_void {
-    // SAFETY: a handler calls with a place for the number.
+    // SAFETY: the handler passes the address for the number.
     unsafe { *(*args).question = 1 };
     null_mut()
 }
 
 unsafe extern "C" fn run_id(args: *mut Ask<i64>) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own.
+    // SAFETY: the handler passes its own struct.
     unsafe { (*args).question = 0 };
     null_mut()
 }
 
 unsafe extern "C" fn device_ordinal(args: *mut Ask<i32>) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own.
+    // SAFETY: the handler passes its own struct.
     unsafe { (*args).question = 0 };
     null_mut()
 }
 
 unsafe extern "C" fn find_extension(args: *mut Ask<FindExtension>) -> *mut c_void {
-    // SAFETY: a handler calls with a struct of its own.
+    // SAFETY: the handler passes its own struct.
     unsafe { (*args).question.found = std::ptr::null() };
     null_mut()
 }
@@ -339,7 +340,7 @@ unsafe extern "C" fn memory_free(_: *mut Ask<[usize; 2]>) -> *mut c_void {
     error(UNIMPLEMENTED, "there is no device memory on a CPU")
 }
 
-/// The table.
+/// The table of functions for handlers.
 pub(super) static API: Api = Api {
     struct_size: size_of::<Api>(),
     extensions: null_mut(),
@@ -371,17 +372,18 @@ pub(super) static API: Api = Api {
     find_extension,
 };
 
-/// The functions that a library calls to register its targets when it is loaded: `XLA_FFI_GetApi` of XLA.
+/// Returns the functions that a library calls to register its targets when it loads. This is XLA's
+/// `XLA_FFI_GetApi`.
 #[unsafe(no_mangle)]
 pub extern "C" fn XLA_FFI_GetApi() -> *const c_void {
     (&raw const API).cast()
 }
 
-/// Named here so that a program that links this crate keeps it.
+/// Keeps the function in programs that link this crate.
 #[used]
 static FOR_LIBRARIES: extern "C" fn() -> *const c_void = XLA_FFI_GetApi;
 
-/// Where a string of a handler lies.
+/// Returns a string as a span.
 pub(super) fn span(text: &str) -> Span {
     Span { text: text.as_ptr().cast::<c_char>(), len: text.len() }
 }

@@ -1,4 +1,4 @@
-//! Attributes in memory as handlers read them.
+//! Attributes in the memory layout that handlers read.
 
 use std::any::Any;
 use std::ffi::{c_int, c_void};
@@ -11,22 +11,22 @@ use super::api::span;
 use hlo_custom_call::{Attribute, Attributes};
 use hlo_runtime_core::Error;
 
-/// What frames point to: it stays where it is until this is dropped.
+/// The memory that frames point to. It does not move until the arena is dropped.
 #[derive(Default)]
 pub(super) struct Arena(Vec<Box<dyn Any + Send + Sync>>);
 
-/// Values with pointers into the arena that holds them.
+/// Values that may contain pointers into the arena that owns them.
 struct Kept<T> {
     _values: Vec<T>,
 }
 
-// SAFETY: what an arena holds is not written once it is there.
+// SAFETY: the contents of an arena are not written after they are added.
 unsafe impl<T> Send for Kept<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Kept<T> {}
 
 impl Arena {
-    /// Keeps a list, and gives the address of its first element.
+    /// Stores a list, and returns the address of its first element.
     pub(super) fn list<T: 'static>(&mut self, values: Vec<T>) -> *const T {
         let address = values.as_ptr();
         self.0.push(Box::new(Kept { _values: values }));
@@ -42,7 +42,7 @@ impl Arena {
         Span { text: kept.cast(), ..span(text) }
     }
 
-    /// The attributes of a call.
+    /// Stores the attributes of a call.
     pub(super) fn attributes(&mut self, attributes: &Attributes) -> Result<Attrs, Error> {
         self.dictionary(attributes.entries())
     }
@@ -100,7 +100,7 @@ fn element(ty: &str) -> Result<c_int, Error> {
     abi::element_number(ty).ok_or_else(|| Error(format!("numbers of type {ty} can't be passed")))
 }
 
-/// The bytes of a number of an element type.
+/// Returns the bytes of a number with element type `ty`.
 fn scalar(number: &Attribute, ty: &str) -> Result<Vec<u8>, Error> {
     let wrong = || Error(format!("this is no number of type {ty}"));
     match number {

@@ -1,5 +1,6 @@
-//! XLA's typed custom calls: handlers that shared libraries register or export, as `XLA_FFI_DEFINE_HANDLER_SYMBOL`
-//! of XLA's header defines them, with the buffers' types and sizes and the call's attributes in a frame.
+//! XLA's typed custom calls. Shared libraries register or export handlers, which
+//! `XLA_FFI_DEFINE_HANDLER_SYMBOL` of XLA's header defines. A handler receives a frame with the types and
+//! sizes of the buffers and the attributes of the call.
 
 mod abi;
 mod api;
@@ -27,7 +28,7 @@ pub(crate) struct Handlers {
 }
 
 impl Handlers {
-    /// A handler that only executes.
+    /// Creates handlers that consist of one function for the execute stage.
     ///
     /// # Safety
     /// The address must be that of a handler.
@@ -41,20 +42,20 @@ impl Handlers {
 /// A target that a library registered.
 pub(crate) struct Registered {
     pub(crate) name: String,
-    /// What it is for, such as `Host`.
+    /// The platform, such as `Host`.
     pub(crate) platform: String,
-    /// None if it can't be executed.
+    /// The handlers, or `None` if the target has no execute stage.
     pub(crate) handlers: Option<Handlers>,
 }
 
 impl Registered {
-    /// Whether it is for CPUs.
+    /// Returns whether the target is for CPUs.
     pub(crate) fn is_for_cpus(&self) -> bool {
         ["host", "cpu"].iter().any(|p| self.platform.eq_ignore_ascii_case(p))
     }
 }
 
-/// What libraries register while `load` runs.
+/// Runs `load`, and returns its result and the targets that libraries register meanwhile.
 pub(crate) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
     let (loaded, found) = api::collect(load);
     let registered = found.into_iter().map(|r| {
@@ -73,20 +74,20 @@ pub(crate) fn collect<R>(load: impl FnOnce() -> R) -> (R, Vec<Registered>) {
 /// A planned call of a handler.
 pub(crate) struct TypedCall {
     handlers: Handlers,
-    /// What `instantiate` left.
+    /// The state that the instantiate stage created.
     instance: Box<UnsafeCell<State>>,
     attributes: Attrs,
     operands: Vec<Leaf>,
     results: Vec<Leaf>,
-    /// Arrays of the result that share memory with arrays of the operands.
+    /// Pairs of a result array and an operand array that share memory.
     aliases: Vec<(usize, usize)>,
-    /// Frames that no call uses now.
+    /// The frames that no call is using.
     frames: Mutex<Vec<Frame>>,
-    /// What the other fields point to.
+    /// The memory that the other fields point to.
     _arena: Arena,
 }
 
-/// An argument or result: its type, and the number of its array unless it is a token.
+/// An argument or result: its type, and the number of its array, or `None` for a token.
 struct Leaf {
     element: c_int,
     dims: *const i64,
@@ -94,25 +95,25 @@ struct Leaf {
     array: Option<usize>,
 }
 
-// SAFETY: the pointers are to memory that belongs to the call and is not written.
+// SAFETY: the pointers refer to memory that this call owns and does not write.
 unsafe impl Send for TypedCall {}
-// SAFETY: as above; frames are behind a mutex.
+// SAFETY: as above; a mutex protects the frames.
 unsafe impl Sync for TypedCall {}
 
-/// What a handler gets, but for the addresses.
+/// The contents of a handler's frame, without the addresses of the data.
 struct Frame {
-    /// Arguments, then results.
+    /// The arguments, followed by the results.
     buffers: Vec<Buffer>,
-    /// The addresses of the buffers.
+    /// The addresses of the entries of `buffers`.
     places: Vec<*mut c_void>,
     kinds: Vec<c_int>,
 }
 
 impl TypedCall {
-    /// Plans a call.
+    /// Plans a call, and runs its instantiate stage.
     ///
     /// # Safety
-    /// The handlers must be such functions.
+    /// The handlers must be valid handler functions.
     pub(crate) unsafe fn plan(
         handlers: Handlers,
         site: &CallSite,
@@ -136,16 +137,16 @@ impl TypedCall {
         if let Some(instantiate) = handlers.instantiate {
             let frame = Frame { buffers: Vec::new(), places: Vec::new(), kinds: Vec::new() };
             let mut invocation = invocation(call.instance.get());
-            // SAFETY: the caller's promise; nobody else has the instance's state yet.
+            // SAFETY: guaranteed by the caller; no other code has access to the instance's state yet.
             unsafe { call.invoke(instantiate, Stage::Instantiate, &frame, (0, 0), &mut invocation)? };
         }
         Ok(call)
     }
 
-    /// Makes the call.
+    /// Performs the call.
     ///
     /// # Safety
-    /// The handlers must keep to the buffers that they are told of.
+    /// The handlers must access only the buffers that they receive.
     pub(crate) unsafe fn run(&self, call: &mut Call<'_>) -> Result<(), Error> {
         let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut frame = kept.unwrap_or_else(|| self.frame());
@@ -198,7 +199,8 @@ impl TypedCall {
     }
 
     /// # Safety
-    /// `handler` must be one of the stage, and the frame's buffers as long as their types say.
+    /// `handler` must be a handler of the stage, and the buffers of the frame must have the sizes of their
+    /// types.
     unsafe fn invoke(
         &self,
         handler: Handler,
@@ -231,7 +233,7 @@ fn invocation(instance: *mut State) -> Invocation {
     Invocation { stage: Stage::Execute, instance, prepare: State::default(), initialize: State::default() }
 }
 
-/// A frame without arguments and results.
+/// Returns a frame without arguments and results.
 fn empty_frame(attributes: Attrs) -> CallFrame {
     let none = || Values {
         struct_size: size_of::<Values>(),
@@ -241,7 +243,7 @@ fn empty_frame(attributes: Attrs) -> CallFrame {
         values: std::ptr::null(),
     };
     CallFrame {
-        // The header counts up to the attributes.
+        // The header counts the fields up to the attributes.
         struct_size: std::mem::offset_of!(CallFrame, future),
         extensions: null_mut(),
         api: &raw const API,
@@ -254,12 +256,12 @@ fn empty_frame(attributes: Attrs) -> CallFrame {
     }
 }
 
-/// What came of a call, after a wait for what is there later.
+/// Returns the outcome of a call. Waits for its future, if there is one.
 ///
 /// # Safety
 /// `error` and the frame's future must come from the handler.
 unsafe fn finish(error: *mut c_void, frame: &CallFrame) -> Result<(), Error> {
-    // SAFETY: the caller's promise: both are this one's now.
+    // SAFETY: guaranteed by the caller; this function owns both now.
     unsafe {
         let made = api::take_error(error);
         if frame.future.is_null() {
@@ -270,10 +272,10 @@ unsafe fn finish(error: *mut c_void, frame: &CallFrame) -> Result<(), Error> {
     }
 }
 
-/// Whether a handler was built for a version of the interface that this is.
+/// Checks that a handler was built for a version of the interface that is implemented here.
 ///
 /// # Safety
-/// It must be a handler.
+/// `handler` must be a valid handler.
 unsafe fn check_version(handler: Handler) -> Result<(), Error> {
     let version = abi::ApiVersion {
         struct_size: size_of::<abi::ApiVersion>(),
@@ -312,7 +314,7 @@ unsafe fn check_version(handler: Handler) -> Result<(), Error> {
     Ok(())
 }
 
-/// The arrays and tokens of a value.
+/// Appends the arrays and tokens of a value to `to`.
 fn leaves(value: &ValueType, to: &mut Vec<Leaf>, arena: &mut Arena) -> Result<(), Error> {
     match value {
         ValueType::Token => {

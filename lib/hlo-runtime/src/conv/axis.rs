@@ -39,8 +39,9 @@ impl Axis {
         self.dim.first(o) + w as i64 * self.dim.rhs_dilation
     }
 
-    /// The window positions of a range under which output `o` meets elements of the input, or its padding, and not what
-    /// is between elements: the first one, how many, and from one to the next.
+    /// Returns the positions in `window` at which output `o` reads elements of the input or its padding, but not
+    /// the gaps between elements. The result is the first position, the number of positions, and the distance
+    /// between them.
     pub(super) fn on_elements(&self, o: usize, window: [usize; 2]) -> (usize, usize, usize) {
         let apart =
             self.dim.lhs_dilation / greatest_common_divisor(self.dim.rhs_dilation, self.dim.lhs_dilation);

@@ -163,7 +163,7 @@ impl Panels for Patches<'_> {
             let line = line.fold(panel.all(), |all, rows| all & rows);
             let mut i = start;
             while i < start + n {
-                // As many terms as the same rows have.
+                // As many terms as have the same mask.
                 let (rows, end) = match run.dim {
                     Some(d) => {
                         let (rows, until) = inside.rows_from(d, i / merged);

@@ -194,7 +194,7 @@ unsafe fn masked_avx512<const P: usize>(from: *const u8, step: isize, mask: u64,
         let from = from.wrapping_offset(i as isize * step).cast::<i32>();
         for r in (0..P).step_by(16) {
             let room = if P - r < 16 { (1 << (P - r)) - 1 } else { u16::MAX };
-            // SAFETY: only words of the mask are read, and only those of the vector written.
+            // SAFETY: only words in the mask are read, and only words of the vector are written.
             unsafe {
                 let words = _mm512_maskz_loadu_epi32((mask >> r) as u16 & room, from.wrapping_add(r));
                 _mm512_mask_storeu_epi32(to.add(i * P + r).cast(), room, words);

@@ -57,7 +57,7 @@ impl<T: Tiles> Block<'_, T> {
         for n in (0..used * features).rev() {
             let (at, z) =
                 if filter.feature == 1 { (n / features, n % features) } else { (n % used, n / used) };
-            // SAFETY: the caller's promise; `at` is not behind `n`.
+            // SAFETY: guaranteed by the caller; `at` is not after `n`.
             unsafe {
                 let Tap { input, filter } = list.add(at).read();
                 let z = z as u32;

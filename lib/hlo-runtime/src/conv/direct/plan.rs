@@ -20,13 +20,13 @@ const LARGEST_BLOCK: usize = 1 << 24;
 const TAPS: usize = 1 << 12;
 /// A line with fewer positions is short.
 const SHORT: usize = 16;
-/// How much more than there is blocks may read.
+/// The maximum ratio of the elements that all blocks read to the elements of the input.
 const MOST_READ: usize = 4;
-/// Multiply-adds that are enough for a task.
+/// The number of multiply-adds of a task.
 const TASK: usize = 1 << 22;
-/// Packed elements of the filter that are kept at a time.
+/// The maximum number of packed filter elements that are kept at a time.
 pub(super) const PACKED: usize = 16 << 20;
-/// Tasks that are enough for the processors there are.
+/// The desired number of tasks.
 const TASKS: usize = 16;
 
 pub(super) struct Plan {
