@@ -1,25 +1,25 @@
-//! The critical path: of all chains of boxes, each of which waits for the one before, the one that takes longest.
+//! The critical path: the chain of dependent boxes that takes the longest time.
 
 use crate::graph::{Node, Page};
 use hlo_ir::InstrId;
 
-/// Marks the boxes and edges of the critical path; nothing if nothing takes any time.
+/// Marks the boxes and edges of the critical path. Marks nothing if no instruction takes any time.
 pub(crate) fn mark_critical(page: &mut Page, weight: &dyn Fn(InstrId) -> f64) {
-    // Of a group the sum, as if its instructions waited for each other.
+    // The weight of a group is the sum over its instructions, as if they all depended on each other.
     let of = |n: &Node| n.instructions.iter().map(|&i| weight(i).max(0.0)).sum();
     let weights: Vec<f64> = page.nodes.iter().map(of).collect();
     let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); page.nodes.len()];
     for (n, edge) in page.edges.iter().enumerate() {
         incoming[edge.to].push(n);
     }
-    // The time at which each box is done, and the edge that it waits for.
+    // The time at which each box is done, and the edge for which it waits.
     let mut done = vec![0.0f64; page.nodes.len()];
     let mut waits: Vec<Option<usize>> = vec![None; page.nodes.len()];
     for to in 0..page.nodes.len() {
         let mut start = -1.0;
         for &e in &incoming[to] {
             let from = page.edges[e].from;
-            // Operands come first, so that a box before this one is all there can be.
+            // Operands come first, so that a box can only depend on boxes before it.
             if from < to && done[from] > start {
                 start = done[from];
                 waits[to] = Some(e);

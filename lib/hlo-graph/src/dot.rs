@@ -1,11 +1,11 @@
-//! Graphs as text for Graphviz.
+//! Writes graphs as text for Graphviz.
 
 use crate::draw::lines;
 use crate::graph::{Graph, Node, Page};
 use crate::kind::{CRITICAL, WIRE};
 use std::fmt::Write;
 
-/// The graph in the DOT language; with `open`, computations inside of boxes are clusters.
+/// Returns the graph in the DOT language. With `open`, computations inside boxes are clusters.
 pub fn dot(graph: &Graph, open: bool) -> String {
     let mut out = String::new();
     let title = graph.pages.first().map_or("", |p| &p.title);
@@ -23,7 +23,7 @@ pub fn dot(graph: &Graph, open: bool) -> String {
     out
 }
 
-/// Writes the boxes and lines of a page; names begin with `prefix`.
+/// Writes the boxes and edges of a page. All names begin with `prefix`.
 fn write_page(out: &mut String, graph: &Graph, number: usize, prefix: &str, open: bool, depth: usize) {
     let Some(page) = graph.pages.get(number) else { return };
     let indent = "  ".repeat(depth);
@@ -76,13 +76,14 @@ fn write_node(out: &mut String, page: &Page, n: usize, node: &Node, prefix: &str
     );
 }
 
-/// A string of the language.
+/// Returns a quoted string of the DOT language.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")
 }
 
-/// A string that is shown: there Graphviz knows the names of characters that HTML has, such as `&lt;`.
+/// Returns a quoted string for display. Graphviz interprets character entities of HTML, such as `&lt;`, in
+/// such strings.
 fn shown(text: &str) -> String {
     quoted(&text.replace('&', "&amp;"))
 }

@@ -1,51 +1,52 @@
-//! A page with sizes and places: what SVG and HTML draw.
+//! Pages with sizes and positions, which the SVG and HTML writers draw.
 
 use crate::graph::{Graph, Page};
 use crate::layout::{self, Layout};
 use std::collections::HashSet;
 
-/// The size of the letters, and the width of one of them.
+/// The font size, and the width of a letter.
 pub(crate) const FONT: f64 = 11.0;
 pub(crate) const LETTER: f64 = 6.62;
-/// From line to line.
+/// The distance between lines of text.
 pub(crate) const LINE: f64 = 14.0;
-/// Inside of a box, beside and above its text.
+/// The padding inside a box, beside and above its text.
 pub(crate) const PAD_X: f64 = 8.0;
 pub(crate) const PAD_Y: f64 = 6.0;
-/// Around what is inside of an open box.
+/// The margin around the contents of an open box.
 pub(crate) const FRAME: f64 = 14.0;
-/// The letters of what stands beside lines.
+/// The font size and the letter width of edge labels.
 pub(crate) const SMALL: f64 = 9.5;
 pub(crate) const SMALL_LETTER: f64 = 5.72;
 
-/// A page that was laid out.
+/// A page that is laid out.
 pub(crate) struct Drawing {
-    /// The page.
+    /// The index of the page.
     pub(crate) page: usize,
     pub(crate) layout: Layout,
     /// The width and height of each box.
     pub(crate) sizes: Vec<(f64, f64)>,
-    /// For each box, what is drawn inside: with its place relative to the box's upper left corner. Empty for a closed one.
+    /// The contents of each box, with their positions relative to the box's upper left corner. Empty for a
+    /// closed box.
     pub(crate) inside: Vec<Vec<(f64, f64, Drawing)>>,
-    /// What stands beside lines.
+    /// The labels of the edges.
     pub(crate) labels: Vec<Label>,
 }
 
-/// What stands beside a line.
+/// A label of an edge.
 pub(crate) struct Label {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) text: String,
     pub(crate) critical: bool,
-    /// The box below which it stands.
+    /// The box below which the label is placed.
     pub(crate) below: Option<usize>,
-    /// The edge at whose end it stands.
+    /// The edge at whose end the label is placed.
     pub(crate) end_of: Option<usize>,
-    /// True if it ends at its place, and does not begin there.
+    /// Whether the text ends at its position; otherwise it begins there.
     pub(crate) left: bool,
 }
 
-/// The lines of a box, the first being the heading.
+/// Returns the lines of a box. The first line is the heading.
 pub(crate) fn lines(page: &Page, node: usize) -> Vec<String> {
     let node = &page.nodes[node];
     let more = if node.inner.is_empty() { "" } else { " …" };
@@ -55,8 +56,8 @@ pub(crate) fn lines(page: &Page, node: usize) -> Vec<String> {
     out
 }
 
-/// Where lines end side by side, what stands beside one must not reach over the next: there its shape is left out, and the
-/// number of the element too if it takes too much.
+/// Shortens labels of edges that end side by side, so that a label does not overlap the next edge. It removes
+/// the shape, and also the number of the element if that is too wide.
 fn shorten(page: &Page, labels: &mut Vec<Label>) {
     let mut ends: Vec<(usize, f64, usize)> = Vec::new();
     for (n, label) in labels.iter().enumerate() {
@@ -75,14 +76,15 @@ fn shorten(page: &Page, labels: &mut Vec<Label>) {
     labels.retain(|label| !label.text.is_empty());
 }
 
-/// The size of a closed box.
+/// Returns the size of a closed box.
 fn closed_size(page: &Page, node: usize) -> (f64, f64) {
     let lines = lines(page, node);
     let longest = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
     (longest as f64 * LETTER + 2.0 * PAD_X, lines.len() as f64 * LINE + 2.0 * PAD_Y)
 }
 
-/// Lays out a page, with all boxes open or closed. Pages inside of a page come after it, so that it ends.
+/// Lays out a page with all boxes open or closed. The recursion ends because the pages inside a page come
+/// after it.
 pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> {
     let page = graph.pages.get(number)?;
     let mut sizes = Vec::with_capacity(page.nodes.len());
@@ -106,7 +108,8 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
         sizes.push((width, height));
         inside.push(contents);
     }
-    // A value has one shape: it stands once, below the box that it comes from, unless parts of a tuple go different ways.
+    // A value has one shape. Its label is placed once, below the source box, unless different parts of a
+    // tuple have different users.
     let mut own: Vec<Option<&str>> = vec![None; page.nodes.len()];
     let mut several = vec![false; page.nodes.len()];
     for edge in page.edges.iter().filter(|e| !e.control) {
@@ -128,7 +131,7 @@ pub(crate) fn draw(graph: &Graph, number: usize, open: bool) -> Option<Drawing> 
     for (n, label) in own.iter().enumerate() {
         if let Some(text) = label.filter(|_| !several[n]) {
             let place = layout.places[n];
-            // On the side to which the lines do not turn.
+            // Place the label on the side to which the edges do not turn.
             let left = right_turns[n];
             labels.push(Label {
                 x: place.x + if left { -4.0 } else { 4.0 },

@@ -1,8 +1,8 @@
-//! The graph of a computation: boxes, what is between them, and the computations inside of boxes.
+//! The graph of a computation: boxes, edges, and the computations inside boxes.
 //!
-//! Scalar constants, and what is broadcast from them, stand in the boxes that use them. Elements of tuples are no boxes:
-//! what uses one is connected to where the tuple comes from. Where there are more boxes than can be seen, groups of
-//! instructions are boxes, with a graph of their own inside.
+//! Scalar constants and broadcasts of them are shown in the boxes that use them. Elements of tuples have no
+//! boxes; their users are connected to the source of the tuple. If there are too many boxes, groups of
+//! instructions become boxes, each with its own graph inside.
 
 use crate::critical::mark_critical;
 use crate::group::{Group, groups};
@@ -13,97 +13,99 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-/// The most groups of a page: fewer than what is worth to be grouped, as they are what a person looks at first.
+/// The maximum number of groups on a page. It is smaller than the usual box limit, because users look at the
+/// groups first.
 const MAX_GROUPS: usize = 60;
 
-/// What is to be drawn.
+/// A request for a graph.
 pub struct Request<'a> {
-    /// The computation.
+    /// The computation to draw.
     pub computation: ComputationId,
-    /// Only the instructions at most so many edges away from one.
+    /// The instruction and the distance: draw only instructions that are at most this number of edges away.
     pub around: Option<(InstrId, usize)>,
-    /// The most boxes of a page (two at least): where there are more, groups are boxes.
+    /// The maximum number of boxes on a page (at least two). If there are more, they are grouped.
     pub limit: usize,
-    /// How long an instruction takes, for the critical path.
+    /// Returns the time that an instruction takes, for the critical path.
     pub weight: &'a dyn Fn(InstrId) -> f64,
-    /// What else is to be said about an instruction where there is space for it.
+    /// Returns additional text about an instruction.
     pub note: &'a dyn Fn(InstrId) -> String,
 }
 
-/// A graph: the computation that was asked for, and those inside of its boxes.
+/// A graph: the requested computation, and the computations inside its boxes.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The computations, each once: the first is the one that was asked for, and what is inside of a box comes after
-    /// what the box is in.
+    /// The pages, one for each computation or group. The first is the requested computation. The contents of
+    /// a box come after the page of the box.
     pub pages: Vec<Page>,
 }
 
-/// The graph of one computation, or of a group of instructions in one.
+/// The graph of one computation, or of a group of its instructions.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The computation's name; for a group, after it what the group is.
+    /// The name of the computation, followed by the name of the group if the page is a group.
     pub title: String,
-    /// The boxes; operands come before users.
+    /// The boxes, with operands before users.
     pub nodes: Vec<Node>,
-    /// What is between them.
+    /// The edges between boxes.
     pub edges: Vec<Edge>,
 }
 
-/// A box: an instruction, or a group of them.
+/// A box: an instruction or a group of instructions.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The instruction; of a group all.
+    /// The instruction, or all instructions of the group.
     pub instructions: Vec<InstrId>,
-    /// The opcode and what distinguishes it, such as the direction of a comparison.
+    /// The opcode and its most distinctive attribute, such as the direction of a comparison.
     pub head: String,
-    /// Further lines: the name, important attributes, operands that stand in it.
+    /// Further lines: the name, important attributes, and operands that are shown in the box.
     pub lines: Vec<String>,
-    /// The shape, if no edge says it.
+    /// The shape, if no edge shows it.
     pub shape: Option<String>,
-    /// Its kind.
+    /// The kind of the box.
     pub kind: Kind,
-    /// All there is to say: the instruction's text, and the note.
+    /// The full description: the instruction's text and the note.
     pub text: String,
-    /// The computations inside.
+    /// The computations inside the box.
     pub inner: Vec<Inner>,
-    /// True for the result.
+    /// Whether the box is the result.
     pub root: bool,
-    /// True if it is on the critical path.
+    /// Whether the box is on the critical path.
     pub critical: bool,
-    /// True if it has operands or users that are left out.
+    /// Whether operands or users of the box are not drawn.
     pub cut: bool,
 }
 
-/// A computation inside of a box.
+/// A computation inside a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inner {
-    /// What it is to the instruction, such as `body`; empty if there is one only.
+    /// The role of the computation for the instruction, such as `body`. It is empty if there is only one
+    /// computation.
     pub role: String,
-    /// Its place in [`Graph::pages`].
+    /// The index in [`Graph::pages`].
     pub page: usize,
 }
 
-/// A value on its way from one box to another, or an order between them.
+/// A value that one box passes to another, or a control dependency between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The box that it comes from.
+    /// The index of the box that produces the value.
     pub from: usize,
-    /// The box that it goes to.
+    /// The index of the box that uses the value.
     pub to: usize,
-    /// The value's shape; before it `#1` for an element of a tuple. Empty for an order.
+    /// The shape of the value, after `#1` for an element of a tuple. It is empty for a control dependency.
     pub label: String,
-    /// True for an order without a value.
+    /// Whether the edge is a control dependency.
     pub control: bool,
-    /// True if it is on the critical path.
+    /// Whether the edge is on the critical path.
     pub critical: bool,
 }
 
 impl Graph {
-    /// The graph that is asked for.
+    /// Builds the requested graph.
     pub fn of(module: &Module, request: &Request<'_>) -> Self {
         let mut builder = Builder { module, request, known: HashMap::new() };
         let first = builder.boxes(request.computation, request.around);
-        // Callers come before what they call, however often and from where that is called.
+        // Callers come before their callees, regardless of the number and the order of the calls.
         let inside = builder.inside(first.instructions());
         let mut parts = builder.divided(first);
         for c in module.computations_post_order().into_iter().rev().filter(|c| inside.contains(c)) {
@@ -116,7 +118,8 @@ impl Graph {
         Self { pages: parts.iter().map(|part| builder.page(part)).collect() }
     }
 
-    /// How many levels of computations there are when all boxes are open; 1 if no box has anything inside.
+    /// Returns the number of levels of computations when all boxes are open; 1 if no box contains a
+    /// computation.
     pub fn depth(&self) -> usize {
         let mut depths = vec![1usize; self.pages.len()];
         for (n, page) in self.pages.iter().enumerate().rev() {
@@ -129,7 +132,7 @@ impl Graph {
         depths.first().copied().unwrap_or(0)
     }
 
-    /// The number of boxes that there are when all are open.
+    /// Returns the number of boxes when all boxes are open.
     pub fn open_boxes(&self) -> usize {
         let mut counts = vec![0usize; self.pages.len()];
         for (n, page) in self.pages.iter().enumerate().rev() {
@@ -146,37 +149,37 @@ impl Graph {
 struct Builder<'a> {
     module: &'a Module,
     request: &'a Request<'a>,
-    /// The pages of the computations inside of boxes.
+    /// The pages of the computations inside boxes.
     known: HashMap<ComputationId, usize>,
 }
 
-/// What is on a page.
+/// The contents of a page.
 struct Boxes {
     computation: ComputationId,
-    /// What the instructions are of those in the computation; empty if all of them.
+    /// The name of the group of instructions; empty if the page shows the whole computation.
     title: String,
-    /// The instructions of the computation that are boxes, there or elsewhere.
+    /// The instructions of the computation that have boxes, on this page or others.
     shown: Rc<HashSet<InstrId>>,
     /// The boxes, operands first.
     drawn: Vec<Group>,
-    /// The boxes that are groups of several, with the places of their pages.
+    /// The indices of the boxes that are groups, with the indices of their pages.
     groups: Vec<(usize, usize)>,
 }
 
 impl Boxes {
-    /// The instructions in the boxes.
+    /// Returns the instructions in the boxes.
     fn instructions(&self) -> impl Iterator<Item = InstrId> + '_ {
         self.drawn.iter().flat_map(|g| g.members.iter().copied())
     }
 
-    /// The box of each instruction.
+    /// Returns the box of each instruction.
     fn position(&self) -> HashMap<InstrId, usize> {
         let of = |(n, g): (usize, &Group)| g.members.iter().map(move |&i| (i, n)).collect::<Vec<_>>();
         self.drawn.iter().enumerate().flat_map(of).collect()
     }
 }
 
-/// Where a value comes from: a box, and the element of its tuple.
+/// The source of a value: a box, and the index of the tuple element.
 #[derive(Clone)]
 struct Source {
     node: InstrId,
@@ -184,7 +187,7 @@ struct Source {
 }
 
 impl Builder<'_> {
-    /// The boxes of a computation, or those around one.
+    /// Returns the boxes of a computation, or those around one instruction.
     fn boxes(&self, computation: ComputationId, around: Option<(InstrId, usize)>) -> Boxes {
         let order = self.module.post_order(computation);
         let shown = self.shown(computation, &order);
@@ -196,7 +199,8 @@ impl Builder<'_> {
         Boxes { computation, title: String::new(), shown: Rc::new(shown), drawn, groups: Vec::new() }
     }
 
-    /// The pages of boxes: one, or if there are too many boxes one with groups, and after it those of the groups.
+    /// Returns the pages for the boxes. If there are too many boxes, these are a page of groups, followed by
+    /// the pages of the groups.
     fn divided(&self, boxes: Boxes) -> Vec<Boxes> {
         let mut pages = vec![boxes];
         let mut at = 0;
@@ -232,7 +236,7 @@ impl Builder<'_> {
         pages
     }
 
-    /// The computations inside of boxes, and inside of those.
+    /// Returns the computations inside boxes, and those inside their boxes.
     fn inside(&self, boxes: impl Iterator<Item = InstrId>) -> HashSet<ComputationId> {
         let callees = |i: InstrId| label::inside(self.module, i).into_iter().map(|(_, c)| c);
         let mut found = HashSet::new();
@@ -245,7 +249,7 @@ impl Builder<'_> {
         found
     }
 
-    /// Makes a page.
+    /// Builds a page.
     fn page(&self, boxes: &Boxes) -> Page {
         let (edges, cut) = self.edges(boxes, &boxes.position());
         let name = &self.module[boxes.computation].name;
@@ -268,7 +272,7 @@ impl Builder<'_> {
         page
     }
 
-    /// The instructions that are boxes.
+    /// Returns the instructions that have boxes.
     fn shown(&self, computation: ComputationId, order: &[InstrId]) -> HashSet<InstrId> {
         let m = self.module;
         let root = m.has_root(computation).then(|| m[computation].root());
@@ -292,7 +296,7 @@ impl Builder<'_> {
         shown
     }
 
-    /// Where a value comes from; `None` if it stands in the boxes that use it.
+    /// Returns the source of a value, or `None` if the boxes that use it show the value.
     fn source(&self, mut id: InstrId, shown: &HashSet<InstrId>) -> Option<Source> {
         let mut indices = Vec::new();
         while !shown.contains(&id) {
@@ -304,7 +308,7 @@ impl Builder<'_> {
         Some(Source { node: id, element: indices.concat() })
     }
 
-    /// The boxes that are at most so many edges away.
+    /// Returns the boxes that are at most `depth` edges away from `center`.
     fn neighbourhood(
         &self,
         order: &[InstrId],
@@ -321,7 +325,8 @@ impl Builder<'_> {
                 }
             }
         }
-        // What is no box itself stands for the boxes that use it, an element of a tuple for the tuple.
+        // An instruction without a box is replaced by the boxes that use it; an element of a tuple is
+        // replaced by the tuple.
         let mut queue: VecDeque<(InstrId, usize)> = match self.source(center, shown) {
             Some(s) => [(s.node, 0)].into(),
             None => {
@@ -351,20 +356,20 @@ impl Builder<'_> {
         seen
     }
 
-    /// The operands of an instruction and its control predecessors.
+    /// Returns the operands and the control predecessors of an instruction.
     fn before(&self, id: InstrId) -> impl Iterator<Item = InstrId> + '_ {
         let control = self.module[id].control_predecessors();
         self.module[id].operands.iter().chain(control).copied()
     }
 
-    /// What is between the boxes, and the boxes at which something is left out.
+    /// Returns the edges between the boxes, and the boxes with operands or users that are not drawn.
     fn edges(&self, boxes: &Boxes, position: &HashMap<InstrId, usize>) -> (Vec<Edge>, HashSet<usize>) {
         let shown = &*boxes.shown;
         let mut edges: Vec<Edge> = Vec::new();
         let mut cut = HashSet::new();
         for (to, group) in boxes.drawn.iter().enumerate() {
             let mut seen = HashSet::new();
-            // The values that come from groups, or go to this one, by where they come from: one line each.
+            // The values from groups or to this group, by their source box. Each source gets one edge.
             let mut values: BTreeMap<(usize, bool), BTreeSet<(InstrId, String)>> = BTreeMap::new();
             for (o, control) in group.members.iter().flat_map(|&id| self.inputs(id)) {
                 let Some(source) = self.source(o, shown) else { continue };
@@ -383,7 +388,7 @@ impl Builder<'_> {
                 if group.members.len() > 1 || boxes.drawn[from].members.len() > 1 {
                     values.entry((from, control)).or_default().insert((source.node, label));
                 } else if seen.insert((from, label.clone(), control)) {
-                    // A value that is an operand twice is one line.
+                    // A value that is used as two operands is one edge.
                     edges.push(Edge { from, to, label, control, critical: false });
                 }
             }
@@ -410,13 +415,14 @@ impl Builder<'_> {
         (edges, cut)
     }
 
-    /// The operands of an instruction and its control predecessors, which of them those are.
+    /// Returns the operands and the control predecessors of an instruction, each with whether it is a control
+    /// predecessor.
     fn inputs(&self, id: InstrId) -> impl Iterator<Item = (InstrId, bool)> + '_ {
         let operands = self.module[id].operands.len();
         self.before(id).enumerate().map(move |(n, o)| (o, n >= operands))
     }
 
-    /// The box of a group.
+    /// Builds the box of a group.
     fn group(&self, group: &Group, page: Option<usize>) -> Node {
         let m = self.module;
         let weight = self.request.weight;
@@ -437,7 +443,7 @@ impl Builder<'_> {
             lines.push(count);
         }
         lines.extend(all.chunks(3).take(2).map(|some| label::cut(&some.join(", "), label::MAX_LINE)));
-        // What takes longest says most of what the group does.
+        // The instruction that takes the longest time describes the group best.
         let longest = group.members.iter().copied().max_by(|&a, &b| weight(a).total_cmp(&weight(b)));
         let mut text = format!("{}\n{}", group.name, all.join(", "));
         if let Some(id) = longest {
@@ -535,7 +541,7 @@ mod tests {
         let names: Vec<&str> = g.pages[0].nodes.iter().map(|n| n.lines[0].as_str()).collect();
         assert_eq!(names, ["x", "n", "c", "d", "r"]);
         assert!(g.pages[0].edges.iter().any(|e| e.from == 0 && e.to == 1 && e.label == "#1 f32[2]"));
-        // One page for the computation that is fused twice.
+        // The computation that two fusions call has one page.
         assert_eq!((g.pages.len(), g.open_boxes()), (2, 5 + 2 * 2));
         let inside: Vec<&str> = g.pages[1].nodes[1].lines.iter().map(String::as_str).collect();
         assert_eq!(inside, ["s", "operand 1 = 1"]);
@@ -559,7 +565,8 @@ mod tests {
 
     #[test]
     fn boxes_are_counted_whatever_the_order_of_calls() {
-        // Each computation calls the one before it twice, and the entry calls all, the innermost first.
+        // Each computation calls the previous one twice, and the entry calls all of them, the innermost
+        // first.
         let mut text = String::from("HloModule m\ng0 { p = f32[] parameter(0) ROOT n = f32[] negate(p) }\n");
         let mut entry = String::from("ENTRY e { c0 = f32[] parameter(0)\n");
         for n in 1..=30 {
@@ -571,7 +578,7 @@ mod tests {
             entry += &format!("{root}c{n} = f32[] call(c{m}), to_apply=g{m}\n");
         }
         let g = graph(&parse(&(text + &entry + "}")), None, 1000);
-        // Opened, number n has b(n) = 3 + 2 b(n - 1) boxes, and b(0) = 2: that is 5 · 2ⁿ - 3.
+        // When opened, number n has b(n) = 3 + 2 b(n - 1) boxes, with b(0) = 2. This is 5 · 2ⁿ - 3.
         let inside: usize = (0..30).map(|n| 5 * (1 << n) - 3).sum();
         assert_eq!((g.pages[0].nodes.len(), g.open_boxes(), g.depth()), (31, 31 + inside, 31));
         let later = |(n, p): (usize, &Page)| p.nodes.iter().flat_map(|b| &b.inner).all(|i| i.page > n);
@@ -582,7 +589,7 @@ mod tests {
     fn where_there_are_many_boxes_groups_are_boxes() {
         let module = parse(MODULE);
         let g = graph(&module, None, 3);
-        // Five boxes in three: x; n, c; d, r, whatever the pieces are.
+        // Five boxes in three groups, for example x; n, c; d, r.
         let first = &g.pages[0];
         assert!(first.nodes.len() <= 3);
         assert_eq!(first.nodes.iter().map(|n| n.instructions.len()).sum::<usize>(), 5);
@@ -590,7 +597,7 @@ mod tests {
         let later = |(n, p): (usize, &Page)| p.nodes.iter().flat_map(|b| &b.inner).all(|i| i.page > n);
         assert!(g.pages.iter().enumerate().all(later));
         assert!(g.pages.iter().all(|p| p.nodes.len() <= 3));
-        // What is inside of a fusion in a group is a page like any other.
+        // The contents of a fusion in a group form an ordinary page.
         let inside = |p: &Page| p.title == "f";
         assert_eq!(g.pages.iter().filter(|p| inside(p)).count(), 1);
         let group = first.nodes.iter().find(|n| n.instructions.len() > 1).expect("a group");

@@ -1,24 +1,25 @@
-//! Groups: what stands for many instructions where there are too many to draw each.
+//! Groups: boxes for many instructions in graphs that are too large to draw every instruction.
 //!
-//! Instructions are put into an order in which, as far as operands allow, those of a scope (`jit(step)/layer_3`, from the
-//! metadata's `op_name`) come after each other, and a group is a piece of that order. So no two groups wait for each other.
-//! The scopes are as deep as leaves few enough groups; where scopes don't help, pieces of one length are groups.
+//! Instructions are ordered so that, as far as operands allow, those of a scope (`jit(step)/layer_3`, from
+//! the metadata's `op_name`) are consecutive. A group is a piece of this order, so that no two groups depend
+//! on each other. The scopes are as deep as possible without too many groups. If scopes do not help, groups
+//! are pieces of equal length.
 
 use hlo_ir::{InstrId, Module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Included, Unbounded};
 
-/// A box: one instruction, or several with the name of what they are.
+/// A box: one instruction, or several with a common name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     /// The instructions, operands first.
     pub(crate) members: Vec<InstrId>,
-    /// The scope that they have in common, or their number.
+    /// The common scope of the instructions, or their number.
     pub(crate) name: String,
 }
 
-/// Makes at most `limit` (and at least two) boxes of instructions. `edges` are between their positions, from an operand to
-/// its user.
+/// Divides instructions into at most `limit` (and at least two) boxes. `edges` are pairs of positions in
+/// `instructions`, from an operand to its user.
 pub(crate) fn groups(
     module: &Module,
     instructions: &[InstrId],
@@ -43,7 +44,8 @@ pub(crate) fn groups(
         }
         out
     };
-    // From the deepest scopes on, the first depth with few enough pieces. Very few say too little.
+    // Starting with the deepest scopes, take the first depth with few enough pieces. Too few pieces show too
+    // little.
     let fits = |depth: &usize| (limit.div_ceil(4).max(2)..=limit).contains(&pieces(*depth).len());
     let mut parts = match (1..=deepest).rev().find(fits) {
         Some(depth) => pieces(depth),
@@ -55,15 +57,16 @@ pub(crate) fn groups(
     parts.into_iter().map(|part| group(instructions, &scopes, &part)).collect()
 }
 
-/// Single instructions where the pieces are no division.
+/// Returns single instructions if there is only one piece.
 fn pieces_or_all(pieces: Vec<Vec<usize>>, order: &[usize]) -> Vec<Vec<usize>> {
     if pieces.len() > 1 { pieces } else { order.iter().map(|&n| vec![n]).collect() }
 }
 
-/// Joins neighbouring pieces, so that there are at most `limit`, of about the same size where pieces are small.
+/// Joins neighbouring pieces so that at most `limit` remain. They have about the same size if the pieces are
+/// small.
 fn even(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
     let total: usize = pieces.iter().map(Vec::len).sum();
-    // By the place, among `limit` equal parts, at which a piece begins.
+    // The key is the index of the part, among `limit` equal parts, in which a piece begins.
     let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut before = 0;
     for piece in pieces {
@@ -74,7 +77,7 @@ fn even(pieces: Vec<Vec<usize>>, limit: usize) -> Vec<Vec<usize>> {
     parts.into_values().collect()
 }
 
-/// The scope of an instruction: `op_name` without the operation itself.
+/// Returns the scope of an instruction: `op_name` without the operation.
 fn scope(module: &Module, id: InstrId) -> Vec<String> {
     let Some(common) = module[id].common.as_deref() else { return Vec::new() };
     let name = common.metadata.op_name.to_text();
@@ -83,7 +86,7 @@ fn scope(module: &Module, id: InstrId) -> Vec<String> {
     parts
 }
 
-/// The parts between slashes that are in no brackets.
+/// Splits a name at slashes that are not in brackets.
 fn split(name: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     name.split(move |c| {
@@ -96,8 +99,8 @@ fn split(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An order with operands before users that leaves a scope only if nothing of it can come next: then it goes on in the
-/// scope that has most in common with it.
+/// Returns an order with operands before users. It leaves a scope only if no instruction of the scope can
+/// come next. It then continues in the scope with the longest common prefix.
 fn order(scopes: &[Vec<String>], edges: &[(usize, usize)]) -> Vec<usize> {
     let mut after = vec![Vec::new(); scopes.len()];
     let mut missing = vec![0usize; scopes.len()];
@@ -130,7 +133,8 @@ fn order(scopes: &[Vec<String>], edges: &[(usize, usize)]) -> Vec<usize> {
     out
 }
 
-/// The scope, of those that are ready, that has most in common with another: in the order of scopes it is next to that.
+/// Returns the ready scope that has the longest common prefix with `here`. It is a neighbour of `here` in the
+/// order of scopes.
 fn nearest<'s>(ready: &BTreeMap<&'s [String], BTreeSet<usize>>, here: &[String]) -> Option<&'s [String]> {
     let below = ready.range::<[String], _>((Unbounded, Included(here))).next_back().map(|(&s, _)| s);
     let above = ready.range::<[String], _>((Included(here), Unbounded)).next().map(|(&s, _)| s);
@@ -141,7 +145,7 @@ fn nearest<'s>(ready: &BTreeMap<&'s [String], BTreeSet<usize>>, here: &[String])
     }
 }
 
-/// A group with the name of the scope that its members have in common.
+/// Creates a group named after the common scope of its members.
 fn group(instructions: &[InstrId], scopes: &[Vec<String>], part: &[usize]) -> Group {
     let members: Vec<InstrId> = part.iter().map(|&n| instructions[n]).collect();
     let mut common: &[String] = part.first().map_or(&[], |&n| &scopes[n]);
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn groups_do_not_wait_for_each_other() {
-        // Two scopes that take turns: forward, and what goes with it.
+        // Two alternating scopes.
         let (module, list, edges) = chain(40, |n| format!("f/{}/neg", ["a", "b"][n % 2]));
         let all = groups(&module, &list, &edges, 5);
         assert!(all.len() <= 5);

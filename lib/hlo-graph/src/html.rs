@@ -1,5 +1,5 @@
-//! Graphs as a page for browsers: boxes open and close, the picture moves and zooms, names are searched. All of it is in
-//! the one file.
+//! Writes graphs as an HTML page for browsers. The user can open and close boxes, move and zoom the picture,
+//! and search for names. The page is a single file.
 
 use crate::draw::{Drawing, FRAME, LINE, Label, draw, lines};
 use crate::graph::Graph;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page; with `open`, boxes are open at first.
+/// Returns the page. With `open`, boxes are initially open.
 pub fn html(graph: &Graph, open: bool) -> String {
     let pages: Vec<Value> = (0..graph.pages.len()).map(|n| page(graph, n)).collect();
     let kinds: serde_json::Map<String, Value> = Kind::ALL
@@ -21,7 +21,7 @@ pub fn html(graph: &Graph, open: bool) -> String {
         })
         .collect();
     let data = json!({ "pages": pages, "kinds": kinds, "open": open, "frame": FRAME, "line": LINE });
-    // `</script>` inside of a name must not end the script.
+    // `</script>` in a name must not end the script.
     let data = data.to_string().replace('<', "\\u003c");
     let title = graph.pages.first().map_or(String::new(), |p| escaped(&p.title));
     format!(
@@ -36,7 +36,7 @@ pub fn html(graph: &Graph, open: bool) -> String {
     )
 }
 
-/// A page laid out with all its boxes closed; the script makes room for those that are opened.
+/// Returns the data of a page that is laid out with all boxes closed. The script makes room for opened boxes.
 fn page(graph: &Graph, number: usize) -> Value {
     let Some(drawing) = draw(graph, number, false) else { return Value::Null };
     let page = &graph.pages[number];
@@ -67,7 +67,7 @@ fn labels(drawing: &Drawing) -> Vec<Value> {
     drawing.labels.iter().map(label).collect()
 }
 
-/// To a tenth: more would only be longer.
+/// Rounds to a tenth. More digits would only increase the size.
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

@@ -1,8 +1,8 @@
-//! What kind of operation a box stands for, and its colours.
+//! The kinds of boxes, and their colours.
 
 use hlo_ir::{Family, Op};
 
-/// The kinds that have a colour of their own.
+/// A kind of box with its own colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Parameters.
@@ -11,28 +11,28 @@ pub enum Kind {
     Constant,
     /// Elementwise operations.
     Elementwise,
-    /// Moves of elements; tuples.
+    /// Data movement and tuples.
     Movement,
-    /// Slices and updates at indices that are calculated.
+    /// Slices and updates at computed indices.
     Indexing,
-    /// Reductions, sorts, scans.
+    /// Reductions, sorts and scans.
     Reduction,
-    /// Products, transforms, factorisations, normalisations.
+    /// Products, transforms, factorizations and normalizations.
     Product,
     /// Random numbers.
     Random,
     /// Fusions.
     Fusion,
-    /// Calls, loops, branches.
+    /// Calls, loops and branches.
     Control,
-    /// Transfers, collectives, custom calls.
+    /// Transfers, collectives and custom calls.
     Effect,
-    /// Several instructions.
+    /// Groups of instructions.
     Group,
 }
 
 impl Kind {
-    /// All, in the order of the legend.
+    /// All kinds, in the order of the legend.
     pub const ALL: &[Kind] = &[
         Kind::Parameter,
         Kind::Constant,
@@ -48,7 +48,7 @@ impl Kind {
         Kind::Group,
     ];
 
-    /// The kind of an operation.
+    /// Returns the kind of an operation.
     pub fn of(op: &Op) -> Self {
         match op {
             Op::Parameter(_) => Kind::Parameter,
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// The name in the legend.
+    /// Returns the name in the legend.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Parameter => "parameter",
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// The colours inside and of the edge.
+    /// Returns the fill colour and the border colour.
     pub fn colors(self) -> (&'static str, &'static str) {
         match self {
             Kind::Parameter => ("#fff3d6", "#c79a3a"),
@@ -106,5 +106,5 @@ impl Kind {
 
 /// The colour of the critical path.
 pub(crate) const CRITICAL: &str = "#d4380d";
-/// The colour of what is between boxes.
+/// The colour of edges.
 pub(crate) const WIRE: &str = "#7d8590";

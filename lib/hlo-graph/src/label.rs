@@ -1,4 +1,4 @@
-//! What stands in a box.
+//! The text in a box.
 
 use crate::kind::Kind;
 use hlo_ir::attr::ComputationNames;
@@ -6,16 +6,16 @@ use hlo_ir::print::{PrintOptions, print_instruction_within, write_value};
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 
-/// The longest line of a box.
+/// The maximum length of a line in a box.
 pub(crate) const MAX_LINE: usize = 42;
-/// The longest shape beside a line.
+/// The maximum length of a shape beside an edge.
 const MAX_SHAPE: usize = 30;
-/// The longest text of an instruction.
+/// The maximum length of the text of an instruction.
 pub(crate) const MAX_TEXT: usize = 1200;
-/// The most lines of attributes.
+/// The maximum number of attribute lines.
 const MAX_ATTRIBUTES: usize = 4;
 
-/// The attributes that stand in boxes; all others are in the instruction's text only.
+/// The attributes that boxes show. The other attributes appear only in the instruction's text.
 const SHOWN: &[&str] = &[
     "dimensions",
     "slice",
@@ -37,7 +37,7 @@ const SHOWN: &[&str] = &[
     "k",
 ];
 
-/// The text, cut if it is longer.
+/// Returns the text, with the end cut off if it is longer than `max`.
 pub(crate) fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
@@ -45,7 +45,7 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
     }
 }
 
-/// The text, without its beginning if it is longer.
+/// Returns the text, with the beginning cut off if it is longer than `max`.
 pub(crate) fn cut_front(text: &str, max: usize) -> String {
     let count = text.chars().count();
     match count > max {
@@ -54,14 +54,15 @@ pub(crate) fn cut_front(text: &str, max: usize) -> String {
     }
 }
 
-/// The text of an instruction; of a long one the shape and the end are cut, so that the opcode is there.
+/// Returns the text of an instruction. If it is long, the shape and the end are shortened, so that the opcode
+/// remains visible.
 pub(crate) fn instruction(module: &Module, id: InstrId) -> String {
     let options = PrintOptions { print_large_constants: false, percent: false, ..PrintOptions::default() };
     let text = print_instruction_within(module, id, &options, MAX_TEXT);
     text.trim().to_owned()
 }
 
-/// The shape beside a line; of a long tuple only its length.
+/// Returns the shape for the label of an edge. A long tuple shows only its length.
 pub(crate) fn short_shape(shape: &Shape) -> String {
     let text = shape.to_string();
     match shape.as_tuple() {
@@ -70,7 +71,7 @@ pub(crate) fn short_shape(shape: &Shape) -> String {
     }
 }
 
-/// The opcode, with what distinguishes it most.
+/// Returns the opcode with its most distinctive attribute.
 pub(crate) fn head(module: &Module, id: InstrId) -> String {
     let op = &module[id].op;
     let name = op.opcode().name();
@@ -91,7 +92,7 @@ pub(crate) fn head(module: &Module, id: InstrId) -> String {
     }
 }
 
-/// A small computation in a word: the opcode of its root.
+/// Returns a one-word description of a small computation: the opcode of its root.
 fn function(module: &Module, computation: ComputationId) -> String {
     match module.has_root(computation) {
         true => module[module[computation].root()].opcode().name().to_string(),
@@ -99,7 +100,7 @@ fn function(module: &Module, computation: ComputationId) -> String {
     }
 }
 
-/// Computations are called by their names.
+/// Writes computations by their names.
 struct Names<'a>(&'a Module);
 
 impl ComputationNames for Names<'_> {
@@ -108,7 +109,7 @@ impl ComputationNames for Names<'_> {
     }
 }
 
-/// The text of an attribute, if the opcode has it, and whether it is the default value.
+/// Returns the text of an attribute, if the opcode has it, and whether it is the default value.
 fn attribute(module: &Module, op: &Op, name: &str) -> Option<(String, bool)> {
     let attrs = op.attrs()?;
     let field = attrs.fields().iter().position(|f| f.name == name)?;
@@ -117,7 +118,7 @@ fn attribute(module: &Module, op: &Op, name: &str) -> Option<(String, bool)> {
     Some((text, attrs.is_default(field)))
 }
 
-/// The important attributes, a line each.
+/// Returns the important attributes, one per line.
 pub(crate) fn attributes(module: &Module, id: InstrId) -> Vec<String> {
     let op = &module[id].op;
     let shown = SHOWN.iter().filter_map(|name| {
@@ -127,7 +128,7 @@ pub(crate) fn attributes(module: &Module, id: InstrId) -> Vec<String> {
     shown.take(MAX_ATTRIBUTES).collect()
 }
 
-/// A shorter name for an attribute whose own takes the width of a box.
+/// Returns a shorter name for an attribute whose name is as wide as a box.
 fn short_name(name: &str) -> &str {
     match name {
         "lhs_batch_dims" => "lhs batch",
@@ -139,7 +140,7 @@ fn short_name(name: &str) -> &str {
     }
 }
 
-/// The value of a literal; of a long one only that there is one.
+/// Returns the value of a literal. Long values are elided.
 fn value(literal: &Literal) -> String {
     let mut text = String::new();
     match write_value(&mut text, literal, Some(4)) {
@@ -148,10 +149,11 @@ fn value(literal: &Literal) -> String {
     }
 }
 
-/// The most opcodes that tell what a fusion does.
+/// The maximum number of opcodes in the summary of a fusion.
 const MAX_OPCODES: usize = 6;
 
-/// What a fused computation does: its opcodes, each once, those that only move elements left out where there are others.
+/// Summarizes a fused computation by its opcodes, each once. Opcodes that only move elements are omitted if
+/// there are others.
 pub(crate) fn contents(module: &Module, id: InstrId) -> Option<String> {
     let Op::Fusion(a) = &module[id].op else { return None };
     let order = module.post_order(a.calls);
@@ -169,7 +171,7 @@ pub(crate) fn contents(module: &Module, id: InstrId) -> Option<String> {
     (!shown.is_empty()).then(|| cut(&format!("{}{more}", shown.join(", ")), MAX_LINE))
 }
 
-/// The value of a scalar constant, or of what is broadcast from one.
+/// Returns the value of a scalar constant, or of a broadcast of one.
 pub(crate) fn scalar(module: &Module, mut id: InstrId) -> Option<String> {
     loop {
         match &module[id].op {
@@ -180,8 +182,8 @@ pub(crate) fn scalar(module: &Module, mut id: InstrId) -> Option<String> {
     }
 }
 
-/// The computations inside of an instruction's box, each with what it is to the instruction. Those of one operation on
-/// scalars, as most reductions have, are named in the box instead.
+/// Returns the computations inside an instruction's box, each with its role. Computations with a single
+/// operation on scalars, such as most reducers, are named in the box instead.
 pub(crate) fn inside(module: &Module, id: InstrId) -> Vec<(String, ComputationId)> {
     let op = &module[id].op;
     let callees = op.called_computations();

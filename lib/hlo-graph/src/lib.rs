@@ -1,10 +1,11 @@
 //! Pictures of HLO modules.
 //!
-//! [`Graph::of`] makes the graph of a computation and of those that it calls: what is a box, what stands in it, what is
-//! drawn between boxes, and which boxes are the critical path. [`dot`], [`svg`] and [`html`] draw it; the last two place
-//! the boxes by the layout in this crate, and their results need nothing but a viewer.
+//! [`Graph::of`] builds the graph of a computation and of the computations that it calls: the boxes and their
+//! text, the edges between boxes, and the critical path. [`dot`], [`svg`] and [`html`] draw the graph. The
+//! last two use the layout in this crate, and their output needs only a viewer.
 //!
-//! Nothing here runs, prints or writes files. Costs are the caller's: the crate knows the IR only.
+//! The crate does not run programs, print, or write files. The caller provides the costs, because the crate
+//! depends only on the IR.
 //!
 //! # Example
 //! ```
@@ -24,7 +25,7 @@
 //!     weight: &|_| 1.0,
 //!     note: &|_| String::new(),
 //! });
-//! // The constant stands in the box of the sum.
+//! The box of the sum shows the constant.
 //! let [x, y] = &graph.pages[0].nodes[..] else { panic!("{:?}", graph.pages[0].nodes) };
 //! assert!(!x.root && y.root);
 //! assert_eq!(graph.pages[0].edges[0].label, "f32[8]");

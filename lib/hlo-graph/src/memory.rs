@@ -1,62 +1,62 @@
-//! The memory of a program over its steps, as a plot in letters and as a picture.
+//! The memory of a program over its steps, as a text plot and as a picture.
 
 use crate::svg::{escaped, plot_opening};
 use hlo_ir::human_bytes;
 use std::fmt::Write;
 
-/// What is plotted.
+/// The data of a memory plot.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPlot {
-    /// The program's name.
+    /// The name of the program.
     pub title: String,
-    /// For each step, in the order in which they run, its name and the bytes that are live while it runs.
+    /// For each step, in execution order, its name and the number of bytes that are live while it runs.
     pub live: Vec<(String, u64)>,
-    /// The bytes that there are: what is live never takes more, gaps between it may.
+    /// The total size in bytes. Live values never use more, but there may be gaps between them.
     pub bytes: u64,
     /// The pieces of memory.
     pub pieces: Vec<Piece>,
-    /// Those of the pieces that are the largest at the peak, the largest first.
+    /// The indices of the largest pieces at the peak, the largest first.
     pub largest: Vec<usize>,
 }
 
-/// A piece of memory, which one value has after the other.
+/// A piece of memory, which several values may use one after the other.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// The instructions whose values lie there.
+    /// The instructions whose values use the piece.
     pub name: String,
-    /// The shape of the first of these.
+    /// The shape of the first of these values.
     pub shape: String,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Where it begins, from the start of all there is.
+    /// The offset from the start of the memory, in bytes.
     pub offset: u64,
-    /// Where that is, for a person.
+    /// A readable description of the location.
     pub place: String,
-    /// The first and the last step of each time at which it is needed.
+    /// The first and the last step of each live range.
     pub live: Vec<(usize, usize)>,
 }
 
 impl MemoryPlot {
-    /// The most bytes that are live at a time.
+    /// Returns the maximum number of live bytes.
     pub fn peak(&self) -> u64 {
         self.live.iter().map(|(_, n)| *n).max().unwrap_or(0)
     }
 
-    /// The first instruction at which that many are.
+    /// Returns the first step with the maximum number of live bytes.
     fn peak_at(&self) -> Option<usize> {
         let peak = self.peak();
         self.live.iter().position(|(_, n)| *n == peak)
     }
 }
 
-/// The columns and rows of the plot in letters.
+/// The number of columns and rows of the text plot.
 const COLUMNS: usize = 80;
 const ROWS: usize = 12;
-/// Letters that fill from nothing to all of their height.
+/// Characters that fill from none to all of their height.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The plot for a terminal: the instructions from left to right, in each column the most bytes of those that it stands
-/// for.
+/// Returns the plot as text for a terminal. Steps are from left to right. Each column shows the maximum
+/// number of bytes of its steps.
 ///
 /// # Example
 /// ```
@@ -65,7 +65,7 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// let live = vec![("a".into(), 1024), ("b".into(), 3072), ("c".into(), 2048)];
 /// let plot = MemoryPlot { live, ..MemoryPlot::default() };
 /// assert_eq!(plot.peak(), 3072);
-/// // Only `b`, the second of three columns, is as high as the first row.
+/// Only `b`, the second of three columns, reaches the first row.
 /// let text = memory_text(&plot);
 /// assert_eq!(text.lines().next(), Some("     3.0 KiB │        ████████"));
 /// ```
@@ -80,7 +80,7 @@ pub fn memory_text(plot: &MemoryPlot) -> String {
         let (from, to) = (c * plot.live.len() / columns, (c + 1) * plot.live.len() / columns);
         plot.live[from..to.max(from + 1)].iter().map(|(_, n)| *n).max().unwrap_or(0)
     };
-    // Few instructions get broader columns.
+    // Few steps get wider columns.
     let repeat = (COLUMNS / columns).clamp(1, 8);
     let heights: Vec<usize> = (0..columns)
         .map(|c| (column(c) as f64 / peak as f64 * (ROWS * 8) as f64).round() as usize)
@@ -106,15 +106,16 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 90.0;
 const TOP: f64 = 56.0;
-/// The most bars with a text of their own.
+/// The maximum number of bars with their own text.
 const MAX_BARS: usize = 20_000;
 
-/// The colours of the largest values.
+/// The colours of the largest pieces.
 const COLORS: &[&str] =
     &["#4a77bd", "#c77a4a", "#6fa56f", "#9a68ad", "#c06a93", "#4f9c98", "#b8a94a", "#b85c5c"];
 
-/// The plot as a picture: what is live over the schedule, with the largest values of the peak inside of it, and a list of
-/// these. It needs nothing from elsewhere; a browser shows each instruction's name under the pointer.
+/// Returns the plot as a picture: the live memory over the steps, with the largest pieces at the peak in
+/// colours, and a list of these pieces. The picture needs no external files; a browser shows the name of each
+/// step under the pointer.
 pub fn memory_svg(plot: &MemoryPlot) -> String {
     let shown: Vec<&Piece> =
         plot.largest.iter().filter_map(|&n| plot.pieces.get(n)).take(COLORS.len()).collect();
@@ -139,7 +140,7 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
         );
     }
     draw_pieces(&mut out, plot, &x, &y, peak);
-    // What is live, where there are no gaps.
+    // The live memory, as if there were no gaps.
     let mut path = format!("M{LEFT:.1},{:.1}", y(0.0));
     for (n, (_, bytes)) in plot.live.iter().enumerate() {
         let _ = write!(path, "L{:.1},{2:.1}L{:.1},{2:.1}", x(n), x(n + 1), y(*bytes as f64));
@@ -195,7 +196,7 @@ pub fn memory_svg(plot: &MemoryPlot) -> String {
     out
 }
 
-/// The pieces where they lie, while they are needed: the largest at the peak in their colours.
+/// Draws each piece at its offset over its live ranges. The largest pieces at the peak have colours.
 fn draw_pieces(
     out: &mut String,
     plot: &MemoryPlot,
@@ -231,7 +232,7 @@ fn describe(piece: &Piece) -> String {
     format!("{}  {place}  {name}  {shape}  live {}", human_bytes(*bytes), spans(&piece.live))
 }
 
-/// Steps for a person: `3 to 7, 12`.
+/// Formats ranges of steps for display: `3 to 7, 12`.
 pub fn spans(live: &[(usize, usize)]) -> String {
     const SHOWN: usize = 4;
     let one = |&(from, to): &(usize, usize)| match from == to {
@@ -265,7 +266,7 @@ mod tests {
             ..MemoryPlot::default()
         };
         let svg = memory_svg(&plot);
-        // b is the upper half, in the first colour; a is twice in the lower one.
+        // `b` is the upper half, in the first colour. `a` is in the lower half twice.
         let half = format!("height=\"{:.2}\" fill=\"", HEIGHT / 2.0);
         assert_eq!(svg.matches(&half).count(), 3);
         assert!(svg.contains(&format!("y=\"{TOP:.1}\" width=\"225.0\" {half}{}", COLORS[0])));

@@ -1,16 +1,16 @@
-//! Graphs as pictures that every browser shows, without scripts and without anything from elsewhere.
+//! Writes graphs as SVG pictures that every browser shows, without scripts or external files.
 
 use crate::draw::{Drawing, FONT, FRAME, LINE, PAD_X, PAD_Y, SMALL, draw, lines};
 use crate::graph::{Graph, Node, Page};
 use crate::kind::{CRITICAL, Kind, WIRE};
 use std::fmt::Write;
 
-/// Around everything.
+/// The margin around the picture.
 const MARGIN: f64 = 24.0;
-/// The space of the title and the legend.
+/// The height of the title and the legend.
 const HEADER: f64 = 56.0;
 
-/// The picture; with `open`, computations inside of boxes are drawn there.
+/// Returns the picture. With `open`, the computations inside boxes are drawn there.
 pub fn svg(graph: &Graph, open: bool) -> String {
     let mut body = String::new();
     let (mut width, mut height) = (0.0f64, 0.0f64);
@@ -35,7 +35,7 @@ pub fn svg(graph: &Graph, open: bool) -> String {
     )
 }
 
-/// The beginning of every picture.
+/// Returns the beginning of a picture.
 fn opening(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -44,7 +44,7 @@ fn opening(width: f64, height: f64) -> String {
     )
 }
 
-/// The beginning of a plot: white, with a title.
+/// Returns the beginning of a plot: a white background and a title.
 pub(crate) fn plot_opening(width: f64, height: f64, title: &str) -> String {
     format!(
         "{}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"20\" y=\"26\" font-size=\"15\" \
@@ -54,7 +54,7 @@ pub(crate) fn plot_opening(width: f64, height: f64, title: &str) -> String {
     )
 }
 
-/// The head of a line.
+/// Returns the definition of an arrow head.
 fn arrow(id: &str, color: &str) -> String {
     format!(
         "<marker id=\"{id}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
@@ -62,13 +62,13 @@ fn arrow(id: &str, color: &str) -> String {
     )
 }
 
-/// The boxes that are in the picture: with `open` those inside of others too.
+/// Returns the boxes in the picture. With `open`, these include the boxes inside other boxes.
 fn drawn(graph: &Graph, open: bool) -> impl Iterator<Item = &Node> {
     let pages = if open { graph.pages.len() } else { 1 };
     graph.pages.iter().take(pages).flat_map(|p| &p.nodes)
 }
 
-/// What the colours mean, for those that are in the picture; and its width.
+/// Returns the legend of the colours in the picture, and its width.
 fn legend(graph: &Graph, open: bool, critical: bool) -> (String, f64) {
     let mut kinds: Vec<Kind> = drawn(graph, open).map(|n| n.kind).collect();
     kinds.sort_unstable();
@@ -103,10 +103,10 @@ fn legend(graph: &Graph, open: bool, critical: bool) -> (String, f64) {
     (out, x)
 }
 
-/// Writes a page with its upper left corner at a place.
+/// Writes a page with its upper left corner at a position.
 fn write_drawing(out: &mut String, graph: &Graph, drawing: &Drawing, x: f64, y: f64) {
     let Some(page) = graph.pages.get(drawing.page) else { return };
-    // What is critical lies above what is not.
+    // Draw critical edges above the others.
     for critical in [false, true] {
         for (edge, path) in page.edges.iter().zip(&drawing.layout.paths) {
             if edge.critical == critical {
@@ -193,7 +193,8 @@ fn write_node(
     }
 }
 
-/// A line through points: straight where it goes straight down, else a curve that leaves and arrives straight.
+/// Returns a path through points. It is straight between points with the same x, and a curve with vertical
+/// ends otherwise.
 fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
     let mut out = String::new();
     for (n, &(px, py)) in path.iter().enumerate() {
@@ -213,8 +214,8 @@ fn curve(path: &[(f64, f64)], x: f64, y: f64) -> String {
     out
 }
 
-/// Text in XML or HTML. What XML has no way to write, the replacement character stands for: the crates that escape text
-/// leave it.
+/// Escapes text for XML or HTML. Characters that XML cannot represent become the replacement character; the
+/// available crates for escaping do not replace them.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,35 +1,35 @@
-//! What several devices did, one beside the other, over time: a picture, and the events as tracing tools read them.
+//! A timeline of several devices: a picture, and events in the format of tracing tools.
 
 use crate::svg::{escaped, plot_opening};
 use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What devices did, from a common start on.
+/// The activity of devices, with times measured from a common start.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// The program's name.
+    /// The name of the program.
     pub title: String,
-    /// What they do while they do nothing else, such as `runs`: each device from the start to the end of each run.
+    /// The start and the end of each run, the same for all devices.
     pub runs: Vec<(Duration, Duration)>,
-    /// The numbers of the devices, one lane each.
+    /// The numbers of the devices. Each device has one lane.
     pub devices: Vec<usize>,
-    /// Times within the runs at which a device waited.
+    /// The times within the runs at which a device waited.
     pub waits: Vec<WaitSpan>,
-    /// How many waits were not kept.
+    /// The number of waits that were not recorded.
     pub left_out: u64,
 }
 
-/// A time at which a device waited.
+/// A time span in which a device waited.
 #[derive(Clone, Debug)]
 pub struct WaitSpan {
     /// The device.
     pub device: usize,
-    /// What for.
+    /// The name of the operation for which it waited.
     pub name: String,
-    /// When that began.
+    /// The start of the wait.
     pub start: Duration,
-    /// How long it took.
+    /// The duration of the wait.
     pub time: Duration,
 }
 
@@ -38,15 +38,15 @@ const LEFT: f64 = 90.0;
 const TOP: f64 = 62.0;
 const LANE: f64 = 30.0;
 const BAR: f64 = 20.0;
-/// What a device does that is not waiting.
+/// The colour of a device that is not waiting.
 const BUSY: &str = "#8fb58f";
-/// The colours of what is waited for longest.
+/// The colours of the longest waits.
 const COLORS: &[&str] = &["#c0504d", "#c77a4a", "#9a68ad", "#c06a93", "#4a77bd", "#4f9c98", "#b8a94a"];
 const OTHERS: &str = "#8a929c";
-/// The most bars that are drawn.
+/// The maximum number of bars that are drawn.
 const MAX_BARS: usize = 20_000;
 
-/// A time in a unit that leaves few digits.
+/// Returns a time in a unit that needs few digits.
 fn human(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -61,7 +61,7 @@ impl Timeline {
         self.runs.iter().map(|r| r.1).max().unwrap_or_default()
     }
 
-    /// What is waited for, with how long in all: the longest first.
+    /// Returns the names of the waits with their total times, the longest first.
     fn totals(&self) -> Vec<(&str, Duration)> {
         let mut totals: Vec<(&str, Duration)> = Vec::new();
         for span in &self.waits {
@@ -75,8 +75,9 @@ impl Timeline {
     }
 }
 
-/// The picture: a lane for each device, green where it computes and copies, in a colour of its own where it waits in each
-/// collective. It needs nothing from elsewhere; a browser shows what a bar is under the pointer.
+/// Returns the picture: one lane for each device. A lane is green while the device computes and copies. Waits
+/// have a colour for each collective. The picture needs no external files; a browser shows the description of
+/// a bar under the pointer.
 ///
 /// # Example
 /// ```
@@ -112,7 +113,7 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
             escaped(title)
         );
     };
-    // Of too many runs, the first.
+    // If there are too many runs, draw the first ones.
     let most_runs = MAX_BARS / timeline.devices.len().max(1);
     for &device in &timeline.devices {
         for (n, &(from, to)) in timeline.runs.iter().enumerate().take(most_runs) {
@@ -129,7 +130,7 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
         let at = totals.iter().position(|(other, _)| *other == name);
         at.and_then(|at| COLORS.get(at)).copied().unwrap_or(OTHERS)
     };
-    // Of too many, the longest.
+    // If there are too many waits, draw the longest ones.
     let mut waits: Vec<&WaitSpan> = timeline.waits.iter().collect();
     waits.sort_by_key(|span| std::cmp::Reverse(span.time));
     for span in waits.iter().take(MAX_BARS) {
@@ -143,7 +144,7 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
     out
 }
 
-/// The names of the lanes, and lines at tenths of the time.
+/// Draws the names of the lanes, and lines at fifths of the time.
 fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
     for part in 0..=5u32 {
         let at = LEFT + f64::from(part) / 5.0 * WIDTH;
@@ -164,7 +165,7 @@ fn draw_axis(out: &mut String, timeline: &Timeline, lanes: f64) {
     }
 }
 
-/// What the colours mean.
+/// Draws the legend of the colours.
 fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out: u64) {
     let mut lines = vec![(BUSY, "computes and copies".to_string())];
     for (n, (name, time)) in totals.iter().enumerate().take(COLORS.len()) {
@@ -190,8 +191,8 @@ fn draw_legend(out: &mut String, totals: &[(&str, Duration)], top: f64, left_out
     }
 }
 
-/// The same as events in JSON, in the format that Chrome's tracing and Perfetto read (Trace Event Format: complete events,
-/// microseconds; a thread for each device).
+/// Returns the timeline as JSON events that Chrome's tracing and Perfetto read (Trace Event Format: complete
+/// events in microseconds, with one thread for each device).
 pub fn timeline_trace(timeline: &Timeline) -> String {
     let micros = |time: Duration| time.as_secs_f64() * 1e6;
     let event = |name: &str, category: &str, device: usize, start: Duration, time: Duration| {
@@ -237,7 +238,8 @@ mod tests {
     #[test]
     fn bars_lie_where_and_when_a_device_waits() {
         let svg = timeline_svg(&two_devices());
-        // b is waited for longest: the first colour, on the second lane, from a fifth of the time on for a quarter.
+        // `b` is the longest wait. It has the first colour, and is on the second lane, from one fifth of the
+        // time for a quarter of it.
         let bar = format!("x=\"{:.2}\" y=\"{:.1}\" width=\"{:.2}\"", LEFT + 220.0, TOP + LANE, 275.0);
         assert!(svg.contains(&format!("{bar} height=\"{BAR}\" fill=\"{}\"", COLORS[0])), "{svg}");
         assert_eq!(svg.matches(BUSY).count(), 5, "two runs on two devices, and the legend");

@@ -1,4 +1,4 @@
-//! What differs between the instructions that were matched.
+//! Compares matched instructions.
 
 use crate::moved::out_of_order;
 use crate::{ComputationDiff, Ignore, InstructionDiff, Matching, ModuleDiff};
@@ -7,76 +7,76 @@ use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Module, Op, Shape
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// A difference.
+/// A difference between the two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Another name.
+    /// The names differ.
     Name {
-        /// On the left side.
+        /// The name on the left side.
         left: String,
-        /// On the right side.
+        /// The name on the right side.
         right: String,
     },
-    /// Another opcode.
+    /// The opcodes differ.
     Opcode {
-        /// On the left side.
+        /// The opcode on the left side.
         left: &'static str,
-        /// On the right side.
+        /// The opcode on the right side.
         right: &'static str,
     },
-    /// Another element type, other sizes.
+    /// The element types or sizes differ.
     Shape {
-        /// On the left side.
+        /// The shape on the left side.
         left: Shape,
-        /// On the right side.
+        /// The shape on the right side.
         right: Shape,
     },
-    /// The same shape in another layout.
+    /// Only the layouts differ.
     Layout {
-        /// On the left side.
+        /// The shape on the left side.
         left: Shape,
-        /// On the right side.
+        /// The shape on the right side.
         right: Shape,
     },
-    /// Another operand.
+    /// An operand differs.
     Operand {
-        /// Which one.
+        /// The index of the operand.
         index: usize,
-        /// Its name on the left side; `None` if there are not so many.
+        /// The name of the operand on the left side, or `None` if there are fewer operands.
         left: Option<String>,
-        /// Its name on the right side.
+        /// The name of the operand on the right side, or `None` if there are fewer operands.
         right: Option<String>,
     },
-    /// An attribute, by name, in the text's spelling; empty if it is not there.
+    /// An attribute differs. Values are in the spelling of HLO text, and empty if the attribute is absent.
     Attribute {
         /// The name before the `=`.
         name: &'static str,
-        /// On the left side.
+        /// The value on the left side.
         left: String,
-        /// On the right side.
+        /// The value on the right side.
         right: String,
     },
-    /// The value of a constant.
+    /// The values of constants differ.
     Value,
-    /// It is, or is no longer, the root.
+    /// The instruction is the root on only one side.
     Root {
-        /// The side on which it is.
+        /// The side on which it is the root.
         side: Side,
     },
-    /// Another place in the schedule.
+    /// The positions in the schedule differ.
     Moved,
 }
 
 /// One of the two modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first one.
+    /// The first module.
     Left,
-    /// The second one.
+    /// The second module.
     Right,
 }
 
-/// Compares what is matched, and lists what is not.
+/// Compares matched computations and instructions, and lists unmatched ones.
 pub fn compare(left: &Module, right: &Module, matching: &Matching, ignore: Ignore) -> ModuleDiff {
     let frames = (SourceFrames::of(left), SourceFrames::of(right));
     let comparison = Comparison { left, right, matching, ignore, frames };
@@ -85,7 +85,7 @@ pub fn compare(left: &Module, right: &Module, matching: &Matching, ignore: Ignor
     let mut passed: HashSet<ComputationId> = HashSet::new();
     for b in right.computations_post_order().into_iter().rev() {
         let a = matching.computation_left_of(b);
-        // What the left side alone has comes where it was.
+        // Computations of only the left side keep their position in the order.
         if let Some(a) = a.filter(|a| !passed.contains(a)) {
             for c in pending.by_ref().take_while(|&c| c != a) {
                 passed.insert(c);
@@ -108,7 +108,7 @@ pub fn compare(left: &Module, right: &Module, matching: &Matching, ignore: Ignor
 struct Comparison<'m> {
     left: &'m Module,
     right: &'m Module,
-    /// Where their instructions come from.
+    /// The source locations of the instructions.
     frames: (SourceFrames<'m>, SourceFrames<'m>),
     matching: &'m Matching,
     ignore: Ignore,
@@ -126,7 +126,7 @@ impl Comparison<'_> {
                 ..m.header.clone()
             };
             let changes = self.attributes(Some(&full(self.left)), Some(&full(self.right)));
-            // Layouts and shapes show at the parameters and the root too.
+            // Layouts and shapes are also compared at the parameters and the root.
             let seen = self.ignore.shape || self.ignore.layout;
             out.extend(changes.into_iter().filter(|c| {
                 !seen || !matches!(c, Change::Attribute { name: "entry_computation_layout", .. })
@@ -135,7 +135,7 @@ impl Comparison<'_> {
         out
     }
 
-    /// A computation that one side alone has.
+    /// Returns the difference for a computation of only one side.
     fn one_sided(&self, left: Option<ComputationId>, right: Option<ComputationId>) -> ComputationDiff {
         let of = |m: &Module, c: Option<ComputationId>| c.map_or_else(Vec::new, |c| m.post_order(c));
         let gone = of(self.left, left).into_iter().map(|i| (Some(i), None));
@@ -165,7 +165,7 @@ impl Comparison<'_> {
         let mut at = 0;
         for &y in &right {
             let x = self.matching.left_of(y);
-            // What is gone comes before what stood behind it.
+            // Removed instructions come before the instruction that followed them.
             if let Some(&place) = x.and_then(|x| places.get(&x)).filter(|&&place| place >= at) {
                 instructions.extend(self.gone(left.get(at..place).unwrap_or_default()));
                 at = place + 1;
@@ -184,13 +184,14 @@ impl Comparison<'_> {
         ComputationDiff { left: Some(a), right: Some(b), changes, instructions }
     }
 
-    /// Those of the left side that have no counterpart.
+    /// Returns the instructions of the left side that have no counterpart.
     fn gone(&self, ids: &[InstrId]) -> Vec<InstructionDiff> {
         let gone = ids.iter().copied().filter(|&x| self.matching.right_of(x).is_none());
         gone.map(|x| InstructionDiff { left: Some(x), right: None, changes: Vec::new() }).collect()
     }
 
-    /// Where both are scheduled: the instructions of the right side that are at another place.
+    /// Returns the instructions of the right side whose position in the schedule differs, if both modules are
+    /// scheduled.
     fn moved(&self, left: &[InstrId], right: &[InstrId]) -> HashSet<InstrId> {
         if !(self.left.header.is_scheduled && self.right.header.is_scheduled) {
             return HashSet::new();
@@ -249,7 +250,7 @@ impl Comparison<'_> {
                 left: p.number.to_string(),
                 right: q.number.to_string(),
             }),
-            // Of another opcode the attributes are others too.
+            // If the opcodes differ, the attributes differ too.
             (p, q) if p.opcode() == q.opcode() => out.extend(self.attributes(p.attrs(), q.attrs())),
             _ => {}
         }
@@ -257,7 +258,7 @@ impl Comparison<'_> {
         out
     }
 
-    /// The attributes that differ; called computations are the same if they are matched.
+    /// Returns the attributes that differ. Called computations are equal if they are matched.
     fn attributes(&self, a: Option<&dyn Attrs>, b: Option<&dyn Attrs>) -> Vec<Change> {
         let (Some(a), Some(b)) = (a, b) else { return Vec::new() };
         let (of_left, of_right) = (Names { module: self.left }, Names { module: self.right });
@@ -303,7 +304,7 @@ impl Comparison<'_> {
             if ignored {
                 continue;
             }
-            // Frames are numbered by their first use, so that the numbers mean nothing.
+            // The numbers of frames depend on the order of first use, so they are not compared.
             if field == CommonField::Metadata && self.same_metadata(a, b) {
                 continue;
             }
@@ -326,7 +327,7 @@ impl Comparison<'_> {
                         // Writing to a string does not fail.
                         let _ = c.write_field(field, &mut text, &Names { module });
                     }
-                    // The number of a frame says nothing to a reader.
+                    // The number of a frame is meaningless to a reader.
                     if field == CommonField::Metadata && c.metadata.stack_frame_id != 0 {
                         text.extend(frames.line_of(&c.metadata).map(|trace| format!(" ({trace})")));
                     }
@@ -346,7 +347,7 @@ fn name_change(left: &str, right: &str) -> Change {
     Change::Name { left: left.to_string(), right: right.to_string() }
 }
 
-/// Computations by their names.
+/// Writes computations by their names.
 struct Names<'m> {
     module: &'m Module,
 }
@@ -360,7 +361,7 @@ impl ComputationNames for Names<'_> {
     }
 }
 
-/// Computations of the left side by the names of their counterparts.
+/// Writes computations of the left side by the names of their counterparts.
 struct Partners<'m> {
     left: &'m Module,
     right: &'m Module,
@@ -371,7 +372,7 @@ impl ComputationNames for Partners<'_> {
     fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result {
         match self.matching.computation_right_of(id) {
             Some(other) => write!(f, "%{}", self.right[other].name),
-            // No name is like that.
+            // No computation has such a name.
             None if self.left.is_live_computation(id) => write!(f, "(left) %{}", self.left[id].name),
             None => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Fingerprints: numbers that are the same for instructions that are the same, whatever their names.
+//! Fingerprints: hashes that are equal for equal instructions, regardless of their names.
 
 use crate::Ignore;
 use hlo_ir::attr::ComputationNames;
@@ -7,27 +7,29 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The fingerprints of a module's instructions, by the index of their ids.
+/// The fingerprints of a module's instructions, indexed by instruction id.
 pub struct Fingerprints {
-    /// Of the instruction by itself: opcode, shape, attributes, what it calls.
+    /// The fingerprint of the instruction itself: its opcode, shape, attributes and callees.
     pub local: Vec<u64>,
-    /// Of what it computes: itself and its operands', all the way down.
+    /// The fingerprint of the value: the instruction and, recursively, its operands.
     pub value: Vec<u64>,
-    /// Of what is made of it: itself and its users', all the way up.
+    /// The fingerprint of the uses: the instruction and, recursively, its users.
     pub uses: Vec<u64>,
-    /// Of the computations: their roots' values, and what has side effects.
+    /// The fingerprint of each computation: the value of its root, and the values of its instructions without
+    /// users.
     pub computations: HashMap<ComputationId, u64>,
 }
 
 impl Fingerprints {
-    /// Those of a whole module.
+    /// Computes the fingerprints of a whole module.
     pub fn of(module: &Module, ignore: Ignore) -> Self {
         let n = module.instruction_capacity();
         let mut all =
             Self { local: vec![0; n], value: vec![0; n], uses: vec![0; n], computations: HashMap::new() };
-        // The users of each instruction that are known: their fingerprints, and where they have it as an operand.
+        // The known users of each instruction: their fingerprints, and the operand positions at which they
+        // use it.
         let mut users: Vec<Vec<(u64, usize)>> = vec![Vec::new(); n];
-        // Callees first: an instruction has their fingerprints in its own.
+        // Callees come first, because an instruction's fingerprint includes theirs.
         for c in module.computations_post_order() {
             let order = module.dependency_order(c);
             for &i in &order {
@@ -109,7 +111,7 @@ impl Fingerprints {
     }
 }
 
-/// The value of a constant, whatever its layout.
+/// Hashes the value of a constant, regardless of its layout.
 fn literal(literal: &hlo_ir::Literal, hasher: &mut DefaultHasher) {
     for leaf in literal.leaves() {
         if let Shape::Array(_) = leaf.shape() {
@@ -118,7 +120,7 @@ fn literal(literal: &hlo_ir::Literal, hasher: &mut DefaultHasher) {
     }
 }
 
-/// Hashes what is written.
+/// Hashes the text that is written to it.
 struct HashWriter<'a>(&'a mut DefaultHasher);
 
 impl fmt::Write for HashWriter<'_> {
@@ -128,7 +130,7 @@ impl fmt::Write for HashWriter<'_> {
     }
 }
 
-/// Computations have no names here.
+/// Omits the names of computations.
 struct NoNames;
 
 impl ComputationNames for NoNames {

@@ -1,8 +1,8 @@
-//! What changed between two modules.
+//! The differences between two modules.
 //!
-//! Instructions are matched by what they compute and by what is computed from them, not by their names: a renamed
-//! module has no instruction that was added. [`diff`] pairs up computations and instructions ([`Matching`]) and says of
-//! each pair what differs. Time and memory are near linear in the modules.
+//! Instructions are matched by what they compute and by the values computed from them, not by their names. So
+//! a renamed module has no added instructions. [`diff`] matches computations and instructions ([`Matching`])
+//! and returns the differences of each pair. Time and memory are almost linear in the size of the modules.
 //!
 //! # Example
 //! ```
@@ -33,7 +33,7 @@ pub use matching::Matching;
 
 use hlo_ir::{ComputationId, InstrId, Module};
 
-/// Kinds of differences that do not count.
+/// The kinds of differences to ignore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignore {
     /// Element types and sizes.

@@ -1,12 +1,15 @@
-//! Which instruction of one module is which of the other.
+//! Matches the instructions of two modules.
 //!
-//! Computations are matched from the entries on: those that matched instructions call, then what is left by
-//! fingerprint and by name. Inside of two computations instructions are matched in steps, from certain to likely:
-//! 1. those that are the same, computed from the same and used for the same;
-//! 2. those that compute the same;
-//! 3. those that are used for the same;
-//! 4. from matched ones on: operands at the same place and users at the same place, of the same opcode;
-//! 5. by name and opcode, by opcode, attributes and an operand, by name, and by place again, whatever the opcode.
+//! Matching starts at the entry computations and continues with the computations that matched instructions
+//! call. The remaining computations are matched by fingerprint and then by name. The instructions of two
+//! computations are matched in steps, from certain to likely:
+//! 1. instructions with the same value and the same uses;
+//! 2. instructions with the same value;
+//! 3. instructions with the same uses;
+//! 4. starting from matched instructions: operands at the same position, and users at the same position, with
+//!    the same opcode;
+//! 5. by name and opcode; by opcode, attributes and an operand; by name; and again by position, with any
+//!    opcode.
 
 use crate::Ignore;
 use crate::fingerprint::Fingerprints;
@@ -14,7 +17,7 @@ use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// The pairs of two modules.
+/// The matched pairs of two modules.
 pub struct Matching {
     right_of: Vec<Option<InstrId>>,
     left_of: Vec<Option<InstrId>>,
@@ -43,22 +46,22 @@ impl Matching {
         matcher.found
     }
 
-    /// The instruction of the right side that an instruction of the left one became.
+    /// Returns the counterpart on the right side of an instruction of the left side.
     pub fn right_of(&self, id: InstrId) -> Option<InstrId> {
         self.right_of.get(id.index()).copied().flatten()
     }
 
-    /// The instruction of the left side that an instruction of the right one was.
+    /// Returns the counterpart on the left side of an instruction of the right side.
     pub fn left_of(&self, id: InstrId) -> Option<InstrId> {
         self.left_of.get(id.index()).copied().flatten()
     }
 
-    /// The computation of the right side that a computation of the left one became.
+    /// Returns the counterpart on the right side of a computation of the left side.
     pub fn computation_right_of(&self, id: ComputationId) -> Option<ComputationId> {
         self.computation_right.get(&id).copied()
     }
 
-    /// The computation of the left side that a computation of the right one was.
+    /// Returns the counterpart on the left side of a computation of the right side.
     pub fn computation_left_of(&self, id: ComputationId) -> Option<ComputationId> {
         self.computation_left.get(&id).copied()
     }
@@ -71,7 +74,7 @@ struct Matcher<'m> {
     prints: (Fingerprints, Fingerprints),
     places: (Places, Places),
     found: Matching,
-    /// Pairs of computations whose instructions are still to be matched.
+    /// The pairs of computations whose instructions are not matched yet.
     open: VecDeque<(ComputationId, ComputationId)>,
 }
 
@@ -79,7 +82,7 @@ impl Matcher<'_> {
     fn run(&mut self) {
         self.pair_computations(self.left.entry(), self.right.entry());
         self.work();
-        // What no matched instruction calls: by what it is, then by its name.
+        // The computations that no matched instruction calls are matched by fingerprint, then by name.
         let fingerprint = |prints: &Fingerprints, c: ComputationId| prints.computations.get(&c).copied();
         let keys = |m: &Module, prints: &Fingerprints| -> Vec<(Option<u64>, ComputationId)> {
             m.computations_post_order().into_iter().rev().map(|c| (fingerprint(prints, c), c)).collect()
@@ -92,7 +95,7 @@ impl Matcher<'_> {
         self.pair_left_over(keys(self.left), keys(self.right));
     }
 
-    /// Pairs computations of equal keys that have no counterpart yet, in order.
+    /// Pairs unmatched computations with equal keys, in order.
     fn pair_left_over<K: Eq + Hash>(
         &mut self,
         left: Vec<(K, ComputationId)>,
@@ -104,7 +107,7 @@ impl Matcher<'_> {
         }
         for (key, a) in left {
             let candidates = by_key.get_mut(&key);
-            // One that was paired since is no candidate any more.
+            // Computations that were matched meanwhile are no longer candidates.
             let b = candidates.and_then(|queue| {
                 while queue.front().is_some_and(|b| self.found.computation_left.contains_key(b)) {
                     queue.pop_front();
@@ -163,7 +166,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// True if neither has a counterpart.
+    /// Returns whether neither instruction has a counterpart.
     fn both_free(&self, x: InstrId, y: InstrId) -> bool {
         self.found.right_of(x).is_none() && self.found.left_of(y).is_none()
     }
@@ -178,7 +181,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Pairs those without a counterpart that have the same fingerprint.
+    /// Pairs unmatched instructions with the same fingerprint.
     fn by_fingerprint<K: Eq + Hash>(
         &mut self,
         left: &[InstrId],
@@ -192,7 +195,8 @@ impl Matcher<'_> {
         self.group(xs, ys);
     }
 
-    /// Pairs those of the same opcode, shape and attributes that have an operand in common, or take none.
+    /// Pairs unmatched instructions with the same opcode, shape and attributes that have a matched operand in
+    /// common, or no operands.
     fn by_operand(&mut self, left: &[InstrId], right: &[InstrId]) {
         let local = |prints: &Fingerprints, i: InstrId| prints.local.get(i.index()).copied();
         let mut xs = Vec::new();
@@ -215,9 +219,10 @@ impl Matcher<'_> {
         self.group(xs, ys);
     }
 
-    /// Pairs instructions of equal keys: those of equal names first, the others in order.
+    /// Pairs instructions with equal keys, first those with equal names, then the others in order.
     fn group<K: Eq + Hash>(&mut self, left: Vec<(K, InstrId)>, right: Vec<(K, InstrId)>) {
-        // Groups are numbered by their first instruction on the left side: no hash decides the order.
+        // Groups are numbered by their first instruction on the left side, so that the order does not depend
+        // on hashes.
         let mut numbers: HashMap<K, usize> = HashMap::new();
         let mut groups: Vec<(Vec<InstrId>, Vec<InstrId>)> = Vec::new();
         for (key, x) in left {
@@ -244,7 +249,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// Pairs instructions of equal names, of equal opcodes if `strict`; else of equal shapes at least.
+    /// Pairs instructions with equal names. They must have equal opcodes if `strict`; otherwise compatible
+    /// shapes are enough.
     fn by_name(&mut self, left: &[InstrId], right: &[InstrId], strict: bool) {
         let names: HashMap<&str, InstrId> = right
             .iter()
@@ -262,15 +268,15 @@ impl Matcher<'_> {
         }
     }
 
-    /// From each pair on: operands at the same place, and users that have it at the same place. They have the same
-    /// opcode if `strict`, else the same shape.
+    /// Starting from each pair, pairs the operands at the same position, and the users that use the pair at
+    /// the same position. They must have the same opcode if `strict`; otherwise compatible shapes are enough.
     fn spread(&mut self, left: &[InstrId], strict: bool) {
         let mut work: VecDeque<(InstrId, InstrId)> =
             left.iter().rev().filter_map(|&x| Some((x, self.found.right_of(x)?))).collect();
         while let Some((x, y)) = work.pop_front() {
             let (a, b) = (&self.left[x], &self.right[y]);
             let mut next: Vec<(InstrId, InstrId)> = Vec::new();
-            // Of operations that differ in how many operands they take nothing is known by place.
+            // If the numbers of operands differ, the positions of operands carry no information.
             if a.operands.len() == b.operands.len() {
                 next.extend(a.operands.iter().copied().zip(b.operands.iter().copied()));
             }
@@ -287,9 +293,10 @@ impl Matcher<'_> {
         }
     }
 
-    /// The one user of each that has no counterpart yet, if there is exactly one.
+    /// Returns the unmatched users of both instructions, if each has exactly one and it uses them at the same
+    /// position.
     fn only_users(&self, x: InstrId, y: InstrId) -> Option<(InstrId, InstrId)> {
-        /// More users than this say nothing, and would take time.
+        /// The maximum number of users to examine. More users carry no information and would take time.
         const MAX_USERS: usize = 16;
         let (xs, ys) = (self.left.users(x), self.right.users(y));
         if xs.len() > MAX_USERS || ys.len() > MAX_USERS {
@@ -306,11 +313,11 @@ impl Matcher<'_> {
     }
 }
 
-/// Where instructions with many operands have each: looking for one takes long.
+/// The operand positions of instructions with many operands, for which a search would be slow.
 struct Places(HashMap<(InstrId, InstrId), usize>);
 
 impl Places {
-    /// From so many operands on.
+    /// The minimum number of operands for which positions are stored.
     const LONG: usize = 32;
 
     fn of(module: &Module) -> Self {
@@ -324,7 +331,7 @@ impl Places {
         Self(places)
     }
 
-    /// The first place at which an instruction has another one as an operand.
+    /// Returns the first position at which an instruction uses another one as an operand.
     fn first(&self, module: &Module, user: InstrId, operand: InstrId) -> Option<usize> {
         let operands = &module[user].operands;
         match operands.len() >= Self::LONG {

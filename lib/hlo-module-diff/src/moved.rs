@@ -1,9 +1,10 @@
-//! Which elements of a sequence are out of order.
+//! Finds the elements of a sequence that are out of order.
 
-/// Of positions that are all different: for each, whether it is outside of a longest run of increasing ones.
-/// O(n log n).
+/// Returns for each position whether it is outside a longest increasing subsequence. All positions must be
+/// different. Takes O(n log n) time.
 pub fn out_of_order(positions: &[usize]) -> Vec<bool> {
-    // The last element of the best run of each length, and for each element the one before it in its run.
+    // The last element of the best subsequence of each length, and the predecessor of each element in its
+    // subsequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(positions.len());
     for (n, &p) in positions.iter().enumerate() {

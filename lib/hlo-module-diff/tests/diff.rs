@@ -1,4 +1,4 @@
-//! What is matched with what, and what is said of it.
+//! Tests the matching of modules and the reported differences.
 
 use hlo_ir::Module;
 use hlo_module_diff::{Change, Counts, Ignore, Kind, ModuleDiff, diff};
@@ -160,12 +160,12 @@ fn a_schedule_has_an_order() {
     let moved: Vec<_> = diff.computations[0].instructions.iter().filter(|i| !i.changes.is_empty()).collect();
     assert_eq!(moved.len(), 1);
     assert_eq!((moved[0].changes.as_slice(), moved[0].kind()), ([Change::Moved].as_slice(), Kind::Renamed));
-    // Without a schedule the order means nothing.
+    // Without a schedule, the order has no meaning.
     let free = |body: &str| scheduled(body).replace(", is_scheduled=true", "");
     assert!(of(&free(&format!("{a}{b}")), &free(&format!("{b}{a}")), Ignore::default()).2.is_same());
 }
 
-/// A long module: a chain with side branches, all of them alike.
+/// Returns a long module: a chain with equal side branches.
 fn long(count: usize, changed: impl Fn(usize) -> bool) -> String {
     let mut out = String::from("HloModule long\n\nENTRY e {\n  v0 = f32[8] parameter(0)\n");
     for n in 1..=count {
@@ -185,7 +185,7 @@ fn thirty_thousand_instructions_take_seconds() {
     let start = std::time::Instant::now();
     let found = diff(&left, &right, Ignore { names: true, ..Ignore::default() });
     assert_eq!(found.counts(), Counts { same: 29_992, changed: 10, ..Counts::default() });
-    // Ten times what it takes without optimisation.
+    // Ten times the time that it takes without optimization.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
@@ -204,6 +204,6 @@ fn a_tuple_of_thirty_thousand_takes_seconds() {
     let start = std::time::Instant::now();
     let found = diff(&left, &right, Ignore::default());
     assert_eq!(found.counts(), Counts { same: 2, changed: 30_000, ..Counts::default() });
-    // A tenth of it is enough on a machine that does nothing else.
+    // A tenth of this time is enough on an idle machine.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }

@@ -1,11 +1,12 @@
-//! Where boxes and lines go: a layered layout (Sugiyama, Tagawa, Toda 1981).
+//! The layout of boxes and edges: a layered layout (Sugiyama, Tagawa, Toda 1981).
 //!
-//! Boxes get ranks so that lines go down ([`rank`]); a line over several ranks passes a point in each of those between, and
-//! all lines from a box share these points; each rank is ordered so that few lines cross ([`order`]); then boxes and points
-//! move left and right until lines are short and straight ([`position`]).
+//! Boxes get ranks so that edges lead down ([`rank`]). An edge over several ranks passes a point in each rank
+//! between. All edges from a box share these points. Each rank is ordered so that few edges cross
+//! ([`order`]). Then boxes and points move left and right until edges are short and straight ([`position`]).
 //!
-//! Ours, though there are libraries: layout-rs 0.1 takes 18 s for 60 boxes and 209 lines, the training step of a small
-//! transformer, which take 0.1 s here with the reading of the file, and has no common points for the lines of a box.
+//! This crate has its own layout although there are libraries. layout-rs 0.1 takes 18 s for 60 boxes and 209
+//! edges, the training step of a small transformer, and does not share points among the edges of a box. This
+//! layout takes 0.1 s, including reading the file.
 
 mod order;
 mod position;
@@ -13,29 +14,29 @@ mod rank;
 
 use std::collections::HashMap;
 
-/// Between boxes of a rank.
+/// The gap between boxes of a rank.
 const GAP_X: f64 = 26.0;
-/// Beside a point of a line.
+/// The gap beside a point of an edge.
 const GAP_POINT: f64 = 12.0;
-/// Between ranks, at least.
+/// The minimum gap between ranks.
 const GAP_Y: f64 = 44.0;
-/// A line leaves the space of a rank so far below its lowest box.
+/// The distance below the lowest box of a rank at which an edge leaves the space of the rank.
 pub(crate) const BELOW: f64 = 2.0;
-/// The boxes of a rank take about so much, and more ranks if that is not enough.
+/// The approximate maximum width of the boxes of a rank. Wider ranks are divided.
 const MAX_WIDTH: f64 = 1800.0;
-/// The most points of lines between ranks.
+/// The maximum number of points of edges between ranks.
 const MAX_POINTS: usize = 200_000;
 
-/// A box or a line's point in a rank.
+/// A box or a point of an edge in a rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
-    /// The width that it takes.
+    /// The width of the item.
     width: f64,
-    /// True for a point of a line.
+    /// Whether the item is a point of an edge.
     point: bool,
 }
 
-/// Boxes and points in ranks, and the pieces of lines between neighbouring ranks.
+/// Boxes and points in ranks, and the pieces of edges between adjacent ranks.
 pub(crate) struct Layers {
     items: Vec<Item>,
     layers: Vec<Vec<usize>>,
@@ -44,37 +45,37 @@ pub(crate) struct Layers {
     down: Vec<Vec<usize>>,
 }
 
-/// A box that was placed.
+/// The position of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// The middle.
+    /// The horizontal middle.
     pub(crate) x: f64,
     /// The upper edge.
     pub(crate) y: f64,
-    /// The end of the rank's space, below its highest box.
+    /// The lower end of the rank's space, which is the bottom of its highest box.
     pub(crate) bottom: f64,
 }
 
 /// A layout.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// For each box.
+    /// The position of each box.
     pub(crate) places: Vec<Place>,
-    /// For each edge the points that it passes, from the lower edge of a box to the upper edge of another.
+    /// The points of each edge, from the lower edge of a box to the upper edge of another.
     pub(crate) paths: Vec<Vec<(f64, f64)>>,
-    /// The size of all.
+    /// The size of the whole layout.
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
-/// Places boxes of these sizes with lines between them: each from a box to a later one. `reserved` is the space that a
-/// box's label takes below it, to the right of its middle.
+/// Places boxes of these sizes, with edges that each lead from a box to a later one. `reserved` is the width
+/// of the label below each box, to one side of the middle.
 pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, usize)]) -> Layout {
     let ranks = wrapped(&rank::ranks(sizes.len(), edges), |n| item_width(sizes, reserved, n));
     let (mut layers, routes) = layers(sizes, reserved, edges, &ranks);
     order::order(&mut layers);
     let x = position::positions(&layers);
-    // The space below a rank grows with the lines that have to turn there.
+    // The space below a rank grows with the horizontal distance of its edges.
     let heights: Vec<f64> = (0..layers.layers.len())
         .map(|r| {
             let boxes = layers.layers[r].iter().filter(|&&i| i < sizes.len());
@@ -115,13 +116,13 @@ pub(crate) fn lay_out(sizes: &[(f64, f64)], reserved: &[f64], edges: &[(usize, u
     Layout { places, paths, width, height }
 }
 
-/// What a box takes in its rank: its label stands on either side of its middle.
+/// Returns the width of a box in its rank. Its label may be on either side of its middle.
 fn item_width(sizes: &[(f64, f64)], reserved: &[f64], n: usize) -> f64 {
     sizes[n].0.max(2.0 * reserved.get(n).copied().unwrap_or(0.0))
 }
 
-/// Divides ranks that are wider than a picture should be, as that of many parameters: their boxes, between which there are
-/// no lines, take several.
+/// Divides ranks that are too wide for a picture, such as a rank of many parameters. There are no edges
+/// between boxes of a rank, so its boxes can use several ranks.
 fn wrapped(ranks: &[usize], width: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut boxes: Vec<Vec<usize>> = vec![Vec::new(); ranks.iter().max().map_or(0, |r| r + 1)];
     for (n, &r) in ranks.iter().enumerate() {
@@ -145,7 +146,7 @@ fn wrapped(ranks: &[usize], width: impl Fn(usize) -> f64) -> Vec<usize> {
     out
 }
 
-/// Spreads the ends of lines over the upper edge of the box, in the order in which they come.
+/// Spreads the ends of edges over the upper edge of the box, in the order of their last points.
 fn end_at_ports(
     paths: &mut [Vec<(f64, f64)>],
     edges: &[(usize, usize)],
@@ -167,7 +168,7 @@ fn end_at_ports(
     }
 }
 
-/// Boxes and the points of long lines in ranks; and for each edge its points.
+/// Returns the boxes and the points of long edges in ranks, and the points of each edge.
 fn layers(
     sizes: &[(f64, f64)],
     reserved: &[f64],
@@ -181,7 +182,7 @@ fn layers(
         layers[r].push(n);
     }
     let mut pieces: Vec<(usize, usize)> = Vec::new();
-    // The point of a box's lines in a rank.
+    // The point of a box's edges in each rank.
     let mut points: HashMap<(usize, usize), usize> = HashMap::new();
     let mut routes = Vec::with_capacity(edges.len());
     for &(from, to) in edges {
@@ -200,7 +201,7 @@ fn layers(
             route.push(point);
             above = point;
         }
-        // Without the points, where there would be too many, the line goes straight.
+        // If there would be too many points, the edge is a straight line without points.
         if route.len() + 1 == ranks[to] - ranks[from] {
             pieces.push((above, to));
         }
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn boxes_do_not_overlap_and_lines_go_down() {
-        // A made-up graph with long lines: each box uses some of those before it.
+        // A synthetic graph with long edges: each box uses some of the boxes before it.
         let n = 60;
         let sizes: Vec<(f64, f64)> =
             (0..n).map(|i| (60.0 + (i * 37 % 90) as f64, 20.0 + (i * 13 % 40) as f64)).collect();
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn many_boxes_side_by_side_take_several_ranks() {
-        // As many as 100 parameters of one tuple: side by side they take 22,600, without the lines.
+        // 100 parameters of one tuple. In one rank they would take 22,600, without the edges.
         let sizes = vec![(200.0, 20.0); 101];
         let edges: Vec<(usize, usize)> = (0..100).map(|n| (n, 100)).collect();
         let layout = lay_out(&sizes, &[], &edges);

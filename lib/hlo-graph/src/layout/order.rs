@@ -1,11 +1,11 @@
-//! The order of each rank, so that few lines cross: sweeps down and up that sort each rank by the means of the neighbours'
-//! places, the best order of all being kept.
+//! Orders the items of each rank so that few edges cross. Sweeps down and up sort each rank by the mean
+//! positions of the neighbours, and the best order is kept.
 
 use super::Layers;
 
-/// How often all ranks are sorted.
+/// The number of times that all ranks are sorted.
 const SWEEPS: usize = 24;
-/// Sweeps without a better order after which it ends.
+/// The number of sweeps without improvement after which sorting stops.
 const PATIENCE: usize = 6;
 
 /// Orders the ranks.
@@ -35,7 +35,8 @@ pub(super) fn order(layers: &mut Layers) {
     layers.layers = best;
 }
 
-/// The order in which a walk from the boxes without operands meets the items: what belongs together is together.
+/// Sorts each rank in the order of a depth-first walk from the last boxes to their operands, so that
+/// connected items are close together.
 fn depth_first(layers: &mut Layers) {
     let mut met = vec![usize::MAX; layers.items.len()];
     let mut count = 0;
@@ -56,7 +57,7 @@ fn depth_first(layers: &mut Layers) {
     }
 }
 
-/// The place of each item in its rank.
+/// Returns the position of each item in its rank.
 fn places(layers: &Layers) -> Vec<usize> {
     let mut place = vec![0; layers.items.len()];
     for layer in &layers.layers {
@@ -67,7 +68,8 @@ fn places(layers: &Layers) -> Vec<usize> {
     place
 }
 
-/// Sorts a rank by the means of the places of the neighbours above (`down`) or below. What has none stays where it is.
+/// Sorts a rank by the mean positions of the neighbours above (`down`) or below. Items without neighbours
+/// keep their positions.
 fn sort_rank(layers: &mut Layers, place: &mut [usize], rank: usize, down: bool) {
     let near = if down { &layers.up } else { &layers.down };
     let layer = &mut layers.layers[rank];
@@ -92,19 +94,20 @@ fn sort_rank(layers: &mut Layers, place: &mut [usize], rank: usize, down: bool) 
     }
 }
 
-/// The number of crossings between neighbouring ranks.
+/// Returns the number of crossings between adjacent ranks.
 fn crossings(layers: &Layers, place: &[usize]) -> u64 {
     layers.layers.windows(2).map(|pair| crossings_between(layers, place, &pair[0], pair[1].len())).sum()
 }
 
-/// Counts with a tree of sums over the lower rank: lines cross if their ends are in the other order.
+/// Counts crossings with a tree of sums over the lower rank. Two edges cross if their ends are in the
+/// opposite order.
 fn crossings_between(layers: &Layers, place: &[usize], upper: &[usize], lower: usize) -> u64 {
     let mut tree = vec![0u64; lower + 1];
     let (mut count, mut seen) = (0u64, 0u64);
     for &i in upper {
         let mut ends: Vec<usize> = layers.down[i].iter().map(|&d| place[d]).collect();
         ends.sort_unstable();
-        // Those of this item do not cross each other.
+        // The edges of one item do not cross each other.
         for &end in &ends {
             let mut at = end + 1;
             let mut left = 0;

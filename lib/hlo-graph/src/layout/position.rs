@@ -1,12 +1,13 @@
-//! Where in its rank each item stands: in turn each rank moves to the means of its neighbours' places, as far as the order
-//! and the widths let it. Long lines pull hardest, so that they are straight.
+//! Computes the horizontal position of each item. The ranks take turns to move to the mean positions of their
+//! neighbours, as far as the order and the widths allow. Long edges have the greatest weight, so that they
+//! are straight.
 
 use super::{GAP_POINT, GAP_X, Layers};
 
-/// How often all ranks are moved.
+/// The number of times that all ranks are moved.
 const SWEEPS: usize = 40;
 
-/// The middle of each item; the leftmost item begins at 0.
+/// Returns the middle of each item. The leftmost item begins at 0.
 pub(super) fn positions(layers: &Layers) -> Vec<f64> {
     let mut x = vec![0.0; layers.items.len()];
     for layer in &layers.layers {
@@ -18,7 +19,7 @@ pub(super) fn positions(layers: &Layers) -> Vec<f64> {
     for sweep in 0..SWEEPS {
         for n in 0..count {
             let r = if sweep % 2 == 0 { n } else { count - 1 - n };
-            // First by one side each, which moves whole parts; at the end by both.
+            // First use one side at a time, which moves whole parts. In the last sweeps use both sides.
             let both = sweep + 8 >= SWEEPS;
             move_rank(layers, &mut x, r, both || sweep % 2 == 0, both || sweep % 2 == 1);
         }
@@ -31,17 +32,18 @@ pub(super) fn positions(layers: &Layers) -> Vec<f64> {
     x
 }
 
-/// Makes long lines straight as far as what stands beside them lets it: pieces of them come to the same place.
+/// Straightens long edges as far as their neighbours allow, by moving consecutive points to the same
+/// position.
 fn straighten(layers: &Layers, x: &mut [f64]) {
     let point = |i: usize| layers.items[i].point;
-    // The rank of each item and its place in it.
+    // The rank of each item, and its index in the rank.
     let mut at = vec![(0, 0); x.len()];
     for (r, layer) in layers.layers.iter().enumerate() {
         for (n, &i) in layer.iter().enumerate() {
             at[i] = (r, n);
         }
     }
-    // How far an item can move: up to its neighbours in the rank.
+    // The range in which an item can move: up to its neighbours in the rank.
     let room = |i: usize, x: &[f64]| {
         let (r, n) = at[i];
         let layer = &layers.layers[r];
@@ -54,7 +56,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
     for start in starts.filter(|&i| point(i) && layers.up[i].iter().all(|&u| !point(u))) {
         let mut next = Some(start);
         while next.is_some() {
-            // As many points as have a place in common.
+            // As many points as have a common position.
             let (mut low, mut high, mut sum) = (f64::NEG_INFINITY, f64::INFINITY, 0.0);
             let mut piece = Vec::new();
             while let Some(i) = next {
@@ -73,14 +75,14 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// How far apart the middles of two neighbours of a rank are at least.
+/// Returns the minimum distance between the middles of two neighbours in a rank.
 fn apart(layers: &Layers, left: usize, right: usize) -> f64 {
     let (a, b) = (&layers.items[left], &layers.items[right]);
     let gap = if a.point || b.point { GAP_POINT } else { GAP_X };
     (a.width + b.width) / 2.0 + gap
 }
 
-/// The places of a rank's items if they stand as close as they may.
+/// Returns the positions of a rank's items if they are as close as possible.
 fn offsets(layers: &Layers, layer: &[usize]) -> Vec<f64> {
     let mut at = 0.0;
     let mut previous: Option<usize> = None;
@@ -95,11 +97,12 @@ fn offsets(layers: &Layers, layer: &[usize]) -> Vec<f64> {
     out
 }
 
-/// Moves a rank to where its lines are shortest: least squares under the order, by pooling neighbours that would overlap.
+/// Moves the items of a rank to the positions with the shortest edges. It solves least squares under the
+/// order constraint by pooling neighbours that would overlap.
 fn move_rank(layers: &Layers, x: &mut [f64], rank: usize, above: bool, below: bool) {
     let layer = &layers.layers[rank];
     let offsets = offsets(layers, layer);
-    // Blocks that stand together: the weight and the mean of where they want to begin, and their number of items.
+    // Blocks of adjacent items: the weight, the mean of the desired start positions, and the number of items.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::with_capacity(layer.len());
     for (&i, &offset) in layer.iter().zip(&offsets) {
         let near = above.then_some(&layers.up[i]).into_iter().chain(below.then_some(&layers.down[i]));

@@ -1,9 +1,9 @@
-//! Which boxes stand beside each other: every line goes from a rank to a later one, and lines are short.
+//! Assigns boxes to ranks so that every edge leads from a rank to a later one, and edges are short.
 
-/// How often boxes are moved to where their lines are shorter.
+/// The number of times that boxes are moved to shorten their edges.
 const ROUNDS: usize = 12;
 
-/// The rank of each box. Edges go from a box to a later one.
+/// Returns the rank of each box. Edges lead from a box to a later one.
 pub(super) fn ranks(boxes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let (mut before, mut after) = (vec![Vec::new(); boxes], vec![Vec::new(); boxes]);
     for &(from, to) in edges {
@@ -16,7 +16,8 @@ pub(super) fn ranks(boxes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     }
     for _ in 0..ROUNDS {
         let mut moved = false;
-        // Down to what uses it, where that makes more lines shorter than longer; then the other way.
+        // Move boxes down to their users if that shortens more edges than it lengthens, then up in the same
+        // way.
         for n in (0..boxes).rev() {
             if let Some(lowest) = after[n].iter().map(|&a| rank[a] - 1).min()
                 && after[n].len() >= before[n].len()
@@ -43,7 +44,7 @@ pub(super) fn ranks(boxes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     rank
 }
 
-/// Numbers the ranks that are used from 0 on.
+/// Renumbers the used ranks from 0 without gaps.
 fn without_gaps(rank: &mut [usize]) {
     let mut used: Vec<usize> = rank.to_vec();
     used.sort_unstable();
