@@ -95,10 +95,10 @@ pub unsafe extern "C" fn hlo_rt_run(
     // The results of a program do not depend on the floating-point mode of the calling thread.
     let _standard = StandardFloats::set();
     let run = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let context = unsafe { context.as_ref() }.unwrap_or_else(|| serial());
         context.with_transfers(&mut NoTransfers, None, None, |context| {
-            // SAFETY: the caller's promise; the context is alive.
+            // SAFETY: guaranteed by the caller; the context is alive.
             let status = unsafe { program(context, params, results, arena, constants) };
             (status != 0).then(|| context.take_error().unwrap_or_else(|| "a runtime function failed".into()))
         })
@@ -124,7 +124,7 @@ pub extern "C" fn hlo_context_create(threads: usize) -> *mut Context {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_context_destroy(context: *mut Context) {
     if !context.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let context = unsafe { Box::from_raw(context) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(context)));
     }

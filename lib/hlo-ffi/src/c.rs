@@ -17,7 +17,7 @@ pub struct XlaCustomCallStatus {
 /// `status` must be the status that was passed to the target.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn XlaCustomCallStatusSetSuccess(status: *mut XlaCustomCallStatus) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*status).failure = None };
 }
 
@@ -33,12 +33,12 @@ pub unsafe extern "C" fn XlaCustomCallStatusSetFailure(
 ) {
     let bytes: &[u8] = match len {
         0 => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts(message.cast(), len) },
     };
     // The message may end with a NUL before its given length.
     let bytes = bytes.split(|&b| b == 0).next().unwrap_or(bytes);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*status).failure = Some(String::from_utf8_lossy(bytes).into_owned()) };
 }
 

@@ -50,7 +50,7 @@ impl Libraries {
     /// conventions that pass only addresses, each call in a module that runs must have the operands and
     /// results that the function expects.
     pub unsafe fn load(&mut self, path: &Path) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let library = unsafe { Library::load(path)? };
         self.loaded.push(library);
         Ok(())
@@ -67,7 +67,7 @@ impl Libraries {
     pub unsafe fn declare(&mut self, name: &str, symbol: &str) -> Result<(), Error> {
         for library in &self.loaded {
             if let Symbol::Function(address) = library.symbol(symbol) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 self.handlers.insert(name.into(), unsafe { Handlers::new(address) });
                 return Ok(());
             }
@@ -143,14 +143,14 @@ fn paths(libraries: &[Arc<Library>]) -> String {
 /// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`. The handler must
 /// remain valid as long as the target is used, and must access only the buffers that it receives.
 pub unsafe fn typed_target(handler: *const std::ffi::c_void, site: &CallSite) -> Result<Target, Error> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     target(Foreign::Typed(unsafe { Handlers::new(handler) }), site)
 }
 
 /// Returns a function as the target of calls with the convention `api`.
 fn by_convention(api: ApiVersion, address: *const std::ffi::c_void) -> Foreign {
     match api {
-        // SAFETY: whoever calls by name promises that the convention is the function's.
+        // SAFETY: the caller of `call_by_name` guarantees that the function has this convention.
         ApiVersion::TypedFfi => Foreign::Typed(unsafe { Handlers::new(address) }),
         ApiVersion::Original | ApiVersion::StatusReturning | ApiVersion::StatusReturningUnified => {
             Foreign::C(api, address)

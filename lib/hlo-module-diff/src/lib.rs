@@ -36,67 +36,67 @@ use hlo_ir::{ComputationId, InstrId, Module};
 /// The kinds of differences to ignore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignore {
-    /// Element types and sizes.
+    /// Whether to ignore element types and sizes.
     pub shape: bool,
-    /// Layouts.
+    /// Whether to ignore layouts.
     pub layout: bool,
-    /// `metadata=`, `origin=` and `statistics=`.
+    /// Whether to ignore `metadata=`, `origin=` and `statistics=`.
     pub metadata: bool,
-    /// The names of the module, its computations and instructions.
+    /// Whether to ignore the names of the module, its computations and instructions.
     pub names: bool,
-    /// `backend_config=`.
+    /// Whether to ignore `backend_config=`.
     pub backend_config: bool,
-    /// `sharding=`.
+    /// Whether to ignore `sharding=`.
     pub sharding: bool,
-    /// `frontend_attributes=`.
+    /// Whether to ignore `frontend_attributes=`.
     pub frontend_attributes: bool,
-    /// The first line.
+    /// Whether to ignore the first line.
     pub header: bool,
 }
 
-/// What differs between two modules.
+/// The differences between two modules.
 #[derive(Clone, Debug)]
 pub struct ModuleDiff {
-    /// Differences of the first line.
+    /// The differences of the first line.
     pub header: Vec<Change>,
-    /// The computations: matched ones and those of one side, the entry first, callers before callees.
+    /// The computations, both matched and unmatched. The entry comes first, and callers come before callees.
     pub computations: Vec<ComputationDiff>,
 }
 
-/// What differs between two computations, or one that only one side has.
+/// The differences between two computations, or a computation of only one side.
 #[derive(Clone, Debug)]
 pub struct ComputationDiff {
     /// The computation on the left side.
     pub left: Option<ComputationId>,
     /// The computation on the right side.
     pub right: Option<ComputationId>,
-    /// Differences of the computation itself: its name, its thread, which instruction is the root.
+    /// The differences of the computation itself: its name, its thread, and its root.
     pub changes: Vec<Change>,
-    /// Its instructions in an order in which operands come first.
+    /// The instructions, in an order with operands before users.
     pub instructions: Vec<InstructionDiff>,
 }
 
-/// What differs between two instructions, or one that only one side has.
+/// The differences between two instructions, or an instruction of only one side.
 #[derive(Clone, Debug)]
 pub struct InstructionDiff {
     /// The instruction on the left side.
     pub left: Option<InstrId>,
     /// The instruction on the right side.
     pub right: Option<InstrId>,
-    /// What differs; nothing if they are the same.
+    /// The differences; empty if the instructions are the same.
     pub changes: Vec<Change>,
 }
 
-/// What became of something.
+/// The kind of difference of a computation or an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is the same on both sides.
     Same,
-    /// It is on the right side only.
+    /// It exists only on the right side.
     Added,
-    /// It is on the left side only.
+    /// It exists only on the left side.
     Removed,
-    /// It has another name, or another place in the schedule, and is the same otherwise.
+    /// Only its name or its position in the schedule differs.
     Renamed,
     /// It differs.
     Changed,
@@ -115,28 +115,28 @@ fn kind(left: bool, right: bool, changes: &[Change]) -> Kind {
 }
 
 impl InstructionDiff {
-    /// What became of it.
+    /// Returns the kind of difference of the instruction.
     pub fn kind(&self) -> Kind {
         kind(self.left.is_some(), self.right.is_some(), &self.changes)
     }
 }
 
 impl ComputationDiff {
-    /// What became of the computation, whatever became of its instructions.
+    /// Returns the kind of difference of the computation itself. It does not depend on the instructions.
     pub fn kind(&self) -> Kind {
         kind(self.left.is_some(), self.right.is_some(), &self.changes)
     }
 
-    /// True if nothing in it differs.
+    /// Returns whether the computation and all its instructions are the same on both sides.
     pub fn is_same(&self) -> bool {
         self.kind() == Kind::Same && self.instructions.iter().all(|i| i.kind() == Kind::Same)
     }
 }
 
-/// How many of what there are.
+/// The number of instructions of each kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Instructions that are the same.
+    /// Instructions that are the same on both sides.
     pub same: usize,
     /// Instructions of the right side only.
     pub added: usize,
@@ -144,17 +144,17 @@ pub struct Counts {
     pub removed: usize,
     /// Instructions that differ.
     pub changed: usize,
-    /// Instructions of which only the name, or the place in the schedule, differs.
+    /// Instructions of which only the name or the position in the schedule differs.
     pub renamed: usize,
 }
 
 impl ModuleDiff {
-    /// True if nothing differs.
+    /// Returns whether the modules are the same.
     pub fn is_same(&self) -> bool {
         self.header.is_empty() && self.computations.iter().all(ComputationDiff::is_same)
     }
 
-    /// The instructions counted by what became of them.
+    /// Counts the instructions by their kind of difference.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for i in self.computations.iter().flat_map(|c| &c.instructions) {
@@ -170,8 +170,8 @@ impl ModuleDiff {
     }
 }
 
-/// Matches two modules, which must be valid, and says what differs. Stack frames are those that their metadata names, as
-/// [`Module::normalize`] numbers them.
+/// Matches two valid modules and returns their differences. The stack frame numbers in metadata must refer to the
+/// frames of the module, as [`Module::normalize`] numbers them.
 pub fn diff(left: &Module, right: &Module, ignore: Ignore) -> ModuleDiff {
     let matching = Matching::new(left, right, ignore);
     compare::compare(left, right, &matching, ignore)

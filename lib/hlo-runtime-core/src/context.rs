@@ -329,7 +329,7 @@ pub unsafe extern "C" fn hlo_rt_parallel_for(
     if chunks == 1 {
         return chunk(0);
     }
-    // SAFETY: `ctx` is live by the caller's promise.
+    // SAFETY: the caller guarantees that `ctx` is live.
     unsafe { &*ctx }.for_each(chunks, chunk);
 }
 
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn hlo_rt_parallel_for(
 /// `ctx` must point to a live [`Context`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_rt_watch(ctx: *const Context) -> *const AtomicU32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let ctx = unsafe { &*ctx };
     ctx.watch.unwrap_or(&ctx.unwatched).as_ptr()
 }
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn hlo_rt_call(
     constants: *const *const u8,
     counters: *mut i64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { function(ctx, params, outputs, arena, constants, counters) }
 }
 
@@ -382,10 +382,10 @@ pub unsafe extern "C" fn hlo_rt_fail(ctx: *const Context, message: *const u8, le
     let len = usize::try_from(len).unwrap_or(0);
     let bytes: &[u8] = match len {
         0 => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts(message, len) },
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*ctx }.set_error(String::from_utf8_lossy(bytes));
 }
 

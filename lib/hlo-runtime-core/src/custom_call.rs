@@ -35,12 +35,12 @@ pub unsafe extern "C" fn hlo_rt_custom_call(
     operands: *const *const u8,
     results: *const *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let ctx = unsafe { &*ctx };
     ctx.guard("custom-call", || {
         let calls =
             ctx.custom_calls().ok_or_else(|| Error("there are no custom calls in this context".into()))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { calls.call(ctx, number, operands, results) }
     })
 }

@@ -156,7 +156,7 @@ pub trait Number: Copy + Send + Sync + 'static {
 /// `p` must be readable for a `T` (any alignment).
 #[inline(always)]
 unsafe fn read<T: Copy>(p: *const u8) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { p.cast::<T>().read_unaligned() }
 }
 
@@ -164,7 +164,7 @@ unsafe fn read<T: Copy>(p: *const u8) -> T {
 /// `p` must be writable for a `T` (any alignment).
 #[inline(always)]
 unsafe fn write<T: Copy>(p: *mut u8, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { p.cast::<T>().write_unaligned(value) }
 }
 
@@ -206,7 +206,7 @@ macro_rules! impl_integer_number {
             }
             #[inline(always)]
             unsafe fn store(self, code: ElementCode, p: *mut u8) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match code {
                         ElementCode::Pred => *p = u8::from(self != 0),
@@ -248,7 +248,7 @@ macro_rules! impl_float_number {
             }
             #[inline(always)]
             unsafe fn load(code: ElementCode, p: *const u8) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match code {
                         ElementCode::F16 => f32::from(read::<f16>(p)) as $t,
@@ -269,7 +269,7 @@ macro_rules! impl_float_number {
             }
             #[inline(always)]
             unsafe fn store(self, code: ElementCode, p: *mut u8) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match code {
                         // Converting f64 directly to the narrow types rounds only once.
@@ -316,7 +316,7 @@ macro_rules! impl_complex_number {
             }
             #[inline(always)]
             unsafe fn load(code: ElementCode, p: *const u8) -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match code {
                         ElementCode::C64 => {
@@ -333,7 +333,7 @@ macro_rules! impl_complex_number {
             }
             #[inline(always)]
             unsafe fn store(self, code: ElementCode, p: *mut u8) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match code {
                         ElementCode::C64 => write(p, Complex::new(self.re as f32, self.im as f32)),
@@ -369,12 +369,12 @@ impl Number for Truth {
     }
     #[inline(always)]
     unsafe fn load(code: ElementCode, p: *const u8) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Truth(u8::from(unsafe { i64::load(code, p) } != 0))
     }
     #[inline(always)]
     unsafe fn store(self, code: ElementCode, p: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { i64::from(self.0).store(code, p) }
     }
 }

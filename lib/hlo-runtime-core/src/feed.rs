@@ -33,11 +33,11 @@ pub unsafe extern "C" fn hlo_rt_receive(
     bytes: i64,
 ) -> i32 {
     let to: &mut [u8] = match usize::try_from(bytes) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(n) if n > 0 => unsafe { std::slice::from_raw_parts_mut(to, n) },
         _ => &mut [],
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*ctx }.transfer(|end| end.receive(number(transfer)?, number(part)?, to))
 }
 
@@ -55,11 +55,11 @@ pub unsafe extern "C" fn hlo_rt_transmit(
     bytes: i64,
 ) -> i32 {
     let from: &[u8] = match usize::try_from(bytes) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(n) if n > 0 => unsafe { std::slice::from_raw_parts(from, n) },
         _ => &[],
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*ctx }.transfer(|end| end.transmit(number(transfer)?, number(part)?, from))
 }
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn hlo_rt_zero(_ctx: *const Context, to: *mut u8, bytes: i
     if let Ok(n) = usize::try_from(bytes)
         && n > 0
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { std::ptr::write_bytes(to, 0, n) };
     }
     0

@@ -17,7 +17,7 @@ struct Arrays<'a> {
 /// There must be `count` bytes at `address`, which no other code writes.
 unsafe fn bytes<'a>(address: *const u8, count: i64) -> &'a [u8] {
     match usize::try_from(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(address, count) },
         _ => &[],
     }
@@ -29,7 +29,7 @@ unsafe fn bytes<'a>(address: *const u8, count: i64) -> &'a [u8] {
 /// There must be `count` bytes at `address`, which no other code reads or writes.
 unsafe fn bytes_mut<'a>(address: *mut u8, count: i64) -> &'a mut [u8] {
     match usize::try_from(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts_mut(address, count) },
         _ => &mut [],
     }
@@ -46,7 +46,7 @@ impl Arrays<'_> {
         results: *const *mut u8,
     ) -> Self {
         let (operand_count, result_count) = (operand_count.max(0) as usize, result_count.max(0) as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let operand = |n: usize| bytes(*operands.add(n), *sizes.add(n));
             let result = |n: usize| bytes_mut(*results.add(n), *sizes.add(operand_count + n));
@@ -79,10 +79,10 @@ pub unsafe extern "C" fn hlo_rt_device_id(
     modulus: i64,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let device = unsafe { &*ctx }.device() as i64;
     let id = (device / divisor.max(1) % modulus.max(1)) as u32;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { to.cast::<u32>().write_unaligned(id) };
     0
 }
@@ -104,9 +104,9 @@ pub unsafe extern "C" fn hlo_rt_exchange(
     operands: *const *const u8,
     results: *const *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, [kind, operand_count, result_count, root_bytes]) = unsafe { (&*ctx, *desc.cast::<[i64; 4]>()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let mut arrays = unsafe { Arrays::new((operand_count, result_count), desc.add(4), operands, results) };
     let site = site as usize;
     ctx.communicate(site, |comm| {
@@ -175,9 +175,9 @@ pub unsafe extern "C" fn hlo_rt_all_reduce(
     results: *const *mut u8,
     combine: Combiner,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, [element_bytes, count]) = unsafe { (&*ctx, *desc.cast::<[i64; 2]>()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let mut arrays = unsafe { Arrays::new((count, count), desc.add(2), operands, results) };
     let (site, element_bytes) = (site as usize, element_bytes.max(1) as usize);
     ctx.communicate(site, |comm| {
@@ -210,9 +210,9 @@ pub unsafe extern "C" fn hlo_rt_reduce_scatter(
     results: *const *mut u8,
     combine: Combiner,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, [element_bytes, count]) = unsafe { (&*ctx, *desc.cast::<[i64; 2]>()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let mut arrays = unsafe { Arrays::new((count, count), desc.add(2), operands, results) };
     let (site, element_bytes) = (site as usize, element_bytes.max(1) as usize);
     ctx.communicate(site, |comm| {
@@ -258,18 +258,18 @@ pub unsafe extern "C" fn hlo_rt_exchange_rows(
     operands: *const *const u8,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, d, operands) = unsafe { (&*ctx, &*desc, *operands.cast::<[*const u8; 5]>()) };
     let site = site as usize;
     ctx.communicate(site, |comm| {
         let pieces = d.pieces.max(0) as usize;
         let size = d.index_bytes.clamp(1, 8) as usize;
         let numbers = |n: usize| -> Vec<i64> {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             integers(unsafe { bytes(operands[n], (pieces * size) as i64) }, size, d.signed != 0)
         };
         let [from, sizes, offsets, received] = [1, 2, 3, 4].map(numbers);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (input, output) = unsafe {
             (bytes(operands[0], d.from_rows * d.row_bytes), bytes_mut(to, d.to_rows * d.row_bytes))
         };

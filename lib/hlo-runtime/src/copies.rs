@@ -37,7 +37,7 @@ impl Places {
     /// The place must exist in the program.
     unsafe fn address(&self, [place, at]: [i64; 2]) -> *mut u8 {
         match self.lists.get(place as usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             Some(list) => unsafe { *list.add(at as usize) },
             None => self.arena.wrapping_add(at as usize),
         }
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn hlo_rt_copies(
     count: i64,
 ) {
     let places = Places { lists: [params, outputs, constants], arena };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for entry in std::slice::from_raw_parts(table, count as usize) {
             let (from, to) = (places.address(entry.from), places.address(entry.to));
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn hlo_rt_addresses(
     count: i64,
 ) {
     let places = Places { lists: [params, outputs, constants], arena };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for (i, &place) in std::slice::from_raw_parts(table, count as usize).iter().enumerate() {
             list.add(i).write(places.address(place));

@@ -18,7 +18,7 @@ pub unsafe extern "C" fn hlo_rt_copy_strided(
     from: *const u8,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
     ctx.guard("copy", || {
         // SAFETY: guaranteed by the caller for each element type.
@@ -182,7 +182,7 @@ impl Plane {
         let from = from.wrapping_offset(r0 as isize * row.from + c0 as isize * column.from);
         let to = to.wrapping_offset(r0 as isize * row.to + c0 as isize * column.to);
         let size = size_of::<T>();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if column.from == size as isize && column.to == size as isize {
                 for r in 0..rows as isize {
@@ -229,7 +229,7 @@ impl Plane {
                     let from = from.wrapping_offset(r as isize * row.from);
                     let to = to.wrapping_offset(r as isize * row.to);
                     for c in c0 as isize..columns.min(c0 + SQUARE) as isize {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: guaranteed by the caller.
                         unsafe {
                             let value = from.wrapping_offset(c * column.from).cast::<T>().read_unaligned();
                             to.wrapping_offset(c * column.to).cast::<T>().write_unaligned(value);
@@ -278,7 +278,7 @@ unsafe fn transpose_tiles(
     }
     let _ = stream;
     if size == 4 && to_stride % 4 == 0 && to.cast::<u32>().is_aligned() {
-        // SAFETY: the caller's promise; `from` has `columns` lines of `rows` words.
+        // SAFETY: guaranteed by the caller; `from` has `columns` lines of `rows` words.
         unsafe { transpose_words(from, from_stride, columns, rows, to.cast(), to_stride as usize / 4) };
         return (rows, columns);
     }
@@ -294,7 +294,7 @@ mod tiles {
     #[inline]
     #[target_feature(enable = "avx512f")]
     unsafe fn store<const STREAM: bool>(to: *mut u8, value: __m512i) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if STREAM { _mm512_stream_si512(to.cast(), value) } else { _mm512_storeu_si512(to.cast(), value) }
         }
@@ -311,7 +311,7 @@ mod tiles {
         to: *mut u8,
         to_stride: isize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let columns = crate::gemm::transpose_16(from, from_stride);
             for (r, value) in columns.into_iter().enumerate() {
@@ -331,7 +331,7 @@ mod tiles {
         to: *mut u8,
         to_stride: isize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut pairs = [[_mm512_setzero_si512(); 2]; 4];
             for (p, pair) in pairs.iter_mut().enumerate() {

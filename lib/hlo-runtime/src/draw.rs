@@ -24,7 +24,7 @@ pub unsafe extern "C" fn hlo_rt_rng(
 ) -> i32 {
     /// Number of random numbers of a task.
     const TASK: usize = 1 << 12;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("rng", || {
             let desc = &*desc;
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn hlo_rt_rng_state(
     delta: i64,
     out: *mut u64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let first = u128::from((*ctx).seed()) | u128::from(stream as u64) << 64;
         let steps = draws.read() as u64;
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn hlo_rt_rng_state(
 /// # Safety
 /// `draws` must point to the stream's counter.
 unsafe fn counter(stream: i64, draws: *mut i64) -> u128 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let number = unsafe { draws.read() };
     // SAFETY: as above.
     unsafe { draws.write(number.wrapping_add(1)) };

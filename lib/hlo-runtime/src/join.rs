@@ -20,13 +20,13 @@ pub unsafe extern "C" fn hlo_rt_join(
     operands: *const *const u8,
     results: *const *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, *desc) };
     ctx.guard("concatenate", || {
         let wrong = |_| Error(format!("{} rows of {} operands", desc.rows, desc.operands));
         let rows = usize::try_from(desc.rows).map_err(wrong)?;
         let count = usize::try_from(desc.operands).map_err(wrong)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (sizes, operands, to) = unsafe {
             (
                 std::slice::from_raw_parts(piece_bytes, count),

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn hlo_rt_rng_three_fry(
     dims: *const i64,
     rank: i64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("rng-bit-generator", || {
             check_width(element_bits)?;
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn hlo_rt_rng_philox(
     element_bits: i64,
     count: i64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("rng-bit-generator", || {
             check_width(element_bits)?;
@@ -154,13 +154,13 @@ unsafe fn store_blocks<T>(words: &[[u32; LANES]; 4], n: usize, to: *mut T, f: im
     if n == 4 * LANES {
         for lane in 0..LANES {
             for (j, words) in words.iter().enumerate() {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { to.add(4 * lane + j).write_unaligned(f(words[lane])) };
             }
         }
     } else {
         for i in 0..n {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { to.add(i).write_unaligned(f(words[i % 4][i / 4])) };
         }
     }
@@ -172,7 +172,7 @@ unsafe fn store_blocks<T>(words: &[[u32; LANES]; 4], n: usize, to: *mut T, f: im
 /// `to` must be writable for `n` elements, `n <= LANES`.
 unsafe fn store_wide(words: &[[u32; LANES]; 2], n: usize, to: *mut u64) {
     for (i, (&low, &high)) in words[0].iter().zip(&words[1]).enumerate().take(n) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.add(i).write_unaligned(u64::from(low) | (u64::from(high) << 32)) };
     }
 }

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn hlo_rt_move_rows(
     received: *const u8,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, d) = unsafe { (&*ctx, &*desc) };
     ctx.guard("ragged-all-to-all", || {
         for piece in 0..d.pieces.max(0) as usize {

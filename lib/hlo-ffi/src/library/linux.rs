@@ -70,7 +70,7 @@ impl Library {
                 None => return Err(failed(&format!("it registers `{}` without a handler", target.name))),
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let targets = unsafe { table(library.symbol(TABLE)) }.map_err(|e| failed(&e))?;
         library.declared.extend(targets);
         let library = Arc::new(library);

@@ -90,7 +90,7 @@ unsafe fn table(symbol: Symbol) -> Result<Vec<(String, Foreign)>, Error> {
             1 => Foreign::C(ApiVersion::Original, entry.function),
             2 => Foreign::C(ApiVersion::StatusReturning, entry.function),
             3 => Foreign::C(ApiVersion::StatusReturningUnified, entry.function),
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             4 => Foreign::Typed(unsafe { Handlers::new(entry.function) }),
             other => {
                 return Err(Error(format!(

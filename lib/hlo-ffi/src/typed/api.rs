@@ -34,7 +34,7 @@ pub(super) unsafe fn take_error(error: *mut c_void) -> Result<(), String> {
     if error.is_null() {
         return Ok(());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let error = unsafe { Box::from_raw(error.cast::<FfiError>()) };
     Err(error.message.to_string_lossy().into_owned())
 }
@@ -73,7 +73,7 @@ unsafe fn text(span: Span) -> String {
     if span.text.is_null() || span.len == 0 {
         return String::new();
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { std::slice::from_raw_parts(span.text.cast::<u8>(), span.len) };
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -266,7 +266,7 @@ impl Future {
 /// `future` must come from `future_create`, and no code may have waited for it yet.
 unsafe fn complete(future: *mut c_void, outcome: Result<(), String>) {
     // The waiting caller frees the future as soon as it is done.
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let shared = unsafe { (*future.cast::<Future>()).0.clone() };
     *shared.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     shared.changed.notify_all();

@@ -33,7 +33,7 @@ impl Handlers {
     /// # Safety
     /// The address must be that of a handler.
     pub(crate) unsafe fn new(address: *const c_void) -> Handlers {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let execute = unsafe { std::mem::transmute::<*const c_void, Handler>(address) };
         Handlers { instantiate: None, prepare: None, initialize: None, execute }
     }
@@ -119,7 +119,7 @@ impl TypedCall {
         site: &CallSite,
         attributes: &Attributes,
     ) -> Result<TypedCall, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { check_version(handlers.execute)? };
         let mut arena = Arena::default();
         let attributes = arena.attributes(attributes).map_err(|e| Error(format!("the attribute {e}")))?;
@@ -174,7 +174,7 @@ impl TypedCall {
         let mut outcome = Ok(());
         for (handler, stage) in stages {
             if let (Some(handler), Ok(())) = (handler, &outcome) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 outcome = unsafe { self.invoke(handler, stage, &frame, counts, &mut invocation) };
             }
         }
@@ -224,7 +224,7 @@ impl TypedCall {
             results: values(operands, results),
             ..empty_frame(self.attributes)
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { finish(handler(&raw mut frame), &frame) }
     }
 }
@@ -301,7 +301,7 @@ unsafe fn check_version(handler: Handler) -> Result<(), Error> {
         values: std::ptr::null(),
     };
     let mut frame = CallFrame { extensions: (&raw mut extension).cast(), ..empty_frame(none) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { finish(handler(&raw mut frame), &frame)? };
     let (major, minor) = (metadata.version.major, metadata.version.minor);
     if major != abi::MAJOR || minor > abi::MINOR {

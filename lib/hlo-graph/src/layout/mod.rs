@@ -40,7 +40,7 @@ pub(crate) struct Item {
 pub(crate) struct Layers {
     items: Vec<Item>,
     layers: Vec<Vec<usize>>,
-    /// For each item, those that it is connected with one rank above and one below.
+    /// The items of the rank above, and of the rank below, to which each item is connected.
     up: Vec<Vec<usize>>,
     down: Vec<Vec<usize>>,
 }

@@ -217,7 +217,7 @@ impl Geometry {
             (0..self.out_features as isize).all(|f| {
                 let start = start.wrapping_offset(f * self.rhs_out_stride);
                 (0..self.group_in as isize).all(|z| {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { T::load(self.types[1], start.wrapping_offset(z * self.rhs_in_stride)) }
                         .is_finite()
                 })

@@ -53,7 +53,7 @@ const LINES: usize = 16;
 /// # Safety
 /// `from` must be readable, and `to` writable, for `n` elements.
 unsafe fn round(code: ElementCode, from: *const f32, n: usize, to: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if code == ElementCode::F16 {
             for start in (0..n).step_by(CHUNK) {
@@ -120,7 +120,7 @@ fn by_code<R>(code: ElementCode, f: impl Fn(ElementCode) -> R) -> R {
 unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     const VECTOR: usize = 64;
     let whole = if bytes <= 8 * VECTOR { bytes / VECTOR * VECTOR } else { 0 };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for at in (0..whole).step_by(VECTOR) {
             to.add(at).cast::<[u8; VECTOR]>().write(from.wrapping_add(at).cast::<[u8; VECTOR]>().read());
@@ -142,7 +142,7 @@ pub(super) unsafe fn gather<T: Number, const L: usize>(
     to: *mut T,
     to_step: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if s.groups == L && is_same::<T>(s.code) && s.group == size_of::<T>() as isize {
             for i in 0..n {
@@ -165,7 +165,7 @@ pub(super) unsafe fn gather<T: Number, const L: usize>(
 pub(super) unsafe fn pack<T: Number>(s: Strided, from: *const u8, n: usize, to: *mut T, to_step: usize) {
     let size = size_of::<T>();
     let (s, n) = s.as_one_line(n, to_step);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if is_same::<T>(s.code) && s.group == size as isize {
             for i in 0..n {
@@ -215,7 +215,7 @@ pub(super) unsafe fn pack<T: Number>(s: Strided, from: *const u8, n: usize, to: 
 pub(super) unsafe fn scatter<T: Number>(s: Strided, from: *const T, from_step: usize, n: usize, to: *mut u8) {
     let (same, size) = (is_same::<T>(s.code), size_of::<T>());
     let (s, n) = s.as_one_line(n, from_step);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if same && s.group == size as isize {
             for i in 0..n {

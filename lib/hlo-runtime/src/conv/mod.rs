@@ -31,9 +31,9 @@ pub unsafe extern "C" fn hlo_rt_conv(
     rhs: *const u8,
     out: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     ctx.guard("convolution", || unsafe { conv(ctx, desc, Buffers { lhs, rhs, out }) })
 }
 
@@ -79,7 +79,7 @@ unsafe fn by_size<T: direct::Tiles>(
     accumulator: Accumulator,
     buffers: Buffers,
 ) -> Result<(), Error> {
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if g.positions == 0 {
             return plain::conv::<T>(ctx, g, buffers);

@@ -74,7 +74,7 @@ pub(super) unsafe fn conv(
         };
         let pointer = buffers.out.wrapping_offset(features * g.out_feature_stride);
         let out = Pixels { g, order: &order, pointer, across };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match (float, across) {
                 (true, false) => {

@@ -50,7 +50,7 @@ impl<const P: usize> Panel<P> {
     ) {
         let whole = self.count == P && present == self.all();
         let word = format.is_word();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if present == 0 {
                 to.write_bytes(0, n * P);
@@ -135,7 +135,7 @@ impl<const P: usize> Panel<P> {
     ) {
         let mut block = [const { MaybeUninit::<[u32; CHUNK]>::uninit() }; P];
         for (r, (line, row)) in block.iter_mut().zip(self.rows).enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 if present >> r & 1 != 0 {
                     format.fetch(row.wrapping_offset(offset), step, n, line.as_mut_ptr().cast());
@@ -161,7 +161,7 @@ unsafe fn pack_neighbours<const P: usize>(
     n: usize,
     to: *mut u32,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let Some(mask) = mask else {
             for i in 0..n {

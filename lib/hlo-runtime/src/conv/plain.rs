@@ -12,7 +12,7 @@ const TASK: usize = 1 << 14;
 pub(super) unsafe fn conv<T: Number>(ctx: &Context, g: &Geometry, buffers: Buffers) -> Result<(), Error> {
     let a_pixel = g.out_features.saturating_mul(g.positions).saturating_mul(g.group_in).max(1);
     let grain = (TASK / a_pixel).clamp(1, g.pixels);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let zeros = !unsafe { g.has_finite_weights::<T>(buffers.rhs) };
     // SAFETY: one task writes each pixel.
     let buffers = unsafe { Shared::new(buffers) };

@@ -32,7 +32,7 @@ pub(super) unsafe fn dot(
     if sizes.k <= LONGEST || !matches!(accumulator(l, r, o), Ok(Accumulator::F32)) {
         return None;
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     Some(unsafe { in_parts(ctx, desc, sizes, [l, r, o], pointers) })
 }
 

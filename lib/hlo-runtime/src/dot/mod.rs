@@ -42,9 +42,9 @@ pub unsafe extern "C" fn hlo_rt_dot(
     rhs: *const u8,
     out: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     ctx.guard("dot", || unsafe { dot::<true>(ctx, desc, lhs, rhs, out) })
 }
 
@@ -61,9 +61,9 @@ pub unsafe extern "C" fn hlo_rt_dot_narrow(
     rhs: *const u8,
     out: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     ctx.guard("dot", || unsafe { dot::<false>(ctx, desc, lhs, rhs, out) })
 }
 
@@ -88,7 +88,7 @@ unsafe fn dot<const WIDE: bool>(
     if sizes.batch == 0 || sizes.m == 0 || sizes.n == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     if let Some(result) = unsafe { long::dot(ctx, desc, sizes, (lhs, rhs, out)) } {
         return result;
     }
@@ -97,7 +97,7 @@ unsafe fn dot<const WIDE: bool>(
         // SAFETY: the transposed product accesses the same elements.
         return unsafe { oriented::<WIDE>(ctx, &desc.transposed(), flipped, rhs, lhs, out) };
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe { oriented::<WIDE>(ctx, desc, sizes, lhs, rhs, out) }
 }
 
@@ -130,15 +130,15 @@ unsafe fn oriented<const WIDE: bool>(
     let (l, r, o) = (l?, r?, o?);
     let uniform = l == r && r == o;
     let accumulator = accumulator(l, r, o)?;
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     if let Some(result) = unsafe { vector::dot(ctx, desc, sizes, [l, r, o], (lhs, rhs, out)) } {
         return result;
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     if let Some(result) = unsafe { packed::dot(ctx, desc, sizes, [l, r, o], accumulator, (lhs, rhs, out)) } {
         return result;
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match accumulator {
             Accumulator::F64 | Accumulator::C64 | Accumulator::C128 if !WIDE => {

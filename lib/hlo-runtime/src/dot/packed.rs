@@ -26,7 +26,7 @@ pub(super) unsafe fn dot(
 ) -> Option<Result<(), Error>> {
     let [l, r, _] = types;
     let call = Call { ctx, desc, sizes, types, pointers };
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match accumulator {
             Accumulator::F32 => {

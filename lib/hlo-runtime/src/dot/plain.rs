@@ -109,7 +109,7 @@ unsafe fn one_block<T: Number>(
 unsafe fn load_row<T: Number>(code: ElementCode, row: *const u8, stride: i64, into: &mut [T]) {
     let step = stride as isize * code.byte_size() as isize;
     for (i, to) in into.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         *to = unsafe { T::load(code, row.offset(step.wrapping_mul(i as isize))) };
     }
 }

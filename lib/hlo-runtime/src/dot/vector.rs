@@ -112,7 +112,7 @@ pub(super) unsafe fn dot(
             return None;
         }
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let product = Product { desc, sizes, out_type: types[2], lhs, rhs, out };
         match (types[0], types[1]) {
@@ -216,7 +216,7 @@ impl Product<'_> {
                 let (v, end) = (pass * n / passes, (pass + 1) * n / passes);
                 let vectors = end - v;
                 let (x, sums) = (&x[v * k..end * k], &mut sums[v * count..end * count]);
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     match (by_rows, vectors) {
                         // For short rows, the rest of a row after whole groups of lanes and the final
@@ -249,7 +249,7 @@ impl Product<'_> {
                 + self.desc.out_n_stride.wrapping_mul(v as i64);
             if self.out_type == T::CODE && self.desc.out_m_stride == 1 {
                 let at = start + first as i64;
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     let to = self.out.offset(at as isize * size);
                     std::ptr::copy_nonoverlapping(sums.as_ptr().cast::<u8>(), to, size_of_val(sums));
@@ -258,7 +258,7 @@ impl Product<'_> {
             }
             for (i, sum) in sums.iter().enumerate() {
                 let at = start + self.desc.out_m_stride.wrapping_mul((first + i) as i64);
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { sum.store(self.out_type, self.out.offset(at as isize * size)) };
             }
         }
@@ -275,14 +275,14 @@ impl Product<'_> {
                 let from = self.rhs.cast::<T>().wrapping_offset(start as isize);
                 for i in 0..k {
                     let at = (i as isize).wrapping_mul(self.desc.rhs_k_stride as isize);
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { x.add(v * k + i).write(from.wrapping_offset(at).read_unaligned()) };
                 }
                 continue;
             }
             for i in 0..k {
                 let at = start + self.desc.rhs_k_stride.wrapping_mul(i as i64);
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { x.add(v * k + i).write(T::load(code, self.rhs.offset(at as isize * size))) };
             }
         }
@@ -310,7 +310,7 @@ macro_rules! wide {
                     span: [usize; 2],
                     sums: &mut [T],
                 ) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { $inner::<E, T, true, V, L>(a, stride, x, span, sums) }
                 }
                 #[target_feature(enable = "avx2,fma")]
@@ -321,7 +321,7 @@ macro_rules! wide {
                     span: [usize; 2],
                     sums: &mut [T],
                 ) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { $inner::<E, T, true, V, L>(a, stride, x, span, sums) }
                 }
                 if is_x86_feature_detected!("avx512bw")
@@ -336,7 +336,7 @@ macro_rules! wide {
                     return unsafe { avx2::<E, T, V, L>(a, stride, x, span, sums) };
                 }
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { $inner::<E, T, false, V, L>(a, stride, x, span, sums) }
         }
     };
@@ -401,7 +401,7 @@ unsafe fn rows_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, cons
         for (r, (partial, line)) in partial.iter_mut().zip(lines).enumerate().take(count - first) {
             for (v, partial) in partial.iter_mut().enumerate() {
                 for at in whole..span[1] {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     let value = unsafe { line.add(at).read_unaligned() }.widen();
                     partial[at - whole] = multiply_add::<T, FMA>(partial[at - whole], value, x[v * k + at]);
                 }
@@ -443,7 +443,7 @@ unsafe fn columns_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, c
         let lines: [*const E; ROWS] = std::array::from_fn(|r| line(at + r));
         let factors: [[T; ROWS]; V] = std::array::from_fn(|v| std::array::from_fn(|r| x[v * k + at + r]));
         for i in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let entries: [T; ROWS] =
                 std::array::from_fn(|r| unsafe { lines[r].add(i).read_unaligned() }.widen());
             for (v, factors) in factors.iter().enumerate() {
@@ -456,7 +456,7 @@ unsafe fn columns_loops<E: Entry<T>, T: Real, const FMA: bool, const V: usize, c
     }
     for at in whole..span[1] {
         for i in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let entry = unsafe { line(at).add(i).read_unaligned() }.widen();
             for v in 0..V {
                 let sum = &mut sums[v * count + i];

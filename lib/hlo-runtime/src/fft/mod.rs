@@ -35,7 +35,7 @@ pub unsafe extern "C" fn hlo_rt_fft(
     from: *const u8,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc) = unsafe { (&*ctx, &*desc) };
     ctx.guard("fft", || {
         let transform = Transform::new(desc)?;
@@ -293,7 +293,7 @@ impl Transform {
         for &n in self.lengths.iter().rev().skip(1) {
             let plan = T::complex(&ctx.kept::<FftPlans>(), n, direction(self.kind));
             let blocks = self.lines() * self.width() / (n * stride);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.columns(ctx, &plan, values, [blocks, n, stride])? };
             stride *= n;
         }

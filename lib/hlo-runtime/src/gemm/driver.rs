@@ -66,7 +66,7 @@ pub(crate) unsafe fn product<K: Kernel<Sum: Number>>(
     biased: bool,
 ) -> Result<(), Error> {
     let product = Product { kernel, words: k.div_ceil(K::PER_WORD), sink, biased };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let blocks = m.div_ceil(BLOCK_ROWS).saturating_mul(n.div_ceil(NR));
         if product.words >= 2 * PART_WORDS && blocks <= FEW_BLOCKS && !biased {
@@ -246,7 +246,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         left: &impl Panels,
         columns: Direct,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (a, _kept) = unsafe { self.rows(left, [0, m], n)? };
         let width = n.div_ceil(STRIPS).next_multiple_of(NR).clamp(STRIP[0], STRIP[1]);
         ctx.try_for_each(n.div_ceil(width), |strip| {
@@ -272,7 +272,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let is_dense = line.saturating_mul(self.words) <= DENSE_WORDS;
         let step =
             if is_dense { self.words } else { (STRIP_WORDS / line).clamp(STRIP_STEP[0], STRIP_STEP[1]) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.block(&Block { at, size, left, right, step }) }
     }
 
@@ -287,7 +287,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         left: Left,
         b: *const u32,
     ) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.block(&Block { at, size, left, right: Right::packed(b), step: STEP }) }
     }
 }

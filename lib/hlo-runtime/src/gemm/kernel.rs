@@ -85,7 +85,7 @@ mod avx512 {
                 const FLOAT: bool = matches!(stringify!($sum).as_bytes(), b"f32");
                 #[inline]
                 unsafe fn tile(self, tile: &Tile<$sum>) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { by_size!(tile, $f) }
                 }
             }
@@ -295,7 +295,7 @@ best_kernel!(I32, i32, 1, Avx512I32, "avx512f");
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn loops_avx2<W: Word>(tile: &Tile<W::Sum>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { loops::<W, true>(tile) }
 }
 

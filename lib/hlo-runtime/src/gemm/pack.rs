@@ -191,7 +191,7 @@ impl Rows {
 /// The first `4 / element` lines must have `P` elements each, and `to` must have room for `P` words.
 #[inline(always)]
 unsafe fn interleave<const P: usize>(lines: [*const u8; 4], element: usize, to: *mut u32) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match element {
             1 => {
@@ -219,7 +219,7 @@ unsafe fn interleave<const P: usize>(lines: [*const u8; 4], element: usize, to: 
 #[inline(always)]
 unsafe fn fetch<S: Copy, D>(from: *const u8, stride: isize, n: usize, to: *mut u8, f: impl Fn(S) -> D) {
     let to = to.cast::<D>();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if stride == size_of::<S>() as isize {
             for i in 0..n {
@@ -239,7 +239,7 @@ unsafe fn fetch<S: Copy, D>(from: *const u8, stride: isize, n: usize, to: *mut u
 /// # Safety
 /// As for [`Fetch`].
 unsafe fn f32_from_f16(from: *const u8, stride: isize, n: usize, to: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if stride == 2 && from.cast::<f16>().is_aligned() {
             let from = std::slice::from_raw_parts(from.cast::<f16>(), n);
@@ -291,7 +291,7 @@ impl Format {
     /// # Safety
     /// The elements must be readable, and `to` writable.
     pub(crate) unsafe fn fetch(&self, from: *const u8, stride: isize, n: usize, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.fetch)(from, stride, n, to) }
     }
 

@@ -53,7 +53,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
                     // SAFETY: the tasks above have written all sums.
                     unsafe { add_tile(total.as_mut_ptr(), NR, from, columns) };
                 }
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { store_tile(total.as_ptr(), self.sink, [i, j], [MR.min(m - i), NR.min(n - j)]) };
             }
         });
@@ -78,7 +78,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
         let a = packed(panels, STEP_WORDS, MR)?;
         let b = packed(1, STEP_WORDS, NR)?;
         let (a, b) = (a.pointer::<u32>(), b.pointer::<u32>());
-        // SAFETY: the panels are packed before they are read; the rest is the caller's promise.
+        // SAFETY: the panels are packed before they are read; the caller guarantees the rest.
         unsafe {
             (0..panels * MR * columns).for_each(|i| sums.add(i).write(K::Sum::ZERO));
             for word in (words[0]..words[1]).step_by(STEP_WORDS) {
@@ -119,7 +119,7 @@ impl<K: Kernel<Sum: Number>, S: Sink> Product<'_, K, S> {
 /// The tiles must be readable, and `to` writable.
 unsafe fn add_tile<T: Number>(to: *mut T, to_stride: usize, from: *const T, from_stride: usize) {
     for i in 0..MR {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (to, from) = unsafe {
             (&mut *to.add(i * to_stride).cast::<[T; NR]>(), &*from.add(i * from_stride).cast::<[T; NR]>())
         };

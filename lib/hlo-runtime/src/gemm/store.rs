@@ -83,7 +83,7 @@ pub(crate) unsafe fn store_tile<T: Number>(
         };
     }
     for i in 0..rows.min(MR) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let sums = tile.add(i * NR);
             let row = sink.row(i0 + i);

@@ -59,7 +59,7 @@ pub(crate) unsafe fn transpose_words(
     for r in 0..rows {
         let first = if r < full_rows { full_columns } else { 0 };
         for c in first..columns {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let word = from.offset(r as isize * from_stride).add(4 * c).cast::<u32>().read_unaligned();
                 to.add(c * to_stride + r).write(word);
@@ -99,7 +99,7 @@ mod avx512 {
     #[inline]
     #[target_feature(enable = "avx512f")]
     unsafe fn row(from: *const u8, stride: isize, r: usize) -> __m512i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { _mm512_loadu_si512(from.offset(r as isize * stride).cast()) }
     }
 
@@ -113,7 +113,7 @@ mod avx512 {
     pub(crate) unsafe fn transpose_16(from: *const u8, from_stride: isize) -> [__m512i; 16] {
         let mut rows = [_mm512_setzero_si512(); 16];
         for (r, to) in rows.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             *to = unsafe { row(from, from_stride, r) };
         }
         columns_of(rows)
@@ -149,7 +149,7 @@ mod avx512 {
     /// The block must be readable and writable.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn block16(from: *const u8, from_stride: isize, to: *mut u32, to_stride: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for (c, column) in transpose_16(from, from_stride).into_iter().enumerate() {
                 _mm512_storeu_si512(to.add(c * to_stride).cast(), column);
@@ -171,7 +171,7 @@ mod avx512 {
     ) {
         let mask = |n: usize| ((1u32 << n.min(16)) - 1) as u16;
         let mut block = [_mm512_setzero_si512(); 16];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for (r, row) in block.iter_mut().enumerate().take(rows) {
                 let from = from.offset(r as isize * from_stride);
@@ -189,7 +189,7 @@ mod avx512 {
     /// The block must be readable and writable.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn block8(from: *const u8, from_stride: isize, to: *mut u32, to_stride: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut groups = [[_mm512_setzero_si512(); 4]; 2];
             for (g, group) in groups.iter_mut().enumerate() {

@@ -23,7 +23,7 @@ pub unsafe extern "C" fn hlo_rt_cholesky(
     from: *const u8,
     to: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc, from, to) = unsafe { (&*ctx, &*desc, Shared::new(from), Shared::new(to)) };
     ctx.guard("cholesky", || {
         let (batch, n) = (size(desc.batch)?, size(desc.n)?);

@@ -164,7 +164,7 @@ fn for_blocks(rows: usize, columns: usize, strides: Strides, mut copy: impl FnMu
 /// # Safety
 /// The elements must be readable and writable (with any alignment) and must not overlap.
 unsafe fn copy<T: Copy>(from: *const T, from_step: usize, to: *mut T, to_step: usize, len: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if from_step == 1 && to_step == 1 {
             std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), len * size_of::<T>());
@@ -207,7 +207,7 @@ impl<T: Scalar> Matrix<T> {
             for i in 0..rows {
                 if wanted(i, j) {
                     let at = (i * strides.row + j * strides.column) * code.byte_size();
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     matrix.values[i + j * rows] = unsafe { T::load(code, from.add(at)) };
                 }
             }
@@ -259,7 +259,7 @@ impl<T: Scalar> Matrix<T> {
         for i in 0..self.rows {
             for j in 0..self.columns {
                 let at = (i * strides.row + j * strides.column) * code.byte_size();
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.get(i, j).store(code, to.add(at)) };
             }
         }

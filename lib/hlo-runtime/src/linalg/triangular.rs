@@ -23,7 +23,7 @@ pub unsafe extern "C" fn hlo_rt_triangular_solve(
     b: *const u8,
     x: *mut u8,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (ctx, desc, a, b, x) = unsafe { (&*ctx, &*desc, Shared::new(a), Shared::new(b), Shared::new(x)) };
     ctx.guard("triangular-solve", || {
         let (rows, columns) = (size(desc.rows)?, size(desc.columns)?);
@@ -79,7 +79,7 @@ impl Triangle {
             (false, false) => i <= j,
             (false, true) => i < j,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let mut a = unsafe { Matrix::read(n, n, code, from, strides, wanted)? };
         if self.conjugated {
             a.conjugate();

@@ -56,7 +56,7 @@ impl Key {
     /// The element must be readable.
     #[inline(always)]
     unsafe fn bits_of(&self, element: *const u8) -> u64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let raw = unsafe {
             match self.bits {
                 0..=8 => u64::from(element.read()),
@@ -74,7 +74,7 @@ impl Key {
     /// The element must be readable.
     #[inline(always)]
     pub(super) unsafe fn is_nan(&self, element: *const u8) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let value = unsafe { self.bits_of(element) };
         let sign = 1 << (self.bits - 1);
         match self.kind {
@@ -91,7 +91,7 @@ impl Key {
     /// The element must be readable.
     #[inline(always)]
     pub(super) unsafe fn of(&self, element: *const u8) -> u64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let value = unsafe { self.bits_of(element) };
         let mask = u64::MAX >> (64 - self.bits);
         let sign = 1 << (self.bits - 1);
@@ -182,7 +182,7 @@ impl Flips {
         let Self { mask, sign, always, if_negative } = self;
         let [mask, sign, always, if_negative] = [mask, sign, always, if_negative].map(K::from_bits);
         for (i, key) in keys.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let value = K::from_bits(unsafe { first.add(i).read_unaligned() }.bits()) & mask;
             let flipped = if value & sign == K::from_bits(0) { K::from_bits(0) } else { if_negative };
             *key = value ^ flipped ^ always;

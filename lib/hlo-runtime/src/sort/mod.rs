@@ -39,7 +39,7 @@ pub unsafe extern "C" fn hlo_rt_sort(
     to: *const *mut u8,
     comparator: Comparator,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("sort", || {
             let ctx = &*ctx;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn hlo_rt_sort_keys(
     to: *const *mut u8,
     keys: *const SortKey,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { sort_keys(ctx, desc, element_bytes, from, to, keys, None) }
 }
 
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn hlo_rt_sort_partial_keys(
     keys: *const SortKey,
     comparator: Comparator,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { sort_keys(ctx, desc, element_bytes, from, to, keys, Some(comparator)) }
 }
 
@@ -97,7 +97,7 @@ unsafe fn sort_keys(
     keys: *const SortKey,
     comparator: Option<Comparator>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("sort", || {
             let ctx = &*ctx;
@@ -183,7 +183,7 @@ impl Sort {
         let none = Operand { bytes: 0, from: std::ptr::null(), to: std::ptr::null_mut() };
         let mut operands = Filled::new(size(desc.operands, "the number of operands")?, none)?;
         for (i, operand) in operands.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let (bytes, from, to) = unsafe { (*element_bytes.add(i), *from.add(i), *to.add(i)) };
             *operand = Operand { bytes: size(bytes, "an element's size")?, from, to };
         }
@@ -217,7 +217,7 @@ impl Sort {
                     pair[0] = slice.element(operand, a);
                     pair[1] = slice.element(operand, b);
                 }
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { comparator(candidates.as_ptr()) != 0 }
             })
         })
@@ -300,14 +300,14 @@ unsafe fn permute(operand: &Operand, slice: Slice, first: usize, indices: &[u32]
     unsafe fn typed<T: Copy>(operand: &Operand, slice: Slice, first: usize, indices: &[u32]) {
         let to = operand.to.cast::<T>().wrapping_add(slice.start);
         for (position, &i) in indices.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let value = slice.element(operand, i).cast::<T>().read_unaligned();
                 to.wrapping_add((first + position) * slice.step).write_unaligned(value);
             }
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match operand.bytes {
             1 => typed::<u8>(operand, slice, first, indices),

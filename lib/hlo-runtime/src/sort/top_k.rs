@@ -19,7 +19,7 @@ pub unsafe extern "C" fn hlo_rt_top_k(
 ) -> i32 {
     /// The minimum number of elements of a task.
     const TASK: usize = 1 << 12;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*ctx).guard("topk", || {
             let desc = &*desc;
@@ -81,7 +81,7 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
     // Computes the keys of a block of elements.
     let keys_of = |start: usize, end: usize, keys: &mut [K; BLOCK]| {
         let count = BLOCK.min(end - start);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { key.of_all(row.from.add(start * row.bytes), &mut keys[..count]) };
         count
     };
@@ -132,7 +132,7 @@ unsafe fn select<K: KeyWord>(row: Row, size: usize, k: usize, key: &Key) -> Resu
     let first = &mut candidates[..k];
     first.sort_unstable();
     for (n, &(_, at)) in first.iter().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let from = row.from.add(at as usize * row.bytes);
             std::ptr::copy_nonoverlapping(from, row.values.add(n * row.bytes), row.bytes);

@@ -63,7 +63,7 @@ impl<T: Tiles> Block<'_, T> {
                 break;
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { zeros(to.add(layout.volume), T::WIDTH) };
     }
 
@@ -84,7 +84,7 @@ impl<T: Tiles> Block<'_, T> {
             loop {
                 let offset =
                     at.iter().zip(&plan.axes).map(|(&i, a)| i as isize * a.dim.out_stride).sum::<isize>();
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     scatter(s, sums, self.depth(), size(last), output.wrapping_offset(offset));
                     sums = sums.add(size(last) * self.depth());
@@ -106,7 +106,7 @@ impl<T: Tiles> Block<'_, T> {
                     to += (class[d] + at[d] * axis.period) as isize * axis.dim.out_stride;
                 }
                 let from = at.iter().zip(across.stride).map(|(&i, stride)| i * stride).sum::<usize>();
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { scatter(s, sums.add(from), across.pitch, end - first, output.wrapping_offset(to)) };
                 if !next(&mut at[..last], |d| counts[d]) {
                     break;
@@ -120,6 +120,6 @@ impl<T: Tiles> Block<'_, T> {
 /// # Safety
 /// `to` must be writable for `n` elements.
 unsafe fn zeros<T: Tiles>(to: *mut T, n: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     (0..n).for_each(|i| unsafe { to.add(i).write(T::ZERO) });
 }

@@ -97,7 +97,7 @@ impl Filter {
         let mut at = [0; AXES + 1];
         loop {
             let from = outer.iter().zip(at).map(|(run, i)| run.stride * i as isize).sum::<isize>();
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 pack(lines, filter.wrapping_offset(from), run.size, to, panel);
                 for i in 0..if count < panel { run.size } else { 0 } {

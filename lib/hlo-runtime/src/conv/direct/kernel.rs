@@ -81,7 +81,7 @@ unsafe fn loops<T: Lanes, const W: usize, const FMA: bool>(
     for c in 0..vectors {
         for first in (0..rows).step_by(ROWS) {
             let mut total = [[T::ZERO; W]; ROWS];
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 for &tap in t.taps {
                     let x = vector(tap, c).cast::<[T; W]>().read_unaligned();
@@ -113,7 +113,7 @@ unsafe fn pixels<T: Lanes, const W: usize, const FMA: bool>(t: &Tile<'_, T>, vec
     let row = |tap: Tap, r: usize| t.input.wrapping_add(t.places[r].input as usize + tap.input as usize);
     let vector = |tap: Tap, c: usize| t.filter.wrapping_add(tap.filter as usize + c * W);
     let sums = |r: usize, c: usize| t.sums.wrapping_offset(t.places[r].sums).wrapping_add(c * W);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { loops::<T, W, FMA>(t, [t.places.len(), vectors], row, vector, sums) }
 }
 
@@ -126,7 +126,7 @@ unsafe fn across<T: Lanes, const W: usize, const FMA: bool>(t: &Tile<'_, T>, fea
     let row = |tap: Tap, r: usize| t.filter.wrapping_add(tap.filter as usize + r);
     let vector = |tap: Tap, c: usize| t.input.wrapping_add(t.places[c].input as usize + tap.input as usize);
     let sums = |r: usize, c: usize| t.sums.wrapping_offset(t.places[c].sums).wrapping_add(r * t.pitch);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { loops::<T, W, FMA>(t, [features, t.places.len()], row, vector, sums) }
 }
 
@@ -153,7 +153,7 @@ macro_rules! tiles {
             }
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2(tile: &Tile<'_, $t>, n: usize) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $f::<$t, $width, true>(tile, n) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -161,7 +161,7 @@ macro_rules! tiles {
                 return unsafe { avx2($tile, $n) };
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { $f::<$t, $width, false>($tile, $n) }
     }};
 }
@@ -218,7 +218,7 @@ mod avx512 {
                 /// As for [`super::super::Tiles::pixels`].
                 #[target_feature(enable = "avx512f,avx512dq")]
                 pub(in super::super) unsafe fn pixels(t: &Tile<'_, $t>, vectors: usize) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { by_size!(t, vectors, [1 2 3 4 5 6 7 8]) }
                 }
 
@@ -226,7 +226,7 @@ mod avx512 {
                 /// As for [`super::super::Tiles::across`].
                 #[target_feature(enable = "avx512f,avx512dq")]
                 pub(in super::super) unsafe fn across(t: &Tile<'_, $t>, features: usize) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { by_features!(t, features, [1 2 3 4 5 6 7 8]) }
                 }
 
@@ -236,7 +236,7 @@ mod avx512 {
                 /// As for [`super::super::Tiles::pixels`].
                 #[target_feature(enable = "avx512f,avx512dq")]
                 unsafe fn pixel_tile<const R: usize, const C: usize>(t: &Tile<'_, $t>) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe {
                         let mut inputs = [t.input; R];
                         for r in 0..R {
@@ -275,7 +275,7 @@ mod avx512 {
                 #[target_feature(enable = "avx512f,avx512dq")]
                 unsafe fn across_tile<const R: usize, const C: usize>(t: &Tile<'_, $t>) {
                     let Some(most) = t.places.len().checked_sub(1) else { return };
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe {
                         let mut inputs = [t.input; C];
                         for c in 0..C {

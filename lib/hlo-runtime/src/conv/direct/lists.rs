@@ -44,7 +44,7 @@ impl<T: Tiles> Block<'_, T> {
             }
             let term = filter.term(&window) as usize + first * filter.feature;
             let tap = Tap { input: input as u32, filter: (term * plan.panel) as u32 };
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { list.add(used).write(tap) };
             used += 1;
             if !next(&mut at[..plan.rank], |d| windows[d].1) {

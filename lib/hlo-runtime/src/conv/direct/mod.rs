@@ -259,7 +259,7 @@ impl<T: Tiles> Block<'_, T> {
         let bytes = |terms: usize, features: usize| terms * features * size_of::<T>();
         let one = |places, panel, (taps, more)| {
             let (part, features) = self.of_panel(tile, panel);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let tile = Tile { places, taps, add: part.add || more, ..part };
                 T::pixels(&tile, features.div_ceil(T::WIDTH));
@@ -292,7 +292,7 @@ impl<T: Tiles> Block<'_, T> {
             for (taps, more) in pieces(tile.taps, terms) {
                 for panel in self.panels[0]..self.panels[1] {
                     let (part, features) = self.of_panel(tile, panel);
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { T::across(&Tile { places, taps, add: part.add || more, ..part }, features) };
                 }
             }

@@ -413,7 +413,7 @@ impl Places {
             let mut input = self.input.iter().zip(at).map(|(step, i)| step * i).sum::<usize>();
             let mut sums = self.start + self.sums.iter().zip(at).map(|(s, i)| s * i as isize).sum::<isize>();
             for _ in 0..self.counts[inner] {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { list.add(used).write(Place { input: input as u32, sums }) };
                 used += 1;
                 input += self.input[inner];

@@ -50,7 +50,7 @@ pub(in crate::conv) trait Lanes: Number {
 unsafe fn loops<T: Lanes, const L: usize, const FMA: bool>(t: &Tile<'_, T>, features: usize) {
     for pixel in t.pixels {
         for f in 0..features {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let input = t.input.add(pixel.input as usize);
                 let mut sums = [T::ZERO; L];
@@ -84,7 +84,7 @@ macro_rules! by_loops {
                 {
                     #[target_feature(enable = "avx512f,avx512dq,fma")]
                     unsafe fn avx512<const L: usize>(tile: &Tile<'_, $t>, features: usize) {
-                        // SAFETY: the caller's promise.
+                        // SAFETY: guaranteed by the caller.
                         unsafe { loops::<$t, L, true>(tile, features) }
                     }
                     if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("fma") {
@@ -92,7 +92,7 @@ macro_rules! by_loops {
                         return unsafe { avx512::<L>(tile, features) };
                     }
                 }
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { loops::<$t, L, false>(tile, features) }
             }
         }
@@ -120,7 +120,7 @@ impl Lanes for f32 {
             }
             #[target_feature(enable = "avx2,fma")]
             unsafe fn avx2<const L: usize>(tile: &Tile<'_, f32>, features: usize) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { loops::<f32, L, true>(tile, features) }
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -128,7 +128,7 @@ impl Lanes for f32 {
                 return unsafe { avx2::<L>(tile, features) };
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { loops::<f32, L, false>(tile, features) }
     }
 }
@@ -158,7 +158,7 @@ mod avx512 {
             let each = t.pixels.len().div_ceil(tiles.max(1)).max(1);
             for pixels in t.pixels.chunks(each) {
                 for lane in (0..L).step_by(2 * WIDTH) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe {
                         let part = Tile {
                             pixels,
@@ -183,7 +183,7 @@ mod avx512 {
     /// As for [`Lanes::tile`].
     #[target_feature(enable = "avx512f")]
     unsafe fn by_size<const L: usize, const V: usize>(t: &Tile<'_, f32>, features: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match (features, t.pixels.len()) {
                 (1, 1) => one::<L, V, 1, 1>(t),
@@ -213,7 +213,7 @@ mod avx512 {
     #[expect(clippy::needless_range_loop, reason = "all loops of a tile read alike, and are unrolled")]
     #[target_feature(enable = "avx512f")]
     unsafe fn one<const L: usize, const V: usize, const F: usize, const R: usize>(t: &Tile<'_, f32>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut inputs = [t.input; R];
             for r in 0..R {

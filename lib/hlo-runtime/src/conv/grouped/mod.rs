@@ -37,7 +37,7 @@ pub(super) unsafe fn conv<T: Lanes>(
     if g.groups < FEWEST_GROUPS || g.group_out >= LARGE_GROUP || g.positions == 0 || g.group_in == 0 {
         return None;
     }
-    // SAFETY: the caller's promise is passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if g.groups <= 16 || size_of::<T>() > 4 {
             Some(Blocks::<T, 16>::new(g, buffers)?.run(ctx))
@@ -355,7 +355,7 @@ impl<T: Lanes, const L: usize> Blocks<'_, T, L> {
             let of = |steps: &[usize; MAX_SPATIAL]| steps.iter().zip(at).map(|(s, i)| s * i).sum::<usize>();
             let (mut input, mut sum) = (of(&inputs), start + of(&sums));
             for _ in 0..counts[last] {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { list.add(used).write(Pixel { input: input as u32, sums: sum as u32 }) };
                 used += 1;
                 input += inputs[last];
