@@ -130,8 +130,9 @@ impl Registry {
     /// only passes addresses.
     ///
     /// # Errors
-    /// Returns an error if an array type has an invalid element type, layout or size, if the target is
-    /// unknown or cannot be called this way, or if the attributes of a typed call are invalid.
+    /// Returns an error if an array type has an invalid element type, layout or size. Also returns an error
+    /// if the target is unknown or cannot be called this way, or if the attributes of a typed call are
+    /// invalid.
     pub fn plan(&self, site: CallSite) -> Result<PlannedCall, Error> {
         site.check().map_err(|e| named(&site, e))?;
         let target = self.find(&site)?;

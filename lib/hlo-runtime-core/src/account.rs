@@ -27,7 +27,8 @@ impl Account {
         Account { balance: MOST_CREDIT, pause: FIRST_PAUSE, paused_until: now, in_debt: false }
     }
 
-    /// Returns whether workers may be woken. It is false during the pause that follows a loss.
+    /// Returns whether workers may be woken. It is false during the pause that begins when the balance
+    /// becomes negative.
     pub(crate) fn is_help_welcome(&mut self, now: Instant) -> bool {
         if self.in_debt && now >= self.paused_until {
             self.in_debt = false;
@@ -41,9 +42,9 @@ impl Account {
         self.in_debt
     }
 
-    /// Enters a loop of which the caller ran `own` chunks and workers ran `helped` chunks. The times are
-    /// those when the loop started, when the workers had been woken, when the caller had finished its chunks,
-    /// and when the workers had finished theirs.
+    /// Enters a loop of which the caller ran `own` chunks and workers ran `helped` chunks. The four times
+    /// are: the start of the loop, after waking the workers, when the caller had finished its chunks, and
+    /// when the workers had finished theirs.
     pub(crate) fn enter(&mut self, own: usize, helped: usize, [start, called, claimed, end]: [Instant; 4]) {
         let nanoseconds = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
         // A caller that got no chunk waited no longer than it would have worked.

@@ -404,7 +404,8 @@ impl Exchange {
     }
 }
 
-/// A compiled combiner. It combines `elements` elements at the same positions of `count` arrays (at least
-/// one) in the order of the arrays, and writes the results to `result`, which is none of these arrays.
+/// A compiled combiner. It combines `elements` elements at the same positions of `count` arrays in the order
+/// of the arrays. There is at least one array. The results are written to `result`, which is none of these
+/// arrays.
 pub type Combiner =
     unsafe extern "C" fn(members: *const *const u8, count: i64, result: *mut u8, elements: i64);

@@ -2,10 +2,10 @@
 //! the sums are over window positions and input features. Patches of the input are packed panel by panel as
 //! the product needs them. The whole matrix of patches is never stored.
 //!
-//! Pixels (with the batch as one dimension) and the terms of their sums (with the features as one dimension)
-//! are numbered in the order of the input's memory. So adjacent elements in memory are read together in any
-//! layout: the features of one pixel, neighbouring pixels, or, for the gradient of a filter, the channels
-//! that are its pixels.
+//! Pixels and the terms of their sums are numbered in the order of the input's memory. The batch is one of
+//! the dimensions of pixels, and the features are one of the dimensions of terms. So adjacent elements in
+//! memory are read together in any layout: the features of one pixel, neighbouring pixels, or, for the
+//! gradient of a filter, the channels that are its pixels.
 
 use super::Buffers;
 use super::geometry::Geometry;
