@@ -43,8 +43,8 @@ impl Account {
     }
 
     /// Enters a loop of which the caller ran `own` chunks and workers ran `helped` chunks. The four times
-    /// are: the start of the loop, after waking the workers, when the caller had finished its chunks, and
-    /// when the workers had finished theirs.
+    /// are the start of the loop, the end of waking the workers, the end of the caller's chunks, and the end
+    /// of the workers' chunks.
     pub(crate) fn enter(&mut self, own: usize, helped: usize, [start, called, claimed, end]: [Instant; 4]) {
         let nanoseconds = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
         // A caller that got no chunk waited no longer than it would have worked.

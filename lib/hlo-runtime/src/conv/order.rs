@@ -54,8 +54,8 @@ pub(super) struct Order {
     pub(super) pixels: Axes,
     /// The last axis is packed as one run.
     pub(super) terms: Axes,
-    /// The number of features that the last axis of the terms has at each window position. It is not 1 only
-    /// if features and window form one run in the input and in the filter.
+    /// The number of features that the last axis of the terms has at each window position. It is 1 unless the
+    /// features and the window form one run in the input and in the filter.
     pub(super) merged: usize,
     /// The number of pixels, starting at a multiple of it, that are equally spaced in the output.
     pub(super) dense: usize,
