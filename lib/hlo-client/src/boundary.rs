@@ -1,14 +1,14 @@
-//! Dynamic dimensions at the boundary of compiled code, which knows arrays of the bounds only: inputs are padded, with
-//! their sizes after them; results are cut to the sizes that come after them.
+//! Dynamic dimensions at the boundary of compiled code, which works on arrays of the bounds only. Inputs are
+//! padded to the bounds and followed by their sizes. Results are cut to the sizes that follow them.
 
 use crate::{Buffer, Error};
 use hlo_ir::{ElementType, Literal, Shape};
 
-/// What a program that takes padded arrays is given for `inputs`, the leaves of parameters of these shapes: the sizes of dynamic
-/// dimensions come after all.
+/// Returns the inputs of a program that takes padded arrays. `parameters` are the shapes of the leaves of the
+/// parameters, and `inputs` their values. The sizes of all dynamic dimensions come after the last input.
 ///
 /// # Errors
-/// There is no memory for a padded array, or a size does not fit an `s32`.
+/// A padded array does not fit in memory, or a size does not fit an `s32`.
 pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Literal>, Error> {
     let mut padded = Vec::with_capacity(inputs.len());
     let mut sizes = Vec::new();
@@ -33,7 +33,8 @@ pub fn padded_inputs(parameters: &[Shape], inputs: &[Literal]) -> Result<Vec<Lit
     Ok(padded)
 }
 
-/// The same of buffers, in the layouts of `placed`, the leaves of what the program takes.
+/// Returns `buffers` padded as [`padded_inputs`] does, in the layouts of `placed`, the leaves of the
+/// program's inputs.
 ///
 /// # Errors
 /// As [`padded_inputs`].
@@ -52,10 +53,11 @@ pub(crate) fn padded(
     literals.iter().zip(placed).map(|(literal, shape)| Buffer::from_literal(literal, shape)).collect()
 }
 
-/// True if what compiled code gave for a result of shape `declared` is its result: all sizes fitted each other.
+/// Checks whether the buffers that compiled code wrote for a result of shape `declared` are valid: whether
+/// all dynamic sizes matched each other.
 ///
 /// # Errors
-/// A buffer is not there.
+/// A buffer could not be computed.
 pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> Result<bool, Error> {
     match buffers.get(declared.leaf_count() + declared.dynamic_dimensions().len()) {
         Some(last) => Ok(number(last)? != Some(0)),
@@ -63,10 +65,11 @@ pub(crate) fn sizes_fit(declared: &Shape, buffers: &[Buffer]) -> Result<bool, Er
     }
 }
 
-/// Checks that there is a buffer of its shape for each leaf of a result. Buffers that are not ready are not looked at.
+/// Checks that the buffers match the leaves of a result in number and shape. The shapes of buffers that are
+/// not ready are not checked.
 ///
 /// # Errors
-/// There are more or fewer buffers, or one has another shape.
+/// The number of buffers differs, or a buffer has another shape.
 pub(crate) fn check_leaves(shapes: &[&Shape], buffers: &[Buffer]) -> Result<(), Error> {
     let (expected, found) = (shapes.len(), buffers.len());
     if expected != found {
@@ -85,7 +88,7 @@ pub(crate) fn check_leaves(shapes: &[&Shape], buffers: &[Buffer]) -> Result<(), 
     Ok(())
 }
 
-/// The whole number, of 32 bits or a `pred`, that a scalar is.
+/// Returns the value of a scalar: a 32-bit integer or a `pred`.
 fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
     Ok(match *buffer.bytes()? {
         [byte] => Some(byte.into()),
@@ -94,10 +97,11 @@ fn number(buffer: &Buffer) -> Result<Option<i64>, Error> {
     })
 }
 
-/// The leaves of a result of shape `declared` from what compiled code gave: cut to their sizes.
+/// Returns the leaves of a result of shape `declared`. Cuts the buffers that compiled code wrote to their
+/// sizes.
 ///
 /// # Errors
-/// A size is beyond its bound, or there is no memory for a result.
+/// A size exceeds its bound, or there is no memory for a result.
 pub(crate) fn cut(declared: &Shape, mut buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
     let dynamic = declared.dynamic_dimensions();
     let count = declared.leaf_count();

@@ -7,22 +7,23 @@ use hlo_ir::{AlignedBytes, ArrayShape, Literal, Shape};
 use stable_deref_trait::StableDeref;
 use std::sync::{Arc, OnceLock};
 
-/// An array on a device, whose elements lie as its shape's layout says, packed if that says so; or a token. Cloning is cheap:
-/// both are the same array.
+/// An array on a device, or a token. The elements are stored in the layout of the shape, packed if the layout
+/// says so. Cloning is cheap: both clones are the same array.
 ///
-/// The result of a run that goes on ([`crate::Executable::execute_async`]) is a buffer as well: it is ready once the run is over,
-/// and whoever asks for its elements waits for that.
+/// The results of an asynchronous run ([`crate::Executable::execute_async`]) are buffers too. Such a buffer
+/// becomes ready when the run ends. Reading its elements waits until then.
 ///
-/// A result lies on the device of this process that computed it, and what [`crate::Client::transfer_to_device`] made on that
-/// device: a program takes it there and nowhere else. What a program of Rust made itself is taken by every device. The
-/// devices of all clients of a process are its processors: those of the same number are taken for the same.
+/// A result belongs to the device of this process that computed it, and an array made by
+/// [`crate::Client::transfer_to_device`] belongs to that device. Programs accept such a buffer on its device
+/// only. Every device accepts a buffer that the Rust program made itself. The devices of all clients in a
+/// process are its processors, so devices with the same number count as the same device.
 ///
 /// # Example
 /// ```
 /// use hlo_client::Buffer;
 /// use hlo_ir::{ElementType, Shape};
 ///
-/// // The vector is not copied, if it begins at a multiple of 16 bytes.
+/// // The vector is not copied if its address is a multiple of 16.
 /// let buffer = Buffer::from_owner(vec![1.0f32, 2.0, 3.0, 4.0], &Shape::array(ElementType::F32, [2, 2]))?;
 /// assert_eq!(buffer.elements::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
 /// assert_eq!(buffer.to_literal()?.get::<f32>(&[1, 0]), Some(3.0));
@@ -39,20 +40,20 @@ pub struct Buffer {
 enum Content {
     Ready(Arc<AlignedBytes>),
     Later(Arc<OnceLock<Result<Buffer, Error>>>),
-    /// On a server; and here, once somebody has asked for its elements.
+    /// An array on a server, and a local copy once its elements have been requested.
     #[cfg(feature = "remote")]
     Server(hlo_remote::RemoteBuffer, Arc<OnceLock<Result<Buffer, Error>>>),
 }
 
-/// Whoever computes a buffer. If it is dropped before, the buffer is an error.
+/// The obligation to fill a buffer. If it is dropped unfulfilled, the buffer becomes an error.
 #[derive(Debug)]
 pub(crate) struct Promise(Option<Arc<OnceLock<Result<Buffer, Error>>>>);
 
 impl Promise {
-    /// The buffer is there, or will never be.
+    /// Fulfils the promise with a buffer, or with the reason why there is none.
     pub(crate) fn keep(mut self, outcome: Result<Buffer, Error>) {
         if let Some(cell) = self.0.take() {
-            // Nobody else sets it.
+            // No other code sets the cell.
             let _ = cell.set(outcome);
         }
     }
@@ -67,20 +68,22 @@ impl Drop for Promise {
 }
 
 impl Buffer {
-    /// A value in the layout of `shape`, an array or a token; it has the sizes of the value, where `shape` has bounds. An
-    /// array that lies row-major shares the value's memory.
+    /// Creates a buffer from a value, in the layout of `shape`, which is an array shape or a token. Where
+    /// `shape` has bounds, the buffer has the sizes of the value. A row-major array shares the memory of the
+    /// value.
     ///
     /// # Errors
-    /// The value is of another type, of other sizes, or a tuple: of that, each leaf has a buffer.
+    /// The value has another type or other sizes, or it is a tuple. Create one buffer for each leaf of a
+    /// tuple.
     pub fn from_literal(literal: &Literal, shape: &Shape) -> Result<Self, Error> {
         let (shape, bytes) = in_buffer(literal, shape)?;
         Ok(Self::ready(shape, bytes))
     }
 
-    /// An array of zeros; a token.
+    /// Creates an array of zeros, or a token.
     ///
     /// # Errors
-    /// There is no memory for it, or the shape is a tuple: of that, each leaf has a buffer.
+    /// There is no memory for the array, or the shape is a tuple. Create one buffer for each leaf of a tuple.
     pub fn zeros(shape: &Shape) -> Result<Self, Error> {
         if matches!(shape, Shape::Tuple(_)) {
             return Err(Error::new(format!("expected the shape of an array or a token, found {shape}")));
@@ -89,10 +92,10 @@ impl Buffer {
         Ok(Self::ready(shape.clone(), Arc::new(bytes)))
     }
 
-    /// Memory for a result, all of which is written: an array of whatever elements.
+    /// Allocates a result buffer with unspecified contents. The run must write all of it.
     #[cfg(feature = "codegen")]
     pub(crate) fn room(shape: &Shape) -> Result<Self, Error> {
-        // Beyond the sizes of an array whose sizes are known at run time there are zeros.
+        // A run does not write beyond the sizes of a dynamic array, so that memory is zeroed.
         let is_written = shape.as_array().is_some_and(hlo_ir::ArrayShape::is_static);
         match is_written {
             true => {
@@ -103,23 +106,25 @@ impl Buffer {
         }
     }
 
-    /// A copy of a program's elements, in the order of `shape`'s layout; `T` is as in [`Buffer::from_owner`].
+    /// Creates a buffer with a copy of `elements`, which are in the order of `shape`'s layout. For `T`, see
+    /// [`Buffer::from_owner`].
     ///
     /// # Errors
-    /// Those of [`Buffer::from_owner`], or there is no memory for the copy.
+    /// As [`Buffer::from_owner`], or there is no memory for the copy.
     pub fn from_slice<T: Pod>(elements: &[T], shape: &Shape) -> Result<Self, Error> {
         check::<T>(elements, shape)?;
         let bytes = AlignedBytes::try_from_slice(bytemuck::cast_slice(elements));
         Ok(Self::ready(shape.clone(), Arc::new(bytes.ok_or_else(|| no_memory(shape))?)))
     }
 
-    /// The elements of an owner, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file, in the order of `shape`'s layout. They are
-    /// not copied, if they begin at a multiple of 16 bytes; the owner is dropped with the last buffer or value that has them.
-    /// `T` is as large as an element (see [`Literal::from_elements`]), or a byte.
+    /// Creates a buffer from an owner of elements, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file. The
+    /// elements are in the order of `shape`'s layout. They are not copied if their address is a multiple of
+    /// 16. The owner is dropped with the last buffer or value that shares its memory. `T` must have the size
+    /// of an element (see [`Literal::from_elements`]) or of a byte.
     ///
     /// # Errors
-    /// `shape` is no array of a size that is known, there are more or fewer elements, they are of another size, or one is
-    /// no value of its type, such as a 2 of `pred`.
+    /// `shape` is not an array of static sizes, the number or the size of the elements does not match it, or
+    /// an element is not a value of its type, such as a 2 for `pred`.
     pub fn from_owner<T, O>(owner: O, shape: &Shape) -> Result<Self, Error>
     where
         T: Pod,
@@ -129,20 +134,21 @@ impl Buffer {
         Ok(Self::ready(shape.clone(), Arc::new(AlignedBytes::from_owner(owner))))
     }
 
-    /// A buffer that somebody computes, on a device of this process if that is given, of an array shape or a token.
+    /// Creates a buffer of an array shape or a token that a run will fill. `device` is the device of this
+    /// process that computes it, if any.
     pub(crate) fn later(shape: &Shape, device: Option<&Device>) -> (Self, Promise) {
         let cell = Arc::new(OnceLock::new());
         let content = Content::Later(cell.clone());
         (Self { shape: shape.clone(), content, device: device.cloned() }, Promise(Some(cell)))
     }
 
-    /// An array on a server.
+    /// Creates the buffer of an array on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(buffer: hlo_remote::RemoteBuffer) -> Self {
         Self { shape: buffer.shape().clone(), content: Content::Server(buffer, Arc::default()), device: None }
     }
 
-    /// The array on a server, if it is one.
+    /// Returns the array on a server, or `None` if the buffer is not on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn server_buffer(&self) -> Option<&hlo_remote::RemoteBuffer> {
         match &self.content {
@@ -155,13 +161,14 @@ impl Buffer {
         Self { shape, content: Content::Ready(bytes), device: None }
     }
 
-    /// The device that it lies on; `None` of what every device of this process takes.
+    /// Returns the device that holds the array, or `None` if every device of this process accepts it.
     pub fn device(&self) -> Option<&Device> {
         self.device.as_ref()
     }
 
-    /// The same array on a device, of this process as the array is. The devices of a process share its memory: nothing is
-    /// copied, unless one of the two is given away and written to.
+    /// Returns the array as an array of `device`, which must be a device of this process, as must the array.
+    /// The devices of a process share memory, so nothing is copied until one of the two buffers is donated
+    /// and written.
     ///
     /// # Errors
     /// The array is on a server.
@@ -173,22 +180,22 @@ impl Buffer {
         Ok(self.clone().on(device))
     }
 
-    /// The same array, on a device from now on.
+    /// Returns the array, now assigned to `device`.
     pub(crate) fn on(mut self, device: &Device) -> Self {
         self.lie_on(device);
         self
     }
 
-    /// Notes the device that it lies on.
+    /// Assigns the array to `device`.
     pub(crate) fn lie_on(&mut self, device: &Device) {
-        // Results of run after run lie where they lay.
+        // The results of repeated runs stay on the same device.
         if self.device.as_ref() != Some(device) {
             self.device = Some(device.clone());
         }
     }
 
-    /// The shape: its sizes are those of the array, but for dimensions whose sizes are known at run time only of a buffer that
-    /// is not ready, which have their bounds.
+    /// Returns the shape, with the actual sizes of the array. Dynamic dimensions of a buffer that is not
+    /// ready have their bounds.
     pub fn shape(&self) -> &Shape {
         match &self.content {
             Content::Later(cell) => match cell.get() {
@@ -201,7 +208,8 @@ impl Buffer {
         }
     }
 
-    /// True if the elements are there, or never will be: nobody who asks for them waits, but for their transfer from a server.
+    /// Returns whether the run that computes the buffer is over, successfully or not. Reading a ready buffer
+    /// does not wait, except for the transfer from a server.
     pub fn is_ready(&self) -> bool {
         match &self.content {
             Content::Ready(_) => true,
@@ -211,10 +219,10 @@ impl Buffer {
         }
     }
 
-    /// Waits until the elements are there.
+    /// Waits until the buffer is ready.
     ///
     /// # Errors
-    /// What the run ended with that was to compute them.
+    /// The error of the run that computes the buffer.
     pub fn wait(&self) -> Result<(), Error> {
         match &self.content {
             Content::Later(cell) => cell.wait().as_ref().map_err(Clone::clone)?.wait(),
@@ -224,25 +232,28 @@ impl Buffer {
         }
     }
 
-    /// The elements, in the order of the shape's layout; those of an array on a server are transferred, once.
+    /// Returns the elements, in the order of the shape's layout. The elements of an array on a server are
+    /// transferred once.
     ///
     /// # Errors
-    /// Those of [`Buffer::wait`]; or there is no connection to the server.
+    /// As [`Buffer::wait`], or there is no connection to the server.
     pub fn bytes(&self) -> Result<&[u8], Error> {
         Ok(self.memory()?)
     }
 
-    /// The elements as numbers of Rust, in the order of the shape's layout; `T` is as in [`Buffer::from_owner`].
+    /// Returns the elements as Rust numbers, in the order of the shape's layout. For `T`, see
+    /// [`Buffer::from_owner`].
     ///
     /// # Errors
-    /// Those of [`Buffer::wait`], or elements are of another size.
+    /// As [`Buffer::wait`], or the elements have another size.
     pub fn elements<T: Pod>(&self) -> Result<&[T], Error> {
         let bytes = self.bytes()?;
         check_size::<T>(self.shape())?;
         bytemuck::try_cast_slice(bytes).map_err(|e| Error::new(format!("{} bytes: {e}", bytes.len())))
     }
 
-    /// The elements for writing; `None` if another buffer or value has the same memory, or they are not there.
+    /// Returns the elements for writing. Returns `None` if another buffer or value shares the memory, or if
+    /// the buffer is not in the memory of this process yet.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.content {
             Content::Ready(bytes) => Arc::get_mut(bytes).map(|bytes| &mut **bytes),
@@ -252,7 +263,7 @@ impl Buffer {
         }
     }
 
-    /// Lets results be written to it: other memory, unless nobody else has this.
+    /// Prepares the buffer for results. Allocates new memory if the current memory is shared.
     #[cfg(feature = "codegen")]
     pub(crate) fn make_own(&mut self) -> Result<(), Error> {
         if self.bytes_mut().is_none() {
@@ -261,18 +272,18 @@ impl Buffer {
         Ok(())
     }
 
-    /// The value. An array that lies row-major shares its memory.
+    /// Returns the value. A row-major array shares the memory of the buffer.
     ///
     /// # Errors
-    /// Those of [`Buffer::wait`].
+    /// As [`Buffer::wait`].
     pub fn to_literal(&self) -> Result<Literal, Error> {
         self.clone().into_literal()
     }
 
-    /// The value; as [`Buffer::to_literal`], of a buffer that is not needed any more.
+    /// Converts the buffer into its value. See [`Buffer::to_literal`].
     ///
     /// # Errors
-    /// Those of [`Buffer::wait`].
+    /// As [`Buffer::wait`].
     pub fn into_literal(self) -> Result<Literal, Error> {
         let (shape, bytes) = match self.content {
             Content::Ready(bytes) => (self.shape, bytes),
@@ -289,7 +300,7 @@ impl Buffer {
             .ok_or_else(|| Error::new("internal error: a buffer is not as large as its shape"))
     }
 
-    /// The memory, once it is there.
+    /// Returns the memory. Waits until the buffer is ready.
     fn memory(&self) -> Result<&AlignedBytes, Error> {
         match &self.content {
             Content::Ready(bytes) => Ok(bytes),
@@ -302,7 +313,8 @@ impl Buffer {
         }
     }
 
-    /// The buffer itself once it is there, of one that is not needed any more: its memory is as little shared as it was.
+    /// Waits until the buffer is ready, then returns the buffer that the run stored. Adds no reference to its
+    /// memory.
     #[cfg(feature = "codegen")]
     pub(crate) fn into_settled(self) -> Result<Self, Error> {
         match self.content {
@@ -316,7 +328,8 @@ impl Buffer {
         }
     }
 
-    /// True if it is an array that lies as `shape` says, which is its shape then, and nobody else has its memory.
+    /// Returns whether this is an array in the layout of `shape` whose memory nothing else shares. If so, the
+    /// buffer's shape becomes `shape`.
     #[cfg(feature = "codegen")]
     pub(crate) fn is_own_in(&mut self, shape: &Shape) -> bool {
         let is_own = match &mut self.content {
@@ -332,7 +345,7 @@ impl Buffer {
         fits
     }
 
-    /// The buffer itself once it is there.
+    /// Waits until the buffer is ready, then returns the buffer that the run stored.
     pub(crate) fn settled(&self) -> Result<Self, Error> {
         match &self.content {
             Content::Ready(_) => Ok(self.clone()),
@@ -347,13 +360,13 @@ fn no_memory(shape: &Shape) -> Error {
     Error::memory(format!("there is no memory for an array of shape {shape}"))
 }
 
-/// The array of a shape whose sizes are known.
+/// Returns the array shape if its sizes are static.
 fn array(shape: &Shape) -> Result<&ArrayShape, Error> {
     let array = shape.as_array().filter(|a| a.is_static());
     array.ok_or_else(|| Error::new(format!("expected the shape of an array of known sizes, found {shape}")))
 }
 
-/// Checks that a `T` is as large as an element, or a byte.
+/// Checks that `T` has the size of an element or of a byte.
 fn check_size<T: Pod>(shape: &Shape) -> Result<(), Error> {
     let size = array(shape)?.element_type.byte_size();
     if size_of::<T>() == 1 || size_of::<T>() == size {
@@ -366,7 +379,7 @@ fn check_size<T: Pod>(shape: &Shape) -> Result<(), Error> {
     )))
 }
 
-/// Checks that elements are those of an array of that shape.
+/// Checks that the elements are valid elements of an array of that shape.
 fn check<T: Pod>(elements: &[T], shape: &Shape) -> Result<(), Error> {
     check_size::<T>(shape)?;
     let (found, expected) = (size_of_val(elements), shape.stored_size());

@@ -1,4 +1,4 @@
-//! Who compiles programs and runs them.
+//! Clients, which compile and run programs.
 
 use crate::cache::{CacheStatistics, ProgramKey, Programs};
 use crate::custom_calls::CustomCalls;
@@ -17,7 +17,7 @@ use hlo_passes::{CustomPartitioner, has_custom_partitions};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Who compiles programs and runs them. Cloning is cheap: both are the same client.
+/// Compiles and runs programs. Cloning is cheap: both clones are the same client.
 ///
 /// # Example
 /// ```
@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// let x = client.transfer_to(&Literal::r0(2.5f32))?;
 /// let y = negate.execute(&[&x], Default::default())?;
 /// assert_eq!(client.transfer_from(&y[0])?.get::<f32>(&[]), Some(-2.5));
-/// // The same text again is the same program.
+/// // Compiling the same text again returns the same program.
 /// client.compile_text(text, &CompileOptions::default())?;
 /// assert_eq!(client.cache_statistics().hits, 1);
 /// # Ok::<(), hlo_client::Error>(())
@@ -38,7 +38,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Client(Arc<Place>);
 
-/// Where a client's programs are.
+/// The location of a client's programs.
 #[derive(Debug)]
 enum Place {
     Here(Box<Here>),
@@ -46,7 +46,7 @@ enum Place {
     Server(crate::remote::Server),
 }
 
-/// What a client of this process has.
+/// The state of a client that runs programs in this process.
 #[derive(Debug)]
 struct Here {
     devices: Vec<Device>,
@@ -56,30 +56,32 @@ struct Here {
     code_cache: Option<CodeCache>,
 }
 
-/// What a client of this process has and keeps.
+/// Options of a client that runs programs in this process.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// The devices, at least one and at most 1024. Those of this process share its processors; a program of several replicas
-    /// or partitions runs on as many.
+    /// Number of devices, from 1 to 1024. They share the processors of this process. A program with several
+    /// replicas or partitions runs on that many devices.
     pub devices: usize,
-    /// The targets of custom calls. Those that are built in, and LAPACK's routines, are there besides.
+    /// The targets of custom calls. The built-in targets and the LAPACK routines are always available.
     pub custom_calls: Registry,
-    /// Who partitions custom calls of programs that are for all partitions together; `None` leaves them to each device.
+    /// The partitioner of custom calls in programs that describe all partitions together. With `None`, each
+    /// device runs such calls itself.
     pub custom_partitioner: Option<Arc<dyn CustomPartitioner>>,
-    /// How many programs are kept, those that were asked for last: what is compiled again with the same options is not compiled
-    /// again. 0 for none.
+    /// Maximum number of compiled programs to keep, 0 for none. Compiling a kept program again with the same
+    /// options returns the kept program. The least recently requested program is removed first.
     pub cached_programs: usize,
-    /// About the bytes that these may hold together, for constants and temporaries.
+    /// Maximum size of the kept programs together, in bytes. The size counts constants and temporaries and is
+    /// approximate.
     pub cached_program_bytes: u64,
-    /// A folder for compiled code, which other processes may use at the same time and later ones find there. It is made if it
-    /// is not there. What it holds is run: nobody else may write to it.
+    /// A folder for compiled code, which other processes can use at the same time and later. It is created if
+    /// it does not exist. The process runs the code in it, so only its owner may have write access.
     pub cache_dir: Option<PathBuf>,
-    /// The bytes of files that are kept in that folder: what was not used for longest goes first.
+    /// Maximum size of the files in that folder, in bytes. The least recently used file is removed first.
     pub cache_bytes: u64,
 }
 
 impl Default for ClientOptions {
-    /// One device; 64 programs of together a GiB, and no folder; of a folder that is named, a GiB.
+    /// One device, up to 64 kept programs of 1 GiB in total, no folder, and 1 GiB for the files in a folder.
     fn default() -> Self {
         Self {
             devices: 1,
@@ -94,15 +96,15 @@ impl Default for ClientOptions {
 }
 
 impl Client {
-    /// A client that runs programs in this process.
+    /// Creates a client that runs programs in this process.
     pub fn local() -> Self {
         Self::with_cache(&ClientOptions::default(), None)
     }
 
-    /// A client that runs programs in this process, and has and keeps what the options say.
+    /// Creates a client that runs programs in this process, with these options.
     ///
     /// # Errors
-    /// The folder for compiled code can't be made, is none, or others may write to it.
+    /// The folder for compiled code cannot be created, is not a folder, or other users may write to it.
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let code_cache = options.cache_dir.as_ref().map(|path| code_folder(path, options.cache_bytes));
         Ok(Self::with_cache(options, code_cache.transpose()?.flatten()))
@@ -119,19 +121,21 @@ impl Client {
         Self(Arc::new(Place::Here(Box::new(here))))
     }
 
-    /// A client of the server at an address, such as `unix:/run/hlo.sock` or `127.0.0.1:7070`: programs and arrays are there. It
-    /// has a session with the server, which ends with the last clone of it and of what it made; how many threads a program
-    /// takes, and which custom calls there are, is up to the server.
+    /// Connects to the server at an address such as `unix:/run/hlo.sock` or `127.0.0.1:7070`. Programs and
+    /// arrays are stored on the server. The client has a session with the server, which ends when the last
+    /// clone of the client and the last object made by it are dropped. The server decides how many threads a
+    /// program uses and which custom calls are available.
     ///
     /// # Errors
-    /// The text is no address, there is no such server, or it has as many clients as it may.
+    /// The text is not an address, there is no such server, or the server has reached its maximum number of
+    /// clients.
     #[cfg(feature = "remote")]
     pub fn connect(address: &str) -> Result<Self, Error> {
         let client = hlo_remote::RemoteClient::connect(address)?;
         Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
-    /// As [`Client::connect`], with certificates, or a name.
+    /// Connects to a server as [`Client::connect`] does, with certificates or a name.
     ///
     /// # Errors
     /// As [`Client::connect`], or the certificates are not accepted.
@@ -144,8 +148,8 @@ impl Client {
         Ok(Self(Arc::new(Place::Server(crate::remote::Server::connect(client)?))))
     }
 
-    /// The devices, at least one. Programs run on the first, those of several replicas or partitions on the first of them, unless
-    /// [`CompileOptions::device_assignment`] says others.
+    /// Returns the devices, at least one. A program runs on the first device, or on the first devices if it
+    /// has several replicas or partitions. [`CompileOptions::device_assignment`] selects other devices.
     pub fn devices(&self) -> &[Device] {
         match &*self.0 {
             Place::Here(here) => &here.devices,
@@ -154,7 +158,7 @@ impl Client {
         }
     }
 
-    /// How often programs were compiled in this process, and how often they were there.
+    /// Returns how often this process compiled a program and how often it reused a kept program.
     pub fn cache_statistics(&self) -> CacheStatistics {
         match &*self.0 {
             Place::Here(here) => here.programs.statistics(),
@@ -163,18 +167,18 @@ impl Client {
         }
     }
 
-    /// A value as an array on a device, row-major. It shares the value's memory.
+    /// Converts a value into an array on a device, row-major. The array shares the memory of the value.
     ///
     /// # Errors
-    /// The value is no array.
+    /// The value is not an array.
     pub fn transfer_to(&self, value: &Literal) -> Result<Buffer, Error> {
         self.transfer_to_layout(value, &value.shape().without_layout())
     }
 
-    /// A value as an array on a device, in the layout of `shape`.
+    /// Converts a value into an array on a device, in the layout of `shape`.
     ///
     /// # Errors
-    /// The value is of another type, or of other sizes.
+    /// The value has another type or other sizes.
     pub fn transfer_to_layout(&self, value: &Literal, shape: &Shape) -> Result<Buffer, Error> {
         match &*self.0 {
             Place::Here(_) => Buffer::from_literal(value, shape),
@@ -183,10 +187,11 @@ impl Client {
         }
     }
 
-    /// A value as an array on one of the client's devices, row-major: programs take it there only.
+    /// Converts a value into a row-major array on one of the client's devices. Programs accept it on that
+    /// device only.
     ///
     /// # Errors
-    /// The value is no array, or there is no such device.
+    /// The value is not an array, or there is no such device.
     pub fn transfer_to_device(&self, value: &Literal, device: usize) -> Result<Buffer, Error> {
         let there = self.devices();
         let Some(device) = there.get(device) else {
@@ -195,11 +200,11 @@ impl Client {
         Ok(self.transfer_to(value)?.on(device))
     }
 
-    /// An array that lies in a program's memory in any order of dimensions, with padding or without, as one on a device in the
-    /// layout of `shape` (XLA preview, "Layout").
+    /// Converts an array in the program's memory into an array on a device, in the layout of `shape`. In
+    /// memory the dimensions may be in any order, with or without padding (XLA preview, "Layout").
     ///
     /// # Errors
-    /// The memory is not that of such an array, or there is no memory for another one.
+    /// The memory does not match the layout, or there is no memory for the array.
     pub fn transfer_to_laid_out(
         &self,
         memory: &[u8],
@@ -210,11 +215,11 @@ impl Client {
         self.transfer_to_layout(&value, shape)
     }
 
-    /// An array on a device, once it is ready, as it lies in a program's memory in any order of dimensions, with padding or
-    /// without.
+    /// Copies an array on a device into new memory, in any order of dimensions, with or without padding.
+    /// Waits until the buffer is ready.
     ///
     /// # Errors
-    /// The array can't lie like that, there is no memory for it, or what the run ended with that was to compute it.
+    /// The array cannot have that layout, there is no memory for it, or the run that computes it failed.
     pub fn transfer_from_laid_out(
         &self,
         buffer: &Buffer,
@@ -223,10 +228,10 @@ impl Client {
         layout.write(&buffer.to_literal()?).map_err(|e| Error::new(e.to_string()))
     }
 
-    /// The value of an array on a device, once it is ready.
+    /// Returns the value of an array on a device. Waits until the buffer is ready.
     ///
     /// # Errors
-    /// What the run ended with that was to compute it.
+    /// The error of the run that computes the buffer.
     pub fn transfer_from(&self, buffer: &Buffer) -> Result<Literal, Error> {
         buffer.to_literal()
     }
@@ -234,7 +239,7 @@ impl Client {
     /// Compiles a text, unless it was compiled with these options before.
     ///
     /// # Errors
-    /// The text does not parse or verify, or one of those of [`Client::compile`].
+    /// The text does not parse or verify, or the errors of [`Client::compile`].
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
         match &*self.0 {
@@ -244,11 +249,12 @@ impl Client {
         }
     }
 
-    /// Verifies a module and compiles it, unless it was compiled with these options before. Constants are computed in the
-    /// standard mode for floats, whatever that of the caller's thread is, as runs are.
+    /// Verifies and compiles a module, unless it was compiled with these options before. Constants are
+    /// computed in the standard floating-point mode, whatever the mode of the calling thread is. Runs do the
+    /// same.
     ///
     /// # Errors
-    /// The rules that the module breaks; the client's devices can't run it; a pass refuses it; or one of those of
+    /// The module is invalid, the client's devices cannot run it, a pass rejects it, or the errors of
     /// [`Client::load`].
     pub fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Executable, Error> {
         let _standard = StandardFloats::set();
@@ -259,8 +265,9 @@ impl Client {
         }
     }
 
-    /// As [`Client::compile`], but the compilation ends once its budget is used up, and is not kept. A pipeline of the options is
-    /// bounded as well ([`hlo_passes::Pipeline::parse_bounded`]). A server has a budget of its own.
+    /// Compiles a module as [`Client::compile`] does, within a budget. The compilation ends once the budget
+    /// is used up. The program is not kept. If the options contain a pipeline, it is bounded as well
+    /// ([`hlo_passes::Pipeline::parse_bounded`]). A server ignores `budget` and uses its own.
     ///
     /// # Errors
     /// As [`Client::compile`], or the budget is used up.
@@ -278,12 +285,15 @@ impl Client {
         }
     }
 
-    /// Makes a program of a module and of what passes made of it: those of [`crate::prepare`], or others before [`crate::lower`]. The
-    /// options' passes and partitioning do not count. It is compiled each time, but for what [`ClientOptions::cache_dir`] has.
+    /// Creates a program from a module and the result of running passes on it. `prepared` comes from
+    /// [`crate::prepare`], or from other passes followed by [`crate::lower`]. The passes and the partitioning
+    /// in the options are ignored. The module is compiled each time, unless [`ClientOptions::cache_dir`]
+    /// contains its code.
     ///
     /// # Errors
-    /// The rules that one of the modules breaks; what the engine does not have, each at its instruction; custom calls without
-    /// a target, or that it refuses; more memory than the options allow; more devices than the client has.
+    /// One of the modules is invalid, the engine does not support an instruction, a custom call has no target
+    /// or its target rejects it, or the program needs more memory than the options allow or more devices than
+    /// the client has.
     pub fn load(
         &self,
         given: &Module,
@@ -304,10 +314,10 @@ impl Client {
         }
     }
 
-    /// Runs a program on values, and gives its result: [`Executable::run`].
+    /// Runs a program on values and returns its result. See [`Executable::run`].
     ///
     /// # Errors
-    /// A value does not fit its parameter; or what the run ends with.
+    /// A value does not fit its parameter, or the run fails.
     pub fn execute_and_transfer(&self, program: &Executable, values: &[Literal]) -> Result<Literal, Error> {
         program.run(values)
     }
@@ -325,7 +335,7 @@ impl Here {
 
     fn compile(&self, module: Verified<&Module>, options: &CompileOptions) -> Result<Executable, Error> {
         let compile = || self.compile_anew(module, options, None);
-        // What a partitioner makes of the same calls may be another program each time.
+        // The partitioner may return another program for the same calls each time.
         let partitioner = self.custom_partitioner.as_deref();
         if options.spmd_partitioning && partitioner.is_some_and(|p| has_custom_partitions(&module, p)) {
             return compile();
@@ -333,7 +343,8 @@ impl Here {
         self.kept(options, || ProgramKey::of_module(&module, options), compile)
     }
 
-    /// The program of a key, if it is there or worth keeping: debuggers want to hear of each.
+    /// Returns the kept program of a key, or compiles it. Programs with debug information are not kept,
+    /// because debuggers must be notified of each compilation.
     fn kept(
         &self,
         options: &CompileOptions,
@@ -386,7 +397,7 @@ impl Here {
         Ok(Executable::local(program, devices))
     }
 
-    /// The devices that a program on so many runs on.
+    /// Returns the devices for a program that needs `needed` devices.
     fn assigned(&self, needed: usize, options: &CompileOptions) -> Result<Vec<Device>, Error> {
         let (there, said) = (self.devices.len(), &options.device_assignment);
         if said.is_empty() {
@@ -429,7 +440,7 @@ fn code_folder(path: &std::path::Path, most_bytes: u64) -> Result<Option<CodeCac
     Ok(Some(Arc::new(crate::cache::CodeFolder::open(path, most_bytes)?)))
 }
 
-/// Nothing is compiled, so nothing is kept.
+/// Without code generation there is no compiled code to keep.
 #[cfg(not(feature = "codegen"))]
 fn code_folder(_: &std::path::Path, _: u64) -> Result<Option<CodeCache>, Error> {
     Ok(None)

@@ -2,8 +2,8 @@
 
 use hlo_custom_call::Registry;
 
-/// The targets of a client's custom calls for each engine: the same ones, but for LAPACK's routines, which each engine has of
-/// its own, so that there is something to compare.
+/// The targets of a client's custom calls for each engine. Both engines have the same targets, except that
+/// each has its own LAPACK routines. Their results can be compared.
 #[derive(Clone, Debug)]
 pub(crate) struct CustomCalls {
     pub(crate) interpreted: Registry,
@@ -12,7 +12,7 @@ pub(crate) struct CustomCalls {
 }
 
 impl CustomCalls {
-    /// The targets of a registry, and LAPACK's routines after them.
+    /// Adds the LAPACK routines after the targets of a registry.
     pub(crate) fn new(registry: Registry) -> Self {
         #[cfg(feature = "codegen")]
         let compiled = {

@@ -1,10 +1,10 @@
-//! What programs run on.
+//! The devices that programs run on.
 
 use crate::queue::Queue;
 use std::sync::Arc;
 
-/// What programs run on and arrays lie on: the processors of this process, or those of a server. Cloning is cheap: both are the
-/// same device.
+/// A device that runs programs and holds arrays: the processors of this process or of a server. Cloning is
+/// cheap: both clones are the same device.
 #[derive(Clone, Debug)]
 pub struct Device(Arc<Inner>);
 
@@ -17,12 +17,12 @@ struct Inner {
 }
 
 impl Device {
-    /// The processors that this process may use.
+    /// Creates a device of this process, which uses all processors available to the process.
     pub(crate) fn processors(id: usize) -> Self {
         Self::new(id, "cpu".into(), hlo_runtime_core::default_threads())
     }
 
-    /// A device of a server.
+    /// Creates a device of a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(id: usize, platform: String, threads: usize) -> Self {
         Self::new(id, platform, threads)
@@ -32,22 +32,22 @@ impl Device {
         Self(Arc::new(Inner { id, platform, threads, queue: Queue::new(id) }))
     }
 
-    /// The number of the device among those of its client, from 0 on.
+    /// Returns the number of the device among the devices of its client, starting from 0.
     pub fn id(&self) -> usize {
         self.0.id
     }
 
-    /// What kind of device it is: `cpu`.
+    /// Returns the kind of the device: `cpu`.
     pub fn platform(&self) -> &str {
         &self.0.platform
     }
 
-    /// The threads of a program that is not told how many to take.
+    /// Returns the number of threads that a program uses by default.
     pub fn threads(&self) -> usize {
         self.0.threads
     }
 
-    /// What runs on the device in order.
+    /// Returns the queue of runs that were started on the device.
     pub(crate) fn queue(&self) -> &Queue {
         &self.0.queue
     }

@@ -17,31 +17,34 @@ use hlo_ir::watch::Watch;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a run on several devices has besides its arguments.
+/// Options of a run on several devices.
 #[derive(Default)]
 pub struct DeviceRunOptions<'a> {
-    /// What the infeeds and outfeeds of each device read from and write to; none if there are not as many as devices.
+    /// The hosts that the infeeds and outfeeds of each device use. They are ignored if their number differs
+    /// from the number of devices.
     pub hosts: Vec<&'a mut dyn Host>,
-    /// Who watches the first device, and may end the run. Where the others are is told in messages only.
+    /// The watch of the first device, which can stop the run. The progress of the other devices appears in
+    /// messages only.
     pub watch: Option<Arc<Watch>>,
-    /// How long the run may take.
+    /// Maximum duration of the run.
     pub time_limit: Option<Duration>,
-    /// How long a device waits for others in a collective; a minute, if it is not said.
+    /// Maximum time that a device waits for the others in a collective. The default is one minute.
     pub collective_timeout: Option<Duration>,
-    /// Where it is noted what devices wait for.
+    /// Records the times that devices wait.
     pub waits: Option<&'a Waits>,
-    /// Where the devices are; all in this process, if it is not said. If there are other processes, arguments, results and
-    /// hosts are those of the devices of this one.
+    /// The processes that hold the devices. By default all devices are in this process. With several
+    /// processes, arguments, results and hosts are those of the devices of this process.
     pub world: Option<&'a dyn World>,
 }
 
 impl Executable {
-    /// Runs the program on values, one list for each device with one value for each leaf of the parameters, and gives each
-    /// device's result. Device `replica × num_partitions + partition` is that replica and partition of the program.
+    /// Runs the program on one list of values for each device and returns the result of each device. Each
+    /// list has one value for each leaf of the parameters. Device `replica × num_partitions + partition` runs
+    /// that replica and partition of the program.
     ///
     /// # Errors
-    /// There are not as many lists as devices; a value does not fit its parameter; or what the run ends with, with the number of
-    /// the device.
+    /// The number of lists differs from the number of devices, a value does not fit its parameter, or the run
+    /// fails. The error of a run names the device.
     ///
     /// # Example
     /// ```
@@ -65,12 +68,13 @@ impl Executable {
         results.into_iter().map(|leaves| self.value(leaves)).collect()
     }
 
-    /// Runs a program that was cut into what each device does ([`crate::CompileOptions::spmd_partitioning`]) on the values of the
-    /// whole program, one for each leaf of its parameters, and gives its result. All replicas have the same values, and the
-    /// result is the first one's.
+    /// Runs a partitioned program ([`crate::CompileOptions::spmd_partitioning`]) on the values of the whole
+    /// program, one for each leaf of its parameters, and returns its result. All replicas get the same
+    /// values. The result is that of the first replica.
     ///
     /// # Errors
-    /// The program was not cut; a value does not fit its parameter; or those of [`Executable::run_on_devices`].
+    /// The program was not partitioned, a value does not fit its parameter, or the errors of
+    /// [`Executable::run_on_devices`].
     ///
     /// # Example
     /// ```
@@ -98,8 +102,8 @@ impl Executable {
         partition.whole(&results)
     }
 
-    /// Runs the program on one buffer for each leaf of the parameters of each device, and gives one for each leaf of each
-    /// device's result.
+    /// Runs the program on buffers: for each device, one buffer for each leaf of the parameters. Returns one
+    /// buffer for each leaf of each device's result.
     ///
     /// # Errors
     /// As [`Executable::run_on_devices`].
@@ -114,11 +118,11 @@ impl Executable {
         results.into_iter().map(|r| self.leaves(r)).collect()
     }
 
-    /// Runs the program on all its devices. Compiled code writes the results where those of the last run were, unless buffers
-    /// of these are still there.
+    /// Runs the program on all its devices. Compiled code overwrites the results of the last run, unless
+    /// other buffers still share their memory.
     ///
     /// # Errors
-    /// As [`Executable::execute_into`], and those of [`Executable::run_on_devices`].
+    /// As [`Executable::execute_into`] and [`Executable::run_on_devices`].
     pub fn execute_on_devices_into(
         &self,
         arguments: &[Arguments],
@@ -142,7 +146,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Runs the program on arguments that it has taken over, in part.
+    /// Runs the program on arguments of which some were donated.
     #[cfg(feature = "codegen")]
     pub(crate) fn execute_given_on_devices(
         &self,
@@ -157,7 +161,8 @@ impl Executable {
         results.map(|(given, device)| program.finish(given.into_results(device))).collect()
     }
 
-    /// The program and those of its devices that are in this process, for which so many lists of arguments are given.
+    /// Returns the program and those of its devices that are in this process. Checks that `given`, the number
+    /// of argument lists, matches them.
     fn devices_here(
         &self,
         given: usize,
@@ -181,7 +186,7 @@ impl Executable {
 }
 
 impl<'a> DeviceRunOptions<'a> {
-    /// Makes a run with these options, which is told to stop when its time is over.
+    /// Runs `run` with these options and stops it when its time is over.
     fn limited(
         self,
         run: impl FnOnce(Vec<&'a mut dyn Host>, Option<Arc<Watch>>, &Place<'a>) -> Result<(), Error>,
@@ -192,7 +197,7 @@ impl<'a> DeviceRunOptions<'a> {
     }
 }
 
-/// Where devices are, and how they wait for each other.
+/// The location of the devices, and how they wait for each other.
 struct Place<'a> {
     world: &'a dyn World,
     timeout: Option<Duration>,
@@ -200,14 +205,14 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Notes what a device has waited for, where that is asked for.
+    /// Records how long a device waited, if the caller wants that recorded.
     fn note(&self, device: usize, name: &str, time: Duration) {
         self.waits.iter().for_each(|waits| waits.note(device, name, time));
     }
 }
 
 impl LocalProgram {
-    /// Runs the program on as many devices as there are arguments and results.
+    /// Runs the program on one device for each entry of `arguments` and `results`.
     fn execute_on_devices(
         &self,
         arguments: &[&[Buffer]],
@@ -266,7 +271,7 @@ impl LocalProgram {
         Err(Error::new("compiled execution was not built in: the feature `codegen` of hlo-client"))
     }
 
-    /// Runs compiled code, which writes the results where those of the last run were.
+    /// Runs compiled code, which overwrites the results of the last run.
     #[cfg(feature = "codegen")]
     fn compute_on_devices(
         &self,
@@ -317,7 +322,7 @@ impl LocalProgram {
     }
 }
 
-/// The hosts of as many devices; nobody, if there are not as many.
+/// Returns `hosts` if there is one for each device, and otherwise hosts that do nothing.
 fn or_nobody<'a, 'h: 'a>(hosts: Vec<&'h mut dyn Host>, nobody: &'a mut [NoHost]) -> Vec<&'a mut dyn Host> {
     match hosts.len() == nobody.len() {
         true => hosts.into_iter().map(|host| host as &mut dyn Host).collect(),

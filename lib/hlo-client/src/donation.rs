@@ -1,4 +1,4 @@
-//! Arguments that are given away: their memory becomes that of results.
+//! Donated arguments, whose memory becomes that of results.
 
 use crate::executable::Executable;
 use crate::{Buffer, DeviceRunOptions, Error, RunOptions};
@@ -15,14 +15,14 @@ use hlo_codegen::Input;
 /// An argument of a run ([`Executable::execute_donating`]).
 #[derive(Clone, Debug)]
 pub enum Argument<'a> {
-    /// The caller keeps it.
+    /// The caller keeps the buffer.
     Kept(&'a Buffer),
-    /// The caller gives it away.
+    /// The caller donates the buffer.
     Donated(Buffer),
 }
 
 impl Argument<'_> {
-    /// The array.
+    /// Returns the buffer.
     pub fn buffer(&self) -> &Buffer {
         match self {
             Argument::Kept(buffer) => buffer,
@@ -32,14 +32,14 @@ impl Argument<'_> {
 }
 
 impl Executable {
-    /// Runs the program as [`Executable::execute`] does, on arguments of which some are given away. A result that the module's
-    /// `input_output_alias` ties to such an argument lies in its memory, and where the program updates it, it is updated there:
-    /// a step of training, or a cache that grows in place, costs no copy. That takes a program compiled with
-    /// [`crate::CompileOptions::donation`], and an argument whose memory nobody else has: no clone, no value. Any other one is
-    /// free once the run is over.
+    /// Runs the program as [`Executable::execute`] does, on arguments of which some are donated. If the
+    /// module's `input_output_alias` maps a result to a donated argument, the result reuses the memory of the
+    /// argument. Where the program updates the argument, it does so in place, so a training step or a growing
+    /// cache costs no copy. This requires a program compiled with [`crate::CompileOptions::donation`] and an
+    /// argument whose memory no clone and no value shares. Other donated arguments are freed after the run.
     ///
     /// # Errors
-    /// Those of [`Executable::execute`].
+    /// As [`Executable::execute`].
     ///
     /// # Example
     /// ```
@@ -81,11 +81,11 @@ impl Executable {
         self.execute(&buffers, options)
     }
 
-    /// Runs the program as [`Executable::execute_on_devices`] does, on arguments of each device of which some are given away, as in
-    /// [`Executable::execute_donating`].
+    /// Runs the program as [`Executable::execute_on_devices`] does, on arguments of which some are donated,
+    /// as in [`Executable::execute_donating`].
     ///
     /// # Errors
-    /// Those of [`Executable::execute_on_devices`].
+    /// As [`Executable::execute_on_devices`].
     pub fn execute_on_devices_donating(
         &self,
         arguments: Vec<Vec<Argument<'_>>>,
@@ -101,7 +101,7 @@ impl Executable {
         self.execute_on_devices(&buffers, options)
     }
 
-    /// The program, if it can take over arguments.
+    /// Returns the program if it can reuse the memory of arguments.
     #[cfg(feature = "codegen")]
     fn in_place(&self) -> Option<(&LocalProgram, &hlo_codegen::Executable)> {
         let here = self.here()?;
@@ -128,7 +128,8 @@ impl Executable {
         here.finish(given.into_results(self.device()))
     }
 
-    /// Arguments as the program takes them, those that are given away in the memory of results.
+    /// Converts arguments to the form that the program takes. Donated arguments that can be reused become the
+    /// memory of results.
     #[cfg(feature = "codegen")]
     fn given(
         &self,
@@ -167,16 +168,16 @@ impl Executable {
     }
 }
 
-/// The arguments of a run, and the memory of its results.
+/// The arguments of a run and the memory of its results.
 #[cfg(feature = "codegen")]
 pub(crate) struct Given {
     inputs: Vec<Place>,
     results: Vec<Buffer>,
-    /// Where the arguments are, if that is said of one.
+    /// The device of the arguments, if any of them has one.
     device: Option<Device>,
 }
 
-/// Where an argument is.
+/// The location of an argument.
 #[cfg(feature = "codegen")]
 enum Place {
     Here(Buffer),
@@ -185,12 +186,12 @@ enum Place {
 
 #[cfg(feature = "codegen")]
 impl Given {
-    /// Checks that a device has all arguments.
+    /// Checks that the arguments are on `device`.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
         check_device(self.device.as_ref(), device)
     }
 
-    /// What a run is given: its inputs, and where it writes its results.
+    /// Returns the inputs of the run and the memory for its results.
     pub(crate) fn parts(&mut self) -> Result<(Vec<Input<'_>>, Vec<&mut [u8]>), Error> {
         let inputs = (self.inputs.iter()).map(|input| match input {
             Place::Here(buffer) => buffer.bytes().map(Input::Bytes),
@@ -199,7 +200,7 @@ impl Given {
         Ok((inputs.collect::<Result<_, Error>>()?, written(&mut self.results)))
     }
 
-    /// The results, once the run is over, on the device that computed them.
+    /// Returns the results of the run, assigned to the device that computed them.
     pub(crate) fn into_results(self, device: &Device) -> Vec<Buffer> {
         self.results.into_iter().map(|buffer| buffer.on(device)).collect()
     }

@@ -1,4 +1,4 @@
-//! Programs that can be run.
+//! Compiled programs.
 
 use crate::local::LocalProgram;
 use crate::time_limit::limited;
@@ -6,18 +6,19 @@ use crate::{Buffer, Device, Error, Partition, RunOptions, boundary};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
-/// A program that can be run, from several threads at once. Cloning is cheap: both are the same program.
+/// A compiled program, which several threads can run at once. Cloning is cheap: both clones are the same
+/// program.
 #[derive(Clone, Debug)]
 pub struct Executable(Arc<Program>);
 
 #[derive(Debug)]
 struct Program {
-    /// At least one.
+    /// Never empty.
     devices: Vec<Device>,
     place: Place,
 }
 
-/// Where a program is.
+/// The location of a program.
 #[derive(Debug)]
 enum Place {
     Here(Box<LocalProgram>),
@@ -25,21 +26,22 @@ enum Place {
     Server(hlo_remote::RemoteExecutable),
 }
 
-/// The arguments of a program as it takes them: see [`Executable::arguments`].
+/// The arguments of a program in the form that it takes. See [`Executable::arguments`].
 #[derive(Clone, Debug)]
 pub struct Arguments {
     buffers: Vec<Buffer>,
-    /// Where they are, if that is said of one.
+    /// The device of the arguments, if any of them has one.
     device: Option<Device>,
 }
 
-/// The memory of a program's results, from run to run: see [`Executable::room`].
+/// The memory of a program's results, which runs reuse. See [`Executable::room`].
 #[derive(Debug)]
 pub struct Results(Vec<Buffer>);
 
 impl Results {
-    /// The arrays that the last run wrote, as the program has them: those of [`Executable::leaves`] but for sizes that are known
-    /// at run time only, which come after them. Before the first run, zeros.
+    /// Returns the arrays that the last run wrote, in the program's form. They are the arrays of
+    /// [`Executable::leaves`], except that dynamic sizes are stored as separate arrays after them. Before the
+    /// first run, the contents are unspecified.
     pub fn buffers(&self) -> &[Buffer] {
         &self.0
     }
@@ -48,7 +50,7 @@ impl Results {
         &mut self.0
     }
 
-    /// They were computed on this device.
+    /// Assigns the results to the device that computed them.
     pub(crate) fn lie_on(&mut self, device: &Device) {
         self.0.iter_mut().for_each(|buffer| buffer.lie_on(device));
     }
@@ -59,13 +61,13 @@ impl Arguments {
         &self.buffers
     }
 
-    /// Checks that a device has them all.
+    /// Checks that the arguments are on `device`.
     pub(crate) fn check_device(&self, device: &Device) -> Result<(), Error> {
         check_device(self.device.as_ref(), device)
     }
 }
 
-/// Checks that arguments are where a program takes them, if that is said of one.
+/// Checks that arguments with a device are on the device that the program runs on.
 pub(crate) fn check_device(found: Option<&Device>, expected: &Device) -> Result<(), Error> {
     match found.map(Device::id).filter(|&found| found != expected.id()) {
         None => Ok(()),
@@ -76,7 +78,8 @@ pub(crate) fn check_device(found: Option<&Device>, expected: &Device) -> Result<
     }
 }
 
-/// The device that arguments of one run lie on, if that is said of one.
+/// Returns the device of the arguments of a run, if any of them has one. Fails if two arguments are on
+/// different devices.
 pub(crate) fn common_device<'a>(buffers: impl Iterator<Item = &'a Buffer>) -> Result<Option<Device>, Error> {
     let mut common: Option<(usize, &Device)> = None;
     for (i, device) in buffers.enumerate().filter_map(|(i, b)| Some((i, b.device()?))) {
@@ -99,13 +102,13 @@ impl Executable {
         Self(Arc::new(Program { devices, place: Place::Here(Box::new(program)) }))
     }
 
-    /// A program on a server.
+    /// Creates a program on a server.
     #[cfg(feature = "remote")]
     pub(crate) fn on_server(program: hlo_remote::RemoteExecutable, device: Device) -> Self {
         Self(Arc::new(Program { devices: vec![device], place: Place::Server(program) }))
     }
 
-    /// The program, if it is one of this process.
+    /// Returns the program if it runs in this process.
     pub(crate) fn here(&self) -> Option<&LocalProgram> {
         match &self.0.place {
             Place::Here(program) => Some(program),
@@ -114,18 +117,20 @@ impl Executable {
         }
     }
 
-    /// How values of the whole program are cut into those of the devices, of a program that was
+    /// Returns how the values of the whole program are divided among devices, if the program was partitioned
     /// ([`crate::CompileOptions::spmd_partitioning`]).
     pub fn partition(&self) -> Option<&Partition> {
         self.here()?.partition()
     }
 
-    /// The module that runs, what passes made of the one that was given; `None` of a program on a server.
+    /// Returns the module after the passes, which is the module that runs, or `None` for a program on a
+    /// server.
     pub fn module(&self) -> Option<&Module> {
         self.here().map(|program| &*program.module)
     }
 
-    /// The module that runs, what passes made of the one that was given; a server is asked for it.
+    /// Returns the module after the passes, which is the module that runs. Requests it from the server if
+    /// necessary.
     ///
     /// # Errors
     /// There is no connection to the server.
@@ -137,18 +142,18 @@ impl Executable {
         }
     }
 
-    /// The devices that it runs on, the module's `replica_count` times `num_partitions`: device `replica × num_partitions +
-    /// partition` is that replica and partition.
+    /// Returns the devices that the program runs on, `replica_count` times `num_partitions` of the module.
+    /// Device `replica × num_partitions + partition` runs that replica and partition.
     pub fn devices(&self) -> &[Device] {
         &self.0.devices
     }
 
-    /// The first device that it runs on, and the only one of most programs.
+    /// Returns the first device that the program runs on. Most programs have only one.
     pub fn device(&self) -> &Device {
         &self.0.devices[0]
     }
 
-    /// The leaves of the parameters, in order, in the layouts that the module asks for.
+    /// Returns the leaves of the parameters, in order, in the layouts that the module asks for.
     pub fn parameters(&self) -> &[Shape] {
         match &self.0.place {
             Place::Here(program) => &program.parameters,
@@ -157,7 +162,7 @@ impl Executable {
         }
     }
 
-    /// The shape of the result, in the layout that the module asks for.
+    /// Returns the shape of the result, in the layout that the module asks for.
     pub fn result(&self) -> &Shape {
         match &self.0.place {
             Place::Here(program) => &program.result,
@@ -166,21 +171,21 @@ impl Executable {
         }
     }
 
-    /// The compiled program; `None` for one that is interpreted, or on a server.
+    /// Returns the compiled program, or `None` if the program is interpreted or on a server.
     #[cfg(feature = "codegen")]
     pub fn compiled(&self) -> Option<&hlo_codegen::Executable> {
         self.here()?.compiled()
     }
 
-    /// The bytes that the program holds in this process as long as it is there.
+    /// Returns the number of bytes of this process that the program occupies.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.here().map_or(0, LocalProgram::held_bytes)
     }
 
-    /// Runs the program on values, one for each leaf of the parameters, and gives the result.
+    /// Runs the program on values, one for each leaf of the parameters, and returns the result.
     ///
     /// # Errors
-    /// A value does not fit its parameter; or what the run ends with.
+    /// A value does not fit its parameter, or the run fails.
     pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
         #[cfg(feature = "remote")]
         if let Place::Server(program) = &self.0.place {
@@ -191,10 +196,11 @@ impl Executable {
         self.value(leaves)
     }
 
-    /// Values as arrays that the program's devices take, on a server those of a program there, one for each leaf of the parameters, in the layouts of these.
+    /// Converts values, one for each leaf of the parameters, into arrays in the layouts of the parameters.
+    /// Every device of the program accepts the arrays. If the program is on a server, the arrays are as well.
     ///
     /// # Errors
-    /// A value does not fit its parameter; or a server does not take it.
+    /// A value does not fit its parameter, or the server rejects it.
     pub fn buffers(&self, values: &[Literal]) -> Result<Vec<Buffer>, Error> {
         let shapes = self.parameters();
         if values.len() != shapes.len() {
@@ -211,10 +217,10 @@ impl Executable {
         }
     }
 
-    /// The result whose leaves are these.
+    /// Builds the result from its leaves.
     ///
     /// # Errors
-    /// These are not the leaves of a result of this program; or one that was waited for could not be computed.
+    /// The arrays are not the leaves of a result of this program, or one of them could not be computed.
     pub fn value(&self, leaves: Vec<Buffer>) -> Result<Literal, Error> {
         let shapes = self.result().leaves();
         boundary::check_leaves(&shapes, &leaves)?;
@@ -223,11 +229,12 @@ impl Executable {
         value.ok_or_else(|| Error::new(format!("the arrays are no result of shape {}", self.result())))
     }
 
-    /// Runs the program on one buffer for each leaf of the parameters, and gives one for each leaf of the result.
+    /// Runs the program on one buffer for each leaf of the parameters, and returns one buffer for each leaf
+    /// of the result.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, or is one of this process and the program is on a server (the other way round it is
-    /// transferred); or what the run ends with.
+    /// A buffer does not fit its parameter, the program is on a server and a buffer is not, or the run fails.
+    /// If a buffer is on a server and the program is not, the buffer is transferred.
     pub fn execute(&self, arguments: &[&Buffer], options: RunOptions<'_>) -> Result<Vec<Buffer>, Error> {
         let arguments = self.arguments(arguments)?;
         let mut results = self.room()?;
@@ -235,12 +242,13 @@ impl Executable {
         self.leaves(results)
     }
 
-    /// The arguments of a run as the program takes them: in its layouts, and, where sizes are known at run time only, of the
-    /// bounds. For those that several runs have. Waits for buffers that are not ready.
+    /// Converts buffers into the arguments of a run, in the form that the program takes: in its layouts, and
+    /// padded to the bounds where sizes are dynamic. Several runs can share the result. Waits for buffers
+    /// that are not ready.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter, lies on another device than others, could not be computed, or there is no memory for
-    /// its other form.
+    /// A buffer does not fit its parameter, is on another device than other buffers, or could not be
+    /// computed, or there is no memory for the converted array.
     pub fn arguments(&self, buffers: &[&Buffer]) -> Result<Arguments, Error> {
         let buffers = buffers.iter().map(|b| b.settled()).collect::<Result<Vec<_>, _>>()?;
         self.check_arguments(&buffers.iter().collect::<Vec<_>>())?;
@@ -254,7 +262,7 @@ impl Executable {
         }
     }
 
-    /// Checks the number of arguments, and the shapes of those that are there.
+    /// Checks the number of arguments, and the shapes of the arguments that are ready.
     pub(crate) fn check_arguments(&self, buffers: &[&Buffer]) -> Result<(), Error> {
         let shapes = self.parameters();
         if buffers.len() != shapes.len() {
@@ -271,7 +279,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Memory for the results of a run, which the next one can use again.
+    /// Allocates memory for the results of a run. Later runs can reuse it.
     ///
     /// # Errors
     /// There is no memory for a result.
@@ -283,13 +291,13 @@ impl Executable {
         }
     }
 
-    /// Runs the program. Compiled code of this process writes the results where those of the last run were, unless buffers of
-    /// these are still there.
+    /// Runs the program. Compiled code of this process overwrites the results of the last run, unless other
+    /// buffers still share their memory.
     ///
     /// # Errors
-    /// What the run ends with: an infeed without an item that fits, a custom call that fails, sizes that do not fit each
-    /// other ([`Error::Sizes`]), the stop by who watches it, its time; whatever the interpreter does not have; what a server
-    /// refuses. The arguments lie on another device.
+    /// An infeed has no item that fits, a custom call fails, sizes do not match ([`Error::Sizes`]), the watch
+    /// stops the run, the run exceeds its time limit, the interpreter does not support an instruction, the
+    /// server rejects the run, or the arguments are on another device.
     pub fn execute_into(
         &self,
         arguments: &Arguments,
@@ -311,10 +319,11 @@ impl Executable {
         Ok(())
     }
 
-    /// The leaves of the result of the last run in this memory.
+    /// Returns the leaves of the result of the last run into this memory.
     ///
     /// # Errors
-    /// The memory is that of another program's results, or there is none for a result that is cut to its size.
+    /// The memory is that of another program's results, or there is no memory for a result that is cut to its
+    /// size.
     pub fn leaves(&self, results: Results) -> Result<Vec<Buffer>, Error> {
         match &self.0.place {
             Place::Here(program) => {

@@ -1,4 +1,4 @@
-//! Runs that go on while the program does something else.
+//! Asynchronous runs.
 
 use crate::buffer::Promise;
 use crate::executable::{Executable, check_device, common_device};
@@ -10,14 +10,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// What a run has besides its arguments that goes on while its caller does something else.
+/// Options of an asynchronous run.
 #[derive(Clone, Default)]
 pub struct AsyncRunOptions {
-    /// What infeeds read from and outfeeds write to; it is locked while the program runs.
+    /// The host that infeeds read from and outfeeds write to. It is locked while the program runs.
     pub host: Option<Arc<Mutex<dyn Host>>>,
-    /// Who watches the run, and may end it.
+    /// The watch of the run, which can stop it.
     pub watch: Option<Arc<Watch>>,
-    /// How long it may take once it has begun, as in [`RunOptions`].
+    /// Maximum duration of the run from its beginning, as in [`RunOptions`].
     pub time_limit: Option<Duration>,
 }
 
@@ -30,17 +30,17 @@ impl fmt::Debug for AsyncRunOptions {
     }
 }
 
-/// What a run on several devices has besides its arguments that goes on while its caller does something else.
+/// Options of an asynchronous run on several devices.
 #[derive(Clone, Default)]
 pub struct AsyncDeviceRunOptions {
-    /// What the infeeds and outfeeds of each device read from and write to, each its own; none if there are not as many as
-    /// devices. They are locked while the program runs.
+    /// The hosts that the infeeds and outfeeds of each device use, a different one for each device. They are
+    /// ignored if their number differs from the number of devices. They are locked while the program runs.
     pub hosts: Vec<Arc<Mutex<dyn Host>>>,
-    /// Who watches the first device, and may end the run.
+    /// The watch of the first device, which can stop the run.
     pub watch: Option<Arc<Watch>>,
-    /// How long it may take once it has begun.
+    /// Maximum duration of the run from its beginning.
     pub time_limit: Option<Duration>,
-    /// How long a device waits for others in a collective; a minute, if it is not said.
+    /// Maximum time that a device waits for the others in a collective. The default is one minute.
     pub collective_timeout: Option<Duration>,
 }
 
@@ -54,9 +54,9 @@ impl fmt::Debug for AsyncDeviceRunOptions {
     }
 }
 
-/// A run that was started, of one device.
+/// A run that was started on one device.
 ///
-/// Dropping it does not end the run: that is what the [`Watch`] of its options is for.
+/// Dropping it does not stop the run. Use the [`Watch`] of its options for that.
 #[derive(Clone, Debug)]
 pub struct Execution {
     results: Vec<Buffer>,
@@ -64,33 +64,34 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The leaves of the result, each ready once the run is over. Other runs take them as arguments at once.
+    /// Returns the leaves of the result. Each becomes ready when the run ends. They can be arguments of other
+    /// runs at once.
     pub fn results(&self) -> &[Buffer] {
         &self.results
     }
 
-    /// The leaves of the result, as [`Execution::results`]. Nobody else has them then, so that they can be given away
-    /// ([`Executable::execute_donating`]).
+    /// Returns the leaves of the result like [`Execution::results`]. No other reference to them remains, so
+    /// that they can be donated ([`Executable::execute_donating`]).
     pub fn into_results(self) -> Vec<Buffer> {
         self.results
     }
 
-    /// True once the run is over, which may be a moment after its results are there.
+    /// Returns whether the run is over. The results may be ready a moment before that.
     pub fn is_over(&self) -> bool {
         self.over.get().is_some()
     }
 
-    /// Waits until the run is over, and gives the leaves of the result.
+    /// Waits until the run is over, and returns the leaves of the result.
     ///
     /// # Errors
-    /// What the run ended with: see [`Executable::execute`].
+    /// The error of the run. See [`Executable::execute`].
     pub fn wait(&self) -> Result<Vec<Buffer>, Error> {
         self.over.wait().clone()?;
         self.results.iter().map(Buffer::settled).collect()
     }
 }
 
-/// Who says that a run is over; that it broke off, if it is dropped before.
+/// Reports the end of a run. If it is dropped before, it reports that the run was aborted.
 struct Ending(Arc<OnceLock<Result<(), Error>>>);
 
 impl Drop for Ending {
@@ -100,7 +101,7 @@ impl Drop for Ending {
 }
 
 impl Ending {
-    /// Keeps the promises, and says that the run is over.
+    /// Fulfils the promises, and reports that the run is over.
     fn say(self, promises: Vec<Promise>, outcome: Result<Vec<Buffer>, Error>) {
         let end = match outcome {
             Ok(buffers) => {
@@ -117,16 +118,16 @@ impl Ending {
 }
 
 impl Executable {
-    /// Starts a run on one buffer for each leaf of the parameters, and returns at once. Runs that were started on a device go
-    /// on one after the other, in that order; arguments may be results of runs that are not over. What is still to be run when
-    /// the process ends is not run.
+    /// Starts a run on one buffer for each leaf of the parameters and returns at once. The runs of a device
+    /// execute one after the other, in the order in which they were started. Arguments may be results of runs
+    /// that are not over. Runs that have not finished when the process ends are abandoned.
     ///
-    /// A function that a run calls, a host or the target of a custom call, must not wait for a run that was started on the same
-    /// device: that one comes after it.
+    /// Functions that a run calls, such as a host or the target of a custom call, must not wait for a run
+    /// that was started later on the same device: that run cannot begin until the current run ends.
     ///
     /// # Errors
-    /// There are more or fewer arguments than parameters, a buffer that is there does not fit its parameter, or one lies on another
-    /// device.
+    /// The number of arguments differs from the number of parameters, a ready buffer does not fit its
+    /// parameter, or a buffer is on another device.
     ///
     /// # Example
     /// ```
@@ -153,19 +154,20 @@ impl Executable {
         let program = self.clone();
         self.device().queue().push(move || {
             let outcome = program.run_here(&arguments, &options);
-            // What nobody else needs is free before anybody hears of the end.
+            // Free the memory before the end of the run becomes visible.
             drop((arguments, program));
             ending.say(promises, outcome);
         });
         Ok(Execution { results, over })
     }
 
-    /// Starts a run of a program of several devices on one buffer for each leaf of the parameters of each, and returns at once;
-    /// gives a run for each device. It begins once all of these have done what was started on them before, and what is started
-    /// later on one of them comes after it.
+    /// Starts a run of a program on several devices, with one buffer for each leaf of the parameters of each
+    /// device. Returns one run for each device at once. The run begins once all of these devices have
+    /// finished what was started on them before. Runs started later on one of the devices come after it.
     ///
     /// # Errors
-    /// There are not as many lists as devices, two devices have the same host, or those of [`Executable::execute_async`].
+    /// The number of lists differs from the number of devices, two devices have the same host, or the errors
+    /// of [`Executable::execute_async`].
     pub fn execute_on_devices_async(
         &self,
         arguments: &[Vec<&Buffer>],
@@ -206,13 +208,14 @@ impl Executable {
         Ok(runs)
     }
 
-    /// Results that a device is to compute. Where those of a server lie is the server's matter.
+    /// Creates the results that a device will compute. For a program on a server, the server decides where
+    /// they are stored.
     fn promised(&self, device: &Device) -> (Vec<Buffer>, Vec<Promise>) {
         let device = self.here().map(|_| device);
         self.result().leaves().into_iter().map(|shape| Buffer::later(shape, device)).unzip()
     }
 
-    /// Checks that a device of this process has all arguments, ready or not.
+    /// Checks that all arguments of a program in this process are on `device`, whether they are ready or not.
     fn check_place(&self, arguments: &[&Buffer], device: &Device) -> Result<(), Error> {
         match self.here() {
             Some(_) => check_device(common_device(arguments.iter().copied())?.as_ref(), device),
@@ -226,9 +229,9 @@ impl Executable {
         options: &AsyncDeviceRunOptions,
     ) -> Result<Vec<Vec<Buffer>>, Error> {
         let arguments: Vec<Vec<&Buffer>> = arguments.iter().map(|a| a.iter().collect()).collect();
-        // A run that this one waits for may need a host first.
+        // An earlier run may need a host, so wait for it before locking the hosts.
         arguments.iter().flatten().try_for_each(|buffer| buffer.wait())?;
-        // In one order everywhere: another run may want some of them, too.
+        // Lock the hosts in a fixed order, because another run may use some of them too.
         let mut order: Vec<(usize, &Arc<Mutex<dyn Host>>)> = options.hosts.iter().enumerate().collect();
         order.sort_by_key(|(_, host)| Arc::as_ptr(host).cast::<()>());
         let mut hosts = Vec::with_capacity(order.len());
@@ -247,10 +250,10 @@ impl Executable {
     }
 
     fn run_here(&self, arguments: &[Buffer], options: &AsyncRunOptions) -> Result<Vec<Buffer>, Error> {
-        // A run that this one waits for may need the host first.
+        // An earlier run may need the host, so wait for it before locking the host.
         let arguments = self.arguments(&arguments.iter().collect::<Vec<_>>())?;
         let mut results = self.room()?;
-        // A host whose user panicked is still one.
+        // Use the host even if a run that used it panicked.
         let mut host = options.host.as_ref().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner));
         let options = RunOptions {
             host: host.as_deref_mut().map(|host| host as &mut dyn Host),

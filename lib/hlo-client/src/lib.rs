@@ -1,8 +1,8 @@
-//! The one seam to execution: programs in HLO that a Rust program compiles once and runs many times, on arrays that stay where
-//! they are.
+//! The execution layer: a Rust program compiles HLO programs once and runs them many times, on arrays that
+//! stay on the device.
 //!
-//! A [`Client`] makes [`Executable`]s of modules by the passes and one of two engines, compiled code or the interpreter;
-//! these take and give [`Buffer`]s: arrays that lie as the program wants them.
+//! A [`Client`] compiles modules into [`Executable`]s, by the passes and one of two engines: compiled code or
+//! the interpreter. Executables take and return [`Buffer`]s, arrays in the layouts that the program requires.
 //!
 //! # Example
 //! ```
@@ -29,7 +29,7 @@
 //! # Ok::<(), hlo_client::Error>(())
 //! ```
 
-/// The program of `docs/library.md`, and the rest of what is there, as they stand.
+/// Tests the examples of `docs/library.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 struct Library;

@@ -1,4 +1,4 @@
-//! Programs of this process.
+//! Programs that run in this process.
 
 use crate::custom_calls::CustomCalls;
 use crate::options::{engine, memory_limit};
@@ -10,7 +10,7 @@ use hlo_ir::watch::Watch;
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
-/// Where compiled code is kept between processes.
+/// The store of compiled code that processes share.
 #[cfg(feature = "codegen")]
 pub(crate) type CodeCache = Arc<dyn hlo_codegen::CodeCache>;
 #[cfg(not(feature = "codegen"))]
@@ -26,17 +26,18 @@ pub(crate) struct Given<'a> {
     pub(crate) budget: Option<&'a Arc<dyn Budget>>,
 }
 
-/// A program of this process.
+/// A program that runs in this process.
 #[derive(Debug)]
 pub(crate) struct LocalProgram {
-    /// What runs.
+    /// The module that runs.
     pub(crate) module: Verified<Module>,
-    /// The leaves of the parameters and the result, as the module has them that was given.
+    /// The leaves of the parameters, as in the module before the passes.
     pub(crate) parameters: Vec<Shape>,
     pub(crate) result: Shape,
-    /// The leaves of what the program takes: if these are padded arrays, their sizes come after all.
+    /// The leaves of the parameters, as in the module that runs. If these are padded arrays, their sizes
+    /// follow the last array.
     placed: Vec<Shape>,
-    /// What a program was cut by that was for all devices together.
+    /// How the values were divided, if the program was partitioned.
     partition: Option<Partition>,
     code: Code,
 }
@@ -48,15 +49,16 @@ enum Code {
     Interpreted(Box<Interpreted>),
 }
 
-/// How a program is interpreted.
+/// The state of an interpreted program.
 #[derive(Debug)]
 pub(crate) struct Interpreted {
     pub(crate) options: hlo_eval::Options,
-    /// What runs have found that does not depend on values; nothing of a module that leaves something unsaid.
+    /// Facts that do not depend on values, computed once for all runs. `None` if the module leaves something
+    /// implicit.
     pub(crate) known: Option<hlo_eval::Known>,
 }
 
-/// The leaves of the parameters, in the layouts that the program's user sees.
+/// Returns the leaves of the parameters, in the layouts that the user of the program sees.
 fn parameter_leaves(module: &Module) -> Vec<Shape> {
     module.entry_shapes().0.into_iter().flat_map(Shape::leaves).cloned().collect()
 }
@@ -89,23 +91,23 @@ impl LocalProgram {
         Ok(Self { module: prepared, parameters, result, placed, partition: None, code })
     }
 
-    /// The same program, of which is known how it was partitioned.
+    /// Returns the program with information about how it was partitioned.
     pub(crate) fn with_partition(self, partition: Option<Partition>) -> Self {
         Self { partition, ..self }
     }
 
-    /// How it was partitioned, if it was.
+    /// Returns how the program was partitioned, if it was.
     pub(crate) fn partition(&self) -> Option<&Partition> {
         self.partition.as_ref()
     }
 
-    /// True if the program takes padded arrays.
+    /// Returns whether the program takes padded arrays.
     pub(crate) fn is_padded(&self) -> bool {
         self.placed.len() != self.parameters.len()
     }
 
-    /// About the bytes that the program holds as long as it is there: constants, of which compiled code has copies, and memory for
-    /// its temporaries.
+    /// Estimates the number of bytes that the program occupies: constants, which compiled code copies, and
+    /// memory for its temporaries.
     pub(crate) fn held_bytes(&self) -> u64 {
         let module = &self.module;
         let instructions = module.computations().flat_map(|c| module[c].instructions());
@@ -121,7 +123,7 @@ impl LocalProgram {
         }
     }
 
-    /// The compiled program; `None` for one that is interpreted.
+    /// Returns the compiled program, or `None` if the program is interpreted.
     #[cfg(feature = "codegen")]
     pub(crate) fn compiled(&self) -> Option<&hlo_codegen::Executable> {
         match &self.code {
@@ -130,7 +132,7 @@ impl LocalProgram {
         }
     }
 
-    /// How the program is interpreted; `None` for one that is compiled.
+    /// Returns the state of the interpreter, or `None` if the program is compiled.
     pub(crate) fn interpreted(&self) -> Option<&Interpreted> {
         match &self.code {
             #[cfg(feature = "codegen")]
@@ -139,7 +141,7 @@ impl LocalProgram {
         }
     }
 
-    /// Buffers that are there and fit the parameters, as the program takes them.
+    /// Converts ready buffers that fit the parameters into the form that the program takes.
     pub(crate) fn arguments(&self, buffers: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         // The interpreter takes arrays of any sizes, unless passes have padded them.
         match matches!(self.code, Code::Interpreted(_)) && !self.is_padded() {
@@ -148,7 +150,7 @@ impl LocalProgram {
         }
     }
 
-    /// Memory for the results of a run.
+    /// Allocates memory for the results of a run.
     pub(crate) fn room(&self) -> Result<Vec<Buffer>, Error> {
         match &self.code {
             #[cfg(feature = "codegen")]
@@ -157,8 +159,8 @@ impl LocalProgram {
         }
     }
 
-    /// Runs the program. Compiled code writes the results where those of the last run were, unless buffers of these are still
-    /// there.
+    /// Runs the program. Compiled code overwrites the results of the last run, unless other buffers still
+    /// share their memory.
     pub(crate) fn execute_into(
         &self,
         arguments: &[Buffer],
@@ -183,24 +185,24 @@ impl LocalProgram {
         self.check_sizes(results)
     }
 
-    /// The leaves of the result from what compiled code wrote.
+    /// Returns the leaves of the result that compiled code wrote.
     #[cfg(feature = "codegen")]
     pub(crate) fn finish(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
         self.check_sizes(&results)?;
         self.leaves(results)
     }
 
-    /// Checks that sizes that are known at run time only fitted each other.
+    /// Checks that dynamic sizes matched each other.
     pub(crate) fn check_sizes(&self, results: &[Buffer]) -> Result<(), Error> {
         if boundary::sizes_fit(&self.result, results)? { Ok(()) } else { Err(Error::Sizes) }
     }
 
-    /// Checks that buffers are the memory of results of this program.
+    /// Checks that the buffers are the memory of this program's results.
     pub(crate) fn check_results(&self, results: &[Buffer]) -> Result<(), Error> {
         match &self.code {
             #[cfg(feature = "codegen")]
             Code::Compiled(program) => boundary::check_leaves(&program.result().leaves(), results),
-            // Sizes that are known at run time only come after the leaves.
+            // Dynamic sizes follow the leaves.
             Code::Interpreted(_) => {
                 let count = self.result.leaf_count();
                 boundary::check_leaves(&self.result.leaves(), results.get(..count).unwrap_or(results))
@@ -208,16 +210,16 @@ impl LocalProgram {
         }
     }
 
-    /// The leaves of the result of the last run in this memory.
+    /// Returns the leaves of the result of the last run into this memory.
     pub(crate) fn leaves(&self, results: Vec<Buffer>) -> Result<Vec<Buffer>, Error> {
-        // Padded results have their sizes after all.
+        // The sizes of padded results follow the last array.
         match results.len() > self.result.leaf_count() {
             true => boundary::cut(&self.result, results),
             false => Ok(results),
         }
     }
 
-    /// A buffer that fits the parameter's leaf of that number, as the program takes it.
+    /// Converts a buffer that fits leaf `leaf` of the parameters into the form that the program takes.
     #[cfg(feature = "codegen")]
     pub(crate) fn placed(&self, leaf: usize, buffer: Buffer) -> Result<Buffer, Error> {
         let placed = &self.placed[leaf];
@@ -246,7 +248,7 @@ impl LocalProgram {
         self.result_buffers(result)
     }
 
-    /// The values of the parameters, from those of their leaves.
+    /// Builds the values of the parameters from their leaves.
     pub(crate) fn values(&self, arguments: &[Buffer]) -> Result<Vec<Literal>, Error> {
         let module = &self.module;
         let leaves = arguments.iter().map(Buffer::to_literal).collect::<Result<Vec<_>, _>>()?;
@@ -257,8 +259,8 @@ impl LocalProgram {
         values.ok_or_else(|| Error::new("internal error: too few arguments"))
     }
 
-    /// The leaves of what the interpreter computed, in the layouts that the program's user sees. Sizes, which nobody asked
-    /// for, come last.
+    /// Returns the leaves of the interpreter's result, in the layouts that the user of the program sees.
+    /// Sizes that the passes added come last.
     pub(crate) fn result_buffers(&self, result: &Literal) -> Result<Vec<Buffer>, Error> {
         let shapes = self.result.leaves();
         let laid_out = |(k, leaf): (usize, &Literal)| match shapes.get(k) {
@@ -268,7 +270,7 @@ impl LocalProgram {
         result.leaves().into_iter().enumerate().map(laid_out).collect()
     }
 
-    /// Why the interpreter failed.
+    /// Converts an error of the interpreter.
     pub(crate) fn evaluation_failure(&self, error: hlo_eval::EvalError) -> Error {
         match error.is_stopped {
             true => Error::stopped(&self.module, error.instruction),
@@ -276,7 +278,7 @@ impl LocalProgram {
         }
     }
 
-    /// Why compiled code failed.
+    /// Converts an error of compiled code.
     #[cfg(feature = "codegen")]
     pub(crate) fn failure(&self, error: hlo_codegen::RunError) -> Error {
         use hlo_codegen::RunError;
@@ -294,7 +296,7 @@ impl LocalProgram {
     }
 }
 
-/// Where the results of compiled code are written.
+/// Returns the memory that compiled code writes the results to.
 #[cfg(feature = "codegen")]
 pub(crate) fn written(results: &mut [Buffer]) -> Vec<&mut [u8]> {
     results.iter_mut().filter_map(Buffer::bytes_mut).collect()
@@ -314,7 +316,7 @@ fn compiled(
         custom_calls: by_client.custom_calls.compiled.clone(),
         seed: options.seed,
         debug_info: file.map(Arc::new),
-        // Parameters that are padded first are others than those that are given away.
+        // Padding copies an argument, so the donated memory would not be the memory that the program reads.
         donation: options.donation && parameter_leaves(given).len() == parameter_leaves(&module).len(),
         optimize: options.optimize,
         code_cache: by_client.code_cache.cloned(),

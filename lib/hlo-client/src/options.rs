@@ -1,19 +1,19 @@
-//! What options leave open, as it is in this process.
+//! Defaults of compile options in this process.
 
 use hlo_ir::program::{CompileOptions, Engine};
 
-/// The engines of this build. The first one computes if options do not say another.
+/// The engines of this build. The first one is the default.
 pub const ENGINES: &[Engine] = match cfg!(feature = "codegen") {
     true => &[Engine::Compiled, Engine::Interpreted],
     false => &[Engine::Interpreted],
 };
 
-/// What computes.
+/// Returns the engine that runs the program.
 pub(crate) fn engine(options: &CompileOptions) -> Engine {
     options.engine.unwrap_or(ENGINES[0])
 }
 
-/// The bytes that a program may take.
+/// Returns the maximum number of bytes that a program may use.
 pub(crate) fn memory_limit(options: &CompileOptions) -> u64 {
     #[cfg(feature = "codegen")]
     let there_are = || hlo_codegen::CompileOptions::default().memory_limit;

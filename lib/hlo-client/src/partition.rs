@@ -1,4 +1,5 @@
-//! Programs for all partitions together: cut into what each of them does, and the values at their ends into tiles.
+//! Partitioning: turns a program that describes all partitions together into the program of one partition,
+//! and divides its arguments and results into tiles.
 
 use crate::Error;
 use hlo_ir::attr::{Sharding, ShardingKind, Summands, TileAssignment};
@@ -7,38 +8,38 @@ use hlo_ir::verify::Verified;
 use hlo_ir::{ArrayShape, Dims, InstrId, Instruction, Literal, Module, Op, Shape};
 use hlo_passes::{CustomPartitioner, Pipeline, expand_custom_partitions};
 
-/// How the values at the ends of a program were cut that was for all partitions together.
+/// How the parameters and results of a partitioned program are divided.
 #[derive(Clone, Debug)]
 pub struct Partition {
     partitions: usize,
     /// The leaves of the parameters, in order.
     parameters: Vec<Cut>,
-    /// Those of the result.
+    /// The leaves of the result, in order.
     result: Vec<Cut>,
     result_shape: Shape,
     inspected: Vec<Inspected>,
 }
 
-/// A value of the whole program that a call of `InspectSharding` asks about.
+/// A value of the whole program that an `InspectSharding` call asks about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inspected {
-    /// What the call has as `backend_config`: whom to tell.
+    /// The `backend_config` of the call, which identifies the receiver of the answer.
     pub config: Vec<u8>,
-    /// How the value lies on the partitions.
+    /// How the value is divided among the partitions.
     pub sharding: ShardingKind,
 }
 
-/// A leaf of the whole program, and which part of it each partition has.
+/// A leaf of the whole program, and the part of it that each partition holds.
 #[derive(Clone, Debug)]
 struct Cut {
     shape: Shape,
-    /// Nothing of what is not cut.
+    /// `None` if the leaf is not divided.
     tiling: Option<TileAssignment>,
-    /// The summands of it that partitions have.
+    /// Set if the partitions hold summands of the leaf.
     summands: Option<Summands>,
 }
 
-/// What is said of the leaves of the parameters, and of those of the result.
+/// Collects the result of `said` for the leaves of the parameters and for the leaves of the result.
 fn ends<T: Clone>(
     module: &Module,
     partitions: usize,
@@ -53,7 +54,7 @@ fn ends<T: Clone>(
     Ok([parameters.into_iter().flatten().collect(), of(module[entry].root())?])
 }
 
-/// Takes out the calls that ask how their operand lies on the partitions: what is to be answered.
+/// Removes the calls that ask for the sharding of their operand, and returns the answers to them.
 fn inspect(module: &mut Module) -> Vec<Inspected> {
     let is_asking = |id: &InstrId| match &module[*id].op {
         Op::CustomCall(a) => a.custom_call_target.as_str() == Some("InspectSharding"),
@@ -76,19 +77,21 @@ fn inspect(module: &mut Module) -> Vec<Inspected> {
     found
 }
 
-/// Verifies a module that describes what all of its partitions do together, and cuts it by its shardings. Afterwards the module
-/// describes what each partition does. A module of one partition stays as it is.
+/// Verifies a module that describes what all of its partitions do together, and partitions it by its
+/// shardings. Afterwards the module describes what each partition does. A module with one partition does not
+/// change.
 ///
 /// # Errors
-/// The rules that the module breaks; there are more devices than a program may have, or a sharding can't be followed, each at its instruction.
+/// The module is invalid, it needs more devices than a program may have, or a sharding cannot be applied.
+/// Errors of instructions name the instruction.
 pub fn partition(module: &mut Module) -> Result<Partition, Error> {
     partition_with(module, None)
 }
 
-/// As [`partition`]; custom calls that `partitioner` partitions become what it says.
+/// Partitions a module as [`partition`] does. `partitioner` replaces the custom calls that it handles.
 ///
 /// # Errors
-/// As [`partition`], or such a call can't be partitioned, or the partitioner's computations break a rule.
+/// As [`partition`], or such a call cannot be partitioned, or a computation of the partitioner is invalid.
 pub fn partition_with(
     module: &mut Module,
     partitioner: Option<&dyn CustomPartitioner>,
@@ -119,21 +122,21 @@ pub fn partition_with(
             .map(|(shape, (tiling, summands))| Cut::of(shape, tiling, summands))
             .collect()
     });
-    // The remover's are those within applied computations, which are cut by nothing.
+    // The remover removes the shardings in applied computations, which are not partitioned.
     Pipeline::parse("spmd-partitioning,sharding-remover,all-reduce-combiner")?.run(module, &mut ())?;
     Ok(Partition { partitions, parameters, result, result_shape, inspected })
 }
 
 impl Partition {
-    /// The number of partitions.
+    /// Returns the number of partitions.
     pub fn partitions(&self) -> usize {
         self.partitions
     }
 
-    /// Checks that all values at the program's ends can be cut and put together.
+    /// Checks that all parameters can be divided and all results can be joined.
     ///
     /// # Errors
-    /// The program itself says what each partition has of one (`manual`).
+    /// The program determines the parts of a value itself (`manual`).
     pub fn check(&self) -> Result<(), Error> {
         for (what, cuts) in [("argument", &self.parameters), ("result", &self.result)] {
             for (n, cut) in cuts.iter().enumerate() {
@@ -143,32 +146,34 @@ impl Partition {
         Ok(())
     }
 
-    /// The shapes of the whole program's parameters, leaf by leaf.
+    /// Returns the shapes of the leaves of the whole program's parameters.
     pub fn parameters(&self) -> impl Iterator<Item = &Shape> {
         self.parameters.iter().map(|cut| &cut.shape)
     }
 
-    /// The shape of the whole program's result.
+    /// Returns the shape of the whole program's result.
     pub fn result(&self) -> &Shape {
         &self.result_shape
     }
 
-    /// How the leaves of the parameters, and those of the result, lie on the partitions.
+    /// Returns the shardings of the leaves of the parameters and of the leaves of the result.
     pub fn shardings(&self) -> [Vec<ShardingKind>; 2] {
         [&self.parameters, &self.result].map(|cuts| cuts.iter().map(Cut::kind).collect())
     }
 
-    /// What the program asks of itself (`InspectSharding`).
+    /// Returns the answers to the program's `InspectSharding` calls.
     pub fn inspected(&self) -> &[Inspected] {
         &self.inspected
     }
 
-    /// The part that a partition has of values of the whole program, one for each leaf of its parameters. What tiles have beyond
-    /// the end of an array, where they do not divide it, are zeros.
+    /// Returns the parts of the whole program's arguments that a partition holds. `values` has one value for
+    /// each leaf of the parameters. Where a tile extends beyond the end of an array that it does not divide
+    /// evenly, it is filled with zeros.
     ///
     /// # Errors
-    /// There are more or fewer values than leaves, one does not fit its parameter, the program itself says what each partition
-    /// has of one (`manual`), there is no such partition, or no memory for the parts.
+    /// The number of values differs from the number of leaves, a value does not fit its parameter, the
+    /// program determines the parts of a value itself (`manual`), there is no such partition, or there is no
+    /// memory for the parts.
     pub fn shard(&self, values: &[Literal], partition: usize) -> Result<Vec<Literal>, Error> {
         if values.len() != self.parameters.len() {
             return Err(Error::argument_count(self.parameters.len(), values.len()));
@@ -183,7 +188,7 @@ impl Partition {
         self.parameters.iter().zip(values).enumerate().map(part).collect()
     }
 
-    /// The parts of all partitions: see [`Partition::shard`].
+    /// Returns the parts of all partitions. See [`Partition::shard`].
     ///
     /// # Errors
     /// As [`Partition::shard`].
@@ -191,11 +196,11 @@ impl Partition {
         (0..self.partitions).map(|partition| self.shard(values, partition)).collect()
     }
 
-    /// The whole result, of the results of the partitions.
+    /// Joins the results of the partitions into the whole result.
     ///
     /// # Errors
-    /// There are not as many as partitions, one is none of this program, the program itself says what each partition has
-    /// (`manual`), or there is no memory for the whole.
+    /// The number of results differs from the number of partitions, a result does not fit this program, the
+    /// program determines the parts of a value itself (`manual`), or there is no memory for the whole result.
     pub fn whole(&self, results: &[Literal]) -> Result<Literal, Error> {
         if results.len() != self.partitions {
             let (expected, found) = (self.partitions, results.len());
@@ -217,7 +222,7 @@ impl Partition {
 }
 
 impl Cut {
-    /// What has a size that is known at run time only is not cut.
+    /// Creates a leaf. Arrays with dynamic sizes are not divided.
     fn of(shape: &Shape, tiling: &Option<TileAssignment>, summands: &Option<Summands>) -> Self {
         let is_cut = shape.as_array().is_some_and(ArrayShape::is_static);
         let (tiling, summands) = if is_cut { (tiling.clone(), summands.clone()) } else { (None, None) };
@@ -232,7 +237,7 @@ impl Cut {
         }
     }
 
-    /// The part of a value that a partition has.
+    /// Returns the part of a value that a partition holds.
     fn tile(&self, value: &Literal, partition: usize) -> Result<Literal, String> {
         if !self.shape.accepts(value.shape()) {
             return Err(format!("expected an array of shape {}, found {}", self.shape, value.shape()));
@@ -240,7 +245,7 @@ impl Cut {
         let Some((array, tiling)) = self.tiled()? else { return Ok(value.clone()) };
         let local = tiling.shard(&array.dims);
         let mut tile = zeros(array, &local)?;
-        // Of several summands the first one is all of it.
+        // The first partition of each group holds the full value, and the others hold zeros.
         let is_all = |s: &Summands| s.groups().iter().any(|group| group.first() == Some(&partition));
         let has_it = self.summands.as_ref().is_none_or(is_all);
         if let Some(place) = tiling.place(partition).filter(|_| has_it) {
@@ -252,7 +257,7 @@ impl Cut {
         Ok(tile)
     }
 
-    /// The array whose parts these are, one of each partition.
+    /// Joins the parts, one of each partition, into the array.
     fn join(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some(summands) = &self.summands else { return self.put_together(parts) };
         let mut sums: Vec<Literal> = parts.iter().map(|&p| p.clone()).collect();
@@ -264,7 +269,7 @@ impl Cut {
         self.put_together(&sums.iter().collect::<Vec<_>>())
     }
 
-    /// The same of parts that are no summands.
+    /// Joins parts that are not summands.
     fn put_together(&self, parts: &[&Literal]) -> Result<Literal, String> {
         let Some((array, tiling)) = self.tiled()? else {
             let first = *parts.first().ok_or("there are no parts")?;
@@ -282,7 +287,7 @@ impl Cut {
                 let expected = Shape::array(array.element_type, local.clone());
                 return Err(format!("expected a part of shape {expected}, found {}", part.shape()));
             }
-            // All that have the same tile have the same in it.
+            // Partitions that hold the same tile hold the same elements.
             if place.replica == 0 {
                 Overlap::of(array, &local, &place.tile).each(|to, from, count| {
                     bytes[to..][..count].copy_from_slice(&part.bytes()[from..][..count]);
@@ -292,7 +297,7 @@ impl Cut {
         Ok(whole)
     }
 
-    /// The array and its tiles, if there is more than one.
+    /// Returns the array and its tiles, or `None` if there is only one tile.
     fn tiled(&self) -> Result<Option<(&ArrayShape, &TileAssignment)>, String> {
         let tiling = self.summands.as_ref().map(|s| &s.summed).or(self.tiling.as_ref());
         let (Some(array), Some(tiling)) = (self.shape.as_array(), tiling) else { return Ok(None) };
@@ -306,7 +311,7 @@ impl Cut {
     }
 }
 
-/// The sum of arrays of one shape, in their order.
+/// Adds arrays of one shape, in their order.
 fn sum(arrays: &[Literal]) -> Result<Literal, String> {
     let shape = arrays.first().ok_or("there are no parts")?.shape().clone();
     let is_pred = shape.as_array().is_some_and(|a| a.element_type.is_pred());
@@ -326,19 +331,19 @@ fn sum(arrays: &[Literal]) -> Result<Literal, String> {
     hlo_eval::evaluate(&module, arrays, &hlo_eval::Options::default()).map_err(|e| e.to_string())
 }
 
-/// An array of zeros of other sizes.
+/// Returns an array of zeros with the element type of `like`.
 fn zeros(like: &ArrayShape, dims: &Dims) -> Result<Literal, String> {
     let shape = Shape::array(like.element_type, dims.clone());
     Literal::try_zeros(&shape).ok_or_else(|| format!("there is no memory for an array of shape {shape}"))
 }
 
-/// What an array and one of its tiles have in common, both row-major.
+/// The overlap of an array and one of its tiles, both row-major.
 struct Overlap {
-    /// Its sizes.
+    /// The sizes of the overlap.
     sizes: Dims,
-    /// Where it begins in the array, in bytes.
+    /// The offset of the overlap in the array, in bytes.
     start: usize,
-    /// From row to row of each dimension, in the array and in the tile, in bytes.
+    /// The strides of each dimension in the array and in the tile, in bytes.
     strides: Vec<(usize, usize)>,
     element_bytes: usize,
 }
@@ -347,7 +352,7 @@ impl Overlap {
     fn of(array: &ArrayShape, local: &Dims, tile: &[i64]) -> Self {
         let element_bytes = array.element_type.byte_size();
         let bytes = |n: i64| usize::try_from(n).unwrap_or(0) * element_bytes;
-        // Where the sizes are not multiples, the last tiles may lie beyond the end.
+        // Where the sizes are not multiples, the last tiles may begin beyond the end.
         let begins: Dims = (0..local.len()).map(|d| (tile[d] * local[d]).min(array.dims[d])).collect();
         let sizes = (0..local.len()).map(|d| (array.dims[d] - begins[d]).min(local[d])).collect();
         let (whole, part) = (array.row_major_strides(), ArrayShape::new(array.element_type, local.clone()));
@@ -360,7 +365,7 @@ impl Overlap {
         }
     }
 
-    /// Names where each row begins in the array and in the tile, and its bytes.
+    /// Calls `row` for each row with its offsets in the array and in the tile, and its size, all in bytes.
     fn each(&self, mut row: impl FnMut(usize, usize, usize)) {
         let Some((&last, outer)) = self.sizes.split_last() else { return row(0, 0, self.element_bytes) };
         let bytes = usize::try_from(last).unwrap_or(0) * self.element_bytes;

@@ -1,4 +1,4 @@
-//! The passes before execution.
+//! The passes that run before execution.
 
 use crate::{Engine, Error, Passes};
 use hlo_ir::Module;
@@ -8,28 +8,28 @@ use hlo_ir::verify::Verified;
 use hlo_passes::{CPU_PIPELINE, LOWERING, Observer, PassInfo, Pipeline};
 use std::sync::Arc;
 
-/// A module after the passes.
+/// The result of the passes.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The module.
+    /// The transformed module.
     pub module: Module,
-    /// Why passes had nothing to go by, each reason once.
+    /// The reasons why passes were skipped, each once.
     pub warnings: Vec<Diag>,
 }
 
 /// Verifies a module and runs the passes of an engine on a copy of it.
 ///
 /// # Errors
-/// The rules that the module breaks; the text is no pipeline; what a pass refuses.
+/// The module is invalid, the text is not a pipeline, or a pass rejects the module.
 pub fn prepare(module: &Module, engine: Engine, passes: &Passes) -> Result<Prepared, Error> {
     prepare_within(Verified::new(module)?, engine, passes, None)
 }
 
-/// As [`prepare`] of a verified module, within the budget of a compilation. A pipeline is then bounded as well
-/// ([`Pipeline::parse_bounded`]).
+/// Runs the passes of an engine on a copy of a verified module, as [`prepare`] does, within the budget of a
+/// compilation. With a budget, the pipeline is bounded as well ([`Pipeline::parse_bounded`]).
 ///
 /// # Errors
-/// As [`prepare`]; the budget is used up, or the pipeline is too long or has too large counts.
+/// As [`prepare`], or the budget is used up, or the pipeline is too long or has too large counts.
 pub(crate) fn prepare_within(
     module: Verified<&Module>,
     engine: Engine,
@@ -56,15 +56,15 @@ pub(crate) fn prepare_within(
     Ok(prepared)
 }
 
-/// Verifies a module and runs the passes that code generation needs, whatever else was run.
+/// Verifies a module and runs the passes that code generation requires. Other passes may run before.
 ///
 /// # Errors
-/// The rules that the module breaks, and what a pass refuses.
+/// The module is invalid, or a pass rejects it.
 pub fn lower(module: &mut Module) -> Result<(), Error> {
     Ok(Pipeline::parse(LOWERING)?.run(module, &mut ()).map(drop)?)
 }
 
-/// What is wrong with a pipeline: its places are none in the module's text.
+/// Converts an error in a pipeline. Removes its labels, which do not refer to the text of the module.
 fn of_option(wrong: &Diag) -> Error {
     let mut said = Diag::error(format!("passes: {}", wrong.message));
     said.code = wrong.code;
@@ -80,7 +80,7 @@ impl Prepared {
     }
 }
 
-/// Collects the reasons why passes were skipped, and has the budget.
+/// Collects the reasons why passes were skipped, and provides the budget.
 struct Listener<'a> {
     warnings: &'a mut Vec<Diag>,
     budget: Option<Arc<dyn Budget>>,

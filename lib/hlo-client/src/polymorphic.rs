@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 /// Maximum number of lists of shapes whose compiled programs are kept.
 const MAX_KEPT: usize = 64;
 
-/// A program of StableHLO for arguments of any sizes: it is compiled once for each list of shapes that it runs on. The programs
-/// for the 64 lists that were used last are kept.
+/// A StableHLO program for arguments of any sizes. It is compiled once for each list of argument shapes. The
+/// programs of the 64 most recently used lists are kept.
 ///
 /// # Example
 /// ```
@@ -37,25 +37,26 @@ pub struct PolymorphicExecutable {
     client: Client,
     program: Polymorphic,
     options: CompileOptions,
-    /// The compiled programs, the one that was used last at the end.
+    /// The compiled programs. The most recently used one is last.
     compiled: Mutex<Vec<(Vec<Argument>, Executable)>>,
 }
 
 impl PolymorphicExecutable {
-    /// A program that a client compiles with these options.
+    /// Creates a program that `client` compiles with these options.
     pub fn new(client: Client, program: Polymorphic, options: CompileOptions) -> Self {
         Self { client, program, options, compiled: Mutex::default() }
     }
 
-    /// The parameters as the program declares them.
+    /// Returns the parameters as the program declares them.
     pub fn parameters(&self) -> &[Parameter] {
         self.program.parameters()
     }
 
-    /// Returns the program for arguments of these shapes, which is compiled unless it was before.
+    /// Returns the program for arguments of these shapes. Compiles it unless it is kept.
     ///
     /// # Errors
-    /// The shapes do not fit the program, or an assertion of the program refuses them; those of [`Client::compile`].
+    /// The shapes do not fit the program, an assertion of the program rejects them, or the errors of
+    /// [`Client::compile`].
     pub fn executable(&self, arguments: &[Argument]) -> Result<Executable, Error> {
         if let Some(executable) = self.kept(arguments) {
             return Ok(executable);
@@ -70,7 +71,7 @@ impl PolymorphicExecutable {
         Ok(executable)
     }
 
-    /// Returns the program for arguments, if it is kept.
+    /// Returns the program for these arguments if it is kept.
     fn kept(&self, arguments: &[Argument]) -> Option<Executable> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let at = compiled.iter().position(|(of, _)| of == arguments)?;

@@ -1,4 +1,4 @@
-//! Runs that nobody waits for, in the order in which they were started.
+//! Queues of asynchronous runs, which execute in the order in which they were started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SendError, Sender, channel};
@@ -6,27 +6,27 @@ use std::sync::{Mutex, PoisonError};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The interpreter recurses over called computations.
+/// Stack size of the worker threads, in bytes. The interpreter recurses over called computations.
 const STACK: usize = 16 << 20;
 
-/// Jobs that a thread of its own does one after the other. The thread is there from the first job on until the queue is
-/// dropped, and what was in it is done.
+/// A queue of jobs that a thread executes one after the other. The thread starts with the first job and ends
+/// when the queue is dropped and empty.
 ///
-/// A job that waits for what another one computes does not wait for ever: that one was there before, in this queue or
-/// another, and so on. (What a job calls is not the program that started it: it must not wait for later ones.)
+/// Waiting jobs cannot deadlock: a job waits only for jobs that were queued before it, in this queue or
+/// another one. Code that a job calls must not wait for later jobs.
 #[derive(Debug)]
 pub(crate) struct Queue {
     device: usize,
     worker: Mutex<Worker>,
 }
 
-/// Who does the jobs.
+/// The thread that executes the jobs.
 #[derive(Debug)]
 enum Worker {
-    /// Nobody yet: there was no job.
+    /// There has been no job yet.
     Unneeded,
     Thread(Sender<Job>),
-    /// Whoever has a job: there is no thread to be had.
+    /// No thread could be started, so the caller of `push` executes the job.
     Caller,
 }
 
@@ -35,7 +35,7 @@ impl Queue {
         Self { device, worker: Mutex::new(Worker::Unneeded) }
     }
 
-    /// Has a job done. If there is no thread for it, the caller does it.
+    /// Queues a job. If there is no thread for it, the caller executes it.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
         let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = self.try_push(Box::new(job));
@@ -45,7 +45,7 @@ impl Queue {
         }
     }
 
-    /// Has a job done, or gives it back if there is no thread for it.
+    /// Queues a job, or returns it if there is no thread for it.
     fn try_push(&self, job: Job) -> Result<(), Job> {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*worker, Worker::Unneeded) {
@@ -58,11 +58,11 @@ impl Queue {
     }
 }
 
-/// Whoever puts something into queues: a job of several is in all of them before anything else is put into one. So all jobs are in
-/// one order, and each waits for earlier ones only.
+/// Serializes insertions into queues. A job for several queues enters all of them before another job enters
+/// any of them. All jobs therefore have one total order, and each job waits only for earlier ones.
 static ORDER: Mutex<()> = Mutex::new(());
 
-/// Has a job done once all of several queues have come to it, none of which goes on before it is done.
+/// Queues a job that runs once all of `queues` have reached it. The queues continue after it has ended.
 pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl FnOnce() + Send + 'static) {
     let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
     let mut queues = queues;
@@ -74,17 +74,17 @@ pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl
         let arrived = arrived.clone();
         let waits = move || {
             drop(arrived);
-            // Nothing is sent: it ends when the job is dropped, done or not.
+            // Nothing is sent. The call returns when the job is dropped, whether it ran or not.
             let _ = ended.recv();
         };
-        // Without a thread there is nothing before it to wait for: a caller did what there was.
+        // Without a thread there are no earlier jobs to wait for, because callers have executed them.
         if queue.try_push(Box::new(waits)).is_ok() {
             done.push(end);
         }
     }
     drop(arrived);
     let all = move || {
-        // Nothing is sent: it ends when the last one has come.
+        // Nothing is sent. The call returns when all other queues have reached the job.
         let _ = arrivals.recv();
         job();
         drop(done);
@@ -96,13 +96,13 @@ pub(crate) fn push_on_all<'a>(queues: impl Iterator<Item = &'a Queue>, job: impl
     }
 }
 
-/// A thread that does jobs until nobody can send any more.
+/// Starts a thread that executes jobs until all senders are dropped.
 fn start(device: usize) -> Option<Sender<Job>> {
     let (sender, jobs) = channel::<Job>();
     let thread = std::thread::Builder::new().name(format!("hlo device {device}")).stack_size(STACK);
     let work = move || {
         for job in jobs {
-            // Whoever waits for it hears that it did not come to its end.
+            // Code that waits for the job sees that it did not finish.
             let _ = catch_unwind(AssertUnwindSafe(job));
         }
     };

@@ -1,4 +1,4 @@
-//! Programs and arrays on a server (`hlo-serve`): the client of `hlo-remote`, as this crate has it.
+//! Programs and arrays on a server (`hlo-serve`), by the client of `hlo-remote`.
 
 use crate::{Buffer, CompileOptions, Device, Error, Executable, RunOptions};
 use hlo_ir::{Literal, Module, Shape};
@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-/// Refuses options of programs of several devices, which a server does not run.
+/// Rejects options for several devices, which a server does not support.
 fn check(options: &CompileOptions) -> Result<(), Error> {
     match options.device_assignment[..] {
         [] | [0] if !options.spmd_partitioning => Ok(()),

@@ -1,15 +1,15 @@
-//! What all runs of this process have in common: a time that they may take, and the mode for floats.
+//! The time limit and the floating-point mode of all runs in this process.
 
 use crate::{Error, RunOptions, StandardFloats};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-/// Makes a run of this process, which is told to stop when its time is over, if it has a limit. It computes in the standard mode for
-/// floats, whatever the caller's is.
+/// Executes a run in this process. If the run has a time limit, it is stopped when the time is over. It
+/// computes in the standard floating-point mode, whatever the mode of the caller is.
 ///
 /// # Errors
-/// Those of the run; that its time was over; or that there is no thread to look at the clock.
+/// The errors of the run, the time limit was exceeded, or no thread could be started to watch the time.
 pub(crate) fn limited<T>(
     mut options: RunOptions<'_>,
     run: impl FnOnce(RunOptions<'_>) -> Result<T, Error>,
@@ -19,7 +19,7 @@ pub(crate) fn limited<T>(
     let watch = options.watch.get_or_insert_default().clone();
     let overdue = AtomicBool::new(false);
     let outcome = thread::scope(|scope| {
-        // Dropped when the run is over, however it ends.
+        // Dropped when the run is over, whether it succeeded or not.
         let (running, end) = channel::<()>();
         let (watch, overdue) = (&watch, &overdue);
         let clock = move || {

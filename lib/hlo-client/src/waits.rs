@@ -1,14 +1,14 @@
-//! What devices wait for.
+//! Statistics of the times that devices wait for each other.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often devices have waited for each other in a run or several, how long, and when.
+/// Records how often, how long and when devices have waited for each other, in one run or several.
 #[derive(Debug)]
 pub struct Waits {
     start: Instant,
-    /// The most times that are kept one by one.
+    /// Maximum number of individual waits to keep.
     most: usize,
     noted: Mutex<Noted>,
 }
@@ -20,51 +20,51 @@ struct Noted {
     left_out: u64,
 }
 
-/// What a device has waited for.
+/// The total time that a device has waited in a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The device.
     pub device: usize,
-    /// The collective: its opcode and its instruction.
+    /// The opcode and the name of the collective.
     pub name: String,
-    /// How often it ran.
+    /// Number of times that the collective ran.
     pub count: u64,
-    /// How long the device has waited there, in all, until the others came.
+    /// Total time that the device has waited there for the others.
     pub time: Duration,
 }
 
-/// A time at which a device has waited.
+/// A single wait of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitEvent {
     /// The device.
     pub device: usize,
-    /// The collective: its opcode and its instruction.
+    /// The opcode and the name of the collective.
     pub name: String,
-    /// When that began, from [`Waits::start`] on.
+    /// The beginning of the wait, relative to [`Waits::start`].
     pub start: Duration,
-    /// How long it took.
+    /// The duration of the wait.
     pub time: Duration,
 }
 
 impl Default for Waits {
-    /// Keeps sums only.
+    /// Keeps only sums.
     fn default() -> Self {
         Self::with_events(0)
     }
 }
 
 impl Waits {
-    /// Keeps so many of the times one by one, besides the sums.
+    /// Keeps up to `most` individual waits, besides the sums.
     pub fn with_events(most: usize) -> Self {
         Self { start: Instant::now(), most, noted: Mutex::default() }
     }
 
-    /// From when on events are counted.
+    /// Returns the time that the times of events are relative to.
     pub fn start(&self) -> Instant {
         self.start
     }
 
-    /// Notes a wait that is over.
+    /// Records a wait that has ended.
     pub(crate) fn note(&self, device: usize, name: &str, time: Duration) {
         let now = self.start.elapsed();
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ impl Waits {
         }
     }
 
-    /// What was noted, by devices and names.
+    /// Returns the total waits, sorted by device and name.
     pub fn all(&self) -> Vec<Wait> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = |((device, name), &(count, time)): (&(usize, String), &(u64, Duration))| Wait {
@@ -91,7 +91,7 @@ impl Waits {
         noted.sums.iter().map(wait).collect()
     }
 
-    /// The times that were kept, and how many were not.
+    /// Returns the individual waits that were kept, and the number of those that were not.
     pub fn events(&self) -> (Vec<WaitEvent>, u64) {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         (noted.events.clone(), noted.left_out)

@@ -1,11 +1,12 @@
-//! Compiled code in a folder, for other processes and later ones.
+//! Compiled code in a folder, which processes share at the same time and later.
 //!
-//! One file a program, named by its key. What is in it is checked before it is used: it begins and ends as such a file does, and
-//! has a digest of itself. Whatever is not whole, or not such a file, is as good as not there, and is written again. Files are
-//! written beside and renamed, so that processes may share a folder.
+//! Each program has one file, named by its key. The contents are checked before they are used: a file starts
+//! with a magic number and ends with a digest of its contents. A file that is damaged or in another format is
+//! treated as absent and written again. A file is first written under another name and then renamed, so that
+//! processes can share a folder.
 //!
-//! Code from the folder is run: the folder has to be one that nobody else may write to, in a place that nobody else may put
-//! another one into, and so has each file. (That is checked on Unix only.)
+//! The process runs code from the folder. Other users must therefore not be able to write to the folder or
+//! its files, or to replace the folder. (This is checked on Unix only.)
 
 use crate::Error;
 use hlo_codegen::{CodeCache, CodeKey};
@@ -16,31 +17,32 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// What a file begins with.
+/// The first bytes of each file.
 const MAGIC: &[u8; 8] = b"HLOCODE1";
-/// What files are called.
+/// The file name extension of complete files.
 const SUFFIX: &str = "hlocode";
-/// What files are called that are being written.
+/// The file name extension of files that are being written.
 const UNFINISHED: &str = "new";
 const DIGEST: usize = 32;
 
-/// A folder with compiled code.
+/// A folder that contains compiled code.
 #[derive(Debug)]
 pub(crate) struct CodeFolder {
     path: PathBuf,
-    /// All files together are kept below that, more or less.
+    /// Approximate maximum size of all files together, in bytes.
     most_bytes: u64,
 }
 
 impl CodeFolder {
-    /// A folder, which is made if it is not there.
+    /// Opens a folder. Creates it if it does not exist.
     ///
     /// # Errors
-    /// It can't be made, is no folder, or somebody else may write to it.
+    /// The folder cannot be created, the path is not a folder, or other users may write to it.
     pub(crate) fn open(path: &Path, most_bytes: u64) -> Result<Self, Error> {
         let error = |what: String| Error::new(format!("the cache folder {}: {what}", path.display()));
         make(path).map_err(|e| error(e.to_string()))?;
-        // The same folder, wherever the process goes and whatever becomes of links on the way.
+        // An absolute path stays valid if the process changes its working directory or links on the path
+        // change.
         let path = fs::canonicalize(path).map_err(|e| error(e.to_string()))?;
         let metadata = fs::metadata(&path).map_err(|e| error(e.to_string()))?;
         if !metadata.is_dir() {
@@ -74,7 +76,8 @@ impl CodeFolder {
     }
 
     fn write(&self, key: CodeKey, contents: &[u8]) -> io::Result<()> {
-        // Other clients of this process, and processes of that number in other containers, may write the same code now.
+        // Other clients of this process, or processes with the same id in other containers, may be writing
+        // the same code.
         static WRITTEN: AtomicU64 = AtomicU64::new(0);
         let (process, number) = (std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed));
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
@@ -91,7 +94,7 @@ impl CodeFolder {
         written
     }
 
-    /// Removes what was not used for longest, while there is too much.
+    /// Removes the least recently used files until the total size is within the limit.
     fn tidy(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -101,7 +104,7 @@ impl CodeFolder {
             let Some(suffix) = name.to_str().and_then(own_suffix) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            // What a process left that ended while it wrote is of no use to anybody once it is old.
+            // Remove old files of processes that ended while writing.
             if suffix == UNFINISHED && used.elapsed().is_ok_and(|age| age.as_secs() > 3600) {
                 let _ = fs::remove_file(&path);
             }
@@ -115,7 +118,7 @@ impl CodeFolder {
             if total <= self.most_bytes {
                 break;
             }
-            // Another process may have removed it.
+            // Another process may have removed the file already.
             let _ = fs::remove_file(path);
             total -= bytes;
         }
@@ -123,12 +126,13 @@ impl CodeFolder {
     }
 }
 
-// SAFETY: only this user may write to the folder, and each file begins with a digest of its contents and its key.
+// SAFETY: only this user may write to the folder, and each file contains its key and a digest of its
+// contents.
 unsafe impl CodeCache for CodeFolder {
     fn load(&self, key: CodeKey) -> Option<Vec<Vec<u8>>> {
         let mut options = File::options();
         options.read(true);
-        // To open a named pipe would wait for somebody who writes to it.
+        // Opening a named pipe would otherwise wait for a writer.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         let mut file = options.open(self.file(key)).ok()?;
@@ -139,20 +143,21 @@ unsafe impl CodeCache for CodeFolder {
         let mut contents = Vec::new();
         file.read_to_end(&mut contents).ok()?;
         let objects = unpacked(&contents, key)?;
-        // What was used last is removed last. It is used in any case.
+        // Mark the file as recently used. The objects are returned even if that fails.
         let _ = file.set_modified(SystemTime::now());
         Some(objects)
     }
 
     fn store(&self, key: CodeKey, objects: &[Vec<u8>]) {
-        // A full disk, a folder that is gone: the program is compiled, and will be again next time.
+        // Ignore errors such as a full disk or a removed folder. The program is compiled already, and will be
+        // compiled again next time.
         let _ = self.write(key, &packed(objects, key)).and_then(|()| self.tidy());
     }
 }
 
-/// Makes a folder and those around it that are not there; the folder itself for this user alone.
+/// Creates a folder and its missing parents. Only this user may access the folder itself.
 fn make(path: &Path) -> io::Result<()> {
-    // What is there and is no folder, is said with its name.
+    // If the path exists but is not a folder, the caller reports that.
     if path.exists() {
         return Ok(());
     }
@@ -163,17 +168,17 @@ fn make(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
     match folder.create(path) {
-        // Another process was faster.
+        // Another process created the folder first.
         Err(_) if path.is_dir() => Ok(()),
         made => made,
     }
 }
 
-/// Returns the owner of a file or folder if that is neither this user nor the superuser.
+/// Returns the owner of a file or folder if it is neither this user nor the superuser.
 #[cfg(unix)]
 fn other_owner(metadata: &fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: the function has no conditions.
+    // SAFETY: the function has no preconditions.
     let user = unsafe { libc::geteuid() };
     Some(metadata.uid()).filter(|&owner| owner != user && owner != 0)
 }
@@ -183,7 +188,7 @@ fn other_owner(_: &fs::Metadata) -> Option<u32> {
     None
 }
 
-/// Why somebody else may write to a folder.
+/// Returns the reason why other users may write to a folder.
 #[cfg(unix)]
 fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -194,7 +199,7 @@ fn shared_with_others(metadata: &fs::Metadata) -> Option<String> {
         .then(|| format!("others may write to it (mode {:03o})", metadata.mode() & 0o777))
 }
 
-/// True if everybody may put things into a folder, and take away what others put there.
+/// Returns whether all users may create entries in a folder and remove entries of other users.
 #[cfg(unix)]
 fn is_open_to_all(metadata: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -212,7 +217,7 @@ fn is_open_to_all(_: &fs::Metadata) -> bool {
     false
 }
 
-/// The suffix of the name of a file that this cache made.
+/// Returns the extension of a file name if this cache created the name.
 fn own_suffix(name: &str) -> Option<&str> {
     let (key, rest) = name.split_at_checked(2 * DIGEST)?;
     let is_key = key.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
@@ -220,7 +225,8 @@ fn own_suffix(name: &str) -> Option<&str> {
     is_key.then_some(suffix)
 }
 
-/// Object files as a file: what it begins with, the key, how many there are, each with its size before, a digest of all that.
+/// Packs object files into one file: the magic number, the key, the number of objects, each object preceded
+/// by its size, and a digest of all that.
 fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
     let mut out = [&MAGIC[..], &key.0, &(objects.len() as u64).to_le_bytes()].concat();
     for object in objects {
@@ -232,7 +238,7 @@ fn packed(objects: &[Vec<u8>], key: CodeKey) -> Vec<u8> {
     out
 }
 
-/// The object files of a file; `None` if it is not whole, or another file.
+/// Returns the object files of a file, or `None` if it is damaged or another file.
 fn unpacked(file: &[u8], key: CodeKey) -> Option<Vec<Vec<u8>>> {
     let (contents, digest) = file.split_at_checked(file.len().checked_sub(DIGEST)?)?;
     if Sha256::digest(contents)[..] != *digest {

@@ -1,5 +1,5 @@
-//! What need not be compiled again: programs of this process ([`Programs`]), and code that other processes compiled, in a folder
-//! ([`CodeFolder`]).
+//! Caches of compiled programs: programs of this process ([`Programs`]), and a folder of code that processes
+//! share ([`CodeFolder`]).
 
 #[cfg(feature = "codegen")]
 mod folder;

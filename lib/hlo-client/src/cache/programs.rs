@@ -1,4 +1,4 @@
-//! The programs that a client compiled last.
+//! The programs that a client compiled recently.
 
 use crate::options::{engine, memory_limit};
 use crate::{CompileOptions, Error, Executable};
@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a program is known by: a digest of the module and of the options that it was compiled with.
+/// The cache key of a program: a digest of the module and of the compile options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ProgramKey([u8; 32]);
 
 impl ProgramKey {
-    /// The key of a text.
+    /// Returns the key of a text.
     pub(crate) fn of_text(text: &str, options: &CompileOptions) -> Self {
         let mut digest = Sha256::new();
         digest.update(b"text ");
@@ -21,7 +21,7 @@ impl ProgramKey {
         Self::with_options(digest, options)
     }
 
-    /// The key of a module. Its errors point into its text, so the places count, too.
+    /// Returns the key of a module. Errors refer to positions in its text, so the key includes the spans.
     pub(crate) fn of_module(module: &Module, options: &CompileOptions) -> Self {
         let mut digest = Sha256::new();
         digest.update(b"module ");
@@ -35,7 +35,7 @@ impl ProgramKey {
     }
 
     fn with_options(mut digest: Sha256, options: &CompileOptions) -> Self {
-        // What is not said is the same program as what it stands for.
+        // An option with its default value gives the same key as an option that is not set.
         let said = CompileOptions {
             engine: Some(engine(options)),
             memory_limit: Some(memory_limit(options)),
@@ -46,7 +46,8 @@ impl ProgramKey {
     }
 }
 
-/// The programs that were compiled or asked for last. One that several threads ask for at once is compiled once.
+/// The programs that were compiled or requested most recently. If several threads request a program at once,
+/// it is compiled once.
 #[derive(Debug)]
 pub(crate) struct Programs {
     most: usize,
@@ -57,7 +58,7 @@ pub(crate) struct Programs {
 #[derive(Debug, Default)]
 struct Kept {
     slots: HashMap<ProgramKey, Slot>,
-    /// Counts the questions.
+    /// Counts the requests.
     now: u64,
     hits: u64,
     misses: u64,
@@ -67,23 +68,23 @@ struct Kept {
 struct Slot {
     program: Arc<Mutex<Option<Executable>>>,
     used: u64,
-    /// What the program holds; 0 until it is there.
+    /// The size of the program in bytes, 0 until it is compiled.
     bytes: u64,
 }
 
-/// How often a client was asked for a program that it had, and for one that it had to compile.
+/// Number of requests for a program that were served from the cache, and number of compilations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStatistics {
-    /// Programs that were there.
+    /// Number of requests that found a program in the cache.
     pub hits: u64,
-    /// Programs that were compiled.
+    /// Number of requests that compiled a program.
     pub misses: u64,
-    /// Programs that are kept now.
+    /// Number of programs that are in the cache now.
     pub programs: usize,
 }
 
 impl Programs {
-    /// Keeps up to so many programs, which hold up to so many bytes.
+    /// Creates a cache of up to `most` programs, which occupy up to `most_bytes` bytes.
     pub(crate) fn new(most: usize, most_bytes: u64) -> Self {
         Self { most, most_bytes, kept: Mutex::default() }
     }
@@ -93,8 +94,8 @@ impl Programs {
         CacheStatistics { hits: kept.hits, misses: kept.misses, programs: kept.slots.len() }
     }
 
-    /// The program of a key, which `compile` makes unless it is there. A failure is not kept. What compiling calls, the target of
-    /// a custom call, must not ask for the same program.
+    /// Returns the program of a key, or compiles it. Failures are not cached. Code that `compile` calls, such
+    /// as the target of a custom call, must not request the same program.
     pub(crate) fn get(
         &self,
         key: impl FnOnce() -> ProgramKey,
@@ -105,7 +106,7 @@ impl Programs {
         }
         let key = key();
         let slot = self.slot(key);
-        // Whoever asks for the same program meanwhile waits here.
+        // Other threads that request the same program wait here.
         let mut program = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let found = program.clone();
         self.count(found.is_some());
@@ -136,10 +137,10 @@ impl Programs {
         program
     }
 
-    /// Notes what a program holds.
+    /// Records the size of a program.
     fn weigh(&self, key: ProgramKey, slot: &Arc<Mutex<Option<Executable>>>, bytes: u64) {
         if bytes > self.most_bytes {
-            // It is no reason to forget the others.
+            // Do not remove the other programs for a program that does not fit at all.
             return self.forget(key, slot);
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,7 +152,8 @@ impl Programs {
         }
     }
 
-    /// Removes what was asked for longest ago, while there is too much. Who drops it should not keep others waiting.
+    /// Removes the least recently requested programs until the cache is within its limits. The caller should
+    /// drop them after it releases the lock.
     #[must_use]
     fn tidy(&self, kept: &mut Kept) -> Vec<Slot> {
         let mut removed = Vec::new();
