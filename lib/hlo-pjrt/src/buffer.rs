@@ -1,4 +1,4 @@
-//! Arrays of the caller's.
+//! The caller's arrays.
 
 use crate::element;
 use crate::fault::{Fault, Result};
@@ -10,49 +10,49 @@ use hlo_client::Buffer as Array;
 use hlo_ir::{Dims, ElementType, Shape};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An array of the caller's, which may be one that a run still computes.
+/// An array of the caller, which a run may still be computing.
 pub struct Buffer {
-    /// The client that it belongs to.
+    /// The client that the buffer belongs to.
     pub platform: Arc<Platform>,
-    /// The number of the memory that it is in.
+    /// The number of the memory that holds the buffer.
     pub memory: usize,
-    /// The type of its elements.
+    /// The element type.
     pub element_type: ElementType,
-    /// Its sizes.
+    /// The sizes of the dimensions.
     pub dims: Dims,
-    /// The order of its dimensions in memory; nothing if it lies row-major.
+    /// The order of the dimensions in memory.
     pub order: Order,
     content: Mutex<Content>,
     external: Mutex<External>,
 }
 
-/// What a buffer has.
+/// The content of a buffer.
 enum Content {
     Here(Array),
     Later(Arc<Pending>),
-    /// The caller deleted it, or gave it to a run.
+    /// The caller deleted the buffer or donated it to a run.
     Gone,
 }
 
-/// Who else has a buffer's memory.
+/// External references to a buffer's memory.
 #[derive(Default)]
 struct External {
     count: usize,
-    /// Keeps the memory as long as somebody else has it.
+    /// Keeps the memory alive while there are external references.
     array: Option<Array>,
 }
 
-/// An array that is there, or that a run still computes.
+/// An array that is ready, or that a run still computes.
 #[derive(Clone)]
 pub enum Value {
-    /// It is there.
+    /// The array is ready.
     Here(Array),
-    /// A run computes it.
+    /// A run computes the array.
     Later(Arc<Pending>),
 }
 
 impl Buffer {
-    /// A buffer in a memory of a client, of an array that lies row-major.
+    /// Creates a buffer for a row-major array in a memory of a client.
     pub fn new(platform: Arc<Platform>, memory: usize, ty: ElementType, dims: Dims, value: Value) -> Self {
         let content = match value {
             Value::Here(array) => Content::Here(array),
@@ -69,40 +69,40 @@ impl Buffer {
         }
     }
 
-    /// The buffer of an array whose dimensions are in this order in memory.
+    /// Returns the buffer with the given order of the dimensions in memory.
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
     }
 
-    /// The number of the device that it is on.
+    /// Returns the number of the device that holds the buffer.
     pub fn device(&self) -> usize {
         self.platform.memories[self.memory].device
     }
 
-    /// Its number among the element types of the C API.
+    /// Returns the number of the element type in the C API.
     pub fn type_number(&self) -> i32 {
         element::number(self.element_type)
     }
 
-    /// Its shape.
+    /// Returns the shape.
     pub fn shape(&self) -> Shape {
         self.order.shape(self.element_type, &self.dims)
     }
 
-    /// How it lies in memory.
+    /// Returns how the elements are arranged in memory.
     ///
     /// # Errors
-    /// It does not fit the address space.
+    /// The array does not fit in the address space.
     pub fn strided(&self) -> Result<Strided> {
         let order = self.order.minor_to_major(self.dims.len());
         let order = order.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
         Strided::in_order(&self.dims, self.element_type.byte_size(), &order.collect::<Vec<_>>())
     }
 
-    /// What it has now.
+    /// Returns the current value.
     ///
     /// # Errors
-    /// It was deleted or given to a run.
+    /// The buffer was deleted or donated to a run.
     pub fn value(&self) -> Result<Value> {
         let mut content = self.content();
         settle(&mut content);
@@ -113,7 +113,7 @@ impl Buffer {
         }
     }
 
-    /// Gives what it has to a run, and is deleted.
+    /// Takes the value for a run and marks the buffer as deleted.
     ///
     /// # Errors
     /// As [`Buffer::value`].
@@ -130,7 +130,7 @@ impl Buffer {
     /// Waits for the array.
     ///
     /// # Errors
-    /// As [`Buffer::value`], or it could not be computed.
+    /// As [`Buffer::value`], or the array could not be computed.
     pub fn wait(&self) -> Result<Array> {
         match self.value()? {
             Value::Here(array) => Ok(array),
@@ -145,18 +145,18 @@ impl Buffer {
         }
     }
 
-    /// Forgets the array. Its memory stays as long as somebody else has it.
+    /// Deletes the buffer. Its memory stays allocated while there are external references.
     pub fn delete(&self) {
         let content = std::mem::replace(&mut *self.content(), Content::Gone);
         drop(content);
     }
 
-    /// True once it was deleted or given to a run.
+    /// Returns whether the buffer was deleted or donated to a run.
     pub fn is_deleted(&self) -> bool {
         matches!(*self.content(), Content::Gone)
     }
 
-    /// Somebody else has its memory from now on.
+    /// Adds an external reference to the memory.
     ///
     /// # Errors
     /// As [`Buffer::wait`].
@@ -169,10 +169,10 @@ impl Buffer {
         Ok(())
     }
 
-    /// One of those who had its memory does not have it any more.
+    /// Removes an external reference to the memory.
     ///
     /// # Errors
-    /// There was nobody.
+    /// There are no external references.
     pub fn unshare(&self) -> Result {
         let mut external = self.external();
         external.count = external.count.checked_sub(1).ok_or_else(|| {
@@ -184,12 +184,12 @@ impl Buffer {
         Ok(())
     }
 
-    /// True if somebody else has its memory.
+    /// Returns whether there are external references to the memory.
     pub fn is_shared(&self) -> bool {
         self.external().count > 0
     }
 
-    /// Where its elements are.
+    /// Returns the address of the elements.
     ///
     /// # Errors
     /// As [`Buffer::wait`].
@@ -200,7 +200,7 @@ impl Buffer {
         Ok(self.wait()?.bytes()?.as_ptr())
     }
 
-    /// What says when it is there; nothing if it is.
+    /// Returns the promise that is fulfilled when the array is ready, or `None` if it is ready already.
     ///
     /// # Errors
     /// As [`Buffer::value`].
@@ -220,10 +220,11 @@ impl Buffer {
     }
 }
 
-/// An array as its shape says that it is to lie, which shares the memory if it lies so.
+/// Converts an array to the layout of `shape`. If the array has that layout already, the result shares its
+/// memory.
 ///
 /// # Errors
-/// There is no memory for it.
+/// There is no memory for the converted array.
 pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
     let lies_so = match (array.shape().as_array(), shape.as_array()) {
         (Some(own), Some(wanted)) => own.stored_size() == own.byte_size() && own.same_strides(wanted),
@@ -232,7 +233,7 @@ pub fn relaid(array: Array, shape: &Shape) -> Result<Array> {
     if lies_so { Ok(array) } else { Ok(Array::from_literal(&array.to_literal()?, shape)?) }
 }
 
-/// Has the array itself once it is there: its memory is as little shared as it was.
+/// Replaces a pending array by the array itself once it is ready. Adds no reference to its memory.
 fn settle(content: &mut Content) {
     let Content::Later(pending) = &*content else { return };
     if !matches!(pending.over().get(), Some(Ok(()))) {

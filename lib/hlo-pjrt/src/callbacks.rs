@@ -1,7 +1,9 @@
-//! Functions of Python that programs call: `jax.pure_callback`, `io_callback`, `debug.print` and `buffer_callback`.
+//! Python functions that programs call: `jax.pure_callback`, `io_callback`, `debug.print` and
+//! `buffer_callback`.
 //!
-//! The program has a typed custom call with the number of a function; the run has data, a list of Python objects. What calls such an
-//! object is Python's, and is handed over by the Python package ([`hlo_pjrt_set_python_callback`]).
+//! The program contains a typed custom call with the number of a function. The run has a list of Python
+//! objects as data. The Python package registers the function that calls such an object
+//! ([`hlo_pjrt_set_python_callback`]).
 
 use crate::ffi::{Data, UserData};
 use hlo_client::run_data;
@@ -10,25 +12,26 @@ use hlo_ir::ElementType;
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// An array, or a token, as the function of the Python package gets it.
+/// An array or a token, as passed to the function of the Python package.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PythonArray {
-    /// The number of the element type in the C API (`PJRT_Buffer_Type`); a type of less than a byte takes one. That of tokens,
-    /// which have no elements and are `None` for Python.
+    /// The number of the element type in the C API (`PJRT_Buffer_Type`). Elements of sub-byte types take one
+    /// byte each. A token has the number of tokens and no elements, and is `None` in Python.
     pub element_type: i32,
     /// The number of dimensions.
     pub rank: usize,
     /// The sizes.
     pub dims: *const i64,
-    /// From one element to the next of each dimension, in bytes.
+    /// The stride of each dimension, in bytes.
     pub byte_strides: *const i64,
-    /// The elements; those of operands are not written to.
+    /// The elements. The elements of operands are read-only.
     pub data: *mut c_void,
 }
 
-/// What calls a Python object on arrays, and puts what it gives into others. It gives 0, or anything else and a message, without a
-/// terminator, of at most so many bytes, whose number it puts in place of that.
+/// A function that calls a Python object on arrays and writes its results into other arrays. It returns 0 on
+/// success. Otherwise it writes a message without a terminator and stores its length in `message_size`, which
+/// contains the maximum length before the call.
 pub type PythonCall = unsafe extern "C" fn(
     callable: *mut c_void,
     operands: *const PythonArray,
@@ -39,55 +42,57 @@ pub type PythonCall = unsafe extern "C" fn(
     message_size: *mut usize,
 ) -> i32;
 
-/// What calls Python objects, a way for each kind of call.
+/// The registered function for one kind of call.
 type Way = RwLock<Option<PythonCall>>;
 
-/// With copies of the operands, by results that are given back.
+/// Passes copies of the operands to Python. Python returns the results.
 static BY_VALUE: Way = RwLock::new(None);
 
-/// With the memory of the operands and the results.
+/// Passes the memory of the operands and the results to Python.
 static IN_PLACE: Way = RwLock::new(None);
 
-/// Says what calls Python objects; null for nothing. It takes the interpreter's lock itself, and may be called on any thread.
+/// Registers the function that calls Python objects, or none if it is null. The function acquires the
+/// interpreter's lock itself and may be called on any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_set_python_callback(call: Option<PythonCall>) {
     *BY_VALUE.write().unwrap_or_else(PoisonError::into_inner) = call;
 }
 
-/// The same for functions that write their results themselves: those of `jax.experimental.buffer_callback`.
+/// Registers the function for Python functions that write their results themselves, which are those of
+/// `jax.experimental.buffer_callback`.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_set_python_buffer_callback(call: Option<PythonCall>) {
     *IN_PLACE.write().unwrap_or_else(PoisonError::into_inner) = call;
 }
 
-/// The most bytes of a message.
+/// Maximum length of a message, in bytes.
 const MESSAGE: usize = 1 << 16;
 
-/// What runs have as data of callbacks: a list of Python objects.
+/// The data that runs pass to callbacks: a list of Python objects.
 #[repr(C)]
 struct Callables {
     objects: *const *mut c_void,
     count: u32,
 }
 
-/// The Python object of a number.
+/// Returns the Python object with the given number.
 fn callable(number: usize) -> Result<*mut c_void, Error> {
     let data = run_data::current().and_then(|data| data.downcast::<UserData>().ok());
     let Some(Data(list)) = data.and_then(|data| data.0.values().next().copied()) else {
         return Err(Error("the run was given no Python functions".into()));
     };
-    // SAFETY: the caller's promise: data of runs is such a list.
+    // SAFETY: the caller guarantees that the data of a run is such a list.
     let list = unsafe { list.cast::<Callables>().as_ref() };
     let found = list.filter(|list| number < list.count as usize);
-    // SAFETY: as above: it has so many.
+    // SAFETY: as above. The list has more than `number` elements.
     let found = found.map(|list| unsafe { list.objects.add(number).read() });
     found.ok_or_else(|| Error(format!("there is no Python function {number}")))
 }
 
-/// The targets that call Python.
+/// The targets of custom calls that call Python.
 pub struct Callbacks;
 
-/// The targets of typed calls of Python functions, and how each calls.
+/// The targets of typed calls of Python functions, and the function that each uses.
 const TARGETS: &[(&str, &Way)] = &[
     ("xla_ffi_python_cpu_callback", &BY_VALUE),
     ("xla_ffi_partitioned_python_cpu_callback", &BY_VALUE),
@@ -105,10 +110,10 @@ impl Targets for Callbacks {
     }
 }
 
-/// The number of tokens among the element types.
+/// The element type number of tokens in the C API.
 const TOKEN: i32 = 23;
 
-/// The type of an array or a token, as the Python package wants it.
+/// The type of an array or a token, in the form that the Python package requires.
 struct Form {
     element_type: i32,
     dims: Vec<i64>,
@@ -127,7 +132,7 @@ impl Form {
         })
     }
 
-    /// Those of all arrays and tokens of values, in order.
+    /// Returns the forms of all arrays and tokens in `values`, in order.
     fn all(values: &[ValueType]) -> Result<Vec<Self>, Error> {
         let mut forms = Vec::new();
         let mut open: Vec<&ValueType> = values.iter().rev().collect();
@@ -143,7 +148,7 @@ impl Form {
         Ok(forms)
     }
 
-    /// All of these, of arrays at these addresses.
+    /// Combines forms with the addresses of their arrays.
     fn place(forms: &[Self], addresses: impl Iterator<Item = *mut u8>) -> Vec<PythonArray> {
         let mut addresses = addresses;
         let mut next = || addresses.next().unwrap_or(std::ptr::null_mut());
@@ -196,7 +201,8 @@ fn run(
     let taken = Form::place(results, call.result_addresses().iter().copied());
     let mut message = vec![0u8; MESSAGE];
     let mut size = message.len();
-    // SAFETY: the package's promise: it is such a function; arrays are as large as their types say.
+    // SAFETY: the Python package guarantees that it registered such a function. The arrays have the sizes of
+    // their types.
     let status = unsafe {
         python(
             callable,

@@ -1,20 +1,20 @@
-//! A client of the caller's.
+//! The caller's clients.
 
 use crate::fault::Result;
 use crate::platform::{Options, Platform};
 use crate::topology::Topology;
 use std::sync::Arc;
 
-/// A client of the caller's.
+/// A client of the caller.
 pub struct Client {
-    /// What it stands for.
+    /// The platform that the client uses.
     pub platform: Arc<Platform>,
-    /// Its devices.
+    /// The devices of the client.
     pub topology: Topology,
 }
 
 impl Client {
-    /// A client that has what options ask for.
+    /// Creates a client with these options.
     ///
     /// # Errors
     /// As [`Platform::new`].

@@ -1,4 +1,4 @@
-//! From what callers give to programs that run.
+//! Compilation of the programs that callers pass.
 
 use crate::fault::{Fault, Result, said};
 use crate::options;
@@ -13,10 +13,10 @@ use hlo_ir::verify::verify;
 use hlo_proto::file::FileKind;
 use std::sync::Arc;
 
-/// Compiles what a caller gives.
+/// Compiles a program that a caller passes.
 ///
 /// # Errors
-/// It is in a format that is not known, damaged, or what [`hlo_client::Client::compile`] refuses.
+/// The format is unknown, the program is damaged, or the errors of [`hlo_client::Client::compile`].
 pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>> {
     let asked = hlo_proto::CompileOptions::read(&source.options).map_err(|d| Fault::invalid(said(&[d])))?;
     asked.env_option_overrides.iter().try_for_each(|(name, value)| options::check(name, value))?;
@@ -53,7 +53,7 @@ pub fn compile(platform: &Arc<Platform>, source: Source) -> Result<Arc<Program>>
     Program::compile(platform, module, options, asked.compile_portable_executable, source)
 }
 
-/// The module of a program.
+/// Reads the module of a program.
 fn read(source: &Source) -> Result<Module> {
     let code = source.code.as_slice();
     match source.format.as_str() {
@@ -78,7 +78,8 @@ fn message(code: &[u8], kind: FileKind) -> Result<Module> {
     hlo_proto::file::read_as(code, kind).map(|file| file.module).map_err(|d| Fault::invalid(said(&d)))
 }
 
-/// The numbers of the devices, replica by replica; none if it is not said.
+/// Returns the numbers of the devices, replica by replica. The list is empty if the options have no device
+/// assignment.
 fn assignment(asked: &hlo_proto::CompileOptions) -> Result<Vec<usize>> {
     let Some(assignment) = asked.device_assignment.as_ref().filter(|_| !asked.compile_portable_executable)
     else {

@@ -1,4 +1,4 @@
-//! Devices and their memories, as the caller sees them: all are the processors and the memory of this process.
+//! Devices and their memories in the PJRT API. All of them are the processors and the memory of this process.
 
 use crate::sys::{Extension, Handle};
 use std::collections::BTreeMap;
@@ -6,49 +6,50 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The kinds of memories of a device, the default first. All are the same memory; programs name them.
+/// The kinds of memories of a device, the default first. All kinds are the same memory, but programs use
+/// their names.
 pub const MEMORY_KINDS: [&str; 3] = ["device", "pinned_host", "unpinned_host"];
 
 /// A device.
 pub struct Device {
-    /// Its number among the client's devices.
+    /// The number of the device in its client.
     pub id: usize,
-    /// What can be said of it without running anything.
+    /// The description of the device.
     pub description: DeviceDescription,
-    /// Its memories, the default first.
+    /// The memories of the device, the default first.
     pub memories: OnceLock<Vec<Handle<Memory>>>,
 }
 
-/// What can be said of a device without running anything.
+/// A description of a device, available without running anything.
 pub struct DeviceDescription {
-    /// The device's number.
+    /// The number of the device.
     pub id: usize,
-    /// What kind of device it is.
+    /// The kind of the device.
     pub kind: String,
-    /// A name for people.
+    /// A human-readable name.
     pub name: String,
 }
 
 /// A memory of a device.
 #[repr(C)]
 pub struct Memory {
-    /// The header wants a table of the object's own functions at its beginning.
+    /// The header requires a table of the object's functions at the beginning.
     functions: &'static Functions,
-    /// Its number among the client's memories.
+    /// The number of the memory in its client.
     pub id: usize,
-    /// The number of the device that it belongs to.
+    /// The number of the device that owns the memory.
     pub device: usize,
     /// The number of its kind in [`MEMORY_KINDS`].
     pub kind: usize,
-    /// A name for people.
+    /// A human-readable name.
     pub name: String,
-    /// The device that it belongs to.
+    /// The device that owns the memory.
     pub devices: OnceLock<Vec<Handle<Device>>>,
     user_data: Mutex<BTreeMap<usize, UserData>>,
 }
 
 impl Device {
-    /// A device, as yet without memories.
+    /// Creates a device without memories.
     pub fn new(id: usize, kind: &str, platform: &str) -> Self {
         let description = DeviceDescription { id, kind: kind.into(), name: format!("{platform}:{id}") };
         Self { id, description, memories: OnceLock::new() }
@@ -56,7 +57,7 @@ impl Device {
 }
 
 impl Memory {
-    /// A memory of a device.
+    /// Creates a memory of a device.
     pub fn new(device: usize, kind: usize, platform: &str) -> Self {
         let name = format!("{}({platform}:{device})", MEMORY_KINDS[kind]);
         let id = device * MEMORY_KINDS.len() + kind;
@@ -65,25 +66,25 @@ impl Memory {
     }
 }
 
-/// What the caller attached to a memory.
+/// Data that the caller attached to a memory.
 struct UserData {
     data: *mut c_void,
     free: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-// SAFETY: the caller's data, which it asks for on any thread.
+// SAFETY: the data belongs to the caller, who accesses it on any thread.
 unsafe impl Send for UserData {}
 
 impl Drop for UserData {
     fn drop(&mut self) {
         if let Some(free) = self.free {
-            // SAFETY: the caller's promise: it frees the data, once.
+            // SAFETY: the caller guarantees that the function frees the data. It is called once.
             unsafe { free(self.data) };
         }
     }
 }
 
-/// What can be asked of a memory.
+/// The functions of a memory.
 #[repr(C)]
 struct Functions {
     struct_size: usize,
@@ -94,13 +95,13 @@ struct Functions {
         extern "C" fn(Handle<Memory>, *const c_void, *mut c_void, Option<unsafe extern "C" fn(*mut c_void)>),
 }
 
-// SAFETY: the table is not written.
+// SAFETY: the table is never written.
 unsafe impl Sync for Functions {}
 
 static FUNCTIONS: Functions = Functions {
     struct_size: size_of::<Functions>(),
     extensions: ptr::null(),
-    // The header's struct is the pointer to this table only.
+    // The struct in the header contains only the pointer to this table.
     instance_size: size_of::<usize>(),
     get_user_data,
     set_user_data,

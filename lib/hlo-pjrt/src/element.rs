@@ -1,9 +1,9 @@
-//! Element types by the numbers of the C API.
+//! Numbers of element types in the C API.
 
 use crate::fault::{Fault, Result};
 use hlo_ir::ElementType::{self, *};
 
-/// The types that have numbers.
+/// The element types and their numbers.
 const NUMBERS: &[(ElementType, i32)] = &[
     (Pred, 1),
     (S8, 2),
@@ -39,16 +39,16 @@ const NUMBERS: &[(ElementType, i32)] = &[
     (F6E3M2Fn, 33),
 ];
 
-/// The type of a number.
+/// Returns the element type with a number.
 ///
 /// # Errors
-/// No array's elements have it.
+/// No element type of arrays has that number.
 pub fn element_type(number: i32) -> Result<ElementType> {
     let found = NUMBERS.iter().find(|(_, n)| *n == number).map(|(ty, _)| *ty);
     found.ok_or_else(|| Fault::invalid(format!("there is no element type of number {number}")))
 }
 
-/// The number of a type.
+/// Returns the number of an element type.
 pub fn number(ty: ElementType) -> i32 {
     NUMBERS.iter().find(|(found, _)| *found == ty).map_or(0, |(_, number)| *number)
 }
@@ -63,7 +63,7 @@ mod tests {
             assert_eq!(element_type(number(ty)), Ok(ty));
         }
         assert!(element_type(0).is_err());
-        // A token is no array.
+        // A token is not an array.
         assert!(element_type(23).is_err());
     }
 }

@@ -1,9 +1,10 @@
-//! Which engine runs a program: the interpreter at once, compiled code where it pays.
+//! The choice of the engine for each run: the interpreter first, compiled code where it pays off.
 //!
-//! LLVM takes some 40 ms for the smallest program, and JAX makes hundreds of tiny ones, most of which run a few times. So a program is
-//! interpreted at first, and compiled beside its runs once they have taken a part of what compilation takes, by an estimate; a
-//! program of which one run would take that long is compiled before the first. Both engines give the same bits where
-//! docs/numerics.md promises that; so which one has a run depends on nothing else than the program and how often it ran.
+//! LLVM needs about 40 ms for the smallest program. JAX compiles hundreds of tiny programs, most of which run
+//! only a few times. A program is therefore interpreted first. Compilation starts in the background once its
+//! runs have taken a certain fraction of the estimated compile time. If a single run would take that long,
+//! the program is compiled before its first run. Both engines return the same bits where docs/numerics.md
+//! promises that. The engine of a run therefore depends only on the program and the number of earlier runs.
 
 use crate::estimate;
 use crate::fault::{Fault, Result};
@@ -18,17 +19,17 @@ use std::time::Duration;
 /// How programs are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// Interpreted at first, compiled where it pays.
+    /// Programs are interpreted first and compiled where it pays off.
     #[default]
     Tiered,
-    /// Always compiled.
+    /// Programs are always compiled.
     Compiled,
-    /// Always interpreted.
+    /// Programs are always interpreted.
     Interpreted,
 }
 
 impl Policy {
-    /// The policy that an option names.
+    /// Returns the policy that an option names.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "tiered" => Some(Self::Tiered),
@@ -39,40 +40,44 @@ impl Policy {
     }
 }
 
-/// Runs of together such a part of what compilation takes are interpreted before it is begun: the sooner it is over the more
-/// runs gain by it. Compiled code runs after so many times as many.
+/// Compilation starts once interpreted runs have taken this fraction (1/16) of the estimated compile time. An
+/// early start makes compiled code available to more runs.
 const PART: u64 = 16;
 const PARTS: u64 = 4;
 
-/// A run that takes less is done on the caller's thread: handing it to another one takes a tenth of that.
+/// Runs expected to take less than this time execute on the calling thread. Handing a run to another thread
+/// takes a tenth of this time.
 const QUICK: Duration = Duration::from_micros(200);
 
-/// A program of so many instructions is a function, not an operation that is done by itself.
+/// Minimum number of instructions of a function. A smaller program is a single operation that JAX runs by
+/// itself.
 const FUNCTION: usize = 64;
 
-/// How long a caller is kept who says that it begins to wait, though it might do something else instead.
+/// Pending runs expected to take less than this time execute on the thread that is about to wait for them.
+/// That thread could do something else instead, so the time is short.
 const SHORT: Duration = Duration::from_millis(5);
 
-/// How deep computations may call each other in a run on the caller's thread, whose stack may be small.
+/// Maximum call depth of a computation that runs on the calling thread, whose stack may be small.
 const SHALLOW: usize = 16;
 
-/// The engines of a program. Which one has the n-th run follows from the program and n, never from what a clock says: engines
-/// may differ in last bits, and the same script has to give the same numbers each time.
+/// The engines of a program. The engine of a run depends only on the program and the number of the run, never
+/// on measured times: engines may differ in the last bits, and the same script must return the same numbers
+/// each time.
 pub struct Engines {
     first: Executable,
     better: OnceLock<Option<Executable>>,
-    /// How many runs were begun.
+    /// Number of runs that were started.
     turns: AtomicU64,
-    /// The run at which compilation is begun, where nobody waits for it, and the one from which on compiled code runs.
+    /// The run at which background compilation starts, and the first run that uses compiled code.
     compiled_at: Turn,
     compiled_from: Turn,
-    /// What the last run took, in nanoseconds.
+    /// Duration of the last run, in nanoseconds.
     last: AtomicU64,
     is_shallow: bool,
     too_large: Option<Fault>,
 }
 
-/// The number of a run of a program, in the order in which they were begun, from 0 on.
+/// The number of a run of a program, in the order of their starts, from 0.
 pub type Turn = u64;
 
 impl Engines {
@@ -83,11 +88,11 @@ impl Engines {
     pub fn new(platform: &Platform, module: &Module, options: &CompileOptions) -> Result<Self> {
         let (expected, price) = (estimate::interpreted_run(module), estimate::compilation(module));
         let can_compile = ENGINES.contains(&Engine::Compiled);
-        // Whoever calls a function of some size knows that its first call takes long, and measures the second one.
+        // Callers of a large function expect its first call to take long, and measure the second one.
         let least = if estimate::instructions(module) >= FUNCTION { QUICK } else { price };
         let first = match platform.engines {
             Policy::Interpreted => Engine::Interpreted,
-            // Functions of the caller's that partition are called once.
+            // The partitioning functions of the caller must be called only once.
             Policy::Tiered if can_compile && is_partitioned_by_caller(module, options) => Engine::Compiled,
             Policy::Tiered if !can_compile || expected < least => Engine::Interpreted,
             Policy::Compiled | Policy::Tiered => Engine::Compiled,
@@ -96,7 +101,7 @@ impl Engines {
         let (compiled_at, compiled_from) = if is_final { NEVER } else { turns(price, expected) };
         let options = CompileOptions { engine: Some(first), ..options.clone() };
         let (first, too_large) = match platform.client.compile(module, &options) {
-            // What it would take can be asked all the same.
+            // The caller can still ask for the memory requirements of a program that is too large to run.
             Err(error) if error.is_memory() => {
                 let unlimited = CompileOptions { memory_limit: Some(u64::MAX), ..options };
                 (platform.client.compile(module, &unlimited)?, Some(Fault::from(error)))
@@ -115,15 +120,15 @@ impl Engines {
         })
     }
 
-    /// What runs the program best now.
+    /// Returns the best executable available now.
     pub fn best(&self) -> &Executable {
         self.better.get().and_then(Option::as_ref).unwrap_or(&self.first)
     }
 
-    /// Begins a run.
+    /// Starts a run and returns its number.
     ///
     /// # Errors
-    /// The program takes more memory than there is.
+    /// The program needs more memory than is available.
     pub fn turn(&self) -> Result<Turn> {
         match &self.too_large {
             None => Ok(self.turns.fetch_add(1, Ordering::Relaxed)),
@@ -131,12 +136,12 @@ impl Engines {
         }
     }
 
-    /// True if a run is over sooner than another thread has begun it.
+    /// Returns whether a run is expected to end before another thread could start it.
     pub fn is_quick(&self, turn: Turn) -> bool {
         self.is_over_in(QUICK, turn)
     }
 
-    /// True if a run that another thread has not begun may be done by whoever begins to wait for it.
+    /// Returns whether a pending run may execute on the thread that is about to wait for it.
     pub fn is_short(&self, turn: Turn) -> bool {
         self.is_over_in(SHORT, turn)
     }
@@ -147,12 +152,12 @@ impl Engines {
             && (turn < self.compiled_from || self.better.get().is_some())
     }
 
-    /// True for the run at which [`Engines::compiled`] is to be called, where nobody waits for it.
+    /// Returns whether background compilation starts at this run.
     pub fn pays(&self, turn: Turn) -> bool {
         turn == self.compiled_at
     }
 
-    /// What makes a run, and is compiled before it if need be.
+    /// Returns the executable for a run. Compiles the program first if necessary.
     pub fn of(&self, turn: Turn, program: &Program) -> &Executable {
         match turn < self.compiled_from {
             true => &self.first,
@@ -160,7 +165,8 @@ impl Engines {
         }
     }
 
-    /// Compiles the program for the runs that come after. What can't be compiled stays interpreted.
+    /// Returns the compiled program. Compiles it if necessary. Returns `None` if the program cannot be
+    /// compiled, and it stays interpreted.
     pub fn compiled(&self, program: &Program) -> Option<&Executable> {
         let compile = || {
             let options = CompileOptions { engine: Some(Engine::Compiled), ..program.options.clone() };
@@ -169,26 +175,27 @@ impl Engines {
         self.better.get_or_init(compile).as_ref()
     }
 
-    /// Notes what a run took.
+    /// Records the duration of a run.
     pub fn note(&self, time: Duration) {
         self.last.store(nanoseconds(time), Ordering::Relaxed);
     }
 }
 
-/// Of a program that is never compiled after its first run.
+/// The runs of a program that is never compiled after its first run.
 const NEVER: (Turn, Turn) = (Turn::MAX, Turn::MAX);
 
-/// The run at which compilation is begun beside the runs, and the one from which on compiled code runs.
+/// Returns the run at which background compilation starts and the first run that uses compiled code.
 fn turns(price: Duration, expected: Duration) -> (Turn, Turn) {
     if expected >= QUICK {
-        // Who runs it twice runs it often, and whoever looks what a run takes runs it once before.
+        // A program that runs twice is expected to run often. Callers that measure a run execute the program
+        // once before.
         return (Turn::MAX, 1);
     }
     let begin = (nanoseconds(price) / PART / nanoseconds(expected).max(1)).max(1);
     (begin, PARTS * begin)
 }
 
-/// True if the caller has functions that partition calls of a module.
+/// Returns whether the caller has functions that partition calls of a module.
 pub fn is_partitioned_by_caller(module: &Module, options: &CompileOptions) -> bool {
     options.spmd_partitioning && hlo_passes::has_custom_partitions(module, &crate::partitioners::Partitioners)
 }
@@ -197,11 +204,11 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How deep computations call each other.
+/// Returns the maximum call depth of the computations.
 fn depth(module: &Module) -> usize {
     let mut depths = std::collections::HashMap::new();
     let mut deepest = 0;
-    // Those that are called come first.
+    // In post-order, called computations come before their callers.
     for computation in module.computations_post_order() {
         let called =
             module[computation].instructions().iter().flat_map(|&i| module[i].op.called_computations());
@@ -212,20 +219,20 @@ fn depth(module: &Module) -> usize {
     deepest
 }
 
-/// Whom a program calls.
+/// The functions outside the program that a program calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Calls {
-    /// Nobody.
+    /// No functions.
     #[default]
     Nobody,
     /// Handlers of custom calls.
     Handlers,
-    /// Functions of Python.
+    /// Python functions.
     Python,
 }
 
 impl Calls {
-    /// Whom a module calls.
+    /// Returns the functions that a module calls.
     pub fn of(module: &Module) -> Self {
         let instructions = module.computations().flat_map(|c| module[c].instructions());
         let calls = instructions.map(|&i| match &module[i].op {
@@ -241,7 +248,7 @@ impl Calls {
     }
 }
 
-/// Compiles a program beside its runs.
+/// Compiles a program in the background.
 pub fn compile_later(program: &Arc<Program>) {
     let later = Arc::downgrade(program);
     program.platform.pool.push(move || {

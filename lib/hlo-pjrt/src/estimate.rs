@@ -1,35 +1,41 @@
-//! About what it takes to interpret a program once, and to compile it: by what is in it, so that it is the same each time.
+//! Estimates of the time to interpret a program once and to compile it. They depend only on the program, so
+//! they are the same each time.
 
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use hlo_passes::analysis::ModuleCost;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a compilation by LLVM takes, whatever the program, and for each instruction.
+/// Compile time of LLVM that does not depend on the program.
 const COMPILATION: Duration = Duration::from_millis(50);
+/// Compile time of LLVM for each instruction.
 const COMPILATION_OF_ONE: Duration = Duration::from_micros(500);
 
-/// Seconds that the interpreter takes for a run, whatever the program, for an instruction, an element, a transcendental function,
-/// a byte.
+/// Time of an interpreted run that does not depend on the program, in seconds.
 const RUN: f64 = 1.5e-5;
+/// Time of an interpreted instruction, in seconds.
 const INSTRUCTION: f64 = 5e-7;
+/// Time of an element operation, in seconds.
 const ELEMENT: f64 = 2e-9;
+/// Time of a transcendental function, in seconds.
 const TRANSCENDENTAL: f64 = 2e-8;
+/// Time of reading or writing a byte, in seconds.
 const BYTE: f64 = 1e-9;
-/// Seconds for a computation that is applied to some elements, and for each of its instructions.
+/// Time of applying a computation to elements, in seconds.
 const APPLICATION: f64 = 5e-8;
+/// Time of each instruction of an applied computation, for each application, in seconds.
 const APPLIED: f64 = 5e-8;
 
-/// Iterations of a loop of which it is not known how many it has.
+/// Number of iterations assumed for a loop whose trip count is unknown.
 const ITERATIONS: f64 = 100.0;
 
-/// About what LLVM takes for a program.
+/// Estimates the compile time of a program by LLVM.
 pub fn compilation(module: &Module) -> Duration {
     COMPILATION + COMPILATION_OF_ONE * u32::try_from(instructions(module)).unwrap_or(u32::MAX)
 }
 
-/// About what one run takes in the interpreter. Loops whose iterations are not known are taken for long ones; what custom calls
-/// take is left out, as no engine makes them faster.
+/// Estimates the time of one interpreted run. Loops with unknown trip counts are assumed to be long. The time
+/// of custom calls is not included, because no engine makes them faster.
 pub fn interpreted_run(module: &Module) -> Duration {
     let cost = ModuleCost::of(module);
     let total = cost.total(module);
@@ -43,8 +49,9 @@ pub fn interpreted_run(module: &Module) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// Seconds for what the interpreter does beyond a program's cost: it applies the computations of sorts, scatters and windows to a few
-/// elements at a time, and makes new arrays of those that updates and scatters change in part.
+/// Returns the time, in seconds, of work that the cost of a program does not cover. The interpreter applies
+/// the computations of sorts, scatters and windows to a few elements at a time, and copies arrays that
+/// updates and scatters change in part.
 fn beyond_cost(module: &Module, cost: &ModuleCost) -> f64 {
     let sizes = sizes(module);
     let seconds = |i: InstrId| {
@@ -65,10 +72,10 @@ fn beyond_cost(module: &Module, cost: &ModuleCost) -> f64 {
     cost.runs.iter().map(each).sum()
 }
 
-/// How many instructions each computation has, with those that it calls.
+/// Returns the number of instructions of each computation, including the computations that it calls.
 fn sizes(module: &Module) -> HashMap<ComputationId, f64> {
     let mut sizes = HashMap::new();
-    // Those that are called come first.
+    // In post-order, called computations come before their callers.
     for computation in module.computations_post_order() {
         let instructions = module[computation].instructions();
         let called = instructions.iter().flat_map(|&i| module[i].op.called_computations());
@@ -78,7 +85,7 @@ fn sizes(module: &Module) -> HashMap<ComputationId, f64> {
     sizes
 }
 
-/// How many instructions a program has.
+/// Returns the number of instructions of a program.
 pub fn instructions(module: &Module) -> usize {
     module.computations().map(|c| module[c].instructions().len()).sum()
 }
@@ -101,7 +108,7 @@ ENTRY main {{ x = s32[{count}] parameter(0) ROOT s = s32[{count}] sort(x), dimen
 
     #[test]
     fn the_comparisons_of_a_sort_are_counted() {
-        // Measured on one processor of 2.5 GHz: 1.6 ms, and some 40 ms.
+        // Measured on one 2.5 GHz processor: 1.6 ms and about 40 ms.
         let few = interpreted_run(&sort(1_000)).as_secs_f64();
         assert!((0.5e-3..5e-3).contains(&few), "{few}");
         let many = interpreted_run(&sort(20_000));

@@ -1,21 +1,21 @@
-//! Events: what the caller waits for.
+//! Events that the caller waits for.
 
 use crate::fault::Result;
 use crate::promise::Promise;
 use std::sync::Arc;
 
-/// What the caller waits for.
+/// An event that the caller waits for.
 pub enum Event {
-    /// It is over.
+    /// The event has completed.
     Over(Result),
-    /// It is going on.
+    /// The event has not completed yet.
     Later(Arc<Promise<()>>),
-    /// The caller says when it is over.
+    /// The caller completes the event.
     Own(Arc<Promise<()>>),
 }
 
 impl Event {
-    /// How it went, if it is over.
+    /// Returns the outcome if the event has completed.
     pub fn outcome(&self) -> Option<Result> {
         match self {
             Self::Over(result) => Some(result.clone()),
@@ -23,10 +23,10 @@ impl Event {
         }
     }
 
-    /// Waits until it is over.
+    /// Waits until the event has completed.
     ///
     /// # Errors
-    /// How it went.
+    /// The outcome of the event.
     pub fn wait(&self) -> Result {
         match self {
             Self::Over(result) => result.clone(),
@@ -34,14 +34,16 @@ impl Event {
         }
     }
 
-    /// The caller is about to wait for it: what nobody has begun is done on the caller's thread.
+    /// Notes that the caller is about to wait. If no thread has started the work, it runs on the calling
+    /// thread.
     pub fn hurry(&self) {
         if let Self::Later(promise) = self {
             promise.hurry();
         }
     }
 
-    /// Does something with how it went once it is over: at once, or on the thread that ends it.
+    /// Passes the outcome to a function once the event has completed: at once, or on the thread that
+    /// completes it.
     pub fn then(&self, waiter: impl FnOnce(Result) + Send + 'static) {
         match self {
             Self::Over(result) => waiter(result.clone()),

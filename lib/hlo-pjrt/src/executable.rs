@@ -1,4 +1,4 @@
-//! Executables of the caller's: what can be asked of a compiled program.
+//! The caller's executables: the properties of compiled programs.
 
 use crate::device::{Device, MEMORY_KINDS};
 use crate::fault::{Fault, Result};
@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A program, as the caller asks for its properties.
+/// A program and the properties that the caller can query.
 pub struct Executable {
     program: Arc<Program>,
     output_types: Vec<i32>,
@@ -26,29 +26,29 @@ pub struct Executable {
     layouts: OnceLock<(Layouts, Layouts)>,
 }
 
-/// Texts that the caller gets as two lists.
+/// Texts that the caller receives as two lists.
 #[derive(Default)]
 pub struct Texts {
-    /// What the addresses are of.
+    /// The owner of the memory that the addresses refer to.
     _texts: Vec<Vec<u8>>,
     addresses: Vec<*const u8>,
     sizes: Vec<usize>,
 }
 
-// SAFETY: the addresses are of what it has, and nothing is written.
+// SAFETY: the addresses refer to memory that this value owns, and nothing is written.
 unsafe impl Send for Texts {}
 // SAFETY: as above.
 unsafe impl Sync for Texts {}
 
 impl Texts {
-    /// Texts to be kept.
+    /// Stores texts.
     pub fn new(texts: Vec<Vec<u8>>) -> Self {
         let addresses = texts.iter().map(|text| text.as_ptr()).collect();
         let sizes = texts.iter().map(Vec::len).collect();
         Self { _texts: texts, addresses, sizes }
     }
 
-    /// The two lists; null if there are no texts.
+    /// Returns the two lists. Both are null if there are no texts.
     pub fn pointers(&self) -> (*const *const u8, *const usize) {
         match self.addresses.is_empty() {
             true => (ptr::null(), ptr::null()),
@@ -58,7 +58,7 @@ impl Texts {
 }
 
 impl Executable {
-    /// What the caller asks about a program.
+    /// Computes the properties of a program.
     pub fn new(program: Arc<Program>) -> Self {
         let results = &program.results;
         let kinds = |leaves: &[Leaf]| {
@@ -78,33 +78,33 @@ impl Executable {
         }
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 
-    /// The numbers of the results' element types.
+    /// Returns the numbers of the element types of the results.
     pub fn output_types(&self) -> &[i32] {
         &self.output_types
     }
 
-    /// The sizes of all results, one after the other, and how many each has.
+    /// Returns the sizes of all results, one result after the other, and the rank of each result.
     pub fn output_dims(&self) -> (&[i64], &[usize]) {
         (&self.output_dims, &self.output_ranks)
     }
 
-    /// The kinds of the memories of parameters and results.
+    /// Returns the memory kinds of the parameters and of the results.
     pub fn memory_kinds(&self) -> (&Texts, &Texts) {
         (&self.parameter_kinds, &self.output_kinds)
     }
 
-    /// The layouts of parameters and of results.
+    /// Returns the layouts of the parameters and of the results.
     pub fn layouts(&self) -> &(Layouts, Layouts) {
         let program = &self.program;
         self.layouts.get_or_init(|| (Layouts::of(&program.parameters), Layouts::of(&program.results)))
     }
 
-    /// What a run costs, by XLA's measures.
+    /// Returns the cost of a run, by XLA's measures.
     pub fn costs(&self) -> &[NamedValue] {
         self.costs.get_or_init(|| {
             let module = &self.program.module;
@@ -118,10 +118,10 @@ impl Executable {
         })
     }
 
-    /// The module that runs, as an `HloModuleProtoWithConfig`.
+    /// Returns the module that runs, as an `HloModuleProtoWithConfig`.
     ///
     /// # Errors
-    /// It can't be written.
+    /// The module cannot be written.
     pub fn optimized(&self) -> Result<&[u8]> {
         let made = self.optimized.get_or_init(|| {
             let program = &self.program;
@@ -138,7 +138,7 @@ impl Executable {
         made.as_ref().map(Vec::as_slice).map_err(Clone::clone)
     }
 
-    /// The devices that run it, replica by replica.
+    /// Returns the devices that run the program, replica by replica.
     pub fn assignment(&self) -> DeviceAssignmentProto {
         let program = &self.program;
         let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
@@ -156,7 +156,8 @@ impl Executable {
         }
     }
 
-    /// The shardings of parameters and of results, each an `OpSharding`; nothing if it runs on one device.
+    /// Returns the shardings of the parameters and of the results, each an `OpSharding`. Both lists are empty
+    /// if the program was not partitioned.
     pub fn shardings(&self) -> &(Texts, Texts) {
         self.shardings.get_or_init(|| {
             let Some([parameters, results]) = crate::shardings::of(&self.program) else {
@@ -166,7 +167,8 @@ impl Executable {
         })
     }
 
-    /// The bytes of arguments, of results, of those of results that lie in arguments' memory, and of temporaries.
+    /// Returns the total bytes of the arguments, of the results, of the donated arguments, and of the
+    /// temporaries.
     pub fn memory(&self) -> [i64; 4] {
         let program = &self.program;
         let size = |leaves: &mut dyn Iterator<Item = &Leaf>| -> i64 {
@@ -185,7 +187,7 @@ impl Executable {
 
 #[cfg(feature = "codegen")]
 impl Executable {
-    /// The bytes of the temporaries of compiled code; nothing is known of those of a program that is interpreted.
+    /// Returns the bytes of the temporaries of compiled code, or 0 for an interpreted program.
     fn temporaries(&self) -> i64 {
         let compiled = self.program.engines.best().compiled();
         i64::try_from(compiled.map_or(0, |code| code.arena_bytes())).unwrap_or(i64::MAX)
@@ -194,7 +196,7 @@ impl Executable {
 
 #[cfg(not(feature = "codegen"))]
 impl Executable {
-    /// Nothing is known of the temporaries of a program that is interpreted.
+    /// Returns 0, because the temporaries of an interpreted program are unknown.
     fn temporaries(&self) -> i64 {
         0
     }
@@ -213,11 +215,11 @@ pub struct LoadedExecutable {
 }
 
 impl LoadedExecutable {
-    /// A program that can be run.
+    /// Creates an executable that the caller can run.
     pub fn new(program: Arc<Program>) -> Self {
         let platform = &program.platform;
         let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
-        // What is for no device in particular has none.
+        // A portable program is not assigned to devices.
         let numbers: &[usize] = if program.is_portable { &[] } else { &program.devices };
         let devices = numbers.iter().filter_map(|&id| platform.device_handles.get(id).copied()).collect();
         let logical = (0..numbers.len()).map(|n| LogicalDeviceIds {
@@ -227,10 +229,10 @@ impl LoadedExecutable {
         Self { devices, logical: logical.collect(), is_deleted: AtomicBool::new(false), program }
     }
 
-    /// The program.
+    /// Returns the program.
     ///
     /// # Errors
-    /// It was deleted.
+    /// The executable was deleted.
     pub fn program(&self) -> Result<&Arc<Program>> {
         match self.is_deleted() {
             false => Ok(&self.program),
@@ -238,27 +240,27 @@ impl LoadedExecutable {
         }
     }
 
-    /// The program, deleted or not.
+    /// Returns the properties of the program, even if the executable was deleted.
     pub fn properties(&self) -> Executable {
         Executable::new(self.program.clone())
     }
 
-    /// The devices that it runs on.
+    /// Returns the devices that the program runs on.
     pub fn devices(&self) -> &[Handle<Device>] {
         &self.devices
     }
 
-    /// Which replica and partition each of them runs.
+    /// Returns the replica and partition that each device runs.
     pub fn logical_ids(&self) -> &[LogicalDeviceIds] {
         &self.logical
     }
 
-    /// Lets it run no more.
+    /// Deletes the executable. It cannot run any more.
     pub fn delete(&self) {
         self.is_deleted.store(true, Ordering::Relaxed);
     }
 
-    /// True once it was deleted.
+    /// Returns whether the executable was deleted.
     pub fn is_deleted(&self) -> bool {
         self.is_deleted.load(Ordering::Relaxed)
     }

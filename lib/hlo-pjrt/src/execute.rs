@@ -21,29 +21,29 @@ use std::time::Instant;
 /// An argument of a run.
 struct Given {
     value: Value,
-    /// True if the run may write to it.
+    /// Whether the run may write to the argument.
     is_donated: bool,
 }
 
-/// What the caller says of a run.
+/// The caller's settings of a run.
 pub struct Run<'a> {
-    /// The arguments, a list for each device.
+    /// The arguments, one list for each device.
     pub arguments: Vec<Vec<&'a Buffer>>,
-    /// The parameters that must be kept, whatever the program says.
+    /// The arguments that must not be donated, whatever the program says.
     pub kept: Vec<usize>,
-    /// Where the caller put what functions that the program calls ask for.
+    /// The data that the caller provides for functions that the program calls.
     pub context: Option<&'a ExecuteContext>,
-    /// The device that the caller wants, of a program for no device in particular.
+    /// The device that the caller selects for a portable program.
     pub device: Option<usize>,
 }
 
-/// The results on each device, and what says that it is done.
+/// The results on each device, and the event that completes when they are ready.
 pub type Started = Vec<(Vec<Buffer>, Event)>;
 
-/// Starts a run. A quick one whose arguments are there is over when this returns.
+/// Starts a run. A short run whose arguments are ready is over when this function returns.
 ///
 /// # Errors
-/// The arguments do not fit the program, or one was deleted.
+/// The arguments do not fit the program, or one of them was deleted.
 pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     let devices = match run.device {
         Some(device) => vec![device],
@@ -87,7 +87,7 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
         (buffers(program, device, values), event)
     });
     let started = started.collect();
-    // Where nothing comes back, nobody would hear of what a function of the caller's raises.
+    // Without results, nothing else would report an exception of the caller's function.
     let awaited = (calls_back && program.results.is_empty()).then(|| over.clone());
     let (here, platform) = (program.clone(), program.platform.clone());
     let unfinished = Unfinished::new(calls_back);
@@ -122,8 +122,8 @@ pub fn execute(program: &Arc<Program>, run: Run<'_>) -> Result<Started> {
     Ok(started)
 }
 
-/// Says what came of the results of a run. A token is there even if the run failed: it says what comes after what, and whoever has
-/// it next must be able to go on.
+/// Fulfils the promises of the results of a run. Tokens are ready even if the run failed, because they only
+/// define an order and later operations must be able to continue.
 fn keep(program: &Program, promises: Vec<Vec<Arc<Pending>>>, outcome: Result<Vec<Vec<Array>>>) -> Result {
     match outcome {
         Ok(results) => {
@@ -143,7 +143,7 @@ fn keep(program: &Program, promises: Vec<Vec<Arc<Pending>>>, outcome: Result<Vec
     }
 }
 
-/// The results of a run that is over.
+/// Returns the results of a run that is over.
 fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<Array>>>) -> Started {
     match outcome {
         Ok(results) => (devices.iter().zip(results))
@@ -163,12 +163,12 @@ fn finished(program: &Arc<Program>, devices: &[usize], outcome: Result<Vec<Vec<A
     }
 }
 
-/// The caller's buffers of a run's results on a device.
+/// Creates the caller's buffers for the results of a run on a device.
 fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = Value>) -> Vec<Buffer> {
     let platform = &program.platform;
     let buffer = |(leaf, value): (&Leaf, Value)| {
         let memory = platform.memory_of_kind(device, leaf.memory_kind);
-        // What has sizes that are known at run time only has its bounds as long as it is not there.
+        // Until the array is ready, dynamic dimensions have their bounds.
         let dims = match &value {
             Value::Here(array) => array.shape().as_array().map(|a| a.dims.clone()),
             Value::Later(_) => None,
@@ -179,7 +179,7 @@ fn buffers(program: &Arc<Program>, device: usize, values: impl Iterator<Item = V
     program.results.iter().zip(values).map(buffer).collect()
 }
 
-/// Does something once all of these are over, whatever came of them.
+/// Runs a job once all promises are fulfilled, successfully or not.
 fn when_all(waits: Vec<Arc<Promise<()>>>, job: impl FnOnce() + Send + 'static) {
     if waits.is_empty() {
         return job();
@@ -197,7 +197,7 @@ fn when_all(waits: Vec<Arc<Promise<()>>>, job: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Checks that arguments are those of the program's parameters.
+/// Checks that the arguments match the parameters of the program.
 fn check(program: &Program, arguments: &[&Buffer]) -> Result {
     if arguments.len() != program.parameters.len() {
         let (expected, found) = (program.parameters.len(), arguments.len());
@@ -222,7 +222,7 @@ fn check(program: &Program, arguments: &[&Buffer]) -> Result {
     Ok(())
 }
 
-/// Takes arguments from the caller.
+/// Takes the arguments from the caller's buffers.
 fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<Given>> {
     let mut donated = Cow::Borrowed(&program.donated);
     for &n in kept.iter().filter(|&&n| n < program.donated.len()) {
@@ -249,7 +249,7 @@ fn give(program: &Program, arguments: &[&Buffer], kept: &[usize]) -> Result<Vec<
     Ok(given)
 }
 
-/// Makes a run whose arguments are there.
+/// Executes a run whose arguments are ready.
 fn perform(
     program: &Program,
     turn: Turn,
@@ -299,7 +299,7 @@ fn run(program: &Program, executable: &Executable, given: Vec<Vec<Given>>) -> Re
     results.into_iter().map(|leaves| own_memory(program, leaves, &mut kept)).collect()
 }
 
-/// An argument, as long as the run.
+/// An argument that is kept for the duration of the run.
 struct Owned {
     array: Array,
     is_donated: bool,
@@ -317,7 +317,8 @@ impl Owned {
     }
 }
 
-/// Results as the program says that they lie, and in memory of their own: neither that of arguments that the caller has, nor each other's.
+/// Converts results to the layouts of the program's results. Gives each result its own memory, separate from
+/// the memory of kept arguments and of other results.
 fn own_memory(program: &Program, leaves: Vec<Array>, taken: &mut HashSet<usize>) -> Result<Vec<Array>> {
     let mut results = Vec::with_capacity(leaves.len());
     for (array, leaf) in leaves.into_iter().zip(&program.results) {

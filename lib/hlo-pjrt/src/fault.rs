@@ -1,52 +1,52 @@
-//! Why a call failed, and how the caller hears of it.
+//! Errors of calls, and how the caller receives them.
 
 use crate::sys::Handle;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a function gives.
+/// The result of a function that can fail.
 pub type Result<T = ()> = std::result::Result<T, Fault>;
 
-/// The kinds of errors, by the numbers of absl's status codes.
+/// Error codes, numbered as in absl's status codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Code {
-    /// What was asked for makes no sense.
+    /// The request is invalid.
     InvalidArgument = 3,
-    /// There is no such thing.
+    /// The requested object does not exist.
     NotFound = 5,
-    /// There is one already.
+    /// The object already exists.
     AlreadyExists = 6,
-    /// There is no memory for it.
+    /// There is not enough memory.
     ResourceExhausted = 8,
-    /// It makes no sense now.
+    /// The request is invalid in the current state.
     FailedPrecondition = 9,
-    /// There is no such element.
+    /// An index is out of range.
     OutOfRange = 11,
-    /// This library does not do that.
+    /// This library does not support the request.
     Unimplemented = 12,
-    /// A defect, or what a program ended with.
+    /// A bug in this library, or an error of the program that ran.
     Internal = 13,
-    /// Anything else.
+    /// Any other error.
     Unknown = 2,
-    /// It was stopped.
+    /// The operation was stopped.
     Cancelled = 1,
-    /// It took longer than it might.
+    /// The operation exceeded its time limit.
     DeadlineExceeded = 4,
-    /// The caller may not.
+    /// The caller lacks permission.
     PermissionDenied = 7,
-    /// It was given up.
+    /// The operation was aborted.
     Aborted = 10,
-    /// It is not there now.
+    /// The service is unavailable now.
     Unavailable = 14,
-    /// Data is lost.
+    /// Data was lost.
     DataLoss = 15,
-    /// Nobody knows the caller.
+    /// The caller is not authenticated.
     Unauthenticated = 16,
 }
 
 impl Code {
-    /// The code of a number; [`Code::Unknown`] if there is none.
+    /// Returns the code with a number, or [`Code::Unknown`] if there is none.
     pub fn from_number(number: i32) -> Self {
         use Code::*;
         let all = [
@@ -71,39 +71,39 @@ impl Code {
     }
 }
 
-/// Why a call failed.
+/// The error of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Of what kind it is.
+    /// The error code.
     pub code: Code,
-    /// What was expected and what was found.
+    /// The message, which says what was expected and what was found.
     pub message: String,
-    /// What else the caller attached to it.
+    /// Additional data that the caller attached to the error.
     pub payloads: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Fault {
-    /// A fault of a kind.
+    /// Creates an error with a code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), payloads: Vec::new() }
     }
 
-    /// What was asked for makes no sense.
+    /// Creates an error for an invalid request.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidArgument, message)
     }
 
-    /// This library does not do that.
+    /// Creates an error for a request that this library does not support.
     pub fn unimplemented(message: impl Into<String>) -> Self {
         Self::new(Code::Unimplemented, message)
     }
 
-    /// A defect, or what a program ended with.
+    /// Creates an error for a bug in this library or an error of the program that ran.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Code::Internal, message)
     }
 
-    /// The same fault, of a function of the table.
+    /// Prefixes the message with the name of the function in the table that failed.
     pub fn of(mut self, function: &str) -> Self {
         self.message = format!("{}: {}", header_name(function), self.message);
         self
@@ -131,7 +131,7 @@ impl From<hlo_client::Error> for Fault {
     }
 }
 
-/// What diagnostics say, one a line.
+/// Returns the messages and notes of diagnostics, one per line.
 pub fn said(diags: &[hlo_ir::diag::Diag]) -> String {
     let mut text = String::new();
     for diag in diags {
@@ -143,7 +143,7 @@ pub fn said(diags: &[hlo_ir::diag::Diag]) -> String {
     text
 }
 
-/// The header's name of a function of the table.
+/// Returns the name in the header of a function of the table.
 fn header_name(function: &str) -> String {
     const OBJECTS: &[&str] = &[
         "AsyncHostToDeviceTransferManager",
@@ -172,10 +172,10 @@ fn header_name(function: &str) -> String {
     }
 }
 
-/// Does something that must not unwind into the caller.
+/// Calls `body` and converts a panic into an error, so that it does not unwind into the caller.
 ///
 /// # Errors
-/// What it gives, or that it panicked.
+/// The error of `body`, or `body` panicked.
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_string());
@@ -184,7 +184,8 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// An error as the caller has it: the header wants a table of its own functions at its beginning.
+/// An error in the form that the caller receives. The header requires a table of its functions at the
+/// beginning.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Error {
@@ -194,7 +195,7 @@ pub struct Error {
 
 type Visitor = Option<unsafe extern "C" fn(*const u8, usize, *const u8, usize, *mut std::ffi::c_void)>;
 
-/// What can be asked of an error.
+/// The functions of an error.
 #[repr(C)]
 #[derive(Debug)]
 struct Functions {
@@ -209,7 +210,7 @@ struct Functions {
 
 static FUNCTIONS: Functions = Functions {
     struct_size: size_of::<Functions>(),
-    // The header's struct is the pointer to this table only.
+    // The struct in the header contains only the pointer to this table.
     instance_size: size_of::<usize>(),
     extensions: 0,
     destroy,
@@ -224,7 +225,7 @@ extern "C" fn destroy(error: Handle<Error>) {
 
 unsafe extern "C" fn message(error: Handle<Error>, text: *mut *const u8, size: *mut usize) {
     if let Ok(error) = error.get() {
-        // SAFETY: the caller's promise: places for the two.
+        // SAFETY: the caller guarantees that both pointers may be written.
         unsafe {
             *text = error.fault.message.as_ptr();
             *size = error.fault.message.len();
@@ -239,31 +240,31 @@ extern "C" fn code(error: Handle<Error>) -> i32 {
 unsafe extern "C" fn payloads(error: Handle<Error>, visitor: Visitor, argument: *mut std::ffi::c_void) {
     if let (Ok(error), Some(visitor)) = (error.get(), visitor) {
         for (key, value) in &error.fault.payloads {
-            // SAFETY: the caller's promise: it is such a function, and takes this argument.
+            // SAFETY: the caller guarantees that the visitor is such a function and accepts this argument.
             unsafe { visitor(key.as_ptr(), key.len(), value.as_ptr(), value.len(), argument) };
         }
     }
 }
 
 impl Error {
-    /// An error for the caller.
+    /// Creates an error for the caller.
     pub fn new(fault: Fault) -> Self {
         Self { functions: &FUNCTIONS, fault }
     }
 
-    /// Why.
+    /// Returns the cause of the error.
     pub fn fault(&self) -> &Fault {
         &self.fault
     }
 
-    /// Names all payloads to a function of the caller.
+    /// Calls a function of the caller for each payload.
     pub(crate) fn visit_payloads(&self, visitor: Visitor, argument: *mut std::ffi::c_void) {
-        // SAFETY: the caller's promise: it is such a function, and takes this argument.
+        // SAFETY: the caller guarantees that the visitor is such a function and accepts this argument.
         unsafe { (self.functions.payloads)(Handle::to(self), visitor, argument) };
     }
 }
 
-/// An outcome as the caller gets it: null, or an error that the caller owns.
+/// Converts an outcome for the caller: null, or an error that the caller owns.
 pub fn outcome(result: Result) -> Handle<Error> {
     match result {
         Ok(()) => Handle::NULL,

@@ -1,4 +1,5 @@
-//! The FFI extension: handlers of typed custom calls that the caller registers, and data that runs hand to them.
+//! The FFI extension: handlers of typed custom calls that the caller registers, and data that runs pass to
+//! them.
 
 use crate::fault::{Code, Fault, Result};
 use crate::sys::{Args, Extension, Handle, Text};
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What a caller has for runs: data that functions which a program calls ask for.
+/// The caller's data for runs, which functions that a program calls can request.
 #[derive(Default)]
 pub struct ExecuteContext(Mutex<UserData>);
 
@@ -15,17 +16,17 @@ pub struct ExecuteContext(Mutex<UserData>);
 #[derive(Clone, Debug, Default)]
 pub struct UserData(pub BTreeMap<i64, Data>);
 
-/// The address of data of the caller.
+/// The address of the caller's data.
 #[derive(Clone, Copy, Debug)]
 pub struct Data(pub *mut c_void);
 
-// SAFETY: the caller's promise: data is for runs, which may be on any thread.
+// SAFETY: the caller guarantees that runs may use the data on any thread.
 unsafe impl Send for Data {}
 // SAFETY: as above.
 unsafe impl Sync for Data {}
 
 impl ExecuteContext {
-    /// The data that is there now.
+    /// Returns the current data.
     pub fn user_data(&self) -> Arc<UserData> {
         Arc::new(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
@@ -33,7 +34,7 @@ impl ExecuteContext {
     /// Adds data.
     ///
     /// # Errors
-    /// There is data of that type already.
+    /// The context already contains data of that type.
     pub fn add(&self, kind: i64, data: *mut c_void) -> Result {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match all.0.insert(kind, Data(data)) {
@@ -43,13 +44,13 @@ impl ExecuteContext {
     }
 }
 
-/// The types of data, by number.
+/// The names of the registered data types, by number.
 static TYPES: Mutex<BTreeMap<i64, String>> = Mutex::new(BTreeMap::new());
 
-/// Gives a type of data a number, or the one that the caller wants.
+/// Registers a data type under the number that the caller requests, or under a new number if that is 0.
 ///
 /// # Errors
-/// The type has another number, or the number is another type's.
+/// The type has another number, or another type has the number.
 pub fn register_type(name: String, wanted: i64) -> Result<i64> {
     let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
     let known = types.iter().find(|(_, known)| **known == name).map(|(&number, _)| number);
@@ -79,13 +80,14 @@ pub fn register_type(name: String, wanted: i64) -> Result<i64> {
 /// The handlers that callers registered, by the names of their targets.
 static HANDLERS: RwLock<BTreeMap<String, usize>> = RwLock::new(BTreeMap::new());
 
-/// Makes a handler the target of typed custom calls of a name, unless it is a routine of LAPACK's ([`Handlers`]).
+/// Registers a handler as the target of typed custom calls of a name. The handler of a LAPACK routine is
+/// never used ([`Handlers`]).
 ///
 /// # Errors
-/// There is another handler of that name.
+/// Another handler has that name.
 ///
 /// # Safety
-/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`, which stays there.
+/// The address must be that of a handler, `XLA_FFI_Error* handler(XLA_FFI_CallFrame*)`, which stays valid.
 pub unsafe fn register_handler(name: String, handler: *const c_void) -> Result {
     if handler.is_null() {
         return Err(Fault::invalid(format!("the handler of `{name}` is a null pointer")));
@@ -103,18 +105,18 @@ pub unsafe fn register_handler(name: String, handler: *const c_void) -> Result {
     }
 }
 
-/// Makes a handler the target of typed custom calls of a name, for callers without the extension. It gives 0, or 1 if the handler
-/// is null or the name has another one already.
+/// Registers a handler as the target of typed custom calls of a name, for callers without the extension.
+/// Returns 0 on success, and 1 if the handler is null or the name already has another handler.
 ///
 /// # Safety
-/// The name must have so many bytes; and as [`register_handler`].
+/// The name must have `name_size` bytes. The requirements of [`register_handler`] apply too.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_pjrt_register_handler(
     name: *const u8,
     name_size: usize,
     handler: *const c_void,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let registered = crate::fault::catch(|| unsafe {
         let name = crate::sys::elements(name, name_size)?;
         register_handler(String::from_utf8_lossy(name).into_owned(), handler)
@@ -122,8 +124,8 @@ pub unsafe extern "C" fn hlo_pjrt_register_handler(
     i32::from(registered.is_err())
 }
 
-/// The targets of custom calls that callers registered, but for LAPACK's routines: jaxlib registers those of the library that SciPy has,
-/// whose bits depend on the number of threads.
+/// The registered handlers as targets of custom calls, except those for LAPACK routines: jaxlib registers the
+/// routines of the library that SciPy uses, whose bits depend on the number of threads.
 pub struct Handlers;
 
 impl Targets for Handlers {
@@ -132,7 +134,7 @@ impl Targets for Handlers {
             return None;
         }
         let address = *HANDLERS.read().unwrap_or_else(PoisonError::into_inner).get(&site.target)?;
-        // SAFETY: who registered it promised that it is a handler.
+        // SAFETY: the code that registered the address guaranteed that it is a handler.
         Some(unsafe { hlo_ffi::typed_target(std::ptr::with_exposed_provenance(address), site) })
     }
 
@@ -165,7 +167,7 @@ pub mod args {
         pub data: *mut c_void,
     }
 
-    /// Unlike all others, it has no place for extensions.
+    /// Unlike all others, this struct has no field for extensions.
     #[repr(C)]
     pub struct RegisterHandler {
         pub struct_size: usize,
@@ -175,7 +177,7 @@ pub mod args {
         pub traits: i32,
     }
 
-    // SAFETY: numbers and pointers, which may be null.
+    // SAFETY: the struct contains numbers and pointers, which may be null.
     unsafe impl Args for TypeRegister {
         const REQUIRED: usize = size_of::<Self>();
         const WHOLE: usize = size_of::<Self>();

@@ -1,14 +1,15 @@
-//! Runs with effects, which are over in the order in which they were started.
+//! Runs with effects, which complete in the order in which they were started.
 //!
-//! They may run at the same time. But JAX takes the last run with effects on a device for over only once all before it are: it waits
-//! for no other (`jax.effects_barrier`).
+//! They may execute at the same time. JAX waits only for the last run with effects on a device
+//! (`jax.effects_barrier`) and assumes that all earlier ones are then over.
 
 use crate::fault::Result;
 use crate::promise::Promise;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The runs that are not over, and those that are but for others before them, in the order in which they were started.
+/// The runs that have not completed, in the order in which they were started. Some of them have ended but
+/// wait for earlier runs.
 #[derive(Default)]
 pub struct InOrder(Mutex<VecDeque<Entry>>);
 
@@ -18,12 +19,12 @@ struct Entry {
 }
 
 impl InOrder {
-    /// A run begins; `over` will say that it is over.
+    /// Adds a run. `over` is fulfilled when the run completes.
     pub fn begin(&self, over: Arc<Promise<()>>) {
         self.entries().push_back(Entry { over, outcome: None });
     }
 
-    /// A run has ended so: it is over once all are that began before it.
+    /// Records that a run has ended. It completes once all earlier runs have ended.
     pub fn end(&self, over: &Arc<Promise<()>>, outcome: Result) {
         let mut entries = self.entries();
         if let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.over, over)) {

@@ -1,5 +1,5 @@
-//! `jax.debug.inspect_array_sharding` within a program for several devices: JAX writes into the program which function of
-//! its own wants to know how a value lies on the devices.
+//! `jax.debug.inspect_array_sharding` in a program for several devices. JAX stores in the program the address
+//! of one of its functions, which receives the sharding of a value.
 
 use crate::fault::{Fault, Result};
 use crate::shardings::encoded;
@@ -8,28 +8,28 @@ use hlo_ir::attr::Sharding;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
 
-/// What the function is called with: `JAX_InspectSharding_Callback_Args`.
+/// The arguments of the function: `JAX_InspectSharding_Callback_Args`.
 #[repr(C)]
 struct Arguments {
     /// An `OpSharding`.
     sharding: *const c_char,
     size: usize,
-    /// What went wrong, or null; the function that frees it, and what that needs.
+    /// The error message or null, data for `free_error`, and the function that frees the message.
     error: *const c_char,
     scratch: *mut c_void,
     free_error: Option<unsafe extern "C" fn(*mut Arguments)>,
 }
 
-/// The function, and an argument of its own: what the call's `backend_config` consists of.
+/// The function and its first argument, as the `backend_config` of the call contains them.
 struct Callback {
     call: usize,
     data: usize,
 }
 
-/// Tells JAX how a value lies on the devices.
+/// Passes the sharding of a value to JAX.
 ///
 /// # Errors
-/// What is written is no function of JAX's in this process, or what the function says.
+/// The call does not contain a function of JAX in this process, or the function returns an error.
 pub fn tell(inspected: &Inspected) -> Result {
     let callback = read(&inspected.config)?;
     let bytes = encoded(&Sharding::single(inspected.sharding.clone()));
@@ -40,7 +40,7 @@ pub fn tell(inspected: &Inspected) -> Result {
         scratch: null_mut(),
         free_error: None,
     };
-    // SAFETY: the address is one of a function in jaxlib, which was written there as one of this type.
+    // SAFETY: the address is in jaxlib, which stored the address of a function of this type.
     unsafe {
         let call: unsafe extern "C" fn(*mut c_void, *mut Arguments) =
             std::mem::transmute(callback.call as *const c_void);
@@ -49,17 +49,17 @@ pub fn tell(inspected: &Inspected) -> Result {
     if arguments.error.is_null() {
         return Ok(());
     }
-    // SAFETY: the function's promise: a text that ends with zero.
+    // SAFETY: the function guarantees that the error is a null-terminated string.
     let why = unsafe { CStr::from_ptr(arguments.error) }.to_string_lossy().into_owned();
     if let Some(free) = arguments.free_error {
-        // SAFETY: the function's promise: that frees what it made.
+        // SAFETY: the function guarantees that this frees what it allocated.
         unsafe { free(&raw mut arguments) };
     }
     Err(Fault::internal(why))
 }
 
-/// The function that is written in a call, if it is one of jaxlib's: a program that another process wrote names addresses of
-/// that.
+/// Reads the function from a call. Fails unless its address is in jaxlib: a program that another process
+/// wrote contains addresses of that process.
 fn read(config: &[u8]) -> Result<Callback> {
     let number = |at: usize| Some(usize::from_ne_bytes(config.get(at..)?.first_chunk().copied()?));
     let size = size_of::<usize>();
@@ -71,13 +71,13 @@ fn read(config: &[u8]) -> Result<Callback> {
     })
 }
 
-/// True if there is code of jaxlib's at an address.
+/// Returns whether an address is in the code of jaxlib.
 fn is_in_jaxlib(address: usize) -> bool {
-    // SAFETY: what is found is written there; zeros are such a value.
+    // SAFETY: zeros are a valid value, which `dladdr` overwrites.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address may be asked for.
+    // SAFETY: `dladdr` accepts any address.
     let known = unsafe { libc::dladdr(address as *const c_void, &raw mut found) } != 0;
-    // SAFETY: where it is not null it is a text that ends with zero.
+    // SAFETY: the name is null or a null-terminated string.
     known
         && !found.dli_fname.is_null()
         && unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().contains("jaxlib")

@@ -1,4 +1,5 @@
-//! The extension for layouts: how arrays lie in memory, as texts (`{0,1}`: the dimension that varies fastest first).
+//! The layouts extension. It describes layouts as texts: `{0,1}` lists the dimensions, the fastest varying
+//! one first.
 
 use crate::fault::Result;
 use crate::program::Leaf;
@@ -8,10 +9,11 @@ use hlo_ir::{ArrayShape, ElementType, Layout, Shape};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The number of dimensions up to which an order is there that callers can be given the address of.
+/// Maximum rank of a row-major array whose order has an address that callers can use.
 const MAX_RANK: usize = 64;
 
-/// The orders of the dimensions of row-major arrays: the last ones are those of arrays of fewer dimensions.
+/// The order of the dimensions of a row-major array of rank `MAX_RANK`. Its end is the order for a smaller
+/// rank.
 static DESCENDING: [i64; MAX_RANK] = {
     let mut order = [0; MAX_RANK];
     let mut n = 0;
@@ -22,21 +24,22 @@ static DESCENDING: [i64; MAX_RANK] = {
     order
 };
 
-/// The order of an array's dimensions in memory, the one that varies fastest first; nothing of one that lies row-major.
+/// The order of an array's dimensions in memory, the fastest varying one first, or `None` if the array is
+/// row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order(Option<Arc<[i64]>>);
 
 impl Order {
-    /// The first dimension varies slowest.
+    /// Row-major: the first dimension varies slowest.
     pub const ROW_MAJOR: Self = Self(None);
 
-    /// An order of all dimensions.
+    /// Creates an order from a list of all dimensions.
     pub fn new(minor_to_major: &[i64]) -> Self {
         let is_row_major = minor_to_major.iter().rev().copied().eq(0..minor_to_major.len() as i64);
         Self((!is_row_major).then(|| minor_to_major.into()))
     }
 
-    /// The order of an array of so many dimensions.
+    /// Returns the order of the dimensions for an array of rank `rank`.
     pub fn minor_to_major(&self, rank: usize) -> Cow<'_, [i64]> {
         match (&self.0, MAX_RANK.checked_sub(rank)) {
             (Some(order), _) => Cow::Borrowed(order),
@@ -45,7 +48,7 @@ impl Order {
         }
     }
 
-    /// The shape of an array whose dimensions are in this order.
+    /// Returns the shape of an array with this order of dimensions.
     pub fn shape(&self, ty: ElementType, dims: &[i64]) -> Shape {
         let array = ArrayShape::new(ty, dims.iter().copied());
         match &self.0 {
@@ -57,20 +60,20 @@ impl Order {
     }
 }
 
-/// How an array lies in memory.
+/// The layout of an array in memory.
 pub struct MemoryLayout {
     text: String,
 }
 
 impl MemoryLayout {
-    /// The layout of an array of so many dimensions.
+    /// Creates the layout of an array of rank `rank`.
     pub fn new(order: &Order, rank: usize) -> Self {
         let order = order.minor_to_major(rank);
         let order = order.iter().map(|&d| u32::try_from(d).unwrap_or(0));
         Self { text: Layout::new(order).to_string() }
     }
 
-    /// What it is written as.
+    /// Returns the text of the layout.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -78,29 +81,29 @@ impl MemoryLayout {
 
 /// The layouts of a program's parameters or results, and their addresses.
 pub struct Layouts {
-    /// What the addresses are of.
+    /// The owner of the memory that the addresses refer to.
     _own: Box<[MemoryLayout]>,
     addresses: Vec<Handle<MemoryLayout>>,
 }
 
 impl Layouts {
-    /// Those of leaves.
+    /// Collects the layouts of leaves.
     pub fn of(leaves: &[Leaf]) -> Self {
         let own: Box<[MemoryLayout]> =
             leaves.iter().map(|leaf| MemoryLayout::new(&leaf.order, leaf.dims.len())).collect();
         Self { addresses: own.iter().map(Handle::to).collect(), _own: own }
     }
 
-    /// The addresses.
+    /// Returns the addresses.
     pub fn addresses(&self) -> &[Handle<MemoryLayout>] {
         &self.addresses
     }
 }
 
-/// The layout that arrays of so many dimensions have unless somebody says otherwise: row-major.
+/// Returns the default layout of an array with these dimensions, which is row-major.
 ///
 /// # Errors
-/// The list is at a null pointer.
+/// The list is a null pointer.
 pub fn default_layout(dims: List<i64>) -> Result<Handle<MemoryLayout>> {
     Ok(Handle::give(MemoryLayout::new(&Order::ROW_MAJOR, dims.get()?.len())))
 }

@@ -1,10 +1,13 @@
-//! A plugin for JAX, and for whatever else runs its programs through the PJRT C API: the API over `hlo-client`.
+//! A PJRT plugin for JAX and other programs that use the PJRT C API. It implements the API on top of
+//! `hlo-client`.
 //!
-//! The caller loads the shared library, asks [`GetPjrtApi`] for the table of functions, and does everything through that. What the
-//! table has is said in [`sys::table`], what pointers may be in [`sys`]. Objects of the caller's are those of [`client`],
-//! [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]; functions are in `slots`. Nothing unwinds into the caller.
+//! The caller loads the shared library, gets the table of functions from [`GetPjrtApi`], and uses only that
+//! table. [`sys::table`] contains the table, and [`sys`] the rules for pointers. The caller's objects are in
+//! [`client`], [`device`], [`buffer`], [`executable`], [`event`] and [`fault`]. The functions are in `slots`.
+//! Panics do not unwind into the caller.
 //!
-//! docs/jax.md says how it is used. [`python`] is another interface, for the Python module `hlo` (docs/python.md).
+//! docs/jax.md explains how to use the plugin. [`python`] is a separate interface for the Python module `hlo`
+//! (docs/python.md).
 
 pub mod buffer;
 pub mod callbacks;
@@ -38,7 +41,7 @@ pub mod sys;
 mod task;
 pub mod topology;
 
-/// The table of the API's functions.
+/// Returns the table of the API's functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn GetPjrtApi() -> *const sys::table::Api {
     &raw const sys::table::API

@@ -1,25 +1,30 @@
-//! In which kind of memory a program has its arguments and results: what the caller is told. All are the same memory.
+//! The memory kinds of a program's arguments and results, as reported to the caller. All kinds are the same
+//! memory.
 
 use crate::device::MEMORY_KINDS;
 use hlo_ir::{InstrId, LayoutItems, Module, Op, Shape};
 
-/// The kind of memory that the host's memory space is.
+/// The memory kind of the host memory space.
 const PINNED_HOST: &str = "pinned_host";
-/// The target of a call that says in which kind of memory its operand is, and the frontend attribute that names the kind.
+/// The target of a custom call that places its operand in a memory, and the frontend attribute with the
+/// memory kind.
 const PLACEMENT: (&str, &str) = ("annotate_device_placement", "_xla_buffer_placement");
 
-/// The number of a kind in [`MEMORY_KINDS`], of one that it does not have that of the default.
+/// Returns the number of a kind in [`MEMORY_KINDS`], or the number of the default kind if it is not in the
+/// list.
 fn number(kind: &str) -> usize {
     MEMORY_KINDS.iter().position(|k| *k == kind).unwrap_or_default()
 }
 
-/// The numbers in [`MEMORY_KINDS`] for each leaf of the parameters, by the layouts of the entry.
+/// Returns the numbers in [`MEMORY_KINDS`] of the leaves of the parameters, by the layouts of the entry
+/// computation.
 pub fn of_parameters(module: &Module) -> Vec<usize> {
     let (shapes, _) = module.entry_shapes();
     shapes.iter().flat_map(|shape| shape.leaves()).map(of_layout).collect()
 }
 
-/// The numbers in [`MEMORY_KINDS`] for each leaf of the result: what a call says just before it, or the layout of the entry.
+/// Returns the numbers in [`MEMORY_KINDS`] of the leaves of the result. A placement call just before the
+/// result takes precedence over the layout of the entry computation.
 pub fn of_results(module: &Module) -> Vec<usize> {
     let (_, result) = module.entry_shapes();
     let root = module[module.entry()].root();
@@ -37,7 +42,8 @@ fn of_layout(leaf: &Shape) -> usize {
     if is_host { number(PINNED_HOST) } else { 0 }
 }
 
-/// In which kind of memory a call says that a value is. What says something else of it may come after: calls, and a tuple of it alone.
+/// Returns the memory kind that a placement call specifies for a value. Between the call and the value there
+/// may be other calls that forward their operand, and tuples with this value only.
 fn placement(module: &Module, mut id: InstrId) -> Option<&str> {
     loop {
         let &[operand] = &module[id].operands[..] else { return None };

@@ -1,16 +1,17 @@
-//! XLA's options by name, which callers pass with a program (`compiler_options` of JAX): they are about XLA's own compilers,
-//! and not followed, but names that there are not and values of another type are told as XLA tells them.
+//! XLA's options by name, which callers pass with a program (`compiler_options` in JAX). They configure XLA's
+//! own compilers and have no effect here. Unknown names and values of a wrong type are reported in XLA's
+//! words.
 
 use crate::fault::{Fault, Result};
 use hlo_proto::OptionValue;
 
-/// The options: a line for each.
+/// The options, one per line.
 const TABLE: &str = include_str!("xla_options.txt");
 
-/// Checks that there is such an option, and that it takes such a value.
+/// Checks that an option exists and accepts a value.
 ///
 /// # Errors
-/// There is none of the name, or it takes values of another type: in XLA's words.
+/// The option does not exist, or it takes values of another type. The messages are those of XLA.
 pub fn check(name: &str, value: &OptionValue) -> Result {
     let mut lines = TABLE.lines().filter(|line| !line.starts_with('#'));
     let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -27,7 +28,7 @@ pub fn check(name: &str, value: &OptionValue) -> Result {
         "int64" => text.parse::<i64>().is_ok(),
         "float" => text.parse::<f32>().is_ok(),
         "string" => true,
-        // Words of another file are not known here.
+        // The values of an enumeration that another file defines are unknown here.
         "enum" if enumerators.is_empty() => true,
         "enum" => enumerators.iter().any(|e| {
             let (word, number) = e.split_once('=').unwrap_or((e, ""));

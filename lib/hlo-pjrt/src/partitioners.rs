@@ -1,5 +1,5 @@
-//! The extension for custom partitioners: functions of the caller that partition custom calls (`jax.custom_partitioning`), and
-//! targets that do the same for each entry of a batch.
+//! The extension for custom partitioners: the caller's functions that partition custom calls
+//! (`jax.custom_partitioning`), and targets that do the same for each entry of a batch.
 
 use crate::fault::{Fault, Result, said};
 use crate::shardings::encoded;
@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{PoisonError, RwLock};
 
-/// Bytes of somebody else.
+/// Bytes owned by another party.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Bytes {
@@ -24,20 +24,20 @@ pub struct Bytes {
 impl Bytes {
     const NONE: Self = Self { data: null(), size: 0 };
 
-    /// Bytes that stay there as long as they are used.
+    /// Refers to bytes. They must stay valid while the result is used.
     pub fn of(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr().cast(), size: bytes.len() }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Errors
-    /// They are at a null pointer.
+    /// The pointer is null.
     ///
     /// # Safety
-    /// There must be so many bytes, as long as they are used.
+    /// The memory must contain `size` bytes and stay valid while they are used.
     pub unsafe fn read<'a>(self) -> Result<&'a [u8]> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { elements(self.data.cast(), self.size) }
     }
 }
@@ -51,77 +51,78 @@ pub struct Value {
     pub sharding: Bytes,
 }
 
-/// What went wrong, and what frees the answer.
+/// The error of a partitioner, and the function that frees the answer.
 #[repr(C)]
 pub struct Answer {
-    /// 0.
+    /// Always 0.
     pub api_version: i64,
-    /// What `cleanup` is called with.
+    /// The argument of `cleanup`.
     pub data: *mut c_void,
-    /// What frees all that the answer points to.
+    /// Frees everything that the answer refers to.
     pub cleanup: Option<unsafe extern "C" fn(*mut c_void)>,
-    /// True if the call can't be partitioned.
+    /// Whether the call cannot be partitioned.
     pub has_error: bool,
-    /// The kind of the error.
+    /// The error code.
     pub code: i32,
-    /// Why not.
+    /// The error message.
     pub error: Bytes,
 }
 
-/// What a partitioner is asked, and what it answers: `JAX_CustomCallPartitioner_Partition_Args`.
+/// The input and output of a partitioner: `JAX_CustomCallPartitioner_Partition_Args`.
 #[repr(C)]
 pub struct Question {
-    /// What went wrong, if something did.
+    /// Output: the error, if any.
     pub answer: Answer,
-    /// How many operands the call has.
+    /// Number of operands of the call.
     pub operand_count: usize,
     /// The operands.
     pub operands: *const Value,
     /// The result.
     pub result: Value,
-    /// The call's `backend_config`.
+    /// The `backend_config` of the call.
     pub config: Bytes,
-    /// The answer: a module of StableHLO, of what each device does.
+    /// Output: a StableHLO module of the work of each device.
     pub program: Bytes,
-    /// How each of the operands is to lie: an `OpSharding`.
+    /// Output: the required sharding of each operand, as an `OpSharding`.
     pub operand_shardings: *const Bytes,
-    /// How the result lies.
+    /// Output: the sharding of the result.
     pub result_sharding: Bytes,
 }
 
-/// The functions of a partitioner, which lie where the caller says as long as the process runs:
-/// `JAX_CustomCallPartitioner_Callbacks`. How shardings go on follows from the rules that calls have
-/// (`xla.sdy.sharding_rule`), so that the functions for that are not called.
+/// The functions of a partitioner (`JAX_CustomCallPartitioner_Callbacks`), in memory of the caller that stays
+/// valid while the process runs. Shardings are propagated by the rules that calls contain
+/// (`xla.sdy.sharding_rule`), so the functions for propagation are not called.
 #[repr(C)]
 pub struct Callbacks {
-    /// 0.
+    /// Always 0.
     pub version: i64,
-    /// The functions' own.
+    /// Private data of the functions.
     pub private_data: *mut c_void,
-    /// Frees the functions' own data.
+    /// Frees the private data.
     pub free: Option<unsafe extern "C" fn(*mut Callbacks)>,
-    /// Says what devices do in place of a call.
+    /// Returns the work of each device that replaces a call.
     pub partition: Option<unsafe extern "C" fn(*mut Callbacks, *mut Question)>,
-    /// The sharding of the result that follows from those of the operands. Not called.
+    /// Returns the sharding of the result that follows from the shardings of the operands. Not called.
     pub infer_sharding: *const c_void,
-    /// The sharding of the result that follows from that of a user. Not called.
+    /// Returns the sharding of the result that follows from that of a user. Not called.
     pub propagate_user_sharding: *const c_void,
-    /// Not asked for.
+    /// Not read.
     pub can_side_effecting_have_replicated_sharding: bool,
 }
 
 /// The partitioners, by the names of their targets.
 static PARTITIONERS: RwLock<BTreeMap<String, usize>> = RwLock::new(BTreeMap::new());
 
-/// Lets a caller's functions partition the custom calls of a target, in place of others that did before.
+/// Registers the caller's functions that partition the custom calls of a target. Replaces earlier functions
+/// for that target.
 ///
 /// # Errors
-/// There are no functions, or they are of another version.
+/// The functions are missing, or they are of another version.
 ///
 /// # Safety
-/// The pointer must be null or that of functions, which stay there.
+/// The pointer must be null or point to functions that stay valid.
 pub unsafe fn register(target: String, callbacks: *mut Callbacks) -> Result {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let known = unsafe { callbacks.as_ref() }.filter(|c| c.partition.is_some());
     let version =
         known.ok_or_else(|| Fault::invalid(format!("`{target}` has no function that partitions")))?.version;
@@ -154,13 +155,13 @@ impl CustomPartitioner for Partitioners {
     }
 }
 
-/// The bytes of a value's shape and sharding.
+/// Encodes a value's shape and sharding.
 fn written(value: &Placed) -> [Vec<u8>; 2] {
     let shape = hlo_proto::write_shape(&value.shape).encode_to_vec();
     [shape, encoded(&value.sharding)]
 }
 
-/// What the functions at an address say of a call.
+/// Calls the partitioner at an address on a custom call.
 fn ask(address: usize, call: &CustomPartition<'_>) -> Result<Partitioned> {
     let operands: Vec<[Vec<u8>; 2]> = call.operands.iter().map(written).collect();
     let result = written(&call.result);
@@ -189,27 +190,28 @@ fn ask(address: usize, call: &CustomPartition<'_>) -> Result<Partitioned> {
         result_sharding: Bytes::NONE,
     };
     let callbacks: *mut Callbacks = std::ptr::with_exposed_provenance_mut(address);
-    // SAFETY: who registered the functions promised that they are there, and of this type.
+    // SAFETY: the code that registered the functions guaranteed that they stay valid and have this type.
     unsafe {
         if let Some(partition) = (*callbacks).partition {
             partition(callbacks, &raw mut question);
         }
     }
-    // SAFETY: the function has filled in what it answers.
+    // SAFETY: the function has filled in its answer.
     let read = unsafe { read(&question) };
     if let Some(cleanup) = question.answer.cleanup {
-        // SAFETY: the function's promise: that frees what it made, which is not used any more.
+        // SAFETY: the function guarantees that this frees what it allocated. Nothing uses that memory any
+        // more.
         unsafe { cleanup(question.answer.data) };
     }
     read
 }
 
-/// What a function answered.
+/// Reads the answer of a partitioner.
 ///
 /// # Safety
-/// The question must be answered, and what it points to be there.
+/// The partitioner must have filled in the answer, and the memory that it refers to must be valid.
 unsafe fn read(question: &Question) -> Result<Partitioned> {
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: guaranteed by the caller, here and below.
     let bytes = |b: Bytes| unsafe { b.read() };
     if question.answer.has_error {
         let why = String::from_utf8_lossy(bytes(question.answer.error)?).into_owned();
@@ -227,7 +229,7 @@ unsafe fn read(question: &Question) -> Result<Partitioned> {
     if !violations.is_empty() {
         return Err(Fault::internal(said(&violations)));
     }
-    // SAFETY: the function's promise: one for each operand.
+    // SAFETY: the function guarantees that there is one sharding for each operand.
     let operands = unsafe { elements(question.operand_shardings, question.operand_count) }?;
     Ok(Partitioned {
         module,
@@ -243,7 +245,7 @@ pub mod args {
     use super::Callbacks;
     use crate::sys::{Args, Text};
 
-    /// Unlike most others, it has no place for extensions.
+    /// Unlike most others, this struct has no field for extensions.
     #[repr(C)]
     pub struct RegisterCustomPartitioner {
         pub struct_size: usize,
@@ -251,14 +253,14 @@ pub mod args {
         pub callbacks: *mut Callbacks,
     }
 
-    /// The same holds for this one.
+    /// This struct has no field for extensions either.
     #[repr(C)]
     pub struct RegisterBatchPartitionable {
         pub struct_size: usize,
         pub name: Text,
     }
 
-    // SAFETY: numbers and pointers, which may be null.
+    // SAFETY: the struct contains numbers and pointers, which may be null.
     unsafe impl Args for RegisterCustomPartitioner {
         const REQUIRED: usize = size_of::<Self>();
         const WHOLE: usize = size_of::<Self>();

@@ -1,4 +1,4 @@
-//! What a client of the caller stands for: devices, their memories, and who compiles and runs programs.
+//! The state behind a caller's client: devices, memories, and the client that compiles and runs programs.
 
 use crate::device::{Device, MEMORY_KINDS, Memory};
 use crate::fault::{Fault, Result};
@@ -11,51 +11,52 @@ use hlo_ir::suggest::nearest;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Devices, their memories, and who compiles and runs programs. Whatever the caller has of a client keeps it.
+/// The devices, the memories, and the client that compiles and runs programs. All objects of a client keep
+/// its platform alive.
 pub struct Platform {
-    /// What JAX chooses lowering rules by: `cpu`, unless options say otherwise.
+    /// The name of the platform, by which JAX selects lowering rules. `cpu` by default.
     pub name: String,
     /// The library and its version.
     pub version: String,
-    /// Who compiles and runs.
+    /// The client that compiles and runs programs.
     pub client: hlo_client::Client,
     /// The devices.
     pub devices: Box<[Device]>,
-    /// Their memories, those of the first device first.
+    /// The memories of the devices, those of the first device first.
     pub memories: Box<[Memory]>,
     /// The addresses of the devices.
     pub device_handles: Vec<Handle<Device>>,
     /// The addresses of the memories.
     pub memory_handles: Vec<Handle<Memory>>,
-    /// What programs are run by that nobody waits for.
+    /// The threads that execute asynchronous runs.
     pub pool: Pool,
     /// The runs with effects.
     pub effects: InOrder,
-    /// How programs are run.
+    /// The policy that selects the engine of a run.
     pub engines: crate::engines::Policy,
-    /// The number of threads that a program uses; 0 for one per processor.
+    /// Number of threads that a program uses, 0 for one per processor.
     pub threads: usize,
 }
 
-/// What a client is made of.
+/// Options of a client.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many devices it has.
+    /// Number of devices.
     pub devices: usize,
-    /// The number of threads that a program uses; 0 for one per processor.
+    /// Number of threads that a program uses, 0 for one per processor.
     pub threads: usize,
     /// The name of the platform.
     pub platform: String,
-    /// What kind of devices it says it has.
+    /// The reported kind of the devices.
     pub device_kind: String,
     /// A folder for compiled code.
     pub cache_dir: Option<PathBuf>,
-    /// How programs are run.
+    /// The policy that selects the engine of a run.
     pub engines: crate::engines::Policy,
 }
 
 impl Default for Options {
-    /// One device of the platform `cpu`, with a thread per processor.
+    /// One device of the platform `cpu`, with one thread per processor.
     fn default() -> Self {
         Self {
             devices: 1,
@@ -68,7 +69,7 @@ impl Default for Options {
     }
 }
 
-/// The names of the options: the first two are numbers, the others are texts.
+/// The names of the options. The first two are numbers, the others are texts.
 const NAMES: [&str; 6] =
     ["num_devices", "num_threads", "platform_name", "device_kind", "cache_dir", "engine"];
 
@@ -76,7 +77,7 @@ impl Options {
     /// Reads the caller's options.
     ///
     /// # Errors
-    /// One is not known, of another kind than it should be, or out of its range.
+    /// An option is unknown, has a value of the wrong type, or is out of range.
     pub fn read(values: &[NamedValue]) -> Result<Self> {
         let mut options = Self::default();
         for named in values {
@@ -129,14 +130,14 @@ fn utf8(text: &[u8]) -> String {
 }
 
 impl Platform {
-    /// What options ask for.
+    /// Creates a platform with these options.
     ///
     /// # Errors
-    /// The folder for compiled code can't be made, or others may write to it.
+    /// The folder for compiled code cannot be created, or other users may write to it.
     pub fn new(options: &Options) -> Result<Arc<Self>> {
         let mut custom_calls = Registry::new();
         custom_calls.add(crate::ffi::Handlers);
-        // Whichever engine has a run, the routines are the same, and so are its bits.
+        // Both engines use the same routines, so that results do not depend on the engine of a run.
         #[cfg(feature = "codegen")]
         if options.engines != crate::engines::Policy::Interpreted {
             custom_calls.add(hlo_lapack::LAPACK);
@@ -177,10 +178,10 @@ impl Platform {
         }))
     }
 
-    /// The number of a device of the caller's.
+    /// Returns the number of a device that the caller passes.
     ///
     /// # Errors
-    /// It is null, or one of another client.
+    /// The handle is null or belongs to another client.
     pub fn device(&self, handle: Handle<Device>) -> Result<usize> {
         let device = handle.get()?;
         match self.devices.get(device.id) {
@@ -189,10 +190,10 @@ impl Platform {
         }
     }
 
-    /// The number of a memory of the caller's.
+    /// Returns the number of a memory that the caller passes.
     ///
     /// # Errors
-    /// It is null, or one of another client.
+    /// The handle is null or belongs to another client.
     pub fn memory(&self, handle: Handle<Memory>) -> Result<usize> {
         let memory = handle.get()?;
         match self.memories.get(memory.id) {
@@ -201,10 +202,11 @@ impl Platform {
         }
     }
 
-    /// The number of the memory that the caller names, by itself or by its device.
+    /// Returns the number of the memory that the caller selects, directly or as the default memory of a
+    /// device.
     ///
     /// # Errors
-    /// Both are null, or one is of another client.
+    /// Both handles are null, or one belongs to another client.
     pub fn place(&self, memory: Handle<Memory>, device: Handle<Device>) -> Result<usize> {
         match memory.is_null() {
             false => self.memory(memory),
@@ -212,12 +214,12 @@ impl Platform {
         }
     }
 
-    /// The memory that arrays are in unless somebody says otherwise.
+    /// Returns the number of the default memory of a device.
     pub fn default_memory(&self, device: usize) -> usize {
         self.memory_of_kind(device, 0)
     }
 
-    /// The memory of a device that is of this kind of [`MEMORY_KINDS`].
+    /// Returns the number of the memory of a device that has this kind in [`MEMORY_KINDS`].
     pub fn memory_of_kind(&self, device: usize, kind: usize) -> usize {
         device * MEMORY_KINDS.len() + kind
     }

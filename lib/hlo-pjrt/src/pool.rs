@@ -1,8 +1,8 @@
-//! Threads for runs that nobody waits for.
+//! Threads for asynchronous runs.
 //!
-//! A run is started once all that it takes is there, so no thread of the pool waits for another run: there is no order among runs
-//! but what follows from their arguments. Runs that call functions of the caller are the exception: such a function may start
-//! runs and wait for them. Each of these has a thread of its own.
+//! A run enters the pool once all its arguments are ready, so no thread of the pool waits for another run.
+//! Runs are ordered only by their arguments. Runs that call functions of the caller are an exception: such a
+//! function may start runs and wait for them. Each of these runs has its own thread.
 
 use crate::task::Task;
 use std::cell::Cell;
@@ -12,28 +12,29 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The interpreter recurses over called computations.
+/// Stack size of the threads, in bytes. The interpreter recurses over called computations.
 const STACK: usize = 16 << 20;
 
-/// How long a thread waits for another job before it ends.
+/// Time that an idle thread waits for another job before it ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many runs there may be before whoever starts another one waits.
+/// Maximum number of unfinished runs. A caller that starts another run waits.
 const MOST_RUNS: usize = 64;
 
 thread_local! {
-    /// True on a thread that runs must not wait for: it does one, or a function that one calls.
+    /// Whether this thread executes a run, or a function that a run calls. Such a thread must not wait for
+    /// runs.
     static RUNS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Threads that come when there is something to do, and go when there is nothing.
+/// A pool of threads, which start when there is work and end when there is none.
 pub struct Pool(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Something is to be done.
+    /// Signals that there is a job.
     work: Condvar,
-    /// There is room for another run.
+    /// Signals that another run can start.
     room: Condvar,
     most_threads: usize,
     names: AtomicUsize,
@@ -42,29 +43,29 @@ struct Shared {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Arc<Task>>,
-    /// All threads, and those of them that wait for a job.
+    /// Number of threads, and number of threads that wait for a job.
     threads: usize,
     idle: usize,
-    /// Runs that were started and are not over.
+    /// Number of runs that were started and are not over.
     runs: usize,
 }
 
-/// The runs of all clients that are not over: those that call functions of the caller's, and the others.
+/// Number of unfinished runs of all clients: those that call no functions of the caller, and those that do.
 static UNFINISHED: Mutex<[usize; 2]> = Mutex::new([0; 2]);
 
-/// A run is over.
+/// Signals that a run has ended.
 static FINISHED: Condvar = Condvar::new();
 
-/// How long [`hlo_pjrt_wait_for_runs`] waits for runs that call no functions of the caller's.
+/// Time that [`hlo_pjrt_wait_for_runs`] waits for runs that call no functions of the caller.
 const PATIENCE_AT_END: Duration = Duration::from_secs(1);
 
-/// A run that is not over yet, and the caller may still hear of.
+/// An unfinished run whose end the caller may wait for.
 pub struct Unfinished {
     calls: bool,
 }
 
 impl Unfinished {
-    /// A run begins; `calls` if it calls functions of the caller's.
+    /// Adds a run. `calls` tells whether it calls functions of the caller.
     pub fn new(calls: bool) -> Self {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(calls)] += 1;
         Self { calls }
@@ -78,8 +79,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Waits until all runs are over that call functions of the caller's, and not long for the others: for a caller that is about to
-/// end. A run that called Python after that would end the process.
+/// Waits until all runs that call functions of the caller are over, and up to one second for the other runs.
+/// The caller calls this before it exits, because a run that called Python later would end the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn hlo_pjrt_wait_for_runs() {
     if RUNS.get() {
@@ -101,7 +102,7 @@ pub extern "C" fn hlo_pjrt_wait_for_runs() {
     }
 }
 
-/// A run that was started. It is over when this is dropped.
+/// A started run. It is over when this value is dropped.
 pub struct Ticket(Arc<Shared>);
 
 impl Drop for Ticket {
@@ -111,7 +112,7 @@ impl Drop for Ticket {
     }
 }
 
-/// Does something on this thread that others may wait for, which must not wait for them.
+/// Executes `body`, which other threads may wait for, on this thread. `body` must not wait for them.
 pub fn running<T>(body: impl FnOnce() -> T) -> T {
     let before = RUNS.replace(true);
     let value = body();
@@ -120,8 +121,8 @@ pub fn running<T>(body: impl FnOnce() -> T) -> T {
 }
 
 impl Pool {
-    /// A pool without threads, which starts up to `threads` of them; with 0, one per processor, but at least 2 and at most
-    /// 16.
+    /// Creates a pool without threads, which starts up to `threads` of them. With 0, the limit is the number
+    /// of processors, but at least 2 and at most 16.
     pub fn new(threads: usize) -> Self {
         let processors = || thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16);
         let most_threads = if threads == 0 { processors() } else { threads };
@@ -135,8 +136,8 @@ impl Pool {
         Self(Arc::new(shared))
     }
 
-    /// Starts a run. If there are many already, the caller waits until some are over, so that a program that never looks at its
-    /// results does not fill the memory; but for one that a run called.
+    /// Starts a run. If too many runs are unfinished, the caller waits, so that a program that never reads
+    /// its results does not exhaust the memory. Runs that another run starts do not wait.
     pub fn admit(&self) -> Ticket {
         let mut state = self.0.state();
         while state.runs >= MOST_RUNS && !RUNS.get() {
@@ -146,12 +147,12 @@ impl Pool {
         Ticket(self.0.clone())
     }
 
-    /// Has a job done that waits for nobody.
+    /// Queues a job that waits for no other job.
     pub fn push(&self, job: impl FnOnce() + Send + 'static) {
         self.push_task(Task::new(job));
     }
 
-    /// Has a task done that waits for nobody, unless somebody else begins it before.
+    /// Queues a task that waits for no other job. Another thread may start it before the pool does.
     pub fn push_task(&self, task: Arc<Task>) {
         let shared = &self.0;
         let mut state = shared.state();
@@ -169,11 +170,11 @@ impl Pool {
         }
     }
 
-    /// Has a job done that may wait for others.
+    /// Runs a job that may wait for other jobs, on its own thread.
     pub fn push_apart(&self, job: impl FnOnce() + Send + 'static) {
         let task = Task::new(job);
         let there = task.clone();
-        // Without a thread the caller does it.
+        // Without a thread, the caller executes the job.
         if self.spawn(move || there.run()).is_err() {
             task.run();
         }
@@ -191,7 +192,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does jobs until there has been none for a while.
+    /// Executes jobs until there has been none for `PATIENCE`.
     fn serve(&self) {
         let mut state = self.state();
         loop {
@@ -213,7 +214,8 @@ impl Shared {
         }
     }
 
-    /// There is no thread to be had: if there is none at all, the caller does what there is.
+    /// Handles the failure to start a thread. If the pool has no threads, the caller executes the queued
+    /// jobs.
     fn without_thread(&self) {
         let mut state = self.state();
         state.threads -= 1;

@@ -1,4 +1,4 @@
-//! Compiled programs, as the caller's executables have them.
+//! Compiled programs, which the caller's executables refer to.
 
 use crate::buffer::relaid;
 use crate::element;
@@ -16,50 +16,50 @@ use std::sync::Arc;
 
 /// A compiled program.
 pub struct Program {
-    /// The client that runs it.
+    /// The client that runs the program.
     pub platform: Arc<Platform>,
-    /// What it was compiled from, after it was read.
+    /// The module as read from the source.
     pub module: Module,
-    /// What it was compiled with.
+    /// The compile options.
     pub options: CompileOptions,
-    /// How it is run.
+    /// The engines that run the program.
     pub engines: Engines,
-    /// What it is known by: the same program with the same options has the same.
+    /// A fingerprint, which is the same for the same program with the same options.
     pub fingerprint: String,
-    /// What it was given as, to be given again.
+    /// The program as the caller passed it, for serialization.
     pub source: Source,
-    /// The numbers of the devices that it runs on, replica by replica.
+    /// The numbers of the devices that the program runs on, replica by replica.
     pub devices: Vec<usize>,
-    /// How many copies of it run on different data.
+    /// Number of replicas, which run on different data.
     pub replicas: usize,
-    /// How many devices work on each copy.
+    /// Number of devices that work on each replica.
     pub partitions: usize,
-    /// True if it was compiled for no device in particular.
+    /// Whether the program was compiled for no device in particular.
     pub is_portable: bool,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Vec<Leaf>,
-    /// What it gives, on each device.
+    /// The results on each device.
     pub results: Vec<Leaf>,
-    /// Which parameters are given away.
+    /// For each parameter, whether its buffer is donated.
     pub donated: Vec<bool>,
-    /// Whom it calls.
+    /// The kind of functions that the program calls.
     pub calls: Calls,
 }
 
-/// A parameter or result: an array, or a token, which the caller sees as an array of no elements.
+/// A parameter or result: an array or a token. The caller sees a token as an array without elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
-    /// The program's shape.
+    /// The shape in the program.
     pub shape: Shape,
-    /// The type that the caller sees.
+    /// The element type that the caller sees.
     pub element_type: ElementType,
     /// The sizes that the caller sees.
     pub dims: Dims,
-    /// The order of its dimensions in memory.
+    /// The order of the dimensions in memory.
     pub order: Order,
-    /// The number of its memory's kind in [`crate::device::MEMORY_KINDS`].
+    /// The number of the memory kind in [`crate::device::MEMORY_KINDS`].
     pub memory_kind: usize,
-    /// The shape of an array of these sizes as the caller has it: each element in a byte at least.
+    /// The shape of the array that the caller sees. Each element takes at least one byte.
     plain: Shape,
 }
 
@@ -81,10 +81,10 @@ impl Leaf {
         Ok(Self { shape: shape.clone(), element_type, dims, order, memory_kind, plain })
     }
 
-    /// An array as the caller has it, with the sizes that it has at run time.
+    /// Converts an array to the form that the caller sees, with its run-time sizes.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the converted array.
     pub fn placed(&self, array: Array) -> Result<Array> {
         let dims = array.shape().as_array().map(|a| &a.dims);
         if *array.shape() == self.plain {
@@ -97,20 +97,20 @@ impl Leaf {
         relaid(array, &plain)
     }
 
-    /// True for a token.
+    /// Returns whether the leaf is a token.
     pub fn is_token(&self) -> bool {
         matches!(self.shape, Shape::Token)
     }
 
-    /// What the caller has of a token.
+    /// Returns the array that the caller sees in place of a token.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the array.
     pub fn token(&self) -> Result<Array> {
         Ok(Array::zeros(&Shape::array(self.element_type, self.dims.iter().copied()))?)
     }
 
-    /// The number of the type that the caller sees.
+    /// Returns the number of the element type that the caller sees.
     pub fn type_number(&self) -> i32 {
         element::number(self.element_type)
     }
@@ -120,7 +120,7 @@ impl Program {
     /// Compiles a verified module.
     ///
     /// # Errors
-    /// As [`hlo_client::Client::compile`], or the program takes or gives what is no array.
+    /// As [`hlo_client::Client::compile`], or a parameter or result is neither an array nor a token.
     pub fn compile(
         platform: &Arc<Platform>,
         module: Module,
@@ -141,7 +141,7 @@ impl Program {
             fingerprint: fingerprint(&module, &options),
             donated: donated(&module),
             calls: match is_partitioned_by_caller(&module, &options) {
-                // What devices do then may call whatever the caller wants.
+                // The partitioned program may call arbitrary functions of the caller.
                 true => Calls::Python,
                 false => Calls::of(&module),
             },
@@ -158,13 +158,13 @@ impl Program {
         }))
     }
 
-    /// The name of the module.
+    /// Returns the name of the module.
     pub fn name(&self) -> &str {
         &self.module.name
     }
 }
 
-/// Which leaves of the parameters the module says may be written to.
+/// Returns for each leaf of the parameters whether the module allows writing to it.
 fn donated(module: &Module) -> Vec<bool> {
     let shapes = module.entry_shapes().0;
     let starts: Vec<usize> = shapes
@@ -187,7 +187,7 @@ fn donated(module: &Module) -> Vec<bool> {
     donated
 }
 
-/// The leaves of a part of a shape: how many come before, and how many it has.
+/// Returns the leaves of a part of a shape: the number of leaves before it, and the number of its leaves.
 fn leaves_at(shape: &Shape, index: &[i64]) -> Option<(usize, usize)> {
     let (mut shape, mut before) = (shape, 0);
     for &i in index {
@@ -199,10 +199,10 @@ fn leaves_at(shape: &Shape, index: &[i64]) -> Option<(usize, usize)> {
     Some((before, shape.leaf_count()))
 }
 
-/// What a program is known by.
+/// Returns a fingerprint of a program and its options.
 fn fingerprint(module: &Module, options: &CompileOptions) -> String {
     let mut digest = Sha256::new();
-    // It is the same program whatever its number of threads.
+    // The number of threads does not affect the fingerprint.
     let options = CompileOptions { threads: 0, ..options.clone() };
     for_each_identifying_part(module, PrintOptions::default(), &mut |part| digest.update(part));
     digest.update(format!("\0{}\0{options:?}", env!("CARGO_PKG_VERSION")));

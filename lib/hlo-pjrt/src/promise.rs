@@ -1,4 +1,4 @@
-//! What is there later.
+//! Values that become available later.
 
 use crate::fault::{Fault, Result};
 use crate::task::Maker;
@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 type Reader<T> = Box<dyn FnOnce(&Result<T>) + Send>;
 
-/// A value that somebody computes, or why it will never be there.
+/// A value that is being computed, or the reason why it will never be available.
 pub struct Promise<T> {
     value: OnceLock<Result<T>>,
-    /// What is done once the value is there; nothing from then on.
+    /// Functions to call once the value is available. `None` from then on.
     readers: Mutex<Option<Vec<Reader<T>>>>,
-    /// Who makes it.
+    /// The task that computes the value.
     maker: Maker,
 }
 
@@ -23,12 +23,13 @@ impl<T> Default for Promise<T> {
 }
 
 impl<T> Promise<T> {
-    /// A promise of what a task makes.
+    /// Creates a promise of the value that a task computes.
     pub fn by(maker: Maker) -> Self {
         Self { value: OnceLock::new(), readers: Mutex::new(Some(Vec::new())), maker }
     }
 
-    /// The value is there, or will never be. Only the first time counts; gives whether it was.
+    /// Sets the value, or the reason why there is none. Only the first call has an effect. Returns whether
+    /// this was the first call.
     pub fn keep(&self, value: Result<T>) -> bool {
         let first = self.value.set(value).is_ok();
         if first && let Some(value) = self.value.get() {
@@ -38,25 +39,26 @@ impl<T> Promise<T> {
         first
     }
 
-    /// The value, if it is there.
+    /// Returns the value if it is available.
     pub fn get(&self) -> Option<&Result<T>> {
         self.value.get()
     }
 
-    /// Waits for the value, and makes it if nobody has begun to.
+    /// Waits for the value. Computes it if no thread has started to.
     pub fn wait(&self) -> &Result<T> {
         self.maker.hurry();
         self.value.wait()
     }
 
-    /// Makes the value if nobody has begun to: somebody is about to wait for it.
+    /// Computes the value if no thread has started to, because the caller is about to wait for it.
     pub fn hurry(&self) {
         if self.value.get().is_none() {
             self.maker.hurry();
         }
     }
 
-    /// Calls a function with the value once it is there: at once, or on the thread that keeps the promise.
+    /// Calls a function with the value: at once if it is available, otherwise on the thread that fulfils the
+    /// promise.
     pub fn then(&self, reader: impl FnOnce(&Result<T>) + Send + 'static) {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *readers {
@@ -68,30 +70,30 @@ impl<T> Promise<T> {
         }
     }
 
-    /// The value, of a promise that nobody else has.
+    /// Takes the value out of a promise that is not shared.
     ///
     /// # Errors
-    /// Why it will never be there, or it is not there yet.
+    /// The reason why there is no value, or the value is not available yet.
     pub fn into_value(self) -> Result<T> {
         self.value.into_inner().unwrap_or_else(|| Err(Fault::internal("internal error: it is not there yet")))
     }
 }
 
-/// An array that a run computes. Events share its completion only: a run that the array is donated to takes its memory,
-/// whoever waited for it.
+/// An array that a run computes. Events refer only to its completion. A run that the array is donated to can
+/// therefore take its memory, even while events exist.
 pub struct Pending {
     array: Promise<Array>,
     over: Arc<Promise<()>>,
 }
 
 impl Pending {
-    /// An array that a task makes.
+    /// Creates a promise of the array that a task computes.
     pub fn by(maker: Maker) -> Arc<Self> {
         Arc::new(Self { array: Promise::default(), over: Arc::new(Promise::by(maker)) })
     }
 
-    /// Stores the array, or why it will never be there. Once others hear of the completion, the caller does not have the
-    /// array any more.
+    /// Sets the array, or the reason why there is none. The caller's reference to the array is dropped before
+    /// the completion becomes visible.
     pub fn keep(self: Arc<Self>, array: Result<Array>) {
         let (over, outcome) = (self.over.clone(), outcome(&array));
         self.array.keep(array);
@@ -99,20 +101,20 @@ impl Pending {
         over.keep(outcome);
     }
 
-    /// The event that is set when the array is ready.
+    /// Returns the promise that is fulfilled when the array is ready.
     pub fn over(&self) -> &Arc<Promise<()>> {
         &self.over
     }
 
-    /// Calls a function with the array once it is there, before others hear of the completion.
+    /// Calls a function with the array once it is ready, before the completion becomes visible.
     pub fn then(&self, reader: impl FnOnce(&Result<Array>) + Send + 'static) {
         self.array.then(reader);
     }
 
-    /// The array, which is shared as long as others have the `Pending`.
+    /// Takes the array. If the `Pending` is shared, the array is shared too.
     ///
     /// # Errors
-    /// It could not be computed, or is not there yet.
+    /// The array could not be computed or is not ready yet.
     pub fn into_array(self: Arc<Self>) -> Result<Array> {
         match Arc::try_unwrap(self) {
             Ok(own) => own.array.into_value(),
@@ -124,7 +126,7 @@ impl Pending {
     }
 }
 
-/// How it went, without the value.
+/// Returns the outcome without the value.
 fn outcome<T>(value: &Result<T>) -> Result {
     value.as_ref().map(drop).map_err(Clone::clone)
 }

@@ -1,9 +1,11 @@
-//! What the Python module `hlo` calls (`python/hlo/_library.py`): programs from text or bytes, run on arrays in the caller's
-//! memory. It is for callers who have no need of PJRT, which is the other interface of this library.
+//! The functions that the Python module `hlo` calls (`python/hlo/_library.py`). They compile programs from
+//! text or bytes and run them on arrays in the caller's memory. Callers that do not need PJRT, the other
+//! interface of this library, use them.
 //!
-//! Functions that may fail give the address of an error, or null. An error is a [`Text`] of JSON, `{"text": …, "diagnostics":
-//! [{"severity": …, "message": …, "code": …, "line": …, "column": …, "notes": […]}]}`. Addresses are those that this module
-//! gave; each is given back once, to the function that ends with `_free`. Nothing unwinds into the caller.
+//! Functions that can fail return null, or the address of an error. An error is a [`Text`] of JSON,
+//! `{"text": …, "diagnostics": [{"severity": …, "message": …, "code": …, "line": …, "column": …, "notes": […]}]}`.
+//! The caller passes each address that it receives once to the matching function whose name ends in `_free`.
+//! Panics do not unwind into the caller.
 
 use hlo_client::{Buffer, Client, CompileOptions, Engine, Error, Executable};
 use hlo_forms::{Argument, Form, Opened};
@@ -20,21 +22,23 @@ use std::sync::OnceLock;
 pub struct Program {
     executable: Executable,
     module: Module,
-    /// The numbers of the arguments for whose values the program was made.
+    /// The numbers of the arguments whose values are compiled into the program.
     constants: Vec<usize>,
 }
 
-/// The arrays that a run gave.
+/// The arrays that a run returned.
 pub struct Results(Vec<Buffer>);
 
-/// A text that the library gives, in UTF-8.
+/// A text that the library returns, in UTF-8.
 pub struct Text(String);
 
-/// Reads a program of whatever form, and compiles it. `options` is JSON: `name`, what diagnostics call it; `engine`, `compiled` or
-/// `interpreted`; `threads`, how many it may use, 0 for all; `function` and `arguments` of StableHLO. Gives an error, or writes the program's address.
+/// Reads a program in any supported form and compiles it. Returns an error, or writes the address of the
+/// program. `options` is JSON: `name` is the name of the program in diagnostics. `engine` is `compiled` or
+/// `interpreted`. `threads` is the maximum number of threads, 0 for all. `function` and `arguments` apply to
+/// StableHLO.
 ///
 /// # Safety
-/// `code` has `size` bytes, `options` is a text with a terminator, `program` may be written.
+/// `code` has `size` bytes, `options` is a null-terminated string, and `program` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_program_load(
     code: *const u8,
@@ -42,55 +46,56 @@ pub unsafe extern "C" fn hlo_program_load(
     options: *const c_char,
     program: *mut *mut Program,
 ) -> *mut Text {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (code, options) = unsafe { (slice(code, size), CStr::from_ptr(options)) };
     fallible(|| {
         let loaded = load(code, options)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { program.write(Box::into_raw(Box::new(loaded))) };
         Ok(())
     })
 }
 
-/// Frees a program. Null is none.
+/// Frees a program. Null is ignored.
 ///
 /// # Safety
-/// It is one of [`hlo_program_load`], and freed once.
+/// The program comes from [`hlo_program_load`] and is freed once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_program_free(program: *mut Program) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { free(program) };
 }
 
-/// What a program takes and gives, as JSON: `{"name": …, "parameters": [{"name": …, "type": "f32", "dims": […]}], "result": …,
-/// "constants": […]}`, where a result is an array, or `{"tuple": […]}`.
+/// Describes the parameters and results of a program as JSON:
+/// `{"name": …, "parameters": [{"name": …, "type": "f32", "dims": […]}], "result": …, "constants": […]}`,
+/// where a result is an array or `{"tuple": […]}`.
 ///
 /// # Safety
-/// It is one of [`hlo_program_load`].
+/// The program comes from [`hlo_program_load`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_program_describe(program: *const Program) -> *mut Text {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let program = unsafe { &*program };
     text(|| describe(program).to_string())
 }
 
-/// A program as HLO text.
+/// Returns a program as HLO text.
 ///
 /// # Safety
-/// It is one of [`hlo_program_load`].
+/// The program comes from [`hlo_program_load`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_program_text(program: *const Program) -> *mut Text {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let program = unsafe { &*program };
     text(|| print_module(&program.module, &PrintOptions::default()))
 }
 
-/// Runs a program on arrays, one for each array of its parameters, row-major. Gives an error, or writes the address of the
-/// results.
+/// Runs a program on row-major arrays, one for each array of its parameters. Returns an error, or writes the
+/// address of the results.
 ///
 /// # Safety
-/// The program is one of [`hlo_program_load`]; there are `count` arrays, each as large as its parameter, that nobody writes while it
-/// runs; `results` may be written.
+/// The program comes from [`hlo_program_load`]. There are `count` arrays, each as large as its parameter, and
+/// no thread writes them during the run. `results` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_program_run(
     program: *const Program,
@@ -98,56 +103,57 @@ pub unsafe extern "C" fn hlo_program_run(
     count: usize,
     results: *mut *mut Results,
 ) -> *mut Text {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (program, arrays) = unsafe { (&*program, slice(arrays, count)) };
     fallible(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let given = unsafe { run(program, arrays)? };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { results.write(Box::into_raw(Box::new(given))) };
         Ok(())
     })
 }
 
-/// Where the elements of an array of results begin, row-major; null if there is no such array.
+/// Returns the address of the row-major elements of an array of the results, or null if there is no such
+/// array.
 ///
 /// # Safety
-/// The results are of [`hlo_program_run`].
+/// The results come from [`hlo_program_run`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_results_data(results: *const Results, number: usize) -> *const c_void {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let array = unsafe { &*results }.0.get(number).and_then(|array| array.bytes().ok());
     array.map_or(std::ptr::null(), |bytes| bytes.as_ptr().cast())
 }
 
-/// The size of a dimension of an array of results; -1 if there is no such dimension.
+/// Returns the size of a dimension of an array of the results, or -1 if there is no such dimension.
 ///
 /// # Safety
-/// The results are of [`hlo_program_run`].
+/// The results come from [`hlo_program_run`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_results_size(results: *const Results, number: usize, dimension: usize) -> i64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let array = unsafe { &*results }.0.get(number).and_then(|array| array.shape().as_array());
     array.and_then(|array| array.dims.get(dimension)).copied().unwrap_or(-1)
 }
 
-/// Frees results. Null is none.
+/// Frees results. Null is ignored.
 ///
 /// # Safety
-/// They are of [`hlo_program_run`], freed once, and nobody looks at their arrays any more.
+/// The results come from [`hlo_program_run`] and are freed once. Their arrays are not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_results_free(results: *mut Results) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { free(results) };
 }
 
-/// Where a text begins; its bytes are counted in `size`.
+/// Returns the address of a text and writes its length in bytes to `size`.
 ///
 /// # Safety
-/// It is one of this library's; `size` may be written.
+/// The text comes from this library. `size` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_text_data(text: *const Text, size: *mut usize) -> *const u8 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let Text(text) = &*text;
         size.write(text.len());
@@ -155,27 +161,27 @@ pub unsafe extern "C" fn hlo_text_data(text: *const Text, size: *mut usize) -> *
     }
 }
 
-/// Frees a text. Null is none.
+/// Frees a text. Null is ignored.
 ///
 /// # Safety
-/// It is one of this library's, and freed once.
+/// The text comes from this library and is freed once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hlo_text_free(text: *mut Text) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { free(text) };
 }
 
-/// The client of all programs.
+/// Returns the client that all programs share.
 fn client() -> &'static Client {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     CLIENT.get_or_init(Client::local)
 }
 
-/// The largest number of threads of a program.
+/// Maximum number of threads of a program.
 const MAX_THREADS: usize = 1024;
 
 fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
-    // Python's thread may take subnormal numbers as zero: some libraries set it so.
+    // Some libraries configure Python's thread to flush subnormal numbers to zero.
     let _standard = hlo_client::StandardFloats::set();
     let options: Value = serde_json::from_slice(options.to_bytes())
         .map_err(|e| said(&[Diag::error(format!("the options are no JSON: {e}"))], &nowhere()))?;
@@ -217,8 +223,9 @@ fn load(code: &[u8], options: &CStr) -> Result<Program, Text> {
     Ok(Program { executable, module, constants })
 }
 
-/// The module of a program: of StableHLO that of the function `function`, for arguments of the sizes in `arguments`, a list of
-/// `{"dims": [8, 4]}`, with a `value` where an integer scalar has one. With the numbers of the arguments whose values count.
+/// Returns the module of a program, and the numbers of the arguments whose values are compiled into it. For
+/// StableHLO, `function` names the function, and `arguments` specifies the sizes of its arguments: a list of
+/// `{"dims": [8, 4]}`, with a `value` for an integer scalar that has one.
 fn module_of(code: &[u8], options: &Value) -> Result<(Module, Vec<usize>), Vec<Diag>> {
     let polymorphic = match Form::of(code).open(code, options["function"].as_str())? {
         Opened::Program(program) => return Ok((program.module, Vec::new())),
@@ -271,10 +278,11 @@ fn described(shape: &Shape) -> Value {
     }
 }
 
-/// Memory of the caller's.
+/// Memory of the caller.
 struct Lent(*const u8, usize);
 
-// SAFETY: the caller promises that it is there, and nobody writes it, while the program runs; `run` keeps nothing of it.
+// SAFETY: the caller guarantees that the memory stays valid and is not written during the run. `run` keeps no
+// reference to it.
 unsafe impl Send for Lent {}
 // SAFETY: as above.
 unsafe impl Sync for Lent {}
@@ -283,22 +291,22 @@ impl Deref for Lent {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { slice(self.0, self.1) }
     }
 }
 
-// SAFETY: the memory is the caller's, and stays where it is.
+// SAFETY: the memory belongs to the caller and does not move.
 unsafe impl stable_deref_trait::StableDeref for Lent {}
 
 impl Lent {
-    /// Where it is.
+    /// Returns the address range of the memory.
     fn range(&self) -> Range<*const u8> {
         self.deref().as_ptr_range()
     }
 }
 
-/// Runs a program on memory of the caller's.
+/// Runs a program on memory of the caller.
 ///
 /// # Safety
 /// As [`hlo_program_run`].
@@ -311,7 +319,7 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
     let mut lent = Vec::with_capacity(arrays.len());
     let mut buffers = Vec::with_capacity(arrays.len());
     for (&address, shape) in arrays.iter().zip(parameters) {
-        // What the caller has lies row-major, one element in a byte at least.
+        // The caller's arrays are row-major, and each element takes at least one byte.
         let plain =
             shape.as_array().map(|a| Shape::from(ArrayShape::new(a.element_type, a.dims.iter().copied())));
         let plain = plain.unwrap_or_else(|| shape.clone());
@@ -330,7 +338,7 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
         let literal = buffer.into_literal().map_err(failed)?;
         let shape = literal.shape().clone();
         let at = literal.bytes().as_ptr();
-        // What a program hands through is the caller's memory still.
+        // A result that the program forwards from a parameter is still in the caller's memory, so copy it.
         let result = match lent.iter().any(|range| range.contains(&at)) {
             true => Buffer::from_slice(literal.bytes(), &shape),
             false => Buffer::from_literal(&literal, &shape),
@@ -340,12 +348,12 @@ unsafe fn run(program: &Program, arrays: &[*const u8]) -> Result<Results, Text> 
     Ok(Results(results))
 }
 
-/// The source of errors that are of no text.
+/// Returns a source for errors that refer to no text.
 fn nowhere() -> Source {
     Source { name: String::new(), text: String::new() }
 }
 
-/// An error, as the caller gets it.
+/// Converts diagnostics into an error for the caller.
 fn said(diags: &[Diag], source: &Source) -> Text {
     let text: Vec<String> = diags.iter().map(|diag| render(diag, source, false)).collect();
     let each = diags.iter().map(|diag| {
@@ -363,7 +371,7 @@ fn said(diags: &[Diag], source: &Source) -> Text {
     Text(json!({ "text": text.join("\n").trim_end(), "diagnostics": diagnostics }).to_string())
 }
 
-/// The error of what may fail, or panic, which is an error of this library; null if it does not.
+/// Returns the error of `body`, or null if it succeeds. A panic is reported as an error of this library.
 fn fallible(body: impl FnOnce() -> Result<(), Text>) -> *mut Text {
     let panicked = |_| Err(said(&[Diag::error("internal error: a panic")], &nowhere()));
     match catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(panicked) {
@@ -378,20 +386,20 @@ fn text(body: impl FnOnce() -> String) -> *mut Text {
 }
 
 /// # Safety
-/// It is null, or the address of a box, given back once.
+/// The address is null, or that of a box, and it is freed once.
 unsafe fn free<T>(address: *mut T) {
     if !address.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { Box::from_raw(address) });
     }
 }
 
 /// # Safety
-/// There are so many elements, or none.
+/// The memory contains `size` elements. If `size` is 0, the address is not used.
 unsafe fn slice<'a, T>(address: *const T, size: usize) -> &'a [T] {
     match size {
         0 => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts(address, size) },
     }
 }

@@ -1,24 +1,25 @@
-//! Programs as callers give them: a format, its bytes, and options. That is also what a serialised executable is: compiled code is
-//! kept in a folder (the client's option `cache_dir`), from which a program that is loaded again gets it.
+//! Programs as callers pass them: a format, the bytes, and options. A serialized executable contains the
+//! same. Compiled code is stored in a folder (the client option `cache_dir`), where a program that is loaded
+//! again finds it.
 
 use crate::fault::{Fault, Result};
 
-/// A program as the caller gave it.
+/// A program as the caller passed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The name of its format.
+    /// The name of the format.
     pub format: String,
-    /// The program.
+    /// The bytes of the program.
     pub code: Vec<u8>,
     /// A `CompileOptionsProto`.
     pub options: Vec<u8>,
 }
 
-/// What a serialised executable begins with, and the version of its form.
+/// The first bytes of a serialized executable, including the version of the format.
 const MAGIC: &[u8; 16] = b"hlo executable 1";
 
 impl Source {
-    /// The program as bytes.
+    /// Serializes the program.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for part in [self.format.as_bytes(), &self.code, &self.options] {
@@ -28,10 +29,10 @@ impl Source {
         bytes
     }
 
-    /// The program of bytes.
+    /// Reads a serialized program.
     ///
     /// # Errors
-    /// They are no such program.
+    /// The bytes are not a serialized program.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let wrong = || Fault::invalid("these bytes are no serialised executable of this plugin's version");
         let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(wrong)?;
@@ -65,7 +66,7 @@ mod tests {
         let mut long = bytes.clone();
         long.push(0);
         assert!(Source::from_bytes(&long).is_err());
-        // A length beyond the end.
+        // The length exceeds the remaining bytes.
         let mut far = bytes;
         far[MAGIC.len() + 7] = 0xff;
         assert!(Source::from_bytes(&far).is_err());

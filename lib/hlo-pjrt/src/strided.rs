@@ -1,34 +1,35 @@
-//! Arrays in the caller's memory: their elements lie at distances of the caller's choice.
+//! Arrays in the caller's memory, with arbitrary strides.
 
 use crate::fault::{Fault, Result};
 use crate::sys::MemoryLayout;
 use hlo_ir::Dims;
 
-/// How an array lies in the caller's memory.
+/// The arrangement of an array's elements in the caller's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strided {
-    /// The sizes.
+    /// The sizes of the dimensions.
     pub dims: Vec<usize>,
-    /// From one element to the next of each dimension, in bytes.
+    /// The stride of each dimension, in bytes.
     pub strides: Vec<isize>,
-    /// The bytes of an element.
+    /// Size of an element in bytes.
     pub element_bytes: usize,
 }
 
 impl Strided {
-    /// An array whose elements lie row-major.
+    /// Creates a row-major arrangement.
     ///
     /// # Errors
-    /// A size is negative, or the array does not fit the address space.
+    /// A size is negative, or the array does not fit in the address space.
     pub fn row_major(dims: &[i64], element_bytes: usize) -> Result<Self> {
         let order: Vec<usize> = (0..dims.len()).rev().collect();
         Self::in_order(dims, element_bytes, &order)
     }
 
-    /// An array whose elements lie densely, the dimensions from the fastest to the slowest varying one as given.
+    /// Creates a dense arrangement with the given order of dimensions, the fastest varying one first.
     ///
     /// # Errors
-    /// A size is negative, the array does not fit the address space, or the order is not of its dimensions.
+    /// A size is negative, the array does not fit in the address space, or the order is not a permutation of
+    /// its dimensions.
     pub fn in_order(dims: &[i64], element_bytes: usize, minor_to_major: &[usize]) -> Result<Self> {
         let sizes = sizes(dims, element_bytes)?;
         let mut sorted = minor_to_major.to_vec();
@@ -43,16 +44,18 @@ impl Strided {
         let mut next = element_bytes.cast_signed();
         for &d in minor_to_major {
             strides[d] = next;
-            // Checked above, where no size is 0; with one there are no elements.
+            // The check above rejects overflow, treating sizes of 0 as 1. With a size of 0 there are no
+            // elements.
             next = next.saturating_mul(sizes[d].cast_signed().max(1));
         }
         Ok(Self { dims: sizes, strides, element_bytes })
     }
 
-    /// An array whose elements lie at distances of the caller's choice, row-major if it says none.
+    /// Creates an arrangement with the caller's strides, or a row-major one if there are no strides.
     ///
     /// # Errors
-    /// A size is negative, the array does not fit the address space, or there are more or fewer distances than dimensions.
+    /// A size is negative, the array does not fit in the address space, or the number of strides differs from
+    /// the number of dimensions.
     pub fn at(dims: &[i64], element_bytes: usize, byte_strides: &[i64]) -> Result<Self> {
         if byte_strides.is_empty() {
             return Self::row_major(dims, element_bytes);
@@ -67,10 +70,10 @@ impl Strided {
         Ok(Self { dims: sizes(dims, element_bytes)?, strides, element_bytes })
     }
 
-    /// An array that lies as the caller's layout says.
+    /// Creates the arrangement that the caller's layout describes.
     ///
     /// # Errors
-    /// Those of the other functions, or a layout in tiles.
+    /// As the other functions, or the layout has tiles.
     pub fn laid_out(dims: &[i64], element_bytes: usize, layout: Option<&MemoryLayout>) -> Result<Self> {
         let Some(layout) = layout else { return Self::row_major(dims, element_bytes) };
         match layout.minor_to_major()? {
@@ -78,29 +81,29 @@ impl Strided {
                 let order = order.iter().map(|&d| usize::try_from(d).unwrap_or(usize::MAX));
                 Self::in_order(dims, element_bytes, &order.collect::<Vec<_>>())
             }
-            // SAFETY: the caller's promise: it is of the other kind.
+            // SAFETY: the caller guarantees that a layout of this kind has strides.
             None => Self::at(dims, element_bytes, unsafe { layout.layout.strides }.byte_strides.get()?),
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn element_count(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// The bytes of all elements.
+    /// Returns the size of all elements in bytes.
     pub fn byte_size(&self) -> usize {
         self.element_count() * self.element_bytes
     }
 
-    /// The order of the dimensions by their distances, the smallest first.
+    /// Returns the dimensions in the order of their strides, the smallest first.
     pub fn order(&self) -> Dims {
         let mut order: Vec<usize> = (0..self.dims.len()).rev().collect();
         order.sort_by_key(|&d| self.strides[d].unsigned_abs());
         order.into_iter().map(|d| d as i64).collect()
     }
 
-    /// True if the elements lie in an order of the dimensions, the one that varies fastest first, without anything between.
+    /// Returns whether the elements are dense in this order of dimensions, the fastest varying one first.
     pub fn lies_in_order(&self, minor_to_major: &[i64]) -> bool {
         let mut next = self.element_bytes.cast_signed();
         let ordered = minor_to_major.iter().all(|&d| {
@@ -115,7 +118,7 @@ impl Strided {
         minor_to_major.len() == self.dims.len() && (ordered || self.element_count() == 0)
     }
 
-    /// The first and the last byte that elements take, from the first element on.
+    /// Returns the offsets of the first byte and of the end of the elements, relative to the first element.
     pub fn extent(&self) -> Option<(isize, isize)> {
         if self.element_count() == 0 {
             return Some((0, 0));
@@ -129,38 +132,41 @@ impl Strided {
         Some((low, high))
     }
 
-    /// Copies the elements to row-major ones.
+    /// Copies the elements into a row-major array.
     ///
     /// # Safety
-    /// The elements must be readable from `from` on as the strides say, and as many bytes as they take writable from `to` on.
+    /// The elements must be readable from `from` on according to the strides. As many bytes as they take must
+    /// be writable from `to` on.
     pub unsafe fn gather(&self, from: *const u8, to: *mut u8) {
         let mut at = 0;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         self.each(&mut |offset, bytes| unsafe {
             std::ptr::copy_nonoverlapping(from.offset(offset), to.add(at), bytes);
             at += bytes;
         });
     }
 
-    /// Copies row-major elements to where these lie.
+    /// Copies row-major elements into this arrangement.
     ///
     /// # Safety
-    /// As many bytes as they take must be readable from `from` on, and the elements writable from `to` on as the strides say.
+    /// As many bytes as the elements take must be readable from `from` on. The elements must be writable from
+    /// `to` on according to the strides.
     pub unsafe fn scatter(&self, from: *const u8, to: *mut u8) {
         let mut at = 0;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         self.each(&mut |offset, bytes| unsafe {
             std::ptr::copy_nonoverlapping(from.add(at), to.offset(offset), bytes);
             at += bytes;
         });
     }
 
-    /// Names the places of pieces of the array in row-major order: where each begins and its bytes.
+    /// Calls `piece` for contiguous pieces of the array in row-major order, with the offset and the size of
+    /// each in bytes.
     fn each(&self, piece: &mut impl FnMut(isize, usize)) {
         if self.element_count() == 0 {
             return;
         }
-        // Trailing dimensions that lie densely are one piece.
+        // Trailing dense dimensions form one piece.
         let mut bytes = self.element_bytes;
         let mut outer = self.dims.len();
         while outer > 0 && (self.dims[outer - 1] == 1 || self.strides[outer - 1] == bytes.cast_signed()) {
@@ -189,7 +195,7 @@ impl Strided {
     }
 }
 
-/// Sizes of an array that fits the address space.
+/// Checks and converts the sizes of an array, which must fit in the address space.
 fn sizes(dims: &[i64], element_bytes: usize) -> Result<Vec<usize>> {
     let mut extent = element_bytes;
     let mut sizes = Vec::with_capacity(dims.len());
@@ -210,7 +216,7 @@ mod tests {
 
     #[test]
     fn elements_are_copied_as_strides_say() {
-        // Two rows of three columns, stored by columns, and backwards.
+        // Two rows of three columns, in column-major order, and then an array with a negative stride.
         let columns = Strided::in_order(&[2, 3], 1, &[0, 1]).expect("a layout");
         assert_eq!(columns.strides, [1, 2]);
         let mut rows = [0u8; 6];
@@ -224,7 +230,7 @@ mod tests {
         let backwards = Strided::at(&[3], 2, &[-2]).expect("strides");
         assert_eq!(backwards.extent(), Some((-4, 2)));
         let from = b"ccbbaa";
-        // SAFETY: it begins at the last of three elements.
+        // SAFETY: the address is that of the last of three elements.
         unsafe { backwards.gather(from.as_ptr().add(4), rows.as_mut_ptr()) };
         assert_eq!(&rows, b"aabbcc");
     }

@@ -1,5 +1,5 @@
-//! What is done once, by whoever comes first: a thread of the pool, or a caller who can't go on without it. Waking a thread takes
-//! tens of microseconds, and more on a virtual machine, in which a short run is over.
+//! Tasks that run once: on a thread of the pool, or on the thread of a caller that needs the result. Waking a
+//! thread takes tens of microseconds, and more on a virtual machine. A short run takes less.
 
 use crate::fault::catch;
 use crate::pool::running;
@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What is done once.
+/// A job that runs once.
 pub struct Task(Mutex<Option<Job>>);
 
 impl Task {
-    /// Something to be done.
+    /// Creates a task from a job.
     pub fn new(job: impl FnOnce() + Send + 'static) -> Arc<Self> {
         Arc::new(Self(Mutex::new(Some(Box::new(job)))))
     }
 
-    /// Does it, unless somebody has begun.
+    /// Runs the job, unless another thread has started it.
     pub fn run(&self) {
         let job = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(job) = job {
-            // Whoever waits for it hears of it by what it drops.
+            // Code that waits for the job detects its failure by the values that it drops.
             let _ = catch(|| {
                 running(job);
                 Ok(())
@@ -29,17 +29,18 @@ impl Task {
     }
 }
 
-/// Where whoever waits for a value finds the task that makes it; nothing as long as that can't be begun, or nobody but the pool may do it.
+/// A reference from a promise to the task that fulfils it. It is empty until the task can start, or if only
+/// the pool may run the task.
 #[derive(Clone, Default)]
 pub struct Maker(Arc<OnceLock<Weak<Task>>>);
 
 impl Maker {
-    /// Anybody may do the task from now on.
+    /// Allows any thread to run the task from now on.
     pub fn offer(&self, task: &Arc<Task>) {
         let _ = self.0.set(Arc::downgrade(task));
     }
 
-    /// Does the task, if nobody has begun it.
+    /// Runs the task if no thread has started it.
     pub fn hurry(&self) {
         if let Some(task) = self.0.get().and_then(Weak::upgrade) {
             task.run();

@@ -1,4 +1,4 @@
-//! What devices a client has, without the client.
+//! The devices of a client, without the client.
 
 use crate::device::DeviceDescription;
 use crate::platform::Platform;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 /// The devices of a client.
 pub struct Topology {
-    /// What has the devices.
+    /// The owner of the devices.
     pub platform: Arc<Platform>,
-    /// What can be said of them.
+    /// The descriptions of the devices.
     pub descriptions: Vec<Handle<DeviceDescription>>,
 }
 
 impl Topology {
-    /// The devices of a platform.
+    /// Returns the devices of a platform.
     pub fn of(platform: Arc<Platform>) -> Self {
         let descriptions = platform.devices.iter().map(|d| Handle::to(&d.description)).collect();
         Self { platform, descriptions }
     }
 
-    /// A text that says all of it.
+    /// Returns a text that describes the topology.
     pub fn text(&self) -> String {
         let platform = &self.platform;
         format!("{} {} {}", platform.name, platform.devices.len(), platform.version)

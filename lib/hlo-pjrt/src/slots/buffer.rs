@@ -1,4 +1,4 @@
-//! Arrays.
+//! Functions for arrays.
 
 use crate::buffer::{Buffer, Value};
 use crate::event::Event;
@@ -42,7 +42,7 @@ pub fn dynamic_dimension_indices(a: &mut BufferDynamicDimensionIndices) -> Resul
 pub fn get_memory_layout(a: &mut BufferGetMemoryLayout) -> Result {
     let buffer = a.buffer.get()?;
     let rank = buffer.dims.len();
-    // The caller is given an address.
+    // The caller receives the address of the order.
     let Cow::Borrowed(order) = buffer.order.minor_to_major(rank) else {
         return Err(Fault::unimplemented(format!("an array of {rank} dimensions")));
     };
@@ -125,7 +125,7 @@ pub fn copy_to_memory(a: &mut BufferCopyToMemory) -> Result {
     Ok(())
 }
 
-/// The array in memory of its own, once it is there.
+/// Copies the array into new memory once it is ready.
 fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
     let copied = |array: &Array| -> Result<Array> { Ok(Array::from_slice(array.bytes()?, array.shape())?) };
     let value = match buffer.value()? {
@@ -141,15 +141,15 @@ fn copy(buffer: &Buffer, memory: usize) -> Result<Buffer> {
     Ok(copy.in_order(buffer.order.clone()))
 }
 
-/// Where the caller wants bytes.
+/// The memory of the caller that a transfer writes to.
 struct Destination(*mut c_void);
 
-// SAFETY: the caller's promise: nobody else uses the memory until the event says that it is written.
+// SAFETY: the caller guarantees that no other code uses the memory until the event completes.
 unsafe impl Send for Destination {}
 
 pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
     let buffer = a.src.get()?;
-    // SAFETY: the caller's promise: a layout, or null.
+    // SAFETY: the caller passes a layout or null.
     let host = match unsafe { a.host_layout.as_ref() } {
         Some(layout) => Strided::laid_out(&buffer.dims, buffer.element_type.byte_size(), Some(layout))?,
         None => buffer.strided()?,
@@ -172,7 +172,7 @@ pub fn to_host_buffer(a: &mut BufferToHostBuffer) -> Result {
     Ok(())
 }
 
-/// Writes the elements as they are to lie.
+/// Writes the elements in the requested arrangement.
 fn write(array: &Array, host: &Strided, destination: &Destination) -> Result {
     let to = destination.0.cast::<u8>();
     let shape = array.shape().as_array();
@@ -184,7 +184,7 @@ fn write(array: &Array, host: &Strided, destination: &Destination) -> Result {
     });
     if lies_so && array.bytes()?.len() == host.byte_size() {
         let elements = array.bytes()?;
-        // SAFETY: there is room for as many bytes: the caller's promise, and checked before.
+        // SAFETY: the caller guarantees the size of the memory, which was checked against the array before.
         unsafe { ptr::copy_nonoverlapping(elements.as_ptr(), to, elements.len()) };
         return Ok(());
     }
@@ -199,12 +199,12 @@ fn scatter(bytes: &[u8], host: &Strided, to: *mut u8) -> Result {
         let (expected, found) = (host.byte_size(), bytes.len());
         return Err(Fault::internal(format!("internal error: expected {expected} bytes, found {found}")));
     }
-    // SAFETY: there are as many bytes, and there is room for them: the caller's promise, and checked before.
+    // SAFETY: the lengths match. The caller guarantees the size of the memory, which was checked before.
     unsafe { host.scatter(bytes.as_ptr(), to) };
     Ok(())
 }
 
-/// Does something with an array: at once, or once it is there.
+/// Calls `body` with an array: at once, or once the array is ready.
 fn when_there(buffer: &Buffer, body: impl FnOnce(&Array) -> Result + Send + 'static) -> Result<Event> {
     match buffer.value()? {
         Value::Here(array) => Ok(Event::Over(body(&array))),
@@ -241,7 +241,7 @@ pub fn copy_raw_to_host(a: &mut BufferCopyRawToHost) -> Result {
         let destination = &destination;
         let bytes = array.bytes()?.get(start..start + size);
         let bytes = bytes.ok_or_else(|| Fault::internal("internal error: the array is too small"))?;
-        // SAFETY: the caller's promise: there is room for so many bytes.
+        // SAFETY: the caller guarantees that there is room for `size` bytes.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), destination.0.cast::<u8>(), size) };
         Ok(())
     };

@@ -1,4 +1,4 @@
-//! Clients: what they have, and how they compile.
+//! Functions for clients: their properties, and compilation.
 
 use crate::client::Client;
 use crate::executable::LoadedExecutable;
@@ -75,7 +75,7 @@ pub fn addressable_memories(a: &mut ClientAddressableMemories) -> Result {
 
 pub fn compile(a: &mut ClientCompile) -> Result {
     let platform = &a.client.get()?.platform;
-    // SAFETY: the caller's promise: a program, or null.
+    // SAFETY: the caller passes a program or null.
     let program = unsafe { a.program.as_ref() };
     let program = program.ok_or_else(|| Fault::invalid("expected a program, found a null pointer"))?;
     // SAFETY: as above.
@@ -107,7 +107,7 @@ pub fn default_device_assignment(a: &mut ClientDefaultDeviceAssignment) -> Resul
         return Err(Fault::invalid(format!("{needed} numbers do not fit in {}", a.assignment_size)));
     }
     for n in 0..needed {
-        // SAFETY: the caller's promise: there is room for so many.
+        // SAFETY: the caller guarantees that there is room for `needed` numbers.
         unsafe { a.assignment.add(n).write(i32::try_from(n).unwrap_or(i32::MAX)) };
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Contexts of runs.
+//! Functions for contexts of runs.
 
 use crate::fault::Result;
 use crate::ffi::ExecuteContext;

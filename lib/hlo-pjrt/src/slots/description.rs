@@ -1,4 +1,4 @@
-//! Descriptions of devices.
+//! Functions for descriptions of devices.
 
 use crate::fault::Result;
 use crate::sys::{Text, args::*};

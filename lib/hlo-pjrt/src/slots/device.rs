@@ -1,4 +1,4 @@
-//! Devices.
+//! Functions for devices.
 
 use crate::device::{Device, Memory};
 use crate::fault::{Fault, Result};

@@ -1,4 +1,4 @@
-//! Errors.
+//! Functions for errors.
 
 use crate::fault::Result;
 use crate::sys::{Text, args::*};

@@ -1,4 +1,4 @@
-//! Events.
+//! Functions for events.
 
 use crate::event::Event;
 use crate::fault::{Code, Fault, Result, outcome};
@@ -25,10 +25,10 @@ pub fn wait(a: &mut EventAwait) -> Result {
     a.event.get()?.wait()
 }
 
-/// The caller's argument of its function.
+/// The argument of the caller's callback.
 struct Argument(*mut c_void);
 
-// SAFETY: the caller's promise: its function may be called on any thread.
+// SAFETY: the caller guarantees that its callback may be called on any thread.
 unsafe impl Send for Argument {}
 
 impl Argument {
@@ -41,9 +41,10 @@ pub fn on_ready(a: &mut EventOnReady) -> Result {
     let callback = a.callback.ok_or_else(|| Fault::invalid("the callback is a null pointer"))?;
     let argument = Argument(a.user_arg);
     let event = a.event.get()?;
-    // JAX asks for this when it begins to wait for an array.
+    // JAX calls this function when it begins to wait for an array.
     event.hurry();
-    // SAFETY: the caller's promise: it is such a function, and takes this argument and an error of its own.
+    // SAFETY: the caller guarantees that the callback has this type and accepts this argument. It owns the
+    // error.
     event.then(move |result| unsafe { callback(outcome(result), argument.get()) });
     Ok(())
 }

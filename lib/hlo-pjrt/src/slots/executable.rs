@@ -1,4 +1,4 @@
-//! Properties of compiled programs.
+//! Functions for properties of compiled programs.
 
 use crate::compile;
 use crate::executable::LoadedExecutable;
@@ -33,7 +33,7 @@ pub fn num_outputs(a: &mut ExecutableNumOutputs) -> Result {
 
 pub fn size_of_generated_code_in_bytes(a: &mut ExecutableSizeOfGeneratedCodeInBytes) -> Result {
     a.executable.get()?;
-    // Nobody knows: -1, as the header wants it.
+    // The size is unknown. The header specifies -1 for that.
     a.size_in_bytes = -1;
     Ok(())
 }
@@ -82,7 +82,7 @@ pub fn parameter_memory_kinds(a: &mut ExecutableParameterMemoryKinds) -> Result 
 
 pub fn optimized_program(a: &mut ExecutableOptimizedProgram) -> Result {
     let bytes = a.executable.get()?.optimized()?;
-    // SAFETY: the caller's promise: a program of the caller's, or null.
+    // SAFETY: the caller passes a program or null.
     let program = unsafe { a.program.as_mut() };
     let program = program.ok_or_else(|| Fault::invalid("expected a program, found a null pointer"))?;
     program.format = Text::of("hlo_with_config");
@@ -95,7 +95,7 @@ pub fn optimized_program(a: &mut ExecutableOptimizedProgram) -> Result {
         return Err(Fault::invalid(format!("the program has {needed} bytes, found room for {found}")));
     }
     program.code_size = bytes.len();
-    // SAFETY: the caller's promise: there is room for so many bytes.
+    // SAFETY: the caller guarantees that there is room for `code_size` bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), program.code, bytes.len()) };
     Ok(())
 }

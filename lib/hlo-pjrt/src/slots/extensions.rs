@@ -1,4 +1,4 @@
-//! Extensions of the table.
+//! The extensions of the table.
 
 use crate::fault::Fault;
 use crate::fault::Result;
@@ -18,7 +18,7 @@ const FFI: i32 = 5;
 /// The number of the extension for shardings.
 const SHARDINGS: i32 = 19;
 
-/// What the extension for custom calls has.
+/// The extension for custom calls.
 #[repr(C)]
 struct Ffi {
     base: Extension,
@@ -27,10 +27,10 @@ struct Ffi {
     register_handler: Slot,
 }
 
-// SAFETY: it is not written.
+// SAFETY: the table is never written.
 unsafe impl Sync for Ffi {}
 
-/// What the extension for shardings has.
+/// The extension for shardings.
 #[repr(C)]
 struct Shardings {
     base: Extension,
@@ -38,10 +38,10 @@ struct Shardings {
     outputs: Slot,
 }
 
-// SAFETY: it is not written.
+// SAFETY: the table is never written.
 unsafe impl Sync for Shardings {}
 
-/// What the extension for custom partitioners has.
+/// The extension for custom partitioners.
 #[repr(C)]
 struct Partitioners {
     base: Extension,
@@ -49,10 +49,10 @@ struct Partitioners {
     register_batch_partitionable: Slot,
 }
 
-// SAFETY: it is not written.
+// SAFETY: the table is never written.
 unsafe impl Sync for Partitioners {}
 
-/// What the extension for layouts has.
+/// The extension for layouts.
 #[repr(C)]
 struct Layouts {
     base: Extension,
@@ -65,7 +65,7 @@ struct Layouts {
     of_parameters: Slot,
 }
 
-// SAFETY: it is not written.
+// SAFETY: the table is never written.
 unsafe impl Sync for Layouts {}
 
 static FFI_EXTENSION: Ffi = Ffi {
@@ -141,7 +141,7 @@ fn handler_register(a: &mut RegisterHandler) -> Result {
             "handlers of the platform `{platform}` do not run on processors"
         )));
     }
-    // SAFETY: the caller's promise: it is a handler.
+    // SAFETY: the caller guarantees that the address is that of a handler.
     unsafe { register_handler(a.target.text()?, a.handler) }
 }
 
@@ -160,12 +160,12 @@ fn outputs(a: &mut args::ExecutableOutputShardings) -> Result {
 }
 
 fn register_custom_partitioner(a: &mut RegisterCustomPartitioner) -> Result {
-    // SAFETY: the caller's promise: they are a partitioner's functions.
+    // SAFETY: the caller guarantees that these are the functions of a partitioner.
     unsafe { partitioners::register(a.name.text()?, a.callbacks) }
 }
 
 fn register_batch_partitionable(a: &mut RegisterBatchPartitionable) -> Result {
-    // Calls say themselves how many dimensions run over a batch (`num_batch_dims`).
+    // Nothing to register: each call contains its number of batch dimensions (`num_batch_dims`).
     a.name.text().map(|_| ())
 }
 

@@ -1,4 +1,4 @@
-//! Programs that can be run.
+//! Functions for programs that can be run.
 
 use crate::buffer::Buffer;
 use crate::execute::{self, Run};
@@ -43,7 +43,7 @@ pub fn is_deleted(a: &mut LoadedExecutableIsDeleted) -> Result {
 
 pub fn execute(a: &mut LoadedExecutableExecute) -> Result {
     let program = a.executable.get()?.program()?;
-    // SAFETY: the caller's promise: options, or null.
+    // SAFETY: the caller passes options or null.
     let options = unsafe { a.options.as_ref() };
     let options = options.ok_or_else(|| Fault::invalid("expected options, found a null pointer"))?;
     if options.num_send_ops > 0 || options.num_recv_ops > 0 {
@@ -60,15 +60,15 @@ pub fn execute(a: &mut LoadedExecutableExecute) -> Result {
         true => None,
         false => Some(program.platform.device(a.execute_device)?),
     };
-    // SAFETY: the caller's promise: a list for each device.
+    // SAFETY: the caller guarantees that there is one list for each device.
     let lists = unsafe { elements(a.argument_lists, a.num_devices)? };
     let arguments = lists.iter().map(|&list| {
-        // SAFETY: as above: so many buffers.
+        // SAFETY: the caller guarantees that each list has `num_args` buffers.
         let list = unsafe { elements(list, a.num_args)? };
         list.iter().map(|&buffer| buffer.get()).collect()
     });
     let arguments = arguments.collect::<Result<Vec<Vec<&Buffer>>>>()?;
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees that there is one list for each device.
     let outputs = unsafe { elements(a.output_lists, a.num_devices)? };
     if outputs.iter().any(|list| list.is_null()) && !program.results.is_empty() {
         return Err(Fault::invalid("a list for results is a null pointer"));
@@ -76,11 +76,11 @@ pub fn execute(a: &mut LoadedExecutableExecute) -> Result {
     let started = execute::execute(program, Run { arguments, kept, context, device })?;
     for (n, (buffers, event)) in started.into_iter().enumerate() {
         for (k, buffer) in buffers.into_iter().enumerate() {
-            // SAFETY: the caller's promise: there is room for all results.
+            // SAFETY: the caller guarantees that there is room for all results.
             unsafe { outputs[n].add(k).write(Handle::give(buffer)) };
         }
         if !a.device_complete_events.is_null() {
-            // SAFETY: as above, for an event of each device.
+            // SAFETY: the caller guarantees that there is room for one event for each device.
             unsafe { a.device_complete_events.add(n).write(Handle::give(event)) };
         }
     }

@@ -1,4 +1,4 @@
-//! Memories of devices.
+//! Functions for memories of devices.
 
 use crate::device::MEMORY_KINDS;
 use crate::fault::Result;

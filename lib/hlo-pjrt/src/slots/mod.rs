@@ -1,5 +1,5 @@
-//! The functions of the table, by object. Each takes its struct of arguments, does one thing, and puts what it gives into the
-//! struct; what they are for says the header.
+//! The functions of the table, by object. Each function takes its struct of arguments and writes its results
+//! into it. The header documents the functions.
 
 pub mod buffer;
 pub mod client;

@@ -1,14 +1,14 @@
-//! The plugin itself.
+//! Functions for the plugin itself.
 
 use crate::fault::Result;
 use crate::sys::{List, NamedValue, Value, args::*};
 use std::sync::LazyLock;
 
-/// The newest version of StableHLO that is read (`hlo_stablehlo::Version::CURRENT`): programs come in it, or in the caller's own if that
-/// is older.
+/// The newest supported version of StableHLO (`hlo_stablehlo::Version::CURRENT`). Callers send programs in
+/// this version, or in their own version if it is older.
 const STABLEHLO: [i64; 3] = [1, 20, 0];
 
-/// The oldest version of StableHLO that is read.
+/// The oldest supported version of StableHLO.
 const OLDEST_STABLEHLO: [i64; 3] = [0, 9, 0];
 
 static ATTRIBUTES: LazyLock<[NamedValue; 3]> = LazyLock::new(|| {

@@ -1,15 +1,15 @@
-//! Topologies. Those that a client gives stay the client's.
+//! Functions for topologies. Topologies belong to a client.
 
 use crate::device::MEMORY_KINDS;
 use crate::fault::Result;
 use crate::sys::{List, Serialized, Text, args::*};
 use sha2::{Digest, Sha256};
 
-/// The numbers of the kinds of memories.
+/// The numbers of the memory kinds.
 static KIND_IDS: [i32; MEMORY_KINDS.len()] = [0, 1, 2];
 
 pub fn destroy(_: &mut TopologyDescriptionDestroy) -> Result {
-    // Nobody gets one of their own: PJRT_TopologyDescription_Create and _Deserialize are not implemented.
+    // Callers never own a topology: PJRT_TopologyDescription_Create and _Deserialize are not implemented.
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Arrays that callers make.
+//! Functions that create arrays from the caller's data.
 
 use crate::buffer::{Buffer, Value, relaid};
 use crate::element;
@@ -16,19 +16,19 @@ use std::ffi::c_void;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The caller's memory as long as an array lies in it.
+/// Memory of the caller that an array uses.
 struct Lent {
     data: *const u8,
     size: usize,
-    /// What is done once nobody needs it any more.
+    /// Called when the memory is not needed any more.
     end: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
 
-// SAFETY: the caller's promise: nobody writes the memory until the end is said.
+// SAFETY: the caller guarantees that the memory is not written until `end` is called.
 unsafe impl Send for Lent {}
 // SAFETY: as above.
 unsafe impl Sync for Lent {}
-// SAFETY: the memory does not move with this.
+// SAFETY: the memory does not move when this value does.
 unsafe impl StableDeref for Lent {}
 
 impl Deref for Lent {
@@ -37,7 +37,7 @@ impl Deref for Lent {
     fn deref(&self) -> &[u8] {
         match self.size {
             0 => &[],
-            // SAFETY: the caller's promise: there are as many bytes.
+            // SAFETY: the caller guarantees that there are `size` bytes.
             _ => unsafe { std::slice::from_raw_parts(self.data, self.size) },
         }
     }
@@ -51,7 +51,8 @@ impl Drop for Lent {
     }
 }
 
-/// The semantics of host memory from which on it may be used as long as the array is there.
+/// The first value of the host buffer semantics that allows the library to use the host memory while the
+/// array exists.
 const ZERO_COPY: i32 = 2;
 
 pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
@@ -59,7 +60,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     let memory = platform.place(a.memory, a.device)?;
     let ty = element::element_type(a.element_type)?;
     let dims = a.dims.get()?;
-    // SAFETY: the caller's promise: a layout, or null.
+    // SAFETY: the caller passes a layout or null.
     let order = order(dims, ty, unsafe { a.device_layout.as_ref() })?;
     let placed = order.shape(ty, dims);
     let host = Strided::at(dims, ty.byte_size(), a.byte_strides.get()?)?;
@@ -80,7 +81,7 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
         a.done_with_host_buffer = Handle::give(Event::Own(done));
         array
     } else {
-        // SAFETY: the caller's promise: the elements are there.
+        // SAFETY: the caller guarantees that the elements are readable.
         let array = relaid(unsafe { gathered(&host, data, &shape)? }, &placed)?;
         a.done_with_host_buffer = Handle::give(Event::Over(Ok(())));
         array
@@ -91,7 +92,8 @@ pub fn buffer_from_host_buffer(a: &mut ClientBufferFromHostBuffer) -> Result {
     Ok(())
 }
 
-/// The order of an array's dimensions in memory that a layout says; row-major if there is none.
+/// Returns the order of an array's dimensions in memory according to a layout, or row-major order if there is
+/// none.
 fn order(dims: &[i64], ty: ElementType, layout: Option<&MemoryLayout>) -> Result<Order> {
     let strided = Strided::laid_out(dims, ty.byte_size(), layout)?;
     let said = layout.map_or(Ok(None), MemoryLayout::minor_to_major)?;
@@ -102,16 +104,16 @@ fn order(dims: &[i64], ty: ElementType, layout: Option<&MemoryLayout>) -> Result
     }
 }
 
-/// The elements at an address, row-major.
+/// Reads the elements at an address into a row-major array.
 ///
 /// # Safety
-/// They must be readable as the strides say.
+/// The elements must be readable according to the strides.
 unsafe fn gathered(host: &Strided, data: *const u8, shape: &Shape) -> Result<Array> {
     let size = host.byte_size();
     let bytes = AlignedBytes::try_zeroed(size);
     let mut bytes = bytes
         .ok_or_else(|| Fault::new(Code::ResourceExhausted, format!("there is no memory for {size} bytes")))?;
-    // SAFETY: the caller's promise; there are as many bytes.
+    // SAFETY: guaranteed by the caller. The destination has the same size.
     unsafe { host.gather(data, bytes.as_mut_ptr()) };
     if let Some(ty) = shape.as_array().map(|a| a.element_type)
         && ty.first_odd_byte(&bytes).is_some()
@@ -124,7 +126,7 @@ unsafe fn gathered(host: &Strided, data: *const u8, shape: &Shape) -> Result<Arr
     Ok(Array::from_literal(&value, shape)?)
 }
 
-/// The value of a type of less than a byte whose bits these are, the others whatever they are.
+/// Returns the value of a sub-byte element type in the low bits of a byte. The unused bits are ignored.
 fn value_of(ty: ElementType, byte: u8) -> u8 {
     let unused = 8u32.saturating_sub(ty.bit_width());
     match (ty.is_pred(), ty.is_signed_integer()) {
@@ -134,10 +136,11 @@ fn value_of(ty: ElementType, byte: u8) -> u8 {
     }
 }
 
-/// An array in the caller's memory. If what is there are no values of a type of less than a byte, it is one in memory of its own.
+/// Creates an array in the caller's memory. If the memory contains invalid values of a sub-byte type, the
+/// array is a corrected copy.
 ///
 /// # Errors
-/// There is no memory for it: the end of the caller's memory is not said then.
+/// There is no memory for the copy. In this case `end` is not called.
 fn lent(mut memory: Lent, shape: &Shape) -> Result<Array> {
     let Some(ty) = shape.as_array().map(|a| a.element_type) else {
         return Err(Fault::internal("internal error: no array"));
@@ -153,11 +156,11 @@ fn lent(mut memory: Lent, shape: &Shape) -> Result<Array> {
     Ok(own?)
 }
 
-/// The caller's function for memory that is not needed any more, and its arguments.
+/// The caller's function to call when memory is not needed any more, and its arguments.
 struct OnDelete(OnDeleteFunction, *mut c_void, *mut c_void);
 type OnDeleteFunction = crate::sys::args::OnDelete;
 
-// SAFETY: the caller's promise: it may be called on any thread.
+// SAFETY: the caller guarantees that the function may be called on any thread.
 unsafe impl Send for OnDelete {}
 // SAFETY: as above.
 unsafe impl Sync for OnDelete {}
@@ -165,7 +168,7 @@ unsafe impl Sync for OnDelete {}
 impl OnDelete {
     fn call(self) {
         if let Some(function) = self.0 {
-            // SAFETY: the caller's promise: it is such a function, and takes these.
+            // SAFETY: the caller guarantees that the function has this type and accepts these arguments.
             unsafe { function(self.1, self.2) };
         }
     }
@@ -176,7 +179,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     let memory = platform.place(a.memory, a.device)?;
     let ty = element::element_type(a.element_type)?;
     let dims = a.dims.get()?;
-    // SAFETY: the caller's promise: a layout, or null.
+    // SAFETY: the caller passes a layout or null.
     let layout = unsafe { a.layout.as_ref() };
     let there = Strided::laid_out(dims, ty.byte_size(), layout)?;
     let order = order(dims, ty, layout);
@@ -186,7 +189,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
     }
     let address = a.device_buffer_ptr.addr();
     if size > 0 && !address.is_multiple_of(AlignedBytes::ALIGNMENT) {
-        // In XLA's words: JAX looks for them, and copies if it may.
+        // The message is XLA's: JAX looks for it and copies the data if it may.
         let why = format!(
             "Can't create a view of buffer with unaligned data, ptr: {address:#x} is not aligned to {} bytes. ",
             AlignedBytes::ALIGNMENT
@@ -202,7 +205,7 @@ pub fn create_view_of_device_buffer(a: &mut ClientCreateViewOfDeviceBuffer) -> R
             buffer(lent(memory, &order.shape(ty, dims))?).in_order(order)
         }
         Err(_) => {
-            // SAFETY: the caller's promise: the elements are there.
+            // SAFETY: the caller guarantees that the elements are readable.
             let array = unsafe { gathered(&there, data, &Shape::array(ty, dims.iter().copied()))? };
             on_delete.call();
             buffer(array)
@@ -216,7 +219,7 @@ pub fn create_uninitialized_buffer(a: &mut ClientCreateUninitializedBuffer) -> R
     let memory = platform.place(a.memory, a.device)?;
     let ty = element::element_type(a.element_type)?;
     let dims = a.dims.get()?;
-    // SAFETY: the caller's promise: a layout, or null.
+    // SAFETY: the caller passes a layout or null.
     let order = order(dims, ty, unsafe { a.layout.as_ref() })?;
     let array = Array::zeros(&order.shape(ty, dims))?;
     let buffer = Buffer::new(platform.clone(), memory, ty, dims.into(), Value::Here(array));

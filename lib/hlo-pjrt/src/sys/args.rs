@@ -1,5 +1,5 @@
-//! The structs of arguments of the functions that do something, each named after its function. Fields after a `;` are not known to
-//! all supported callers.
+//! The structs of arguments, each named after its function. Some supported callers do not know the fields
+//! after a `;`.
 #![expect(missing_docs, reason = "fields are named as in the header, which documents them")]
 
 use super::{Args, Extension, Handle, List, MemoryLayout, NamedValue, Program, Serialized, Text};
@@ -14,7 +14,8 @@ use crate::ffi::ExecuteContext;
 use crate::topology::Topology;
 use std::ffi::c_void;
 
-/// Structs of arguments: those of a function's first version, and after `;` what later ones added.
+/// Defines structs of arguments. The fields before `;` are those of a function's first version. Later
+/// versions added the others.
 macro_rules! args {
     ($($name:ident { $($field:ident: $type:ty),* $(; $($late:ident: $late_type:ty),*)? })*) => { $(
         #[repr(C)]
@@ -25,7 +26,7 @@ macro_rules! args {
             $($(pub $late: $late_type,)*)?
         }
 
-        // SAFETY: numbers and pointers, which may be null.
+        // SAFETY: the struct contains numbers and pointers, which may be null.
         unsafe impl Args for $name {
             const REQUIRED: usize = {
                 let end = std::mem::offset_of!(Self, extensions) + size_of::<*const Extension>();
@@ -44,7 +45,7 @@ macro_rules! args {
 pub type Callback = Option<unsafe extern "C" fn(Handle<Error>, *mut c_void)>;
 pub type PayloadVisitor = Option<unsafe extern "C" fn(*const u8, usize, *const u8, usize, *mut c_void)>;
 pub type OnDelete = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
-/// Callbacks to values that processes share, which this library does not need.
+/// Callbacks for values that processes share. This library does not need them.
 pub type KeyValues = *const c_void;
 
 pub(crate) use args;

@@ -1,13 +1,14 @@
-//! The PJRT C API as `xla/pjrt/c/pjrt_c_api.h` of version 0.114 lays it out: its structs, its table of functions, and how
-//! pointers that cross the boundary are read.
+//! The PJRT C API as defined by `xla/pjrt/c/pjrt_c_api.h`, version 0.114: its structs, its table of
+//! functions, and functions that read pointers from the caller.
 //!
-//! Every struct of arguments begins with its size as the caller knows it, and fields are only ever added at the end.
+//! Every struct of arguments begins with its size as the caller knows it. New fields are only added at the
+//! end.
 //!
 //! # Safety
-//! Whoever calls the API promises that each pointer is null, or is what the field says and alive as long as the header says: an
-//! object that this library made and that was not destroyed, so many elements, so many bytes. All that the types of this module
-//! do rests on that promise, which they can't check; they check what is null. Values of these types come from the caller, or point
-//! to what the library keeps.
+//! The caller of the API guarantees that each pointer is null, or is what the field requires and stays valid
+//! as long as the header says: an object that this library created and that was not destroyed, or a list of
+//! the given length. The types of this module rely on that guarantee, because they can check only for null.
+//! Their values come from the caller or point to memory that the library owns.
 
 pub mod args;
 pub mod table;
@@ -17,20 +18,20 @@ use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
 
-/// The version of the API that the structs are of.
+/// The major version of the API that the structs belong to.
 pub const MAJOR: i32 = 0;
-/// What was added last.
+/// The minor version of the API that the structs belong to.
 pub const MINOR: i32 = 114;
 
-/// The head of what can be chained to a struct.
+/// The header of an extension, which can be chained to a struct.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Extension {
     /// The size of the whole extension.
     pub struct_size: usize,
-    /// Which one it is.
+    /// The number of the extension.
     pub kind: i32,
-    /// The next one, or null.
+    /// The next extension, or null.
     pub next: *const Extension,
 }
 
@@ -52,31 +53,31 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
-// SAFETY: objects that are pointed to are shared among threads.
+// SAFETY: threads may share the objects that handles point to.
 unsafe impl<T: Sync> Send for Handle<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
-    /// Nothing.
+    /// The null pointer.
     pub const NULL: Self = Self(ptr::null());
 
-    /// An object that the caller will destroy.
+    /// Allocates an object that the caller will destroy.
     pub fn give(object: T) -> Self {
         Self(Box::into_raw(Box::new(object)))
     }
 
-    /// An object that the library keeps as long as the header says.
+    /// Returns a handle to an object that the library keeps as long as the header requires.
     pub fn to(object: &T) -> Self {
         Self(object)
     }
 
-    /// The object.
+    /// Returns the object.
     ///
     /// # Errors
-    /// It is null.
+    /// The handle is null.
     pub fn get<'a>(self) -> Result<&'a T> {
-        // SAFETY: the caller's promise (see the module).
+        // SAFETY: guaranteed by the caller (see the module).
         unsafe { self.0.as_ref() }.ok_or_else(|| {
             let name = std::any::type_name::<T>();
             Fault::invalid(format!(
@@ -86,24 +87,25 @@ impl<T> Handle<T> {
         })
     }
 
-    /// Takes back an object that was given away; nothing if it is null.
+    /// Takes ownership of an object that was passed to the caller. Returns `None` if the handle is null.
     pub fn take(self) -> Option<Box<T>> {
-        // SAFETY: the caller's promise (see the module): it came from `give` and is not used again.
+        // SAFETY: the caller guarantees that the handle comes from `give` and is not used again (see the
+        // module).
         (!self.0.is_null()).then(|| unsafe { Box::from_raw(self.0.cast_mut()) })
     }
 
-    /// True if it is null.
+    /// Returns whether the handle is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// True if it points to that object.
+    /// Returns whether the handle points to `object`.
     pub fn is(self, object: &T) -> bool {
         ptr::eq(self.0, object)
     }
 }
 
-/// So many elements somewhere.
+/// A pointer to elements and their number.
 #[repr(C)]
 #[derive(Debug)]
 pub struct List<T> {
@@ -120,48 +122,48 @@ impl<T> Clone for List<T> {
 impl<T> Copy for List<T> {}
 
 impl<T> List<T> {
-    /// Elements that the library keeps as long as the header says.
+    /// Returns a list of elements that the library keeps as long as the header requires.
     pub fn to(elements: &[T]) -> Self {
         Self { data: elements.as_ptr(), len: elements.len() }
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Errors
-    /// There are some, at a null pointer.
+    /// The pointer is null and the length is not 0.
     pub fn get<'a>(self) -> Result<&'a [T]> {
-        // SAFETY: the caller's promise (see the module).
+        // SAFETY: guaranteed by the caller (see the module).
         unsafe { elements(self.data, self.len) }
     }
 }
 
-/// So many elements at an address.
+/// Returns the elements at an address.
 ///
 /// # Safety
-/// There must be as many, unless it is null.
+/// If the address is not null, the memory must contain `len` elements.
 ///
 /// # Errors
-/// There are some, at a null pointer.
+/// The address is null or not aligned, and the length is not 0.
 pub unsafe fn elements<'a, T>(data: *const T, len: usize) -> Result<&'a [T]> {
     match len {
         0 => Ok(&[]),
         _ if data.is_null() => Err(Fault::invalid(format!("expected {len} elements, found a null pointer"))),
         _ if !data.is_aligned() => Err(Fault::invalid("a list is not aligned for its elements")),
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         _ => Ok(unsafe { std::slice::from_raw_parts(data, len) }),
     }
 }
 
-/// Bytes somewhere, mostly a text without a terminator.
+/// Bytes, usually a text without a terminator.
 pub type Text = List<u8>;
 
 impl Text {
-    /// A text that the library keeps.
+    /// Returns a list for a text that the library keeps.
     pub fn of(text: &str) -> Self {
         Self::to(text.as_bytes())
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
     /// The pointer is null.
@@ -170,7 +172,7 @@ impl Text {
     }
 }
 
-/// Bytes that the library made for the caller, and how to free them.
+/// Bytes that the library allocated for the caller, and the function that frees them.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Serialized {
@@ -180,11 +182,11 @@ pub struct Serialized {
 }
 
 impl Serialized {
-    /// Gives bytes away.
+    /// Transfers ownership of bytes to the caller.
     pub fn new(bytes: Vec<u8>) -> Self {
         unsafe extern "C" fn free(owner: *mut c_void) {
             if !owner.is_null() {
-                // SAFETY: the caller's promise (see the module): it is `owner` below.
+                // SAFETY: the caller guarantees that this is `owner` below (see the module).
                 drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
             }
         }
@@ -192,7 +194,7 @@ impl Serialized {
         Self { bytes: Text::to(&owner), owner: Box::into_raw(owner).cast(), free: Some(free) }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     ///
     /// # Errors
     /// The pointer is null.
@@ -203,13 +205,13 @@ impl Serialized {
     /// Frees the bytes, as the caller does.
     pub fn free(self) {
         if let Some(free) = self.free {
-            // SAFETY: it was made by `new`.
+            // SAFETY: `new` created the value.
             unsafe { free(self.owner) };
         }
     }
 }
 
-/// A name and what it stands for: an option or an attribute.
+/// A name and its value: an option or an attribute.
 #[repr(C)]
 #[derive(Debug)]
 pub struct NamedValue {
@@ -217,28 +219,28 @@ pub struct NamedValue {
     pub(crate) extensions: *const Extension,
     pub(crate) name: Text,
     pub(crate) kind: i32,
-    /// A number's bits, or the address of a text or a list.
+    /// The bits of a number, or the address of a text or a list.
     pub(crate) bits: u64,
     pub(crate) size: usize,
 }
 
-// SAFETY: it is not written, and points to what is not.
+// SAFETY: neither the struct nor the memory that it points to is ever written.
 unsafe impl Send for NamedValue {}
 // SAFETY: as above.
 unsafe impl Sync for NamedValue {}
 
-/// What a named value is.
+/// The value of a [`NamedValue`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// A text.
     Text(&'a [u8]),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Whole numbers.
+    /// A list of integers.
     Integers(&'a [i64]),
     /// A floating-point number.
     Float(f32),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
 }
 
@@ -255,7 +257,7 @@ impl fmt::Display for Value<'_> {
 }
 
 impl NamedValue {
-    /// A value whose name and contents the library keeps.
+    /// Creates a value whose name and contents the library keeps.
     pub fn new(name: &str, value: Value<'_>) -> Self {
         let (kind, bits, size) = match value {
             Value::Text(text) => (0, text.as_ptr().expose_provenance() as u64, text.len()),
@@ -274,14 +276,14 @@ impl NamedValue {
         }
     }
 
-    /// What it is.
+    /// Returns the value.
     ///
     /// # Errors
-    /// It is of a kind that is not known, or a null pointer.
+    /// The kind is unknown, or the value is a null pointer.
     pub fn value(&self) -> Result<Value<'_>> {
         let address = usize::try_from(self.bits).unwrap_or(0);
         Ok(match self.kind {
-            // SAFETY: the caller's promise (see the module).
+            // SAFETY: guaranteed by the caller (see the module).
             0 => Value::Text(unsafe { elements(ptr::with_exposed_provenance(address), self.size)? }),
             1 => Value::Integer(self.bits.cast_signed()),
             // SAFETY: as above.
@@ -293,7 +295,7 @@ impl NamedValue {
     }
 }
 
-/// A program, and the format that it is in.
+/// A program and its format.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Program {
@@ -305,7 +307,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program of a caller, who keeps both.
+    /// Creates a program of a caller, which keeps the code and the format.
     pub fn new(code: &[u8], format: &str) -> Self {
         let struct_size = size_of::<Self>();
         let (data, code_size) = (code.as_ptr().cast_mut(), code.len());
@@ -313,7 +315,7 @@ impl Program {
     }
 }
 
-/// Which dimension varies fastest, and so on.
+/// A layout given by the order of the dimensions and by tiles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TiledLayout {
@@ -325,7 +327,7 @@ pub struct TiledLayout {
     pub(crate) num_tiles: usize,
 }
 
-/// From one element to the next of each dimension, in bytes.
+/// A layout given by the stride of each dimension, in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StridedLayout {
@@ -334,7 +336,7 @@ pub struct StridedLayout {
     pub(crate) byte_strides: List<i64>,
 }
 
-/// One of the two, as `MemoryLayout::kind` says.
+/// One of the two layouts. `MemoryLayout::kind` selects it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union AnyLayout {
@@ -342,7 +344,7 @@ pub union AnyLayout {
     pub(crate) strides: StridedLayout,
 }
 
-/// How an array lies in memory.
+/// The layout of an array in memory.
 #[repr(C)]
 pub struct MemoryLayout {
     pub(crate) struct_size: usize,
@@ -352,7 +354,8 @@ pub struct MemoryLayout {
 }
 
 impl MemoryLayout {
-    /// The layout of an array whose dimensions are in an order in memory, which must stay there as long as the layout is used.
+    /// Creates a layout with the given order of dimensions. The list must stay valid while the layout is
+    /// used.
     pub fn in_order(minor_to_major: &[i64]) -> Self {
         let tiled = TiledLayout {
             struct_size: size_of::<TiledLayout>(),
@@ -370,14 +373,15 @@ impl MemoryLayout {
         }
     }
 
-    /// The order of the dimensions in memory, the one that varies fastest first; nothing if the layout says distances.
+    /// Returns the order of the dimensions in memory, the fastest varying one first, or `None` if the layout
+    /// has strides.
     ///
     /// # Errors
-    /// There is no such kind of layouts, it has tiles, or the list is at a null pointer.
+    /// The kind of the layout is unknown, the layout has tiles, or the list is a null pointer.
     pub fn minor_to_major<'a>(&self) -> Result<Option<&'a [i64]>> {
         match self.kind {
             0 => {
-                // SAFETY: the caller's promise: the kind says which one it is.
+                // SAFETY: the caller guarantees that the kind selects the right layout.
                 let tiled = unsafe { self.layout.tiled };
                 match tiled.num_tiles {
                     0 => tiled.minor_to_major.get().map(Some),
@@ -390,7 +394,7 @@ impl MemoryLayout {
     }
 }
 
-/// What a run is given besides its arguments.
+/// Options of a run.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ExecuteOptions {
@@ -402,12 +406,12 @@ pub struct ExecuteOptions {
     pub(crate) num_recv_ops: usize,
     pub(crate) launch_id: i32,
     pub(crate) non_donatable_input_indices: List<i64>,
-    /// Fields after this one are not looked at.
+    /// Fields after this one are not read.
     pub(crate) context: Handle<crate::ffi::ExecuteContext>,
 }
 
 impl Default for ExecuteOptions {
-    /// Nothing.
+    /// No options.
     fn default() -> Self {
         Self {
             struct_size: size_of::<Self>(),
@@ -424,18 +428,18 @@ impl Default for ExecuteOptions {
 }
 
 impl ExecuteOptions {
-    /// The same for runs with data of the caller.
+    /// Adds data of the caller to the options.
     pub fn with_context(self, context: Handle<crate::ffi::ExecuteContext>) -> Self {
         Self { context, ..self }
     }
 
-    /// The same for runs that keep some arguments, whatever the program says.
+    /// Adds arguments that must not be donated, whatever the program says.
     pub fn keeping(self, arguments: &[i64]) -> Self {
         Self { non_donatable_input_indices: List::to(arguments), ..self }
     }
 }
 
-/// Which replica and partition a device runs.
+/// The replica and partition that a device runs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogicalDeviceIds {
@@ -446,30 +450,31 @@ pub struct LogicalDeviceIds {
 /// A struct of arguments.
 ///
 /// # Safety
-/// It must be `repr(C)`, begin with its size, and be valid if all its bytes are zero.
+/// The struct must be `repr(C)`, begin with its size, and be valid if all its bytes are zero.
 pub unsafe trait Args: Sized {
-    /// The bytes up to the fields that the oldest supported caller does not have.
+    /// Offset of the first field that the oldest supported caller does not have, in bytes.
     const REQUIRED: usize;
-    /// The bytes up to the last field.
+    /// Offset of the end of the last field, in bytes.
     const WHOLE: usize;
 }
 
-/// Calls a function of the table on a caller's struct; gives null, or an error that the caller owns.
+/// Calls a function of the table on a caller's struct. Returns null, or an error that the caller owns.
 ///
 /// # Safety
-/// The pointer must be null or to a struct of the size that its first field says: see the module.
+/// The pointer must be null, or point to a struct of the size that its first field contains. See the module.
 pub unsafe fn call<A: Args>(
     name: &str,
     args: *mut A,
     function: impl FnOnce(&mut A) -> Result,
 ) -> Handle<crate::fault::Error> {
-    // JAX calls on threads of its own, some of which take subnormal numbers as zero: programs are read, and threads started, here.
+    // Some threads that JAX calls from flush subnormal numbers to zero. This call may read programs and start
+    // threads.
     let _standard = hlo_client::StandardFloats::set();
     let run = || {
         if args.is_null() {
             return Err(Fault::invalid("expected arguments, found a null pointer"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let size = unsafe { args.cast::<usize>().read() };
         if size < A::REQUIRED {
             let required = A::REQUIRED;
@@ -478,11 +483,12 @@ pub unsafe fn call<A: Args>(
             )));
         }
         if size >= A::WHOLE {
-            // SAFETY: the caller's promise: it has all fields, and nobody else writes it now.
+            // SAFETY: the caller guarantees that the struct has all fields and that no other code writes it
+            // now.
             return function(unsafe { &mut *args });
         }
         // The caller does not know the last fields.
-        // SAFETY: zeros are a valid struct, and so many bytes of it are there.
+        // SAFETY: zeros are a valid struct, and the caller's struct has `size` bytes.
         unsafe {
             let mut whole: A = std::mem::zeroed();
             ptr::copy_nonoverlapping(args.cast::<u8>(), (&raw mut whole).cast::<u8>(), size);

@@ -1,5 +1,5 @@
-//! The table of functions, which `GetPjrtApi` gives to the caller. A function of which nothing is said here answers that it is not
-//! implemented.
+//! The table of functions, which `GetPjrtApi` returns. A function without an implementation here returns an
+//! error that says so.
 
 use super::{Extension, Handle, MAJOR, MINOR, args};
 use crate::fault::{Error, Fault};
@@ -7,11 +7,12 @@ use crate::slots;
 use std::ffi::c_void;
 use std::ptr;
 
-/// A function of the table: it takes its struct of arguments and gives null or an error that the caller owns. (Two of the header
-/// give nothing; what they return is not looked at.)
+/// A function of the table. It takes its struct of arguments and returns null, or an error that the caller
+/// owns. (Two functions in the header return nothing. Callers ignore their return values.)
 pub type Slot = unsafe extern "C" fn(*mut c_void) -> Handle<Error>;
 
-/// The slot of a function: by its name in the table, or by a name, its struct of arguments and what it does.
+/// Creates the slot of a function: from its name in the table, or from a name, its struct of arguments and
+/// its implementation.
 macro_rules! slot {
     ($name:ident) => {{
         unsafe extern "C" fn slot(_: *mut c_void) -> Handle<Error> {
@@ -25,7 +26,7 @@ macro_rules! slot {
     };
     ($name:expr, $args:ty, $function:path) => {{
         unsafe extern "C" fn slot(args: *mut std::ffi::c_void) -> $crate::sys::Handle<$crate::fault::Error> {
-            // SAFETY: the caller's promise: it is this function's struct.
+            // SAFETY: the caller guarantees that this is the struct of this function.
             unsafe { $crate::sys::call($name, args.cast::<$args>(), $function) }
         }
         slot
@@ -35,7 +36,7 @@ pub(crate) use slot;
 
 macro_rules! table {
     ($($name:ident $(=> $function:path)?;)*) => {
-        /// The table, in the header's order.
+        /// The table, in the order of the header.
         #[repr(C)]
         #[expect(non_snake_case, missing_docs, reason = "fields are named as in the header")]
         pub struct Api {
@@ -45,7 +46,7 @@ macro_rules! table {
             $(pub $name: Slot,)*
         }
 
-        /// The table that callers get.
+        /// The table that callers receive.
         pub static API: Api = Api {
             struct_size: size_of::<Api>(),
             extensions: slots::EXTENSIONS,
@@ -53,7 +54,7 @@ macro_rules! table {
             $($name: slot!($name $($function)?),)*
         };
 
-        /// The names of the functions, in the header's order, and whether they do something.
+        /// The names of the functions, in the order of the header, and whether they are implemented.
         pub const NAMES: &[(&str, bool)] = &[$((stringify!($name), [$(stringify!($function),)? ""].len() > 1),)*];
     };
 }
@@ -68,7 +69,8 @@ pub struct Version {
     pub(crate) minor: i32,
 }
 
-// SAFETY: the table is not written; its pointers are to functions and to extensions, which are not written either.
+// SAFETY: the table is never written. It points to functions and to extensions, which are never written
+// either.
 unsafe impl Sync for Api {}
 
 table! {
