@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Debug)]
 pub struct PythonArray {
     /// The number of the element type in the C API (`PJRT_Buffer_Type`). Elements of sub-byte types take one
-    /// byte each. A token has the number of tokens and no elements, and is `None` in Python.
+    /// byte each. A token has the element type number 23 and no elements, and is `None` in Python.
     pub element_type: i32,
     /// The number of dimensions.
     pub rank: usize,

@@ -1,11 +1,11 @@
-//! Where a server is.
+//! Addresses of servers.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a server is.
+/// The address of a server.
 ///
 /// # Example
 /// ```
@@ -19,11 +19,11 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// A socket in the file system.
+    /// A Unix socket in the file system.
     Unix(PathBuf),
-    /// A port of a computer.
+    /// A TCP port of a host.
     Tcp {
-        /// A name, or an address; one of version 6 without its brackets.
+        /// A host name or an IP address. An IPv6 address has no brackets.
         host: String,
         /// The port.
         port: u16,
@@ -31,7 +31,8 @@ pub enum Address {
 }
 
 impl Address {
-    /// True if nothing goes over a network: a Unix socket, or an address of this computer's loopback.
+    /// Returns whether connections to this address stay on this computer: whether it is a Unix socket or a
+    /// loopback address.
     pub fn is_local(&self) -> bool {
         match self {
             Address::Unix(_) => true,

@@ -10,8 +10,8 @@ use hlo_ir::{AlignedBytes, Literal, Shape};
 use std::sync::Arc;
 use tonic::Streaming;
 
-/// An array on a server, whose elements lie as its shape's layout says; or a token. Cloning is cheap: both are the same array,
-/// which is freed with the last of them.
+/// An array on a server, in the layout of its shape, or a token. Cloning is cheap: both clones are the same
+/// array. The array is freed when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct RemoteBuffer(Arc<Held>);
 
@@ -38,17 +38,17 @@ impl RemoteBuffer {
         self.0.handle
     }
 
-    /// True if it is on the server of this session.
+    /// Returns whether the buffer belongs to this session.
     pub(crate) fn is_of(&self, session: &Arc<Session>) -> bool {
         Arc::ptr_eq(&self.0.session, session)
     }
 
-    /// The shape, without bounds: each dimension has its size.
+    /// Returns the shape, with the actual sizes instead of bounds.
     pub fn shape(&self) -> &Shape {
         &self.0.shape
     }
 
-    /// The value, transferred.
+    /// Transfers the value from the server.
     ///
     /// # Errors
     /// The session has ended, or there is no memory for the value.
@@ -67,14 +67,14 @@ impl RemoteBuffer {
     }
 }
 
-/// An array as it lies in memory.
+/// The elements of an array in the layout of its shape.
 #[derive(Clone, Debug)]
 pub(crate) struct LaidOut {
     shape: Shape,
     bytes: Bytes,
 }
 
-/// The memory of a literal, which others have, too.
+/// The memory of a literal, which is shared.
 struct SharedBytes(Arc<AlignedBytes>);
 
 impl AsRef<[u8]> for SharedBytes {
@@ -83,7 +83,7 @@ impl AsRef<[u8]> for SharedBytes {
     }
 }
 
-/// A value in the layout of `shape`. An array that lies row-major shares its memory.
+/// Returns a value in the layout of `shape`. A row-major array shares the memory of the value.
 pub(crate) fn laid_out(literal: &Literal, shape: &Shape) -> Result<LaidOut, Error> {
     let (shape, bytes) = in_buffer(literal, shape)?;
     Ok(LaidOut { shape, bytes: Bytes::from_owner(SharedBytes(bytes)) })
@@ -110,7 +110,7 @@ pub(crate) async fn upload(session: Arc<Session>, array: LaidOut) -> Result<Remo
     RemoteBuffer::new(session.clone(), reply.handle, &reply.shape)
 }
 
-/// An array of which not all has come yet.
+/// An array that is being received.
 struct Arriving {
     shape: Shape,
     bytes: AlignedBytes,
@@ -144,7 +144,7 @@ impl Arriving {
     }
 }
 
-/// The arrays that a stream has.
+/// Receives the arrays of a stream.
 pub(crate) async fn receive(
     session: &Session,
     mut stream: Streaming<TransferReply>,

@@ -17,18 +17,18 @@ use std::sync::Arc;
 /// A device of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteDevice {
-    /// Its number.
+    /// The number of the device.
     pub id: u32,
-    /// What kind of device it is, such as `cpu`.
+    /// The kind of the device, such as `cpu`.
     pub platform: String,
-    /// Runs that it does at once.
+    /// Number of runs that the device executes at once.
     pub workers: u32,
-    /// Threads of each.
+    /// Number of threads of each run.
     pub threads: u32,
 }
 
-/// A session with a server that runs programs. Cloning is cheap: both are the same session, which ends with the last of its
-/// clones, programs and buffers.
+/// A session with a server that runs programs. Cloning is cheap: both clones are the same session. The
+/// session ends when the last of its clones, programs and buffers is dropped.
 #[derive(Clone, Debug)]
 pub struct RemoteClient(pub(crate) Arc<Session>);
 
@@ -36,31 +36,32 @@ impl RemoteClient {
     /// Opens a session with the server at an address, such as `unix:/run/hlo.sock` or `127.0.0.1:7070`.
     ///
     /// # Errors
-    /// As [`RemoteClient::connect_with`]; or the text is no address.
+    /// As [`RemoteClient::connect_with`], or the text is not an address.
     pub fn connect(address: &str) -> Result<Self, Error> {
         let address = address.parse().map_err(|e: String| Error::new(e))?;
         Self::connect_with(address, ConnectOptions::default())
     }
 
-    /// Opens a session.
+    /// Opens a session with the server at an address.
     ///
     /// # Errors
-    /// There is no such server, the certificates are not accepted, or it has as many clients as it may.
+    /// There is no such server, the certificates are not accepted, or the server has reached its maximum
+    /// number of clients.
     pub fn connect_with(address: Address, options: ConnectOptions) -> Result<Self, Error> {
         Ok(Self(runtime::wait(Session::open(address, options))?))
     }
 
-    /// The server.
+    /// Returns the address of the server.
     pub fn address(&self) -> &Address {
         &self.0.server
     }
 
-    /// What the server allows this client.
+    /// Returns the limits of the server for this client.
     pub fn limits(&self) -> &proto::Limits {
         &self.0.limits
     }
 
-    /// The server's devices.
+    /// Returns the server's devices.
     pub fn devices(&self) -> Vec<RemoteDevice> {
         let device = |d: &proto::Device| RemoteDevice {
             id: d.id,
@@ -74,7 +75,8 @@ impl RemoteClient {
     /// Compiles a text.
     ///
     /// # Errors
-    /// The text does not parse or verify, a pass or the engine refuses it ([`Error::Diags`]); a limit of the server.
+    /// The text does not parse or verify, a pass or the engine rejects it ([`Error::Diags`]), or the request
+    /// exceeds a limit of the server.
     pub fn compile_text(&self, text: &str, options: &CompileOptions) -> Result<RemoteExecutable, Error> {
         let session = self.0.clone();
         let options = compile_options(options);
@@ -95,8 +97,8 @@ impl RemoteClient {
         })
     }
 
-    /// Compiles a verified module. Diagnostics quote the instruction that they are about: their places would be in the text that
-    /// was sent, which nobody has seen.
+    /// Compiles a verified module. Diagnostics quote the affected instruction, because their positions would
+    /// refer to the text that was sent to the server.
     ///
     /// # Errors
     /// As [`RemoteClient::compile_text`].
@@ -110,17 +112,17 @@ impl RemoteClient {
         })
     }
 
-    /// A value on the server, in the layout of `shape`, an array or a token; it has the sizes of the value, where `shape` has
-    /// bounds.
+    /// Transfers a value to the server, in the layout of `shape`, which is an array shape or a token. Where
+    /// `shape` has bounds, the buffer has the sizes of the value.
     ///
     /// # Errors
-    /// The value is of another type, or of other sizes; a limit of the server.
+    /// The value has another type or other sizes, or the request exceeds a limit of the server.
     pub fn buffer_from_literal(&self, literal: &Literal, shape: &Shape) -> Result<RemoteBuffer, Error> {
         let array = buffer::laid_out(literal, shape)?;
         runtime::wait(buffer::upload(self.0.clone(), array))
     }
 
-    /// What the server has done and holds.
+    /// Returns the server's statistics.
     ///
     /// # Errors
     /// The connection has ended.
@@ -133,7 +135,7 @@ impl RemoteClient {
     }
 }
 
-/// What a server has done and holds, asked without a session.
+/// Returns the statistics of a server, without opening a session.
 ///
 /// # Errors
 /// There is no such server, or the certificates are not accepted.
@@ -146,7 +148,7 @@ pub fn statistics(server: &Address, options: ConnectOptions) -> Result<Statistic
     })
 }
 
-/// A diagnostic that quotes the lines that it is about instead of pointing to them.
+/// Replaces the positions in a diagnostic by quotations from the text.
 fn without_places(mut diag: Diag, text: &str) -> Diag {
     for label in std::mem::take(&mut diag.labels) {
         let part = text.get(label.span.range()).unwrap_or_default();

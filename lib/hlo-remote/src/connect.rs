@@ -1,18 +1,18 @@
-//! Opening a connection.
+//! Connecting to a server.
 
 use crate::error::disconnected;
 use crate::{Address, Error};
 use std::time::Duration;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 
-/// What a client has besides the address of a server.
+/// Options of a connection.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
-    /// How the client is called in the server's statistics.
+    /// The name of the client in the server's statistics.
     pub name: String,
-    /// Certificates, for a server that asks for them.
+    /// Certificates, for a server that requires them.
     pub tls: Option<Tls>,
-    /// How long to wait for the connection.
+    /// Maximum time to wait for the connection.
     pub timeout: Duration,
 }
 
@@ -28,27 +28,28 @@ impl Default for ConnectOptions {
 /// Certificates for a connection, each as the text of a PEM file.
 #[derive(Clone)]
 pub struct Tls {
-    /// Those who may have signed the server's certificate.
+    /// The authorities that may have signed the server's certificate.
     pub server_ca: String,
-    /// The client's certificate, with those between it and the root that the server knows.
+    /// The client's certificate, followed by the intermediate certificates up to the root that the server
+    /// knows.
     pub certificate: String,
     /// The client's private key.
     pub key: String,
-    /// The name that the server's certificate must have, if it is not the host of the address.
+    /// The name in the server's certificate, if it differs from the host of the address.
     pub server_name: Option<String>,
 }
 
 impl std::fmt::Debug for Tls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Keys are no business of logs.
+        // Logs must not contain keys.
         f.debug_struct("Tls").field("server_name", &self.server_name).finish_non_exhaustive()
     }
 }
 
-/// How often an idle connection is looked at, and how long the other end has to answer.
+/// The interval between pings on an idle connection, and the time that the server has to answer.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
-/// Bytes that may be on their way on a call, and on all of a connection.
+/// Flow-control windows of HTTP/2 in bytes: of a call, and of the whole connection.
 const WINDOWS: (u32, u32) = (4 << 20, 8 << 20);
 
 /// Opens a connection.
@@ -87,13 +88,13 @@ pub(crate) async fn open(server: &Address, options: &ConnectOptions) -> Result<C
     }
 }
 
-/// An error with all that lies below it, each once.
+/// Returns the messages of an error and its causes, each once.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = String::new();
     let mut next = Some(error);
     while let Some(error) = next {
         let words = error.to_string();
-        // What gRPC says of every failure to connect says nothing.
+        // gRPC uses this message for every failed connection, so it carries no information.
         if words != "transport error" && !text.contains(&words) {
             text.push_str(if text.is_empty() { "" } else { ": " });
             text.push_str(&words);

@@ -1,14 +1,15 @@
-//! What the server refuses, and connections that break, as errors.
+//! Errors of calls: requests that the server rejects, and broken connections.
 
 use crate::{Address, Error, Refusal};
 
-/// What a status says.
+/// Converts a status into an error.
 pub(crate) fn from_status(server: &Address, status: &tonic::Status) -> Error {
     use tonic::Code;
-    // What the server says has no cause here: what has one is this end's word that the connection broke, whatever its code.
+    // A status from the server has no cause. A status with a cause is from this side and reports a broken
+    // connection, whatever its code is.
     let is_local = std::error::Error::source(status).is_some();
     let kind = match status.code() {
-        // A message that is too large to be read is out of range.
+        // gRPC reports a message that is too large to read as out of range.
         Code::ResourceExhausted | Code::OutOfRange => Refusal::Limit,
         Code::DeadlineExceeded => Refusal::Time,
         Code::NotFound => Refusal::NotFound,
@@ -23,12 +24,12 @@ pub(crate) fn from_status(server: &Address, status: &tonic::Status) -> Error {
     Error::Refused { server: server.to_string(), kind, message: reason(status) }
 }
 
-/// There is no session, and why.
+/// Returns the error of a session that does not exist any more, with the reason.
 pub(crate) fn disconnected(server: &Address, message: impl Into<String>) -> Error {
     Error::Disconnected { server: server.to_string(), message: message.into() }
 }
 
-/// What a status says, with what lies below it: of a connection that broke, gRPC itself says little.
+/// Returns the message of a status and its causes. The message alone says little about a broken connection.
 fn reason(status: &tonic::Status) -> String {
     let mut message = status.message().to_string();
     let mut cause = std::error::Error::source(status);

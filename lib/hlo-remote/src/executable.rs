@@ -9,10 +9,11 @@ use crate::{Error, RemoteBuffer, RemoteClient, RunOptions, buffer, runtime};
 use hlo_ir::{Literal, Module, Shape};
 use std::sync::Arc;
 
-/// Arguments of at most so many bytes together travel with the call of a run.
+/// Maximum total size of arguments that are sent within the call of a run, in bytes.
 const INLINE: usize = 256 << 10;
 
-/// A program on a server, which may be run from several threads at once. Cloning is cheap: both are the same program.
+/// A program on a server, which several threads can run at once. Cloning is cheap: both clones are the same
+/// program.
 #[derive(Clone, Debug)]
 pub struct RemoteExecutable(Arc<Held>);
 
@@ -45,32 +46,33 @@ impl RemoteExecutable {
         })))
     }
 
-    /// The client that compiled it.
+    /// Returns the client that compiled the program.
     pub fn client(&self) -> RemoteClient {
         RemoteClient(self.0.session.clone())
     }
 
-    /// The leaves of the parameters, in order, in the layouts that the module asks for.
+    /// Returns the leaves of the parameters, in order, in the layouts that the module asks for.
     pub fn parameters(&self) -> &[Shape] {
         &self.0.parameters
     }
 
-    /// The shape of the result, in the layout that the module asks for.
+    /// Returns the shape of the result, in the layout that the module asks for.
     pub fn result(&self) -> &Shape {
         &self.0.result
     }
 
-    /// True if the server had the program already, of the same text with the same options.
+    /// Returns whether the server had already compiled the same text with the same options.
     pub fn was_cached(&self) -> bool {
         self.0.cached
     }
 
-    /// The bytes of the temporaries of a run; 0 if they are not known, as for interpreted programs.
+    /// Returns the size of the temporaries of a run in bytes, or 0 if it is unknown, as for interpreted
+    /// programs.
     pub fn arena_bytes(&self) -> u64 {
         self.0.arena_bytes
     }
 
-    /// What runs: what passes made of the module that was given.
+    /// Returns the module after the passes, which is the module that runs.
     ///
     /// # Errors
     /// The session has ended.
@@ -91,11 +93,11 @@ impl RemoteExecutable {
         hlo_parser::parse_module(&text).map_err(Error::Diags)
     }
 
-    /// Runs the program on values, one for each leaf of the parameters, and gives the result. Small values travel with the call
-    /// and the result with its answer.
+    /// Runs the program on values, one for each leaf of the parameters, and returns the result. Small values
+    /// are sent within the call, and the result within its reply.
     ///
     /// # Errors
-    /// A value does not fit its parameter; or what the run ends with.
+    /// A value does not fit its parameter, or the run fails.
     pub fn run(&self, values: &[Literal]) -> Result<Literal, Error> {
         self.check_count(values.len())?;
         let shapes = self.parameters().iter();
@@ -111,29 +113,30 @@ impl RemoteExecutable {
         self.transfer(request, Vec::new(), RunOptions::default())
     }
 
-    /// Values on the server, one for each leaf of the parameters, in the layouts of these.
+    /// Transfers values to the server, one for each leaf of the parameters, in the layouts of the parameters.
     ///
     /// # Errors
-    /// A value does not fit its parameter; a limit of the server.
+    /// A value does not fit its parameter, or the request exceeds a limit of the server.
     pub fn buffers(&self, values: &[Literal]) -> Result<Vec<RemoteBuffer>, Error> {
         self.check_count(values.len())?;
         let client = self.client();
         values.iter().zip(self.parameters()).map(|(v, s)| client.buffer_from_literal(v, s)).collect()
     }
 
-    /// The result whose leaves are these, transferred.
+    /// Transfers the leaves of a result and returns the result.
     ///
     /// # Errors
-    /// These are not the leaves of a result of this program; the session has ended.
+    /// The arrays are not the leaves of a result of this program, or the session has ended.
     pub fn value(&self, leaves: Vec<RemoteBuffer>) -> Result<Literal, Error> {
         let values = leaves.iter().map(RemoteBuffer::to_literal).collect::<Result<_, _>>()?;
         self.result_of(values)
     }
 
-    /// Runs the program on one buffer for each leaf of the parameters, and gives one for each leaf of the result.
+    /// Runs the program on one buffer for each leaf of the parameters, and returns one buffer for each leaf
+    /// of the result.
     ///
     /// # Errors
-    /// A buffer does not fit its parameter; or what the run ends with; a limit of the server.
+    /// A buffer does not fit its parameter, the run fails, or the request exceeds a limit of the server.
     pub fn execute(
         &self,
         arguments: &[&RemoteBuffer],
@@ -142,17 +145,18 @@ impl RemoteExecutable {
         self.start(arguments, options)?.wait()
     }
 
-    /// Starts a run as [`RemoteExecutable::execute`] does, and gives a handle to wait for it.
+    /// Starts a run as [`RemoteExecutable::execute`] does, and returns a handle to wait for it.
     ///
     /// # Errors
-    /// The number of the buffers is wrong, or they are of another session. All else comes of [`Run::wait`].
+    /// The number of buffers is wrong, or they belong to another session. [`Run::wait`] returns all other
+    /// errors.
     pub fn start(&self, arguments: &[&RemoteBuffer], options: RunOptions<'_>) -> Result<Run, Error> {
         let request = self.request(self.handles(arguments)?, &options);
         let held: Vec<RemoteBuffer> = arguments.iter().map(|&b| b.clone()).collect();
         run::start(self.0.session.clone(), request, (self.clone(), held), options.watch)
     }
 
-    /// Runs the program and transfers the result, which does not stay on the server.
+    /// Runs the program and transfers the result. The result does not stay on the server.
     ///
     /// # Errors
     /// As [`RemoteExecutable::execute`].
@@ -174,7 +178,7 @@ impl RemoteExecutable {
     ) -> Result<Literal, Error> {
         let (session, program, watch) = (self.0.session.clone(), self.clone(), options.watch);
         let leaves = runtime::wait(async move {
-            // The call keeps what it takes, also if its caller does not.
+            // The call keeps its program and arguments alive, even if its caller drops them.
             let _held = (program, arguments);
             let _turn = session.turn().await?;
             let id = request.run;

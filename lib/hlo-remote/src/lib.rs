@@ -1,8 +1,9 @@
-//! Programs in HLO on a server: the protocol of `hlo-serve`, and its client.
+//! The protocol of `hlo-serve` and its client, which runs HLO programs on a server.
 //!
-//! A [`RemoteClient`] is a session with a server. It makes [`RemoteExecutable`]s of modules, which take and give
-//! [`RemoteBuffer`]s: arrays on the server, which are freed when nobody here has them any more, or when the session ends,
-//! however it does. All calls block; they may come from several threads, and from within a runtime of `tokio` as well.
+//! A [`RemoteClient`] is a session with a server. It compiles modules into [`RemoteExecutable`]s, which take
+//! and return [`RemoteBuffer`]s: arrays on the server. The server frees an array when the last reference in
+//! this process is dropped, or when the session ends for any reason. All calls block. They may come from
+//! several threads, and from within a `tokio` runtime.
 //!
 //! # Example
 //! ```no_run

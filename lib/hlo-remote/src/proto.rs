@@ -1,4 +1,4 @@
-//! The messages and calls of the protocol, made of `proto/hlo_service.proto`, which says what they mean.
+//! The messages and calls of the protocol, generated from `proto/hlo_service.proto`, which documents them.
 #![expect(
     missing_docs,
     clippy::allow_attributes_without_reason,

@@ -1,4 +1,4 @@
-//! Runs on a server that are under way.
+//! Unfinished runs on a server.
 
 use crate::executable::RemoteExecutable;
 use crate::proto::{ExecuteRequest, StopRequest};
@@ -12,10 +12,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a run here is looked at, whether it was told to stop.
+/// Interval at which a run's watch is checked for a stop request.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// A run that is under way. It goes on if this is dropped, and its results are freed when they are there.
+/// An unfinished run. If this is dropped, the run continues, and its results are freed when it ends.
 #[derive(Debug)]
 pub struct Run {
     results: Pending<Result<Vec<RemoteBuffer>, Error>>,
@@ -26,18 +26,18 @@ impl Run {
     /// Waits for the results, one for each leaf of the program's result.
     ///
     /// # Errors
-    /// What the run ends with; a limit of the server.
+    /// The run fails, or it exceeds a limit of the server.
     pub fn wait(self) -> Result<Vec<RemoteBuffer>, Error> {
         self.results.wait()?
     }
 
-    /// Tells the run to end; [`Run::wait`] then gives [`Error::Stopped`], unless it was over before.
+    /// Stops the run. [`Run::wait`] then returns [`Error::Stopped`], unless the run was over before.
     pub fn stop(&self) {
         self.watch.stop();
     }
 }
 
-/// Starts a run. What it takes is kept till it is over.
+/// Starts a run. Keeps its program and arguments alive until it is over.
 pub(crate) fn start(
     session: Arc<Session>,
     request: ExecuteRequest,
@@ -63,7 +63,7 @@ pub(crate) fn start(
     Ok(Run { results, watch })
 }
 
-/// Makes the call of a run, which is told to stop once its watch says so.
+/// Makes the call of a run, and stops the run once its watch requests that.
 pub(crate) async fn watched<T>(
     session: &Session,
     id: u64,
@@ -72,7 +72,8 @@ pub(crate) async fn watched<T>(
 ) -> Result<T, Error> {
     let Some(watch) = watch else { return call.await };
     let mut call = pin!(call);
-    // The call may be on its way when it is told to stop: so it is told till it has heard.
+    // The server may not know the run yet when the stop request arrives, so it is sent until the server finds
+    // the run.
     let mut heard = false;
     loop {
         tokio::select! {
@@ -81,7 +82,7 @@ pub(crate) async fn watched<T>(
         }
         if watch.is_stopped() && !heard {
             let reply = session.grpc().stop(session.request(StopRequest { run: id })).await;
-            // If there is no connection any more, the call ends by itself.
+            // Without a connection the call ends by itself.
             heard = reply.map_or(true, |r| r.into_inner().found);
         }
     }

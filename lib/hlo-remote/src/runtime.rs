@@ -1,4 +1,4 @@
-//! The threads that do a client's input and output, and how calls wait for them.
+//! The threads that perform a client's input and output, and functions to wait for calls.
 
 use crate::Error;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, sync_channel};
 use tokio::runtime::{Builder, Runtime};
 
-/// Threads for all clients of the process: they only move bytes.
+/// Number of threads for all clients of the process. They only move bytes.
 const THREADS: usize = 2;
 
 fn runtime() -> Result<&'static Runtime, Error> {
@@ -20,30 +20,31 @@ fn runtime() -> Result<&'static Runtime, Error> {
     runtime.map_err(|e| Error::new(format!("threads for the connection can't be started: {e}")))
 }
 
-/// What a call will come to.
+/// The future result of a call.
 #[derive(Debug)]
 pub(crate) struct Pending<T>(Receiver<T>);
 
 impl<T> Pending<T> {
-    /// Waits for it.
+    /// Waits for the result.
     pub(crate) fn wait(self) -> Result<T, Error> {
         self.0.recv().map_err(|_| Error::new("internal error: the call ended without a result"))
     }
 }
 
-/// Starts a call. It goes on whether somebody waits for it or not.
+/// Starts a call. It continues even if its result is not waited for.
 pub(crate) fn start<T: Send + 'static>(
     call: impl Future<Output = T> + Send + 'static,
 ) -> Result<Pending<T>, Error> {
     let (sender, receiver) = sync_channel(1);
     runtime()?.spawn(async move {
-        // Nobody may wait any more.
+        // The receiver may have been dropped.
         let _ = sender.send(call.await);
     });
     Ok(Pending(receiver))
 }
 
-/// Makes a call. Unlike `block_on` of tokio this may be used on a thread of another runtime, which it blocks.
+/// Makes a call and waits for its result. Unlike tokio's `block_on`, this works on a thread of another
+/// runtime, which it blocks.
 pub(crate) fn wait<T: Send + 'static>(
     call: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {

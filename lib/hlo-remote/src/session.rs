@@ -1,4 +1,5 @@
-//! A session with a server: the connection, the token that all calls have with them, and what it ends with.
+//! Sessions with a server: the connection, the token that identifies the session in all calls, and the reason
+//! why the session ended.
 
 use crate::error::{disconnected, from_status};
 use crate::proto::hlo_client::HloClient;
@@ -16,22 +17,23 @@ use tonic::metadata::{Binary, MetadataValue};
 use tonic::transport::Channel;
 use tonic::{Request, Status, Streaming};
 
-/// How often a client asks for a session. A server closes connections without one to make room for others.
+/// Maximum number of attempts to open a session. A server closes connections without a session to make room
+/// for others.
 const ATTEMPTS: u32 = 3;
 
-/// The pause before the second attempt; those after it are longer.
+/// Pause before the second attempt. Later pauses are longer.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The most bytes of a message from the server: shapes of programs with very many parameters.
+/// Maximum size of a message from the server, in bytes. Programs with very many parameters have large shapes.
 const MAX_MESSAGE: usize = 64 << 20;
 
-/// Bytes that a message has besides what its sender counts.
+/// Number of bytes in a message in addition to its data.
 const ENVELOPE: u64 = 1 << 10;
 
-/// The most handles that are freed by a call.
+/// Maximum number of handles that one call releases.
 const RELEASED_AT_ONCE: usize = 10_000;
 
-/// A session with a server. It ends when this is dropped.
+/// A session with a server. It ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) server: Address,
@@ -39,24 +41,24 @@ pub(crate) struct Session {
     pub(crate) devices: Vec<Device>,
     grpc: HloClient<Channel>,
     token: MetadataValue<Binary>,
-    /// Why the session has ended, once it has.
+    /// The reason why the session has ended. Empty until then.
     ended: Arc<OnceLock<String>>,
-    /// Calls that the server takes at once.
+    /// Permits for the calls that the server accepts at once.
     calls: Arc<Semaphore>,
     releases: mpsc::UnboundedSender<Handle>,
     runs: AtomicU64,
-    /// What reads the events of the session, whose end is the session's.
+    /// The task that reads the events of the session. The session ends with it.
     listener: AbortHandle,
 }
 
-/// Something that a session holds on its server.
+/// An object that a session holds on its server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Handle {
     Buffer(u64),
     Program(u64),
 }
 
-/// The client's side of the calls, without a session.
+/// Connects to a server and returns the client of its calls, without a session.
 pub(crate) async fn grpc(server: &Address, options: &ConnectOptions) -> Result<HloClient<Channel>, Error> {
     Ok(HloClient::new(connect::open(server, options).await?).max_decoding_message_size(MAX_MESSAGE))
 }
@@ -71,7 +73,7 @@ impl Session {
     pub(crate) async fn open(server: Address, options: ConnectOptions) -> Result<Arc<Self>, Error> {
         let has_certificate = options.tls.is_some();
         let refused = |status: Status| match from_status(&server, &status) {
-            // With TLS 1.3 a client learns of that late, or not at all.
+            // With TLS 1.3, a client may learn late or never that its certificate was rejected.
             Error::Disconnected { message, .. } if has_certificate => {
                 disconnected(&server, format!("{message}; it may not accept the certificate"))
             }
@@ -119,17 +121,17 @@ impl Session {
         Ok(session)
     }
 
-    /// The client of the calls.
+    /// Returns the client of the calls.
     pub(crate) fn grpc(&self) -> HloClient<Channel> {
         self.grpc.clone()
     }
 
-    /// A message of this session.
+    /// Returns a request that identifies this session.
     pub(crate) fn request<T>(&self, message: T) -> Request<T> {
         with_token(message, &self.token)
     }
 
-    /// Waits till the server takes a further call.
+    /// Waits until the server accepts another call.
     ///
     /// # Errors
     /// The session has ended.
@@ -142,11 +144,11 @@ impl Session {
         }
     }
 
-    /// What a call came to that did not succeed.
+    /// Converts the status of a failed call into an error.
     pub(crate) fn error(&self, status: &Status) -> Error {
         let error = from_status(&self.server, status);
         match (&error, self.ended.get()) {
-            // What the session ended with says more than a broken connection.
+            // The reason why the session ended is more specific than a broken connection.
             (Error::Disconnected { .. }, Some(why)) => disconnected(&self.server, why.clone()),
             (Error::Disconnected { message, .. }, None) if status.code() == tonic::Code::Unauthenticated => {
                 let why = format!("{message}: what the session held is gone, connect again");
@@ -156,20 +158,20 @@ impl Session {
         }
     }
 
-    /// Bytes of an array or a text that a message may have.
+    /// Maximum number of bytes of an array or a text in a message.
     pub(crate) fn chunk(&self) -> usize {
         let room = self.limits.message.saturating_sub(ENVELOPE).max(1);
         usize::try_from(room).unwrap_or(usize::MAX).min(crate::wire::CHUNK)
     }
 
-    /// A number for a run.
+    /// Returns a new number for a run.
     pub(crate) fn next_run(&self) -> u64 {
         self.runs.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Frees something on the server, some time soon.
+    /// Queues an object to be freed on the server.
     pub(crate) fn release(&self, handle: Handle) {
-        // If the session has ended, it is free already.
+        // If the session has ended, the object is already free.
         let _ = self.releases.send(handle);
     }
 }
@@ -186,7 +188,7 @@ fn with_token<T>(message: T, token: &MetadataValue<Binary>) -> Request<T> {
     request
 }
 
-/// Reads what the server tells the session, till it ends.
+/// Reads the events that the server sends, until the session ends.
 async fn listen(mut events: Streaming<SessionEvent>, ended: Arc<OnceLock<String>>) {
     let why = loop {
         match events.message().await {
@@ -196,11 +198,11 @@ async fn listen(mut events: Streaming<SessionEvent>, ended: Arc<OnceLock<String>
             Err(status) => break format!("the connection broke: {}", status.message()),
         }
     };
-    // It may be known already.
+    // Another task may have set the reason already.
     let _ = ended.set(format!("{why}; what the session held is gone, connect again"));
 }
 
-/// Frees what nobody has any more, as much as there is with each call.
+/// Frees released objects on the server, as many as possible with each call.
 async fn release(
     mut grpc: HloClient<Channel>,
     token: MetadataValue<Binary>,
@@ -215,7 +217,7 @@ async fn release(
                 Handle::Program(id) => request.programs.push(id),
             }
         }
-        // If the session has ended, all is free already.
+        // If the session has ended, all objects are already free.
         let _ = grpc.release(with_token(request, &token)).await;
     }
 }

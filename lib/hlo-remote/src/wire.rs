@@ -1,4 +1,4 @@
-//! Options, errors and shapes as messages, and back.
+//! Conversion of options, errors and shapes to messages and back.
 
 use crate::proto::compile_options::Passes as WirePasses;
 use crate::proto::failure::Kind;
@@ -9,25 +9,25 @@ use hlo_ir::diag::{Diag, Label, Severity, Suggestion, clamp};
 use hlo_ir::{InstrId, Shape, Span};
 use std::time::Duration;
 
-/// Bytes of the parts in which arrays and texts travel.
+/// Size of the parts in which arrays and texts are sent, in bytes.
 pub const CHUNK: usize = 1 << 20;
 
-/// Bytes in parts of a size, at least one part.
+/// Splits bytes into parts of a size. There is at least one part.
 pub fn chunks(bytes: Bytes, size: usize) -> impl Iterator<Item = Bytes> {
     let size = size.max(1);
     let count = bytes.len().div_ceil(size).max(1);
     (0..count).map(move |k| bytes.slice(k * size..bytes.len().min((k + 1) * size)))
 }
 
-/// A shape as it travels: with its layouts.
+/// Returns the text of a shape for a message, including its layouts.
 pub fn shape_text(shape: &Shape) -> String {
     shape.with_layouts().to_string()
 }
 
-/// The shape that a text says.
+/// Reads a shape from a text.
 ///
 /// # Errors
-/// The text is no shape: the reason in words.
+/// The text is not a shape. The error is a message.
 pub fn read_shape(text: &str) -> Result<Shape, String> {
     hlo_parser::parse_shape(text).map_err(|diags| {
         let why = diags.into_iter().next().map_or_else(String::new, |d| format!(": {}", d.message));
@@ -35,12 +35,12 @@ pub fn read_shape(text: &str) -> Result<Shape, String> {
     })
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a text.
 fn cut(text: &str) -> &str {
     &text[..hlo_ir::floor_char_boundary(text, 100)]
 }
 
-/// What of a client's options is for the server to know.
+/// Converts the options that the server needs.
 pub fn compile_options(options: &CompileOptions) -> proto::CompileOptions {
     let engine = match options.engine {
         None => proto::Engine::Default,
@@ -56,7 +56,7 @@ pub fn compile_options(options: &CompileOptions) -> proto::CompileOptions {
     proto::CompileOptions { engine: engine.into(), passes, seed: options.seed, memory_limit }
 }
 
-/// The options that a client has said.
+/// Reads the options of a client.
 pub fn read_compile_options(options: &proto::CompileOptions) -> CompileOptions {
     CompileOptions {
         engine: match options.engine() {
@@ -75,7 +75,7 @@ pub fn read_compile_options(options: &proto::CompileOptions) -> CompileOptions {
     }
 }
 
-/// What a program of this text, or a run of it, failed with.
+/// Converts an error of a program with this text, or of one of its runs, into a message.
 pub fn failure(error: &Error, text: &str) -> Failure {
     let stopped = |instruction: Option<InstrId>, name: &str, after: Option<Duration>| Failure {
         kind: Kind::Stopped.into(),
@@ -88,14 +88,14 @@ pub fn failure(error: &Error, text: &str) -> Failure {
         Error::Sizes => Failure { kind: Kind::Sizes.into(), ..Failure::default() },
         Error::Stopped { instruction, name } => stopped(*instruction, name, None),
         Error::TimedOut { after, instruction, name } => stopped(*instruction, name, Some(*after)),
-        // What a server runs is its own: nobody else refuses it, or is gone.
+        // A server runs programs in its own process, so the last two errors do not occur there.
         Error::Diags(_) | Error::Refused { .. } | Error::Disconnected { .. } => {
             Failure { diagnostics: diagnostics(&error.to_diags(), text), ..Failure::default() }
         }
     }
 }
 
-/// What a failure says.
+/// Converts a failure message into an error.
 pub fn read_failure(failure: Failure) -> Error {
     let instruction = failure.stopped_at.checked_sub(1).map(|n| InstrId::new(n as usize));
     match failure.kind() {
@@ -111,13 +111,14 @@ pub fn read_failure(failure: Failure) -> Error {
     }
 }
 
-/// Diagnostics about a module's text as they travel: each place is cut down to what is meant of it.
+/// Converts diagnostics about a module's text into messages. Each label is narrowed to the relevant part of
+/// its span.
 fn diagnostics(diags: &[Diag], text: &str) -> Vec<proto::Diagnostic> {
     let lines = Lines::new(text);
     diags.iter().map(|diag| lines.diagnostic(&diag.focused(text))).collect()
 }
 
-/// Where the lines of a text begin.
+/// The offsets of the lines of a text.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -1,21 +1,22 @@
-//! The memory that clients take: nothing is allocated for a client before its account, and that of all, have room for it.
+//! Memory accounts of clients. Memory is allocated for a client only after it was charged to the client's
+//! account and to the account of all clients.
 
 use hlo_ir::human_bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tonic::Status;
 
-/// An account, within another one or not.
+/// A memory account, which may be part of another account.
 #[derive(Debug)]
 pub struct Account {
-    /// Whose memory it is, and what says how much it may be: for errors.
+    /// The owner and the option that sets the limit, for error messages.
     whose: &'static str,
     limit: u64,
     used: AtomicU64,
     within: Option<Arc<Account>>,
 }
 
-/// Bytes that are taken from an account till this is dropped.
+/// Bytes that are charged to an account until this value is dropped.
 #[derive(Debug)]
 pub struct Charge {
     account: Arc<Account>,
@@ -23,32 +24,32 @@ pub struct Charge {
 }
 
 impl Account {
-    /// The account of all clients.
+    /// Creates the account of all clients.
     pub fn of_all(limit: u64) -> Arc<Self> {
         let whose = "all clients together may take (--memory)";
         Arc::new(Self { whose, limit, used: AtomicU64::new(0), within: None })
     }
 
-    /// The account of a client.
+    /// Creates the account of a client.
     pub fn of_client(limit: u64, all: Arc<Account>) -> Arc<Self> {
         let whose = "a client may take (--client-memory)";
         Arc::new(Self { whose, limit, used: AtomicU64::new(0), within: Some(all) })
     }
 
-    /// The bytes that are taken.
+    /// Returns the number of charged bytes.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that may be taken.
+    /// Returns the maximum number of charged bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Takes bytes.
+    /// Charges bytes.
     ///
     /// # Errors
-    /// There is no room for them.
+    /// The bytes exceed the limit.
     pub fn charge(self: &Arc<Self>, bytes: u64, what: &str) -> Result<Charge, Status> {
         self.take(bytes, what)?;
         Ok(Charge { account: self.clone(), bytes })
@@ -80,17 +81,17 @@ impl Account {
 }
 
 impl Charge {
-    /// Takes further bytes.
+    /// Charges more bytes.
     ///
     /// # Errors
-    /// There is no room for them.
+    /// The bytes exceed the limit.
     pub fn grow(&mut self, bytes: u64, what: &str) -> Result<(), Status> {
         self.account.take(bytes, what)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// A part of the bytes, as many as there are at most.
+    /// Splits off a charge of `bytes` bytes, or of all bytes if there are fewer.
     pub fn split(&mut self, bytes: u64) -> Charge {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;

@@ -1,12 +1,13 @@
 //! The allocator of the server, which counts the bytes that each thread holds.
 //!
-//! A compilation allocates on its own thread, so the count tells what it holds without an estimate for each kind of data.
-//! LLVM allocates by itself: [`hlo_client`] asks for that memory by an estimate.
+//! A compilation allocates on its own thread, so the count covers all kinds of data without an estimate for
+//! each. LLVM does not use this allocator. [`hlo_client`] estimates that memory and requests it from the
+//! budget.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator with a count for each thread.
+/// The system's allocator with a byte count for each thread.
 struct Counting;
 
 #[global_allocator]
@@ -17,44 +18,45 @@ thread_local! {
 }
 
 fn count(bytes: i64) {
-    // A thread that ends has no count any more.
+    // A thread that is ending has no count any more.
     let _ = HELD.try_with(|held| held.set(held.get().wrapping_add(bytes)));
 }
 
 fn size(layout: Layout) -> i64 {
-    // No layout is larger than `isize::MAX`.
+    // The size of a layout is at most `isize::MAX`.
     layout.size() as i64
 }
 
-/// Returns the bytes that this thread has allocated less those that it has freed. The result is negative if the thread frees what
-/// others have allocated.
+/// Returns the bytes that this thread has allocated minus the bytes that it has freed. The result is negative
+/// if the thread frees memory that other threads have allocated.
 pub fn held() -> i64 {
     HELD.try_with(Cell::get).unwrap_or(0)
 }
 
-// SAFETY: every call goes to the system's allocator with the same arguments; counting allocates nothing and does not unwind.
+// SAFETY: every call is passed to the system's allocator with the same arguments. Counting does not allocate
+// or unwind.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(size(layout));
-        // SAFETY: the caller keeps the contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(size(layout));
-        // SAFETY: the caller keeps the contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-size(layout));
-        // SAFETY: the caller keeps the contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(new_size as i64 - size(layout));
-        // SAFETY: the caller keeps the contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(memory, layout, new_size) }
     }
 }

@@ -7,14 +7,14 @@ use hlo_tools_common::args::ShowArgs;
 use hlo_tools_common::{Failure, read_text};
 use std::time::Duration;
 
-/// Server for programs in HLO, the tensor IR of XLA: compiles and runs them for its clients.
+/// Server that compiles and runs programs in HLO, the tensor IR of XLA, for its clients.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-serve", version, after_help = NOTES)]
 pub struct Cli {
-    /// Where to listen: `unix:/path/of/socket` or `host:port`; port 0 is one that is free
+    /// Address to listen at: `unix:/path/of/socket` or `host:port`; port 0 selects a free port
     #[arg(value_name = "ADDR")]
     pub address: Address,
-    /// Show what the server at ADDR has done and holds, and end: a table, or json
+    /// Print the statistics of the server at ADDR and exit: a table, or json
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     pub stats: Option<StatsFormat>,
     #[command(flatten)]
@@ -43,9 +43,9 @@ Exit codes: 0 after a signal, 1 an error, 2 the command line makes no sense.";
 /// The values of `--stats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StatsFormat {
-    /// For people.
+    /// A table for people.
     Table,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }
 
@@ -55,87 +55,89 @@ pub enum StatsFormat {
     next_help_heading = "Certificates (PEM files); without them only a Unix socket or the loopback is allowed"
 )]
 pub struct TlsArgs {
-    /// The certificate: the server's, or with --stats yours
+    /// The certificate of the server, or with --stats your certificate
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<String>,
-    /// The private key to it
+    /// The private key of the certificate
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub tls_key: Option<String>,
-    /// Who must have signed the certificates of clients
+    /// The authority that must have signed the certificates of clients
     #[arg(long, value_name = "FILE", requires = "tls_cert", conflicts_with = "stats")]
     pub client_ca: Option<String>,
-    /// With --stats: who must have signed the certificate of the server
+    /// With --stats: the authority that must have signed the certificate of the server
     #[arg(long, value_name = "FILE", requires = "stats")]
     pub server_ca: Option<String>,
-    /// With --stats: the name that the certificate of the server has, if it is not the host of ADDR
+    /// With --stats: the name in the certificate of the server, if it differs from the host of ADDR
     #[arg(long, value_name = "NAME", requires = "server_ca")]
     pub server_name: Option<String>,
 }
 
-/// What the server allows. Sizes have a unit, such as 64MiB, or are bytes.
+/// The limits of the server. Sizes are bytes, or have a unit such as 64MiB.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits (sizes such as 64MiB or 2GiB, times in seconds)")]
 pub struct LimitArgs {
-    /// A message; arrays and texts travel in parts [default: 4MiB]
+    /// Maximum size of a message; arrays and texts are sent in parts [default: 4MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_message: Option<u64>,
-    /// The text of a module [default: 64MiB]
+    /// Maximum size of the text of a module [default: 64MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_module: Option<u64>,
-    /// What a client holds, and its runs, together [default: 2GiB]
+    /// Maximum memory of a client's buffers, programs and runs together [default: 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     client_memory: Option<u64>,
-    /// The same of all clients [default: three quarters of what is free]
+    /// Maximum memory of all clients together [default: three quarters of the free memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
-    /// Buffers of a client [default: 10000]
+    /// Maximum number of buffers of a client [default: 10000]
     #[arg(long, value_name = "N")]
     client_buffers: Option<usize>,
-    /// Programs of a client [default: 1000]
+    /// Maximum number of programs of a client [default: 1000]
     #[arg(long, value_name = "N")]
     client_programs: Option<usize>,
-    /// Calls of a client at once [default: 32]
+    /// Maximum number of concurrent calls of a client [default: 32]
     #[arg(long, value_name = "N", value_parser = positive)]
     client_requests: Option<usize>,
-    /// Clients at once [default: 256]
+    /// Maximum number of clients at once [default: 256]
     #[arg(long, value_name = "N", value_parser = positive)]
     clients: Option<usize>,
-    /// A compilation, from its begin [default: 60]
+    /// Maximum time of a compilation, from its start [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     compile_time: Option<Duration>,
-    /// A run, from its begin [default: 300]
+    /// Maximum time of a run, from its start [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     run_time: Option<Duration>,
-    /// From the begin of a connection to its first call [default: 5]
+    /// Maximum time from opening a connection to its first call [default: 5]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     handshake_time: Option<Duration>,
-    /// How long a client may say nothing within a call, or on a connection without a session [default: 60]
+    /// Maximum time without data within a call, or on a connection without a session [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     idle_timeout: Option<Duration>,
 }
 
-/// Who does the work.
+/// The threads of the server.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Work")]
 pub struct WorkArgs {
-    /// Runs at once; a client has one less at most [default: the number of cores, 4 at least]
+    /// Number of concurrent runs; one client can use at most one less
+    /// [default: the number of cores, at least 4]
     #[arg(long, value_name = "N", value_parser = positive)]
     workers: Option<usize>,
-    /// Compilations at once; a client has one less at most [default: the number of cores, 2 at least]
+    /// Number of concurrent compilations; one client can use at most one less
+    /// [default: the number of cores, at least 2]
     #[arg(long, value_name = "N", value_parser = positive)]
     compilers: Option<usize>,
-    /// Threads of each run and each compilation, for few clients with large programs
+    /// Number of threads of each run and each compilation, for few clients with large programs
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     threads: usize,
-    /// Programs that are kept although no client holds them [default: 256MiB]
+    /// Memory for programs that no client uses any more [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     cache_memory: Option<u64>,
-    /// How long runs may go on when the server is told to end [default: 10]
+    /// Time that runs may continue after the server was asked to stop [default: 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     grace: Option<Duration>,
 }
 
-/// A number of bytes, with a unit or not.
+/// Reads a number of bytes, with an optional unit.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -158,7 +160,7 @@ fn positive(text: &str) -> Result<usize, String> {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n).ok());
-    // A time that the clock can't reach.
+    // The clock cannot represent longer times.
     let number = number.filter(|t| t.as_secs() < u64::from(u32::MAX));
     number.ok_or_else(|| format!("expected a number of seconds, found `{text}`"))
 }
@@ -172,10 +174,10 @@ fn length(bytes: u64) -> usize {
 }
 
 impl Cli {
-    /// What the server is told.
+    /// Returns the configuration of the server.
     ///
     /// # Errors
-    /// A file of certificates that can't be read, or one that lacks.
+    /// A certificate file cannot be read, or one is missing.
     pub fn config(&self) -> Result<Config, Failure> {
         let (given, defaults) = (&self.limits, Limits::default());
         let limits = Limits {
@@ -221,10 +223,10 @@ impl Cli {
         }))
     }
 
-    /// How statistics are asked for.
+    /// Returns the options of the connection that requests the statistics.
     ///
     /// # Errors
-    /// A file of certificates that can't be read, or one that lacks.
+    /// A certificate file cannot be read, or one is missing.
     pub fn connect_options(&self) -> Result<ConnectOptions, Failure> {
         let TlsArgs { tls_cert, tls_key, server_ca, server_name, .. } = &self.tls;
         let tls = match (tls_cert, tls_key, server_ca) {

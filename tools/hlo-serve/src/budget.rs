@@ -1,4 +1,4 @@
-//! The time and the memory of a compilation.
+//! The time and memory budget of a compilation.
 
 use crate::account::{Account, Charge};
 use crate::allocator;
@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::ThreadId;
 use tonic::Status;
 
-/// The charge of a compilation grows by at least this number of bytes.
+/// Minimum number of bytes by which the charge of a compilation grows.
 const STEP: u64 = 64 << 10;
 
-/// The budget of a compilation, which its client's account pays for.
+/// The budget of a compilation. Its memory is charged to the client's account.
 #[derive(Debug)]
 pub struct CompileBudget {
     watch: Arc<Watch>,
-    /// The thread that compiles, and the bytes that it held before.
+    /// The compiling thread, and the bytes that it held before.
     thread: (ThreadId, i64),
-    /// The bytes that the compilation held when they were counted last.
+    /// Number of bytes that the compilation held at the last count.
     held: AtomicU64,
     charged: AtomicU64,
     charge: Mutex<Charge>,
@@ -26,10 +26,10 @@ pub struct CompileBudget {
 }
 
 impl CompileBudget {
-    /// A budget for a compilation on this thread, which `watch` ends.
+    /// Creates a budget for a compilation on this thread. `watch` stops the compilation.
     ///
     /// # Errors
-    /// There is no room in the account for anything.
+    /// The account is full.
     pub fn new(account: &Arc<Account>, watch: Arc<Watch>) -> Result<Self, Status> {
         Ok(Self {
             watch,
@@ -46,7 +46,7 @@ impl CompileBudget {
         self.refused.get().cloned()
     }
 
-    /// Returns the bytes that the compilation holds, as the thread that compiles counts them.
+    /// Returns the bytes that the compilation holds, as counted by the compiling thread.
     pub fn held(&self) -> u64 {
         let (thread, before) = self.thread;
         if thread == std::thread::current().id() {
@@ -62,7 +62,7 @@ impl CompileBudget {
         let more = bytes.saturating_sub(charged).max(STEP);
         charge.grow(more, "a compilation").map_err(|status| {
             let why = status.message().to_string();
-            // The first reason counts.
+            // Only the first reason is kept.
             let _ = self.refused.set(status);
             why
         })?;

@@ -1,5 +1,5 @@
-//! Programs, shared by all clients: what several want at the same time is compiled once, and what nobody holds is kept for a
-//! while.
+//! The cache of programs, which all clients share. A program that several clients request at once is compiled
+//! once. Programs that no client uses stay for a while.
 
 use crate::account::{Account, Charge};
 use crate::budget::CompileBudget;
@@ -15,17 +15,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 use tonic::{Code, Status};
 
-/// How long a compilation that was told to stop may take to do so. Then its waiters are told, and another thread takes its place.
+/// Time that a compilation may take to stop. After that its waiters are notified, and another thread takes
+/// its place.
 const STOPPING: Duration = Duration::from_secs(2);
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Clone, Debug)]
 pub enum NoProgram {
-    /// What is wrong with the module.
+    /// The module is invalid or cannot be compiled.
     Failed(Arc<Failure>),
-    /// The compilation took more than it might.
+    /// The compilation exceeded a limit.
     Refused(Status),
-    /// Compilation itself broke off: a defect.
+    /// The compilation aborted because of a bug.
     Defect,
     /// The server is stopping.
     Stopping,
@@ -33,7 +34,7 @@ pub enum NoProgram {
 
 type Outcome = Result<Arc<Program>, NoProgram>;
 
-/// The clients that wait for a compilation. The compilation stops once nobody waits for it.
+/// The clients that wait for a compilation. The compilation stops once no client waits for it.
 #[derive(Debug)]
 struct Waiting {
     outcome: watch::Receiver<Option<Outcome>>,
@@ -46,37 +47,37 @@ impl Drop for Waiting {
     }
 }
 
-/// What compiles a program for a client.
+/// The queue and the limit that a compilation uses.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     pub queue: Arc<Queue>,
     pub counters: Arc<Counters>,
-    /// How long a compilation may take.
+    /// Maximum time of a compilation.
     pub limit: Duration,
 }
 
-/// The programs of a server.
+/// The cached programs of a server.
 #[derive(Debug)]
 pub struct Cache {
     state: Mutex<State>,
-    /// Bytes of programs that are kept although nobody holds them.
+    /// Maximum total size of programs that no client uses, in bytes.
     budget: u64,
-    /// Threads of a compilation and of a run.
+    /// Number of threads of a compilation and of a run.
     threads: usize,
-    /// Runs at once: as many arenas a program may have kept.
+    /// Number of concurrent runs, and so the maximum number of arenas that a program may keep.
     workers: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<Arc<Recipe>, Entry>,
-    /// Counts uses, so that it is known what was used last.
+    /// Counts uses, to find the least recently used program.
     clock: u64,
 }
 
 #[derive(Debug)]
 enum Entry {
-    /// It is being compiled, as long as somebody waits for it.
+    /// The program is being compiled. The reference is dead once no client waits for it.
     Pending(Weak<Waiting>),
     Ready {
         program: Arc<Program>,
@@ -85,7 +86,7 @@ enum Entry {
     },
 }
 
-/// A program that somebody holds: while this lives it stays.
+/// A reference to a program. The program stays in the cache while this exists.
 #[derive(Debug)]
 pub struct Hold {
     pub program: Arc<Program>,
@@ -99,29 +100,30 @@ impl Drop for Hold {
     }
 }
 
-/// What a look into the cache finds.
+/// The result of a cache lookup.
 enum Found {
     Held(Hold),
     Wait(Arc<Waiting>),
 }
 
 impl Cache {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new(budget: u64, threads: usize, workers: usize) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), budget, threads, workers: workers.max(1) as u64 })
     }
 
-    /// The number of programs.
+    /// Returns the number of programs.
     pub fn len(&self) -> usize {
         let ready = |e: &&Entry| matches!(e, Entry::Ready { .. });
         self.lock().entries.values().filter(ready).count()
     }
 
-    /// The program of a recipe, and whether it was there, or somebody else was waiting for it. If not, it is compiled as work of
-    /// this session, and within what its account has. `charge` is that of the recipe's text.
+    /// Returns the program of a recipe, and whether it was in the cache or another client was already waiting
+    /// for it. Otherwise the program is compiled as work of this session, within the limit of its account.
+    /// `charge` is the charge for the text of the recipe.
     ///
     /// # Errors
-    /// What is wrong with the module, or the limit that the compilation exceeded.
+    /// The module is invalid, or the compilation exceeded a limit.
     pub async fn get(
         self: &Arc<Self>,
         recipe: Recipe,
@@ -143,10 +145,10 @@ impl Cache {
             let mut outcome = waiting.outcome.clone();
             match outcome.wait_for(Option::is_some).await.map(|outcome| outcome.clone()) {
                 Ok(Some(Ok(program))) => return Ok((self.hold(&recipe, program), shared)),
-                // Another client's account was full.
+                // The account of another client was full, so try again.
                 Ok(Some(Err(NoProgram::Refused(s)))) if shared && s.code() == Code::ResourceExhausted => {}
                 Ok(Some(Err(why))) => return Err(why),
-                // The work was dropped before it began.
+                // The work was dropped before it started, so try again.
                 Ok(None) | Err(_) => {}
             }
             if compiler.queue.is_closed() {
@@ -179,7 +181,7 @@ impl Cache {
                 let program = there.clone();
                 Hold { program, recipe: recipe.clone(), cache: self.clone() }
             }
-            // It may have been dropped again between its compilation and now.
+            // The program may have been removed between its compilation and now.
             _ => {
                 let entry = Entry::Ready { program: program.clone(), holders: 1, used: clock };
                 state.entries.insert(recipe.clone(), entry);
@@ -188,7 +190,7 @@ impl Cache {
         }
     }
 
-    /// Begins a compilation, unless somebody else has.
+    /// Starts a compilation, unless another client has started it.
     fn compile(
         self: &Arc<Self>,
         recipe: &Arc<Recipe>,
@@ -264,7 +266,7 @@ impl Cache {
             Ok(program) => {
                 state.clock += 1;
                 let entry = Entry::Ready { program: program.clone(), holders: 0, used: state.clock };
-                // Another compilation of the same may have ended before.
+                // Another compilation of the same recipe may have ended before.
                 if !matches!(state.entries.get(recipe), Some(Entry::Ready { .. })) {
                     state.entries.insert(recipe.clone(), entry);
                 }
@@ -277,7 +279,8 @@ impl Cache {
         outcome
     }
 
-    /// Forgets a compilation that has failed or was dropped, unless another one of the same has taken its place.
+    /// Removes a compilation that has failed or was dropped, unless another compilation of the same recipe
+    /// has replaced it.
     fn forget(&self, recipe: &Arc<Recipe>, waiting: &Weak<Waiting>) {
         let mut state = self.lock();
         if matches!(state.entries.get(recipe), Some(Entry::Pending(pending)) if pending.ptr_eq(waiting)) {
@@ -292,11 +295,11 @@ impl Cache {
         }
         let dropped = self.trim(&mut state);
         drop(state);
-        // To unload code takes time.
+        // Unloading code takes time, so the lock is released first.
         drop(dropped);
     }
 
-    /// Takes out programs that nobody holds, those used longest ago, till the others fit the budget.
+    /// Removes the least recently used programs without users until the others are within the budget.
     fn trim(&self, state: &mut State) -> Vec<Entry> {
         let mut idle: Vec<(u64, u64, Arc<Recipe>)> = Vec::new();
         for (recipe, entry) in &state.entries {
@@ -317,19 +320,19 @@ impl Cache {
         dropped
     }
 
-    /// The bytes that a program takes while nobody runs it, at most.
+    /// Returns the maximum number of bytes that a program occupies while it does not run.
     fn kept_bytes(&self, program: &Program) -> u64 {
         let arenas = if program.keeps_memory { program.run_bytes.saturating_mul(self.workers) } else { 0 };
         program.bytes.saturating_add(arenas)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it has the lock.
+        // No code panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A compilation that is under way or waits for a thread.
+/// A compilation that is running or waits for a thread.
 #[derive(Debug)]
 struct Begun {
     cache: Arc<Cache>,
@@ -340,13 +343,13 @@ struct Begun {
 }
 
 impl Begun {
-    /// Tells the waiting clients what the compilation came to, unless they were told before.
+    /// Reports the outcome of the compilation to the waiting clients, unless an outcome was reported before.
     fn tell(&self, outcome: Outcome) {
         self.cache.forget(&self.recipe, &self.waiting);
         self.outcome.send_if_modified(|told| told.is_none() && told.replace(outcome).is_none());
     }
 
-    /// Stops the compilation when its time is over. If it does not stop, it keeps nobody waiting.
+    /// Stops the compilation when its time is over. If it does not stop, other work does not wait for it.
     async fn end_in_time(&self, compiler: &Compiler, ticket: Ticket) {
         let (mut outcome, limit) = (self.outcome.subscribe(), compiler.limit);
         let is_over = outcome.wait_for(Option::is_some);

@@ -1,4 +1,4 @@
-//! Making programs of texts.
+//! Compilation of texts into programs.
 
 use crate::budget::CompileBudget;
 use hlo_client::{Budget, Client, ClientOptions, CompileOptions, ENGINES, Engine, Error, Executable};
@@ -8,38 +8,38 @@ use hlo_remote::proto::{self, Failure};
 use hlo_remote::wire;
 use std::sync::Arc;
 
-/// About the bytes of code for a byte of the text.
+/// Estimated bytes of code for each byte of the text.
 const CODE_BYTES_PER_BYTE: u64 = 2;
 
-/// The most bytes that reading takes for a byte of the text.
+/// Maximum memory that the parser uses for each byte of the text, in bytes.
 const READING_BYTES_PER_BYTE: u64 = 32;
 
-/// What a program is made of; two programs of the same are the same.
+/// The input of a compilation. Programs with equal recipes are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recipe {
-    /// The module's text.
+    /// The text of the module.
     pub text: Arc<str>,
-    /// How it is compiled. The engine is said, and so are the bytes that a run may take.
+    /// The compile options. The engine and the memory limit of a run are always set.
     options: CompileOptions,
 }
 
-/// A program.
+/// A compiled program.
 #[derive(Debug)]
 pub struct Program {
-    /// What runs.
+    /// The executable.
     pub executable: Executable,
-    /// The text that it was made of.
+    /// The text that the program was compiled from.
     pub text: Arc<str>,
-    /// Bytes of the program itself, with its text.
+    /// Size of the program, including its text, in bytes.
     pub bytes: u64,
-    /// Bytes of the temporaries of a run.
+    /// Size of the temporaries of a run, in bytes.
     pub run_bytes: u64,
-    /// True if the program keeps that memory from run to run.
+    /// Whether the program keeps the memory of the temporaries between runs.
     pub keeps_memory: bool,
 }
 
 impl Recipe {
-    /// What options and a text say; a run may take `memory` bytes at most.
+    /// Creates a recipe from options and a text. A run may use at most `memory` bytes.
     pub fn new(options: &proto::CompileOptions, text: Arc<str>, memory: u64) -> Self {
         let said = wire::read_compile_options(options);
         let options = CompileOptions {
@@ -50,10 +50,10 @@ impl Recipe {
         Self { text, options }
     }
 
-    /// Makes the program, on a thread with room for recursion.
+    /// Compiles the program. Call this on a thread with a large stack, because the compiler recurses.
     ///
     /// # Errors
-    /// What is wrong with the text, what a pass or the engine refuses, or a budget that is used up.
+    /// The text is invalid, a pass or the engine rejects it, or the budget is used up.
     pub fn compile(&self, threads: usize, budget: &Arc<CompileBudget>) -> Result<Program, Failure> {
         self.program(threads, budget).map_err(|error| wire::failure(&error, &self.text))
     }
@@ -82,14 +82,15 @@ impl Recipe {
     }
 }
 
-/// A client without a place for traced values: a server's standard error is not for its clients.
+/// Creates a client that discards traced values, because the standard error of a server is not for its
+/// clients.
 fn silent_client() -> Result<Client, Error> {
     let mut custom_calls = Registry::new();
     custom_calls.set_tracer(|_, _| {});
     Client::new(&ClientOptions { custom_calls, ..ClientOptions::default() })
 }
 
-/// The bytes of the arena of a compiled program.
+/// Returns the arena size of a compiled program in bytes.
 fn arena_bytes(executable: &Executable) -> Option<u64> {
     #[cfg(feature = "codegen")]
     return executable.compiled().map(|program| program.arena_bytes());
@@ -100,7 +101,8 @@ fn arena_bytes(executable: &Executable) -> Option<u64> {
     }
 }
 
-/// The bytes that the values of an interpreted module may take: all at once, and each with a copy in another form.
+/// Estimates the bytes that the values of an interpreted module use: all values at once, each with a copy in
+/// another form.
 fn interpreted_bytes(module: &Module) -> u64 {
     let instructions = module.computations().flat_map(|c| module[c].instructions());
     let bytes = instructions.map(|&i| module[i].shape.byte_size() as u64);

@@ -1,34 +1,34 @@
-//! What a server is told.
+//! The configuration of a server.
 
 use hlo_remote::Address;
 use std::time::Duration;
 
-/// What a server allows.
+/// The limits of a server.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Bytes of a message.
+    /// Maximum size of a message in bytes.
     pub message: usize,
-    /// Bytes of a module's text.
+    /// Maximum size of a module's text in bytes.
     pub module: usize,
-    /// Bytes that what a client holds, and its runs, may take together.
+    /// Maximum memory of a client's buffers, programs and runs together, in bytes.
     pub client_memory: u64,
-    /// The same of all clients.
+    /// Maximum memory of all clients together, in bytes.
     pub memory: u64,
-    /// Buffers of a client.
+    /// Maximum number of buffers of a client.
     pub buffers: usize,
-    /// Programs of a client.
+    /// Maximum number of programs of a client.
     pub programs: usize,
-    /// Calls of a client at once.
+    /// Maximum number of concurrent calls of a client.
     pub requests: usize,
-    /// Clients at once.
+    /// Maximum number of clients at once.
     pub clients: usize,
-    /// The longest time that a compilation may take, from its begin.
+    /// Maximum time of a compilation, from its start.
     pub compile_time: Duration,
-    /// How long a run may take, from its begin.
+    /// Maximum time of a run, from its start.
     pub run_time: Duration,
-    /// The longest time from the begin of a connection to its first call.
+    /// Maximum time from opening a connection to its first call.
     pub handshake: Duration,
-    /// How long a client may say nothing in a call with a stream, or on a connection without a session.
+    /// Maximum time without data in a call with a stream, or on a connection without a session.
     pub idle: Duration,
 }
 
@@ -55,51 +55,52 @@ impl Default for Limits {
 /// Certificates of a server, each as the text of a PEM file.
 #[derive(Clone)]
 pub struct ServerTls {
-    /// The server's certificate, with those between it and its root.
+    /// The server's certificate, followed by the intermediate certificates up to its root.
     pub certificate: String,
     /// The server's private key.
     pub key: String,
-    /// Those who may have signed a client's certificate.
+    /// The authorities that may have signed a client's certificate.
     pub client_ca: String,
 }
 
 impl std::fmt::Debug for ServerTls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Keys are no business of logs.
+        // Logs must not contain keys.
         f.debug_struct("ServerTls").finish_non_exhaustive()
     }
 }
 
-/// What a server is told.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it listens.
+    /// The address to listen at.
     pub address: Address,
-    /// Certificates; without them only a Unix socket or the loopback is allowed.
+    /// The certificates. Without them, only a Unix socket or a loopback address is allowed.
     pub tls: Option<ServerTls>,
-    /// What it allows.
+    /// The limits of the server.
     pub limits: Limits,
-    /// Runs at once.
+    /// Number of concurrent runs.
     pub workers: usize,
-    /// Compilations at once.
+    /// Number of concurrent compilations.
     pub compilers: usize,
-    /// Threads of each run, and of each compilation.
+    /// Number of threads of each run and of each compilation.
     pub threads: usize,
-    /// Bytes of the programs that are kept although no client holds them.
+    /// Maximum memory of programs that no client uses, in bytes.
     pub cache_memory: u64,
-    /// How long runs may go on when the server is told to stop.
+    /// Time that runs may continue after the server was asked to stop.
     pub grace: Duration,
 }
 
 impl Config {
-    /// The defaults, at an address.
+    /// Creates the default configuration for an address.
     pub fn new(address: Address) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
             address,
             tls: None,
             limits: Limits::default(),
-            // More than cores, so that short runs don't wait for long ones: the system shares the cores.
+            // More workers than cores, so that short runs do not wait for long ones. The system divides the
+            // cores among them.
             workers: cores.max(4),
             compilers: cores.max(2),
             threads: 1,

@@ -1,4 +1,4 @@
-//! Connections: how many there are, and when those without a session end.
+//! Open connections, and the time limits of connections without a session.
 
 use crate::counters::Counter;
 use std::collections::HashMap;
@@ -17,37 +17,37 @@ use tokio::time::{Instant, Sleep, sleep};
 use tonic::codegen::http;
 use tonic::transport::server::{Connected, TlsConnectInfo};
 
-/// The connections of a server. Those that have no session yet can't take the place of those that have one.
+/// The connections of a server. Connections without a session cannot displace connections with one.
 #[derive(Debug)]
 pub struct Connections {
     open: Mutex<Vec<Open>>,
-    /// The most connections without a session.
+    /// Maximum number of connections without a session.
     spare: usize,
     numbers: AtomicU64,
     evicted: Counter,
 }
 
-/// An open connection, the newest last.
+/// An open connection. Connections are sorted by age, the newest last.
 #[derive(Debug)]
 struct Open {
     number: u64,
     peer: Peer,
     info: ConnectionInfo,
-    /// Closes the connection when it is dropped.
+    /// Dropping this closes the connection.
     _close: oneshot::Sender<Infallible>,
 }
 
-/// Where connections come from.
+/// The origin of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Peer {
     /// A computer.
     Address(IpAddr),
-    /// A process of this computer; `None` where the system does not tell which.
+    /// A process of this computer, or `None` if the system does not identify the process.
     Process(Option<i32>),
 }
 
 impl Connections {
-    /// No connections, and at most `spare` of them without a session.
+    /// Creates an empty list, which allows at most `spare` connections without a session.
     pub fn new(spare: usize) -> Arc<Self> {
         Arc::new(Self {
             open: Mutex::default(),
@@ -57,23 +57,23 @@ impl Connections {
         })
     }
 
-    /// The number of open connections.
+    /// Returns the number of open connections.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// The number of connections that were closed to make room for others.
+    /// Returns the number of connections that were closed to make room for others.
     pub fn evicted(&self) -> u64 {
         self.evicted.get()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
-        // Nothing panics while it has the lock.
+        // No code panics while it holds the lock.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a connection, and closes another one if there are too many without a session: the oldest one from where most of
-    /// these come from. So who opens many closes their own.
+    /// Adds a connection. If there are too many without a session, closes the oldest of these from the peer
+    /// that has the most of them. A peer that opens many connections therefore closes its own.
     fn add(self: &Arc<Self>, peer: Peer, info: ConnectionInfo) -> Entry {
         let (close, closed) = oneshot::channel();
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +92,7 @@ impl Connections {
     }
 }
 
-/// A connection's place among the open ones.
+/// An entry in the list of open connections.
 #[derive(Debug)]
 struct Entry {
     connections: Arc<Connections>,
@@ -106,21 +106,21 @@ impl Drop for Entry {
     }
 }
 
-/// The times of a connection.
+/// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Until the first call.
+    /// Maximum time until the first call.
     pub handshake: Duration,
-    /// Without a session.
+    /// Maximum time without a session.
     pub idle: Duration,
 }
 
-/// A connection.
+/// An open connection.
 #[derive(Debug)]
 pub struct Connection {
     socket: Socket,
     info: ConnectionInfo,
-    /// When it is looked at whether a call or a session is there.
+    /// The time of the next check for a call or a session.
     deadline: Pin<Box<Sleep>>,
     times: Times,
     has_called: bool,
@@ -142,19 +142,19 @@ impl Socket {
     }
 }
 
-/// What calls know of their connection.
+/// The part of a connection's state that calls access.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionInfo {
     sessions: Arc<AtomicU64>,
     has_called: Arc<AtomicBool>,
 }
 
-/// A session of a connection.
+/// A session that uses a connection.
 #[derive(Debug)]
 pub struct Attached(ConnectionInfo);
 
 impl ConnectionInfo {
-    /// The connection of a call with these extensions.
+    /// Returns the connection of a call with these extensions.
     pub fn of(extensions: &http::Extensions) -> Option<Self> {
         let plain = extensions.get::<ConnectionInfo>();
         let info =
@@ -162,12 +162,12 @@ impl ConnectionInfo {
         info.cloned()
     }
 
-    /// Notes that a call came: the handshakes are over.
+    /// Records that a call has arrived, so the handshakes are over.
     pub fn note_call(&self) {
         self.has_called.store(true, Ordering::Relaxed);
     }
 
-    /// Notes a session, till what this gives is dropped.
+    /// Records a session, until the returned value is dropped.
     pub fn attach(self) -> Attached {
         self.sessions.fetch_add(1, Ordering::Relaxed);
         Attached(self)
@@ -181,7 +181,7 @@ impl Drop for Attached {
 }
 
 impl Connection {
-    /// A connection, which is one of the open ones while it lives.
+    /// Creates a connection. It is in the list of open connections until it is dropped.
     pub fn new(socket: Socket, times: Times, connections: &Arc<Connections>) -> Self {
         let info = ConnectionInfo::default();
         let entry = connections.add(socket.peer(), info.clone());
@@ -189,7 +189,8 @@ impl Connection {
         Self { socket, info, deadline, times, has_called: false, entry }
     }
 
-    /// An error once there has been no call or no session for too long, or the connection made room for another one.
+    /// Returns an error if the connection had no call or no session for too long, or was closed to make room
+    /// for another one.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         if Pin::new(&mut self.entry.closed).poll(context).is_ready() {
             return Err(io::Error::new(
@@ -201,7 +202,7 @@ impl Connection {
             let is_first =
                 !std::mem::replace(&mut self.has_called, self.info.has_called.load(Ordering::Relaxed));
             let has_session = self.info.sessions.load(Ordering::Relaxed) > 0;
-            // Who has made a call since the last look has some more time.
+            // A client whose first call arrived since the last check gets more time.
             if !(has_session || is_first && self.has_called) {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "a connection without a session"));
             }

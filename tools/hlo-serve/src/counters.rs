@@ -1,9 +1,9 @@
-//! What a server has done, counted.
+//! Counters for the statistics of a server.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A number that several threads add to.
+/// A counter that several threads increment.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -13,18 +13,18 @@ impl Counter {
         self.0.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// Adds a time, in microseconds.
+    /// Adds a duration, in microseconds.
     pub fn add_time(&self, time: Duration) {
         self.add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a server has done. Times are in microseconds.
+/// The counters of a server. Times are in microseconds.
 #[derive(Debug, Default)]
 pub struct Counters {
     pub clients: Counter,

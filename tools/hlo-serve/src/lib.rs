@@ -1,8 +1,8 @@
-//! A server for programs in HLO: it compiles and runs them for its clients. `hlo-serve` is its command line; its clients are
-//! `hlo_remote::RemoteClient`, and whoever speaks the protocol of `lib/hlo-remote/proto`.
+//! A server that compiles and runs HLO programs for its clients. `hlo-serve` is its command line. Clients use
+//! `hlo_remote::RemoteClient`, or the protocol in `lib/hlo-remote/proto` directly.
 //!
-//! Calls come to `service`. A session has what a client holds, an account says how much memory that takes, programs are in a
-//! cache that all share, and runs and compilations wait in fair queues for a thread.
+//! `service` handles calls. A session holds a client's objects, and an account counts their memory. All
+//! clients share a cache of programs. Runs and compilations wait in fair queues for a thread.
 
 mod account;
 mod allocator;

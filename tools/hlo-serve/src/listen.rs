@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! Listening sockets.
 
 use crate::connection::Socket;
 use hlo_remote::Address;
@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, UnixListener};
 
-/// A socket that listens. The file of a Unix socket goes with it.
+/// A listening socket. Dropping it removes the file of a Unix socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: Listening,
@@ -20,11 +20,11 @@ enum Listening {
     Unix { socket: UnixListener, _file: SocketFile },
 }
 
-/// The file of a socket, while it is ours.
+/// The file of a Unix socket. It is removed only if it is still the file that this server created.
 #[derive(Debug)]
 struct SocketFile {
     path: PathBuf,
-    /// The device and number of the file.
+    /// The device and inode number of the file.
     identity: (u64, u64),
 }
 
@@ -35,7 +35,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Another server may have begun at the same place.
+        // Another server may have created a socket with the same path.
         if identity(&self.path).is_ok_and(|id| id == self.identity) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -43,10 +43,10 @@ impl Drop for SocketFile {
 }
 
 impl Listener {
-    /// Begins to listen; at port 0, at one that is free. Only the same user may connect to a Unix socket.
+    /// Starts to listen. Port 0 selects a free port. Only the same user can connect to a Unix socket.
     ///
     /// # Errors
-    /// Somebody else listens there, or it is no place for that.
+    /// Another server listens at the address, or the address is invalid.
     pub async fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Unix(path) => {
@@ -65,15 +65,16 @@ impl Listener {
         }
     }
 
-    /// Where it listens.
+    /// Returns the address of the socket.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The next connection.
+    /// Accepts the next connection.
     ///
     /// # Errors
-    /// The connection broke before it was there, or the process has as many files open as it may.
+    /// The connection broke while it was being established, or the process has reached its maximum number of
+    /// open files.
     pub async fn accept(&self) -> io::Result<Socket> {
         match &self.socket {
             Listening::Tcp(socket) => {
@@ -86,7 +87,7 @@ impl Listener {
     }
 }
 
-/// Removes the file of a server that was killed.
+/// Removes the socket file of a server that was killed.
 async fn remove_stale(path: &Path) -> io::Result<()> {
     let exists = |what: &str| io::Error::new(io::ErrorKind::AlreadyExists, what);
     match std::fs::symlink_metadata(path) {

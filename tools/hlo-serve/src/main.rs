@@ -1,4 +1,4 @@
-//! `hlo-serve`: a server for programs in HLO.
+//! `hlo-serve`: a server that compiles and runs HLO programs.
 
 mod args;
 
@@ -39,19 +39,19 @@ fn serve(cli: &Cli) -> Result<(), Failure> {
         let server = Server::bind(config).await?;
         let stopper = server.stopper();
         stop_at_signals(&stopper)?;
-        // Whoever started it may not read what it says.
+        // The parent process may not read the output.
         let _ = print(format!("hlo-serve: listening at {}\n", server.address()).as_bytes());
         server.serve().await
     });
-    // A run that does not listen to its end has none.
+    // Do not wait for runs that do not stop.
     runtime.shutdown_background();
     outcome
 }
 
-/// Starts the threads that wait for calls.
+/// Starts the threads that handle calls.
 fn runtime() -> Result<Runtime, Failure> {
     let failed = |why: &str| Failure::Message(format!("threads can't be started: {why}"));
-    // Tokio panics where the system starts no thread.
+    // Tokio panics if the system cannot start a thread.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let built = std::panic::catch_unwind(|| tokio::runtime::Builder::new_multi_thread().enable_all().build());
@@ -65,7 +65,7 @@ fn runtime() -> Result<Runtime, Failure> {
     }
 }
 
-/// Stops the server at SIGTERM and SIGINT.
+/// Stops the server on SIGTERM and SIGINT.
 fn stop_at_signals(stopper: &Stop) -> Result<(), Failure> {
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let signals = signal(kind).map_err(|e| Failure::Message(format!("signals can't be heard: {e}")));

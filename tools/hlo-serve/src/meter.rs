@@ -1,4 +1,5 @@
-//! The memory of messages: a call's message is charged to its session while it arrives and while the call uses it.
+//! Accounting for the memory of messages. A message is charged to the session of its call while it arrives
+//! and while the call uses it.
 
 use crate::account::Charge;
 use crate::connection::ConnectionInfo;
@@ -15,31 +16,32 @@ use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Bytes, http};
 use tonic::metadata::MetadataMap;
 
-/// The most bytes of memory for a byte of a message that is a list of small parts: arguments and handles.
+/// Maximum memory for each byte of a message that is a list of small parts, such as arguments and handles, in
+/// bytes.
 const BYTES_PER_BYTE: u64 = 24;
 
-/// The largest message of a call that belongs to no session.
+/// Maximum size of a message of a call without a session, in bytes.
 const WITHOUT_SESSION: u64 = 64 << 10;
 
-/// The service, with accounts of its messages.
+/// The service, with accounting for its messages.
 #[derive(Clone, Debug)]
 pub struct Metered {
     pub service: HloServer<Service>,
     pub shared: Arc<Shared>,
 }
 
-/// Pays for the bytes of messages.
+/// Charges the bytes of messages.
 #[derive(Debug)]
 struct Meter {
-    /// That of a call's session, if it has one.
+    /// The charge to the call's session, if there is one.
     charge: Option<Charge>,
     charged: u64,
     bytes_per_byte: u64,
-    /// The largest message: a stream has one at a time.
+    /// Maximum size of a message. A stream holds one message at a time.
     message: u64,
 }
 
-/// The bytes of a call's messages.
+/// The body of a call, which charges the bytes of its messages.
 struct MeteredBody {
     body: Body,
     meter: Arc<Mutex<Meter>>,
@@ -103,7 +105,7 @@ impl tonic::codegen::Service<http::Request<Body>> for Metered {
         let metadata = MetadataMap::from_headers(request.headers().clone());
         let session = self.shared.session_of(&metadata).ok();
         let charge = session.and_then(|session| session.account.charge(0, "a message").ok());
-        // Arrays and texts stay the bytes that they are.
+        // The data of arrays and texts is not decoded, so it needs no additional memory.
         let is_stream = ["/Upload", "/Compile"].iter().any(|end| request.uri().path().ends_with(end));
         let meter = Arc::new(Mutex::new(Meter {
             charge,

@@ -1,17 +1,17 @@
-//! Work that waits for a thread: whose clients have had least time so far goes first.
+//! Queues of work. The work of the client that has used the least time runs first.
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much stack a thread has: parsers, passes and the interpreter recurse.
+/// Stack size of the threads, in bytes. Parsers, passes and the interpreter recurse.
 const STACK: usize = 256 << 20;
 
 /// A piece of work.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// The largest number of threads that do overdue work, besides those of the queue.
+/// Maximum number of additional threads that replace threads with overdue work.
 const MAX_RELIEVED: usize = 64;
 
 /// A queue with its threads, which end when it is closed.
@@ -27,20 +27,21 @@ struct Shared {
     name: String,
     state: Mutex<State>,
     wake: Condvar,
-    /// The threads that one client may have at once: one is left to the others.
+    /// Maximum number of threads that one client can use at once. At least one thread stays free for other
+    /// clients if the queue has several.
     most: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     lanes: HashMap<u64, Lane>,
-    /// The time that clients had whose work was begun last: whoever comes later has had as much.
+    /// The time that had been used by the client whose work started last. A new client starts with this time.
     clock: Duration,
     waited: Duration,
     running: usize,
     closed: bool,
     tickets: u64,
-    /// Overdue work that goes on, each on a thread that another one has replaced.
+    /// Overdue work that still runs on a thread that was replaced.
     relieved: Vec<Ticket>,
 }
 
@@ -48,11 +49,11 @@ struct State {
 #[derive(Default)]
 struct Lane {
     waiting: VecDeque<(Ticket, Work, Instant)>,
-    /// When the work began that is under way.
+    /// The running work, and when it started.
     running: Vec<(Ticket, Instant)>,
-    /// The time that work took that is over.
+    /// Total time of the finished work.
     had: Duration,
-    /// True once the client was forgotten.
+    /// Whether the client has been removed.
     gone: bool,
 }
 
@@ -63,24 +64,24 @@ impl std::fmt::Debug for Lane {
 }
 
 impl Lane {
-    /// The time that the client has had by now.
+    /// Returns the time that the client has used until now.
     fn had(&self, now: Instant) -> Duration {
         self.running.iter().fold(self.had, |sum, (_, began)| sum + now.saturating_duration_since(*began))
     }
 }
 
 impl Queue {
-    /// A queue with so many threads.
+    /// Creates a queue with `threads` threads.
     ///
     /// # Errors
-    /// The system starts no further thread.
+    /// The system cannot start another thread.
     pub fn new(name: &str, threads: usize) -> std::io::Result<Self> {
         let threads = threads.max(1);
         let most = if threads > 1 { threads - 1 } else { 1 };
         let shared = Shared { name: name.to_string(), state: Mutex::default(), wake: Condvar::new(), most };
         let queue = Self(Arc::new(shared));
         for _ in 0..threads {
-            // If this fails, the queue is dropped, which ends those before.
+            // If this fails, the queue is dropped, which ends the threads started before.
             queue.spawn()?;
         }
         Ok(queue)
@@ -92,7 +93,7 @@ impl Queue {
         builder.spawn(move || shared.serve()).map(drop)
     }
 
-    /// Adds work of a client. Once the queue is closed it is dropped.
+    /// Adds work of a client. A closed queue drops the work.
     pub fn push(&self, client: u64, work: Work) -> Ticket {
         let mut state = self.0.lock();
         state.tickets += 1;
@@ -103,7 +104,7 @@ impl Queue {
         let clock = state.clock;
         let lane = state.lanes.entry(client).or_default();
         if lane.waiting.is_empty() && lane.running.is_empty() {
-            // Time that was not used is not saved up.
+            // Clients do not accumulate unused time.
             lane.had = lane.had.max(clock);
         }
         lane.waiting.push_back((ticket, work, Instant::now()));
@@ -112,8 +113,9 @@ impl Queue {
         ticket
     }
 
-    /// Starts another thread in place of the one that does this work, if it still does. The work was told to end and has not
-    /// ended: the other clients do not wait for it. It still counts as work of its client. There are at most 64 such threads.
+    /// Starts another thread in place of the thread that runs this work, if the work is still running. Call
+    /// this for work that was asked to stop and has not stopped, so that other clients do not wait for it.
+    /// The work still counts as work of its client. There are at most 64 such threads.
     pub fn relieve(&self, ticket: Ticket) {
         let mut state = self.0.lock();
         if !state.is_running(ticket)
@@ -122,13 +124,13 @@ impl Queue {
         {
             return;
         }
-        // Without another thread, the one that is busy goes on with the queue's work later.
+        // Without another thread, the busy thread continues with the queue when its work ends.
         if self.spawn().is_ok() {
             state.relieved.push(ticket);
         }
     }
 
-    /// Forgets a client, and the work that it waits for.
+    /// Removes a client and its waiting work.
     pub fn forget(&self, client: u64) {
         let mut state = self.0.lock();
         let dropped = state.lanes.get_mut(&client).map(|lane| {
@@ -139,22 +141,22 @@ impl Queue {
             state.lanes.remove(&client);
         }
         drop(state);
-        // What it holds may take locks.
+        // Dropping the work may take locks.
         drop(dropped);
     }
 
-    /// How much work is under way, how much waits, and how long all together has waited.
+    /// Returns the number of running and of waiting pieces of work, and the total waiting time so far.
     pub fn load(&self) -> (usize, usize, Duration) {
         let state = self.0.lock();
         (state.running, state.lanes.values().map(|l| l.waiting.len()).sum(), state.waited)
     }
 
-    /// True once it does no further work.
+    /// Returns whether the queue has been closed.
     pub fn is_closed(&self) -> bool {
         self.0.lock().closed
     }
 
-    /// Drops what waits. Threads end after what they do.
+    /// Closes the queue and drops the waiting work. Threads end after their current work.
     pub fn close(&self) {
         let mut state = self.0.lock();
         state.closed = true;
@@ -173,7 +175,7 @@ impl Drop for Queue {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it has the lock.
+        // No code panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,11 +190,11 @@ impl Shared {
                 continue;
             };
             drop(state);
-            // A defect ends this work only: whoever waits for it sees that it is gone.
+            // A panic ends only this work. Code that waits for it sees that it was dropped.
             let _ = catch_unwind(AssertUnwindSafe(work));
             state = self.lock();
             let is_relieved = state.finish(client, ticket);
-            // Work of this client may wait for its turn.
+            // Another piece of work of this client may be waiting.
             self.wake.notify_one();
             if is_relieved {
                 return;
@@ -206,7 +208,7 @@ impl State {
         self.lanes.values().any(|lane| lane.running.iter().any(|(t, _)| *t == ticket))
     }
 
-    /// The work to be done next, of the client that has had least time.
+    /// Returns the next work: that of the client that has used the least time.
     fn next(&mut self, most: usize) -> Option<(u64, Ticket, Work)> {
         let now = Instant::now();
         let ready = self.lanes.iter_mut().filter(|(_, l)| !l.waiting.is_empty() && l.running.len() < most);
@@ -220,7 +222,7 @@ impl State {
         Some((client, ticket, work))
     }
 
-    /// Notes that work is over, and returns whether its thread was replaced.
+    /// Records the end of work, and returns whether its thread was replaced.
     fn finish(&mut self, client: u64, ticket: Ticket) -> bool {
         self.running -= 1;
         let relieved = self.relieved.iter().position(|t| *t == ticket);
@@ -229,7 +231,7 @@ impl State {
         if let Some(at) = lane.running.iter().position(|(t, _)| *t == ticket) {
             lane.had += lane.running.swap_remove(at).1.elapsed();
         }
-        // A client that has had no more than others is like one that comes now.
+        // A client that has used no more time than others is treated as a new client.
         if lane.running.is_empty() && lane.waiting.is_empty() && (lane.gone || lane.had <= self.clock) {
             self.lanes.remove(&client);
         }
@@ -274,7 +276,7 @@ mod tests {
         let order: Vec<u64> = done.into_iter().collect();
         assert_eq!(order.len(), 25);
         let last = order.iter().rposition(|&c| c == 2).unwrap();
-        // One thread was left to it: nothing of it waits for more than what is under way.
+        // One thread was left to the client, so its work waits only for work that is already running.
         assert!(last <= 6, "{order:?}");
     }
 
@@ -296,7 +298,7 @@ mod tests {
         }
         drop(sender);
         let order: Vec<u64> = done.into_iter().collect();
-        // After half the time both have had about half of theirs.
+        // After half of the time, each client has finished about half of its work.
         let first = order.iter().take(25).filter(|&&c| c == 1).count();
         assert!((3..=8).contains(&first), "{order:?}");
     }
@@ -346,14 +348,14 @@ mod tests {
         };
         let waits = push(1);
         nap(10);
-        // Work that waits has no thread to replace.
+        // Waiting work has no thread to replace.
         queue.relieve(waits);
         queue.relieve(overdue);
         queue.relieve(overdue);
         assert_eq!(queue.0.lock().relieved, [overdue]);
         push(2);
         assert_eq!(done.recv_timeout(Duration::from_secs(10)), Ok(2));
-        // The client whose work is overdue has its thread.
+        // The client with the overdue work is using its thread.
         assert!(done.recv_timeout(Duration::from_millis(50)).is_err());
         release.send(()).unwrap();
         assert_eq!([done.recv().unwrap(), done.recv().unwrap()], [1, 1]);

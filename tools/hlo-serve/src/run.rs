@@ -17,19 +17,20 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tonic::Status;
 
-/// How long a run that was told to stop may take to do so, before its caller is told without it.
+/// Time that a run may take to stop. After that its caller is notified.
 const STOPPING: Duration = Duration::from_secs(2);
 
-/// What runs need of a server.
+/// The queue and the limit that runs use.
 #[derive(Clone, Debug)]
 pub struct Runner {
     pub queue: Arc<Queue>,
     pub counters: Arc<Counters>,
-    /// How long a run may take.
+    /// Maximum time of a run.
     pub limit: Duration,
 }
 
-/// A run whose call may end before it. If the run does not stop then, another thread takes its place in the queue.
+/// A run whose call may end before the run does. If the run does not stop then, another thread takes its
+/// place in the queue.
 struct Left {
     queue: Arc<Queue>,
     ticket: Ticket,
@@ -49,24 +50,24 @@ impl Drop for Left {
     }
 }
 
-/// What a run takes, and the memory for it.
+/// The program and arguments of a run, and the memory charged for it.
 struct Job {
     program: Arc<HeldProgram>,
     arguments: Vec<Arc<HeldBuffer>>,
     results: Charge,
     _arena: Arena,
-    /// For arguments in another form than the program's.
+    /// The charge for copies of arguments in the form that the program takes.
     _forms: Charge,
 }
 
-/// What a run came to.
+/// The outcome of a run.
 pub type Outcome = Result<Vec<HeldBuffer>, Failure>;
 
 impl Runner {
-    /// Runs a program of a session. If this is dropped, the run is told to stop.
+    /// Runs a program of a session. Dropping the future stops the run.
     ///
     /// # Errors
-    /// The request makes no sense, or there is no room.
+    /// The request is invalid, or there is not enough memory.
     pub async fn run(&self, session: &Arc<Session>, request: ExecuteRequest) -> Result<Outcome, Status> {
         let limit = match request.time_millis {
             0 => self.limit,
@@ -90,7 +91,7 @@ impl Runner {
                 }
                 let options = RunOptions { watch: Some(watch), ..RunOptions::default() };
                 let outcome = runner.execute(&session, job, options, limit, &overdue);
-                // Nobody may wait any more.
+                // The receiver may have been dropped.
                 let _ = finish.send(outcome);
             }
         };
@@ -98,7 +99,7 @@ impl Runner {
         let mut left = Left { queue: self.queue.clone(), ticket, is_over: false };
         let time = async {
             if has_begun.await.is_err() {
-                // It never begins: the other end of `outcome` is gone, too.
+                // The run never starts, and the sender of `outcome` was dropped too.
                 return std::future::pending().await;
             }
             tokio::time::sleep(limit).await;
@@ -108,7 +109,7 @@ impl Runner {
         };
         let told = async {
             state.stopped.notified().await;
-            // What has not begun never will.
+            // A run that has not started will not start.
             if begun.load(Ordering::Relaxed) {
                 tokio::time::sleep(STOPPING).await;
             }
@@ -120,7 +121,7 @@ impl Runner {
                     left.is_over = true;
                     Ok(outcome)
                 }
-                // It was stopped before it began.
+                // The run was stopped before it started.
                 Err(_) if state.watch.is_stopped() => stopped(None, None),
                 Err(_) if self.queue.is_closed() => Err(Status::unavailable("the server is stopping")),
                 Err(_) => {
@@ -128,7 +129,7 @@ impl Runner {
                     Err(Status::internal("the run broke off: a defect of the server"))
                 }
             },
-            // A run that does not stop goes on, and its client is told.
+            // If a run does not stop, it continues, and its client is notified.
             () = time => stopped(state.watch.at(), Some(limit)),
             () = told => stopped(state.watch.at(), None),
         }
@@ -175,7 +176,7 @@ impl Runner {
     }
 }
 
-/// What the client of a run is told that was stopped at an instruction, or, with a limit, as its time was over.
+/// Returns the failure of a run that was stopped at an instruction. `limit` is set if its time was over.
 fn stopped(program: &Program, at: Option<InstrId>, limit: Option<Duration>) -> Failure {
     let name = at.zip(program.executable.module()).map(|(id, module)| module[id].name.to_string());
     let stopped = Error::Stopped { instruction: at, name: name.unwrap_or_default() };
@@ -186,7 +187,7 @@ fn stopped(program: &Program, at: Option<InstrId>, limit: Option<Duration>) -> F
     wire::failure(&error, &program.text)
 }
 
-/// Finds what a run takes, and takes the memory for it.
+/// Finds the objects that a run uses, and charges its memory.
 fn prepare(session: &Arc<Session>, request: ExecuteRequest) -> Result<Job, Status> {
     let program = session.program(request.program)?;
     let executable = &program.hold.program.executable;
@@ -203,10 +204,10 @@ fn prepare(session: &Arc<Session>, request: ExecuteRequest) -> Result<Job, Statu
     Ok(Job { program, arguments, results, _arena: arena, _forms: forms })
 }
 
-/// The bytes of arguments that lie in another form than the program takes.
+/// Returns the bytes needed for arguments whose layout differs from the program's.
 fn other_forms(parameters: &[hlo_ir::Shape], arguments: &[Arc<HeldBuffer>]) -> u64 {
     let differ = parameters.iter().zip(arguments).filter(|(shape, held)| held.buffer.shape() != *shape);
-    // One copy as a value, one in the program's form.
+    // One copy as a value, and one in the form that the program takes.
     differ.fold(0, |n, (shape, _)| n + 2 * shape.byte_size() as u64)
 }
 

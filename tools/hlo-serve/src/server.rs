@@ -1,4 +1,4 @@
-//! A server from its begin to its end.
+//! The lifetime of a server, from listening to shutdown.
 
 use crate::config::{Config, ServerTls};
 use crate::connection::{Connection, Times};
@@ -17,22 +17,22 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-/// Calls of a connection besides those of its clients: their sessions, releases and stops.
+/// Number of additional concurrent calls of a connection, for sessions, releases and stops.
 const SPARE_CALLS: usize = 32;
 
-/// How often an idle connection is looked at, and how long the other end has to answer.
+/// The interval between pings on an idle connection, and the time that the client has to answer.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
-/// Bytes that may be on their way on a call, and on all of a connection.
+/// Flow-control windows of HTTP/2 in bytes: of a call, and of the whole connection.
 const WINDOWS: (u32, u32) = (2 << 20, 4 << 20);
 
-/// How often it is looked whether work is over, when the server stops.
+/// Interval at which a stopping server checks whether work is over.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How long runs that were told to stop, and connections that were told of the end, may take.
+/// Time that runs have to stop and connections have to end during shutdown.
 const LAST: Duration = Duration::from_secs(2);
 
-/// A server that listens.
+/// A server that is listening.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
@@ -42,23 +42,24 @@ pub struct Server {
     stopper: Stop,
 }
 
-/// What stops a server. Cloning is cheap: both stop the same.
+/// A handle that stops a server. Cloning is cheap: both clones stop the same server.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Sender<u32>);
 
 impl Stop {
-    /// Tells the server to stop. The first time, runs have their time of grace; the second time, none.
+    /// Asks the server to stop. After the first call, runs may continue for the grace time. The second call
+    /// stops them at once.
     pub fn stop(&self) {
         self.0.send_modify(|times| *times = times.saturating_add(1));
     }
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// A connection would go over a network without certificates; certificates make no sense; somebody else listens there; there
-    /// are no threads.
+    /// The address is reachable over a network and there are no certificates, the certificates are invalid,
+    /// another server listens at the address, or no threads can be started.
     pub async fn bind(config: Config) -> Result<Self, Failure> {
         let address = config.address.clone();
         if config.tls.is_none() && !address.is_local() {
@@ -82,20 +83,20 @@ impl Server {
         Ok(Self { listener, transport, shared, stop, stopper: Stop(sender) })
     }
 
-    /// Where it listens: with the port that it has.
+    /// Returns the address that the server listens at, with the actual port.
     pub fn address(&self) -> &Address {
         self.listener.address()
     }
 
-    /// What stops it.
+    /// Returns a handle that stops the server.
     pub fn stopper(&self) -> Stop {
         self.stopper.clone()
     }
 
-    /// Serves till it is told to stop, and runs are over.
+    /// Serves until the server is asked to stop and the runs are over.
     ///
     /// # Errors
-    /// It ends by itself.
+    /// The server ended by itself.
     pub async fn serve(self) -> Result<(), Failure> {
         let Self { listener, transport, shared, stop, stopper: _stopper } = self;
         let limits = &shared.config.limits;
@@ -113,11 +114,11 @@ impl Server {
             transport.serve_with_incoming_shutdown(service, ReceiverStream::new(connections), ended);
         let mut serving = tokio::spawn(serving);
         let failed = tokio::select! {
-            // It only ends by itself if something is wrong.
+            // The server ends by itself only after an error.
             outcome = &mut serving => Some(outcome.map_or_else(|e| e.to_string(), |o| o.map_or_else(|e| causes(&e), |()| "it ended by itself".to_string()))),
             () = drain(&shared, stop) => None,
         };
-        // The listener goes, and the file of its socket.
+        // Closes the listener and removes the file of its socket.
         accepting.abort();
         let _ = accepting.await;
         let _ = over.send(true);
@@ -134,7 +135,7 @@ impl Server {
     }
 }
 
-/// What speaks HTTP/2, with certificates or without.
+/// Creates the HTTP/2 transport, with or without certificates.
 fn transport(config: &Config) -> Result<tonic::transport::Server, Failure> {
     let limits = &config.limits;
     let calls = u32::try_from(limits.requests.saturating_add(SPARE_CALLS)).unwrap_or(u32::MAX);
@@ -149,7 +150,7 @@ fn transport(config: &Config) -> Result<tonic::transport::Server, Failure> {
     server.tls_config(tls_config(tls, limits.handshake)).map_err(failed)
 }
 
-/// Waits till the server is told to stop, and then for what is under way.
+/// Waits until the server is asked to stop, and then for running work.
 async fn drain(shared: &Shared, mut stop: watch::Receiver<u32>) {
     let _ = stop.wait_for(|&times| times > 0).await;
     shared.stop_accepting();
@@ -169,7 +170,7 @@ async fn drain(shared: &Shared, mut stop: watch::Receiver<u32>) {
     shared.end_sessions("the server was stopped");
 }
 
-/// Takes connections.
+/// Accepts connections.
 async fn accept(
     listener: Listener,
     shared: Arc<Shared>,
@@ -181,7 +182,7 @@ async fn accept(
         let socket = match listener.accept().await {
             Ok(socket) => socket,
             Err(_) => {
-                // Most likely there are too many open files: some are closed before long.
+                // The usual cause is too many open files. Some will be closed soon.
                 sleep(GLANCE).await;
                 continue;
             }
@@ -200,7 +201,7 @@ fn tls_config(tls: &ServerTls, handshake: Duration) -> ServerTlsConfig {
         .timeout(handshake)
 }
 
-/// An error with all that lies below it.
+/// Returns the messages of an error and its causes.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! The calls of the protocol.
+//! The implementation of the protocol's calls.
 
 use crate::cache::NoProgram;
 use crate::compile::Recipe;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Request, Response, Status, Streaming};
 
-/// The calls.
+/// The service that handles calls.
 #[derive(Clone, Debug)]
 pub struct Service(pub Arc<Shared>);
 
@@ -109,10 +109,10 @@ impl Shared {
         self.send(&session, [held], right)
     }
 
-    /// Sends arrays; the call is over when all are on their way.
+    /// Sends arrays. The call is over when all of them have been sent.
     ///
     /// # Errors
-    /// There is no room for messages.
+    /// There is no memory for messages.
     fn send(
         &self,
         session: &Session,

@@ -1,4 +1,4 @@
-//! What a client holds: buffers, programs, runs that are under way, and the memory of all.
+//! Sessions, which hold a client's buffers, programs and unfinished runs, and account for their memory.
 
 use crate::account::{Account, Charge};
 use crate::cache::Hold;
@@ -14,7 +14,7 @@ use tonic::Status;
 use crate::config::Limits;
 use crate::counters::Counter;
 
-/// What stands for a session in calls.
+/// The identifier of a session in calls.
 pub type Token = [u8; 16];
 
 /// A buffer of a client.
@@ -25,7 +25,7 @@ pub struct HeldBuffer {
 }
 
 impl HeldBuffer {
-    /// The elements. They are there: runs of a server are waited for.
+    /// Returns the elements. The buffer is ready, because the server waits for each run.
     pub fn bytes(&self) -> &[u8] {
         self.buffer.bytes().unwrap_or_default()
     }
@@ -36,7 +36,7 @@ impl HeldBuffer {
 pub struct HeldProgram {
     pub hold: Hold,
     _charge: Charge,
-    /// The memory that runs leave behind: as much as the most that there were at once.
+    /// The temporaries that runs leave behind, one for each run that was active at the same time.
     arenas: Mutex<Arenas>,
 }
 
@@ -49,9 +49,9 @@ struct Arenas {
 /// The temporaries of a run.
 #[derive(Debug)]
 pub enum Arena {
-    /// Those of a program that keeps them.
+    /// The program keeps the temporaries after the run.
     Kept(Arc<HeldProgram>),
-    /// Those of one that does not.
+    /// The temporaries are freed after the run.
     Own { _charge: Charge },
 }
 
@@ -60,10 +60,10 @@ impl HeldProgram {
         Self { hold, _charge: charge, arenas: Mutex::default() }
     }
 
-    /// Takes the memory of a run.
+    /// Charges the temporaries of a run.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// There is not enough memory.
     pub fn arena(self: &Arc<Self>, account: &Arc<Account>) -> Result<Arena, Status> {
         let program = &self.hold.program;
         let charge = || account.charge(program.run_bytes, "a run");
@@ -87,24 +87,24 @@ impl Drop for Arena {
     }
 }
 
-/// A run that is under way.
+/// The state of an unfinished run.
 #[derive(Debug, Default)]
 pub struct RunState {
     pub watch: Arc<Watch>,
-    /// Told when the client stops the run.
+    /// Notified when the client stops the run.
     pub stopped: Notify,
 }
 
 /// A client's session.
 #[derive(Debug)]
 pub struct Session {
-    /// The number of the client, for queues.
+    /// The number of the client in queues.
     pub number: u64,
-    /// How the client calls itself.
+    /// The name of the client.
     pub name: String,
     pub since: Instant,
     pub account: Arc<Account>,
-    /// Calls that the client may still make.
+    /// Permits for the calls that the client may still make.
     pub calls: Arc<Semaphore>,
     pub runs: Counter,
     pub run_time: Counter,
@@ -122,7 +122,7 @@ struct Held {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it has a lock.
+    // No code panics while it holds a lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -154,15 +154,15 @@ impl Session {
         self.handles.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The numbers of buffers and programs.
+    /// Returns the number of buffers and the number of programs.
     pub fn counts(&self) -> (usize, usize) {
         lock(&self.held).as_ref().map_or((0, 0), |held| (held.buffers.len(), held.programs.len()))
     }
 
-    /// Takes buffers and gives their handles.
+    /// Adds buffers and returns their handles.
     ///
     /// # Errors
-    /// The client has as many as it may; or the session has ended.
+    /// The client has reached its maximum number of buffers, or the session has ended.
     pub fn add_buffers(&self, buffers: Vec<HeldBuffer>) -> Result<Vec<u64>, Status> {
         self.with_held(|held| {
             check_buffers(held.buffers.len(), buffers.len(), self.limits.buffers)?;
@@ -175,7 +175,7 @@ impl Session {
         })
     }
 
-    /// Refuses what could not be added.
+    /// Checks that `more` buffers can be added.
     ///
     /// # Errors
     /// As [`Session::add_buffers`].
@@ -183,20 +183,20 @@ impl Session {
         self.with_held(|held| check_buffers(held.buffers.len(), more, self.limits.buffers))
     }
 
-    /// The buffer of a handle.
+    /// Returns the buffer with a handle.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such buffer.
     pub fn buffer(&self, handle: u64) -> Result<Arc<HeldBuffer>, Status> {
         let unknown =
             || Status::not_found(format!("there is no buffer {handle}: it was never made, or was released"));
         self.with_held(|held| held.buffers.get(&handle).cloned().ok_or_else(unknown))
     }
 
-    /// Takes a program and gives its handle.
+    /// Adds a program and returns its handle.
     ///
     /// # Errors
-    /// The session has ended, or the client has as many programs as it may.
+    /// The session has ended, or the client has reached its maximum number of programs.
     pub fn add_program(&self, program: HeldProgram) -> Result<u64, Status> {
         self.with_held(|held| {
             check_programs(held.programs.len(), self.limits.programs)?;
@@ -206,7 +206,7 @@ impl Session {
         })
     }
 
-    /// Refuses a program that could not be added.
+    /// Checks that a program can be added.
     ///
     /// # Errors
     /// As [`Session::add_program`].
@@ -214,32 +214,32 @@ impl Session {
         self.with_held(|held| check_programs(held.programs.len(), self.limits.programs))
     }
 
-    /// The program of a handle.
+    /// Returns the program with a handle.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such program.
     pub fn program(&self, handle: u64) -> Result<Arc<HeldProgram>, Status> {
         let unknown =
             || Status::not_found(format!("there is no program {handle}: it was never made, or was released"));
         self.with_held(|held| held.programs.get(&handle).cloned().ok_or_else(unknown))
     }
 
-    /// Frees buffers and programs; those that are in use, when they are not any more.
+    /// Releases buffers and programs. Objects in use are freed later.
     pub fn release(&self, buffers: &[u64], programs: &[u64]) {
         let mut freed = (Vec::new(), Vec::new());
         if let Some(held) = lock(&self.held).as_mut() {
             freed.0.extend(buffers.iter().filter_map(|h| held.buffers.remove(h)));
             freed.1.extend(programs.iter().filter_map(|h| held.programs.remove(h)));
         }
-        // To unload a program takes time.
+        // Unloading a program takes time, so the lock is released first.
         drop(freed);
     }
 
-    /// Notes a run, till what this gives is dropped, which also tells the run to stop. Runs without a number have one that no
-    /// client gives.
+    /// Adds a run, until the returned value is dropped, which also stops the run. A run without a number gets
+    /// one that no client uses.
     ///
     /// # Errors
-    /// The client has such a run already; or the session has ended.
+    /// The client already has an unfinished run with this number, or the session has ended.
     pub fn enter(self: &Arc<Self>, run: u64) -> Result<Entered, Status> {
         let id = if run == 0 { u64::MAX - self.handle() } else { run };
         let state = Arc::new(RunState::default());
@@ -253,20 +253,20 @@ impl Session {
         Ok(Entered { session: self.clone(), id, state })
     }
 
-    /// Tells a run to stop; false if there is none of that number.
+    /// Stops a run. Returns whether there is a run with this number.
     pub fn stop(&self, run: u64) -> bool {
         let state = lock(&self.held).as_ref().and_then(|held| held.runs.get(&run).cloned());
         state.inspect(|s| s.stop()).is_some()
     }
 
-    /// Tells all runs to stop.
+    /// Stops all runs.
     pub fn stop_all(&self) {
         for run in lock(&self.held).iter().flat_map(|held| held.runs.values()) {
             run.stop();
         }
     }
 
-    /// Ends the session: runs are stopped, and what it holds is freed.
+    /// Ends the session: stops its runs and frees its objects.
     pub fn end(&self) {
         let held = lock(&self.held).take();
         for run in held.iter().flat_map(|held| held.runs.values()) {
@@ -300,7 +300,7 @@ fn check_programs(there: usize, limit: usize) -> Result<(), Status> {
     }
 }
 
-/// A run of a session.
+/// An unfinished run of a session.
 #[derive(Debug)]
 pub struct Entered {
     session: Arc<Session>,
@@ -310,7 +310,7 @@ pub struct Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // Whoever made the call may have gone.
+        // The caller may have disconnected.
         self.state.watch.stop();
         if let Some(held) = lock(&self.session.held).as_mut() {
             held.runs.remove(&self.id);

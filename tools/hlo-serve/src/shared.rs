@@ -1,4 +1,4 @@
-//! What calls share: the sessions, and who may make a call.
+//! State that all calls share: the sessions, and the checks that admit a call.
 
 use crate::account::Account;
 use crate::cache::{Cache, Compiler};
@@ -22,16 +22,17 @@ use tokio_stream::Stream;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
-/// Connections without a session: their clients shake hands, attach, are told that there are too many, or ask for statistics.
+/// Maximum number of connections without a session. Their clients are doing the handshake, opening a session,
+/// being rejected because there are too many clients, or requesting statistics.
 const SPARE_CONNECTIONS: usize = 64;
 
-/// Bytes of a client's name that are kept.
+/// Maximum length of a client's name in bytes. Longer names are cut.
 const MAX_NAME: usize = 100;
 
-/// A session and what tells its client what happens.
+/// A session, and the channel for events to its client.
 type Open = (Arc<Session>, mpsc::Sender<Result<SessionEvent, Status>>);
 
-/// All that calls share.
+/// The state that all calls share.
 #[derive(Debug)]
 pub struct Shared {
     pub config: Config,
@@ -47,14 +48,14 @@ pub struct Shared {
     stopping: AtomicBool,
 }
 
-/// What a call of a session has: the session, and the right to make the call.
+/// An admitted call: its session, and the permit for the call.
 pub type Admitted = (Arc<Session>, OwnedSemaphorePermit);
 
 impl Shared {
-    /// What calls share at the beginning.
+    /// Creates the initial state.
     ///
     /// # Errors
-    /// The system starts no further thread.
+    /// The system cannot start another thread.
     pub fn new(config: Config) -> std::io::Result<Self> {
         let counters = Arc::new(Counters::default());
         Ok(Self {
@@ -81,23 +82,23 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Token, Open>> {
-        // Nothing panics while it has the lock.
+        // No code panics while it holds the lock.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sessions that are open, the oldest first.
+    /// Returns the open sessions, the oldest first.
     pub fn sessions(&self) -> Vec<Arc<Session>> {
         let mut all: Vec<_> = self.lock().values().map(|(session, _)| session.clone()).collect();
         all.sort_unstable_by_key(|s| s.number);
         all
     }
 
-    /// Refuses new work from now on.
+    /// Stops accepting new work.
     pub fn stop_accepting(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// The work that is under way or waits.
+    /// Returns the number of running and waiting pieces of work.
     pub fn load(&self) -> usize {
         let ((running, waiting, _), (compiling, before, _)) =
             (self.runner.queue.load(), self.compiler.queue.load());
@@ -109,7 +110,7 @@ impl Shared {
         let all: Vec<Open> = self.lock().drain().map(|(_, open)| open).collect();
         for (session, events) in all {
             let event = SessionEvent { event: Some(Event::End(why.to_string())) };
-            // A client that does not read them has missed others.
+            // The channel is full if the client does not read its events.
             let _ = events.try_send(Ok(event));
             self.end(&session);
         }
@@ -128,10 +129,10 @@ impl Shared {
         }
     }
 
-    /// Refuses new work once the server is stopping.
+    /// Checks that the server accepts new work.
     ///
     /// # Errors
-    /// It is.
+    /// The server is stopping.
     pub fn check_running(&self) -> Result<(), Status> {
         match self.stopping.load(Ordering::Relaxed) {
             true => Err(Status::unavailable("the server is stopping: it takes no new work")),
@@ -139,15 +140,15 @@ impl Shared {
         }
     }
 
-    /// The session of a call.
+    /// Returns the session of a call.
     ///
     /// # Errors
-    /// There is none, or not any more.
+    /// The call has no session, or the session has ended.
     pub fn session<T>(&self, request: &Request<T>) -> Result<Arc<Session>, Status> {
         self.session_of(request.metadata())
     }
 
-    /// The session of a call with this metadata.
+    /// Returns the session of a call with this metadata.
     ///
     /// # Errors
     /// As [`Shared::session`].
@@ -164,10 +165,10 @@ impl Shared {
         })
     }
 
-    /// The session of a call, if it may make a further one.
+    /// Returns the session of a call and a permit for the call.
     ///
     /// # Errors
-    /// There is none, or it makes as many calls as it may.
+    /// The call has no session, or the client has reached its maximum number of concurrent calls.
     pub fn admit<T>(&self, request: &Request<T>) -> Result<Admitted, Status> {
         let session = self.session(request)?;
         let limit = self.config.limits.requests;
@@ -178,10 +179,10 @@ impl Shared {
         Ok((session, right))
     }
 
-    /// Counts a call that is refused.
+    /// Counts the call if it is rejected.
     ///
     /// # Errors
-    /// That of the call.
+    /// The error of the call.
     pub fn counted<T>(&self, result: Result<T, Status>) -> Result<Response<T>, Status> {
         if result.is_err() {
             self.counters.refused.add(1);
@@ -189,7 +190,7 @@ impl Shared {
         result.map(Response::new)
     }
 
-    /// How long a client may say nothing in a call.
+    /// Returns the maximum time without data in a call.
     pub fn idle(&self) -> Duration {
         self.config.limits.idle
     }
@@ -197,7 +198,8 @@ impl Shared {
     /// Opens a session.
     ///
     /// # Errors
-    /// The server has as many clients as it may, is stopping, or speaks another version of the protocol.
+    /// The server has reached its maximum number of clients, is stopping, or uses another version of the
+    /// protocol.
     pub fn attach(self: &Arc<Self>, request: Request<AttachRequest>) -> Result<Events, Status> {
         self.check_running()?;
         let connection = ConnectionInfo::of(request.extensions());
@@ -209,7 +211,7 @@ impl Shared {
             return Err(Status::failed_precondition(why));
         }
         name.truncate(hlo_ir::floor_char_boundary(&name, MAX_NAME));
-        // Statistics are shown on terminals.
+        // Statistics are printed on terminals.
         let name = name.replace(char::is_control, "?");
         let mut token = Token::default();
         getrandom::fill(&mut token).map_err(|e| Status::internal(format!("no random numbers: {e}")))?;
@@ -259,7 +261,7 @@ impl Shared {
     }
 }
 
-/// The events of a session, which ends with them.
+/// The event stream of a session. The session ends when the stream is dropped.
 #[derive(Debug)]
 pub struct Events {
     events: mpsc::Receiver<Result<SessionEvent, Status>>,

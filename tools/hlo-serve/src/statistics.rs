@@ -1,4 +1,4 @@
-//! What a server has done and holds: collected, and shown.
+//! The statistics of a server: collection and display.
 
 use crate::shared::Shared;
 use hlo_ir::human_bytes;
@@ -7,7 +7,7 @@ use hlo_tools_common::table::{Align, Table};
 use serde_json::json;
 use std::time::Duration;
 
-/// Bytes of a page of memory, as Linux has them where it tells of pages.
+/// Page size in bytes that Linux uses in `/proc/self/statm`.
 const PAGE: u64 = 4096;
 
 fn number(n: usize) -> u64 {
@@ -18,14 +18,14 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The bytes of memory that this process has; 0 where that can't be told.
+/// Returns the resident memory of this process in bytes, or 0 if it is unknown.
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
     pages.unwrap_or(0).saturating_mul(PAGE)
 }
 
-/// What a server has done and holds.
+/// Collects the statistics of a server.
 pub fn collect(shared: &Shared) -> StatisticsReply {
     let counters = &shared.counters;
     let sessions = shared.sessions();
@@ -81,7 +81,7 @@ fn time(micros: u64) -> String {
     format!("{:.3?}", Duration::from_micros(micros))
 }
 
-/// Statistics for people: the server, then each client.
+/// Formats statistics as a table for people: the server, then each client.
 pub fn table(s: &StatisticsReply) -> String {
     let mut server = Table::new(&[("server", Align::Left), ("", Align::Right)]);
     let rows = [
@@ -135,7 +135,7 @@ pub fn table(s: &StatisticsReply) -> String {
     format!("{}\n{}", server.text(), clients.text())
 }
 
-/// Statistics for programs: an object with the names of the protocol's `StatisticsReply`.
+/// Formats statistics as JSON for programs. The names are those of the protocol's `StatisticsReply`.
 pub fn json(s: &StatisticsReply) -> String {
     let client = |c: &ClientStatistics| {
         json!({

@@ -1,4 +1,4 @@
-//! Arrays that come and go, in parts.
+//! Transfer of arrays in parts, in both directions.
 
 use crate::account::Account;
 use crate::session::HeldBuffer;
@@ -16,48 +16,48 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-/// Replies of a stream that wait for a client that is slower than the server.
+/// Maximum number of replies that wait for a slow client.
 const AHEAD: usize = 2;
 
 /// A stream of replies.
 #[derive(Debug)]
 pub struct Replies<T> {
     receiver: mpsc::Receiver<T>,
-    /// Why it ends before its end.
+    /// The error that ended the stream early, if any.
     broken: Arc<OnceLock<Status>>,
     is_over: bool,
 }
 
-/// The most bytes that an array of the shape takes besides its elements.
+/// Returns the maximum number of bytes that an array of the shape occupies in addition to its elements.
 pub fn shape_bytes(shape: &Shape) -> u64 {
     const ARRAY: u64 = 1 << 10;
     const DIMENSION: u64 = 64;
     ARRAY + DIMENSION * shape.as_array().map_or(0, |array| array.rank() as u64)
 }
 
-/// The next message of a client.
+/// Returns the next message of a client.
 ///
 /// # Errors
-/// None has come for too long; or what came is none.
+/// No message arrived in time, or the message is invalid.
 pub async fn next<T>(stream: &mut Streaming<T>, idle: Duration) -> Result<Option<T>, Status> {
     let silent = |_| Status::deadline_exceeded(format!("no message came for {idle:?} (--idle-timeout)"));
     tokio::time::timeout(idle, stream.message()).await.map_err(silent)?
 }
 
-/// An array of which not all has come yet.
+/// An array that is being received.
 #[derive(Debug)]
 pub struct Arriving {
     held: HeldBuffer,
-    /// Of what elements are checked.
+    /// The array shape, to validate elements. `None` for a token.
     array: Option<ArrayShape>,
     filled: usize,
 }
 
 impl Arriving {
-    /// Makes room for an array.
+    /// Allocates memory for an array.
     ///
     /// # Errors
-    /// The text is no shape of an array or a token; or there is no room.
+    /// The text is not a shape of an array or a token, or there is not enough memory.
     pub fn new(shape: &str, account: &Arc<Account>) -> Result<Self, Status> {
         let shape = wire::read_shape(shape).map_err(Status::invalid_argument)?;
         let is_array = shape.as_array().is_some_and(ArrayShape::is_static);
@@ -66,7 +66,7 @@ impl Arriving {
                 "expected the shape of an array without dynamic dimensions, or a token, found `{shape}`"
             )));
         }
-        // What it takes once it is of a program's form counts, too.
+        // The charge also covers the array in the form that a program takes.
         let bytes = (shape.stored_size().max(shape.byte_size()) as u64).saturating_add(shape_bytes(&shape));
         let charge = account.charge(bytes, &format!("an array of shape {shape}"))?;
         let buffer = Buffer::zeros(&shape).map_err(|e| Status::resource_exhausted(e.to_string()))?;
@@ -76,7 +76,7 @@ impl Arriving {
     /// Adds elements.
     ///
     /// # Errors
-    /// There are more than the shape has, or some that its type does not have.
+    /// There are more elements than the shape has, or an element is not a value of its type.
     pub fn add(&mut self, data: &[u8]) -> Result<(), Status> {
         let (at, end) = (self.filled, self.filled.saturating_add(data.len()));
         let shape = self.held.buffer.shape().clone();
@@ -101,10 +101,10 @@ impl Arriving {
         Ok(())
     }
 
-    /// The array.
+    /// Returns the complete array.
     ///
     /// # Errors
-    /// Not all of it has come.
+    /// Elements are missing.
     pub fn finish(self) -> Result<HeldBuffer, Status> {
         let (buffer, found) = (&self.held.buffer, self.filled);
         let expected = self.held.bytes().len();
@@ -118,7 +118,7 @@ impl Arriving {
     }
 }
 
-/// An array's memory, which others have, too.
+/// The memory of an array, which is shared.
 struct Shared<T>(T);
 
 impl AsRef<[u8]> for Shared<Arc<HeldBuffer>> {
@@ -127,7 +127,7 @@ impl AsRef<[u8]> for Shared<Arc<HeldBuffer>> {
     }
 }
 
-/// The messages of arrays: small ones travel together. What is on its way keeps its array.
+/// Splits arrays into messages. Small arrays share a message. A message keeps its array alive.
 pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iterator<Item = TransferReply> {
     let pieces = buffers.into_iter().flat_map(|held| {
         let mut shape = shape_text(held.buffer.shape());
@@ -147,10 +147,11 @@ pub fn messages(buffers: impl IntoIterator<Item = Arc<HeldBuffer>>) -> impl Iter
     })
 }
 
-/// The memory for messages on their way: they are parts of [`CHUNK`] bytes at most.
+/// Maximum memory of messages that are being sent, in bytes. Each message is at most [`CHUNK`] bytes.
 pub const ON_THE_WAY: u64 = (AHEAD as u64 + 1) * CHUNK as u64;
 
-/// Sends messages as fast as the client takes them. One that takes none for too long gets no more. `held` is kept until then.
+/// Sends messages as fast as the client reads them. Stops if the client does not read for too long. Keeps
+/// `held` until then.
 pub fn send<T: Send + 'static>(
     messages: impl Iterator<Item = T> + Send + 'static,
     held: impl Send + 'static,
@@ -164,11 +165,11 @@ pub fn send<T: Send + 'static>(
         for message in messages {
             match tokio::time::timeout(idle, sender.send(message)).await {
                 Ok(Ok(())) => {}
-                // The client has gone.
+                // The client has disconnected.
                 Ok(Err(_)) => return,
                 Err(_) => {
                     let why = format!("nothing was read for {idle:?} (--idle-timeout)");
-                    // It is set once.
+                    // No other code sets it.
                     let _ = broken.set(Status::deadline_exceeded(why));
                     return;
                 }
@@ -185,7 +186,7 @@ impl<T> Stream for Replies<T> {
         if let Some(message) = ready!(self.receiver.poll_recv(context)) {
             return Poll::Ready(Some(Ok(message)));
         }
-        // Why it ends comes after what was on its way, once.
+        // Report the error once, after the replies that were already queued.
         let is_over = std::mem::replace(&mut self.is_over, true);
         Poll::Ready(self.broken.get().filter(|_| !is_over).cloned().map(Err))
     }
