@@ -1,4 +1,5 @@
-//! Lets the shared library be linked with archives in place of libraries that are not on every computer (`scripts/wheel.sh`).
+//! Lets the shared library link archives in place of libraries that are not installed on every computer
+//! (`scripts/wheel.sh`).
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,5 @@
-//! Rust code of the protocol, by a compiler of protobuf in Rust: nothing has to be installed.
+//! Generates the Rust code of the protocol with a protobuf compiler written in Rust, so that nothing has to
+//! be installed.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = protox::compile(["hlo_service.proto"], ["proto"])?;

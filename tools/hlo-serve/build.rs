@@ -1,4 +1,4 @@
-//! Links archives where `make dist` names a folder with them, as the tools of the root package do (see its build.rs).
+//! Links archives if `make dist` sets their folder, like the tools of the root package (see its build.rs).
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,4 +1,4 @@
-//! Runs that go on while the program does something else, by both engines.
+//! Asynchronous runs, on both engines.
 
 use hlo_client::{AsyncRunOptions, Buffer, Client, CompileOptions, ENGINES, Error, Executable, Passes};
 use hlo_ir::Literal;
@@ -6,7 +6,7 @@ use hlo_ir::host::Queues;
 use hlo_ir::watch::Watch;
 use std::sync::{Arc, Mutex};
 
-/// A program by each engine of this build.
+/// Compiles a program with each engine of this build and checks it.
 fn each(text: &str, check: impl Fn(&Executable)) {
     for engine in ENGINES.iter().copied().map(Some) {
         let options = CompileOptions { engine, passes: Passes::Lowering, ..CompileOptions::default() };
@@ -33,7 +33,7 @@ fn a_run_goes_on_while_others_wait_for_its_results() {
         let first = forever.execute_async(&[&argument[0]], options).unwrap();
         assert!(!first.is_over() && !first.results()[0].is_ready());
         assert_eq!(first.results()[0].shape().to_string(), "s32[]");
-        // The second one takes what the first one never gives.
+        // The second run takes a result that the first run never produces.
         let second = forever.execute_async(&[&first.results()[0]], AsyncRunOptions::default()).unwrap();
         watch.stop();
         assert!(matches!(first.wait(), Err(Error::Stopped { .. })));
@@ -92,7 +92,7 @@ ENTRY e {
         let options = AsyncRunOptions { host: Some(host.clone()), ..AsyncRunOptions::default() };
         let results = program.execute_async(&[], options.clone()).unwrap().wait().unwrap();
         assert_eq!(results[0].elements::<i32>().unwrap(), [-2, -4]);
-        // There is no further item.
+        // The feed has no more items.
         assert!(matches!(program.execute_async(&[], options).unwrap().wait(), Err(Error::Diags(_))));
         assert!(host.lock().is_ok());
     });
@@ -108,7 +108,7 @@ fn what_does_not_fit_is_refused_at_once_or_when_it_is_there() {
         assert!(refused(&[]).starts_with("expected 1 arguments"));
         let other = Buffer::from_slice(&[1.5f32], &hlo_ir::Shape::array(hlo_ir::ElementType::F32, [1]));
         assert!(refused(&[&other.unwrap()]).contains("expected an array of shape s32[], found f32[1]"));
-        // Two numbers are none.
+        // An array of two elements does not fit a scalar parameter.
         let argument = number(program, 1);
         let two = program.execute_async(&[&argument[0]], AsyncRunOptions::default()).unwrap();
         match program.execute_async(&[&two.results()[0]], AsyncRunOptions::default()) {

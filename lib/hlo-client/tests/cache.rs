@@ -1,4 +1,4 @@
-//! What a client compiles once.
+//! Programs that a client compiles once.
 
 use hlo_client::{Client, ClientOptions, CompileOptions, ENGINES, Engine, Passes, PolymorphicExecutable};
 use hlo_ir::{ElementType, Literal, Shape};
@@ -39,7 +39,7 @@ fn the_same_text_with_the_same_options_is_compiled_once() {
     let client = Client::local();
     let options = CompileOptions::default();
     let first = client.compile_text(DOUBLE, &options).unwrap();
-    // What is not said is what it stands for.
+    // A default value gives the same key as an option that is not set.
     client.compile_text(DOUBLE, &CompileOptions { engine: Some(ENGINES[0]), ..options.clone() }).unwrap();
     assert_eq!(client.cache_statistics().hits, 1);
     let others = [
@@ -63,7 +63,7 @@ fn the_same_text_with_the_same_options_is_compiled_once() {
     }
     let statistics = client.cache_statistics();
     assert_eq!((statistics.hits, statistics.misses, statistics.programs), (1, count, count as usize));
-    // Modules are known by what they are.
+    // The key of a module depends on its contents.
     let module = hlo_parser::parse_module(DOUBLE).unwrap();
     client.compile(&module, &options).unwrap();
     client.compile(&module.clone(), &options).unwrap();

@@ -1,4 +1,4 @@
-//! Programs from Rust, by both engines.
+//! Programs compiled and run from Rust, on both engines.
 
 use hlo_client::{Buffer, Client, ClientOptions, CompileOptions, ENGINES, Engine, Error, Passes, RunOptions};
 use hlo_custom_call::Registry;
@@ -8,7 +8,7 @@ use hlo_ir::{ElementType, Literal, Shape};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The engines of this build.
+/// Returns options for each engine of this build.
 fn engines() -> Vec<CompileOptions> {
     let options = |&engine| CompileOptions { engine: Some(engine), threads: 2, ..CompileOptions::default() };
     ENGINES.iter().map(options).collect()
@@ -44,10 +44,10 @@ fn arrays_lie_as_the_module_says() {
         let two =
             Buffer::from_literal(&Literal::scalar(ElementType::F32, 2f32), &program.parameters()[1]).unwrap();
         let results = program.execute(&[&x, &two], RunOptions::default()).unwrap();
-        // The one is the other's transpose: the same elements in memory.
+        // The results are transposes of each other, with the same elements in memory.
         assert_eq!(floats(&results[0]), [2., 8., 4., 10., 6., 12.]);
         assert_eq!(floats(&results[1]), floats(&results[0]));
-        // What a program gave, another run takes.
+        // A result can be the argument of another run.
         let again = program.execute(&[&results[1], &two], RunOptions::default()).unwrap();
         let value = program.value(again).unwrap();
         assert_eq!(value.tuple_elements()[1].elements::<f32>(), [4., 8., 12., 16., 20., 24.]);
@@ -138,7 +138,7 @@ fn arrays_of_another_program_are_refused() {
         assert!(
             refused(whole.leaves(run(&three, &large).unwrap())).contains("expected an array of shape s32[3]")
         );
-        // Nor does a run write to them.
+        // A run does not write to the results of another program either.
         let x = Client::local().transfer_to(&large).unwrap();
         let mut foreign = run(&two, &small).unwrap();
         let arguments = three.arguments(&[&x]).unwrap();
@@ -157,7 +157,7 @@ fn arrays_of_another_program_are_refused() {
     }
 }
 
-/// A budget that has less and less.
+/// A budget that allows a fixed number of checks.
 #[derive(Debug)]
 struct Countdown(std::sync::atomic::AtomicI64);
 
@@ -189,7 +189,7 @@ ENTRY e {
                 Client::local().compile_within(&module, &options, &budget)
             };
             assert_eq!(compile(1 << 10).is_ok(), !is_endless);
-            // Wherever it is: what is compiled has no budget left at some point, what is interpreted needs none.
+            // A compilation ends wherever the budget runs out. Interpreting needs no budget.
             let ends = [0, 1, 2, 5, 10, 50].map(|budget| match compile(budget) {
                 Ok(_) => String::new(),
                 Err(e) => e.to_string(),
@@ -309,7 +309,7 @@ fn wrong_passes_are_told() {
     let options = CompileOptions { passes: Passes::Pipeline("algsimq".into()), ..CompileOptions::default() };
     let Err(Error::Diags(diags)) = Client::local().compile_text(text, &options) else { panic!("no error") };
     assert!(diags[0].message.starts_with("passes: ") && diags[0].message.contains("algsimq"), "{diags:?}");
-    // What they are about is no place in the module.
+    // The error does not refer to a position in the module.
     assert!(diags[0].labels.is_empty());
 }
 
@@ -344,7 +344,7 @@ ENTRY e {
     }
 }
 
-/// Everything may go to other threads.
+/// All public types may be sent to other threads.
 #[test]
 fn all_may_be_shared() {
     fn shared<T: Send + Sync>() {}
@@ -360,7 +360,7 @@ fn all_may_be_shared() {
 fn a_call_of_nobody_is_refused_before_it_runs() {
     let client = Client::local();
     for &engine in ENGINES {
-        // A branch that is not taken counts, what nobody calls does not.
+        // A branch that is not taken is checked, but a computation that is never called is not.
         let text = "HloModule m
 left_over { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"nobody\" }
 a { x = f32[] parameter(0) ROOT y = f32[] custom-call(x), custom_call_target=\"somebody\" }
@@ -374,16 +374,16 @@ ENTRY e { p = pred[] parameter(1) x = f32[] parameter(0)
     }
 }
 
-/// Does something on a thread of its own that takes subnormal numbers as zero, as those of other libraries may.
+/// Calls `body` on a thread that flushes subnormal numbers to zero, as threads of other libraries may.
 #[cfg(target_arch = "x86_64")]
 fn flushing<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     use std::arch::asm;
     let flush = || {
         let mut mode = 0u32;
-        // SAFETY: it writes the four bytes.
+        // SAFETY: the instruction writes four bytes to `mode`.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack)) };
         mode |= 0x8040;
-        // SAFETY: it reads the four bytes; the thread ends in this mode.
+        // SAFETY: the instruction reads four bytes from `mode`. The thread ends in this mode.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) };
     };
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Compiled code in a folder, for processes that share it.
+//! Compiled code in a folder that processes share.
 #![cfg(feature = "codegen")]
 
 use hlo_client::{Client, ClientOptions, CompileOptions, Passes};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const DOUBLE: &str = "HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }";
 
-/// A folder of this test's own, removed with it.
+/// A temporary folder of one test, removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -36,7 +36,7 @@ fn client(folder: &Path) -> Client {
     Client::new(&ClientOptions { cache_dir, ..ClientOptions::default() }).unwrap()
 }
 
-/// Whether code was there, after a run that gives what it should.
+/// Runs the program, checks its result, and returns whether its code was in the folder.
 fn was_kept(folder: &Path, text: &str, options: &CompileOptions) -> bool {
     let program = client(folder).compile_text(text, options).unwrap();
     assert_eq!(program.run(&[Literal::r1(&[1f32, 2., 3., 4.])]).unwrap().elements::<f32>(), [2., 4., 6., 8.]);
@@ -49,7 +49,7 @@ fn code_is_there_for_the_next_client_unless_something_else_is_compiled() {
     let options = CompileOptions { threads: 2, ..CompileOptions::default() };
     assert!(!was_kept(&folder.0, DOUBLE, &options));
     assert!(was_kept(&folder.0, DOUBLE, &options));
-    // The text is other, the program is not.
+    // The text differs, but the program is the same.
     assert!(was_kept(&folder.0, &DOUBLE.replace("ENTRY", "\n// Twice.\nENTRY"), &options));
     let other = DOUBLE.replace("add(x, x)", "abs(q)").replace("ROOT", "q = f32[4] add(x, x) ROOT");
     assert!(!was_kept(&folder.0, &other, &options));
@@ -71,7 +71,7 @@ fn files_that_are_cut_foreign_or_damaged_are_replaced() {
         assert_eq!(fs::read(&file).unwrap().len(), whole.len());
         assert!(was_kept(&folder.0, DOUBLE, &options));
     }
-    // A named pipe that nobody writes to.
+    // A named pipe that no process writes to.
     #[cfg(unix)]
     {
         fs::remove_file(&file).unwrap();
@@ -80,13 +80,13 @@ fn files_that_are_cut_foreign_or_damaged_are_replaced() {
         assert!(!was_kept(&folder.0, DOUBLE, &options));
         assert!(was_kept(&folder.0, DOUBLE, &options));
     }
-    // What is in the place of a file and is none.
+    // A folder in place of a file.
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     assert!(!was_kept(&folder.0, DOUBLE, &options));
 }
 
-/// Needs the right to give files away.
+/// Requires permission to change the owner of files.
 #[cfg(unix)]
 #[test]
 fn a_folder_within_that_of_another_user_is_refused() {
@@ -184,7 +184,7 @@ fn a_folder_that_others_may_write_to_is_refused() {
         error.contains("name one elsewhere, ") && error.ends_with(&format!("(`chmod +t {open}`)")),
         "{error}"
     );
-    // That is what helps.
+    // The error message recommends this.
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).unwrap();
     Client::new(&options).unwrap();
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o700)).unwrap();

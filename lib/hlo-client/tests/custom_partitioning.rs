@@ -1,4 +1,4 @@
-//! Custom calls that functions of the program's partition among devices.
+//! Custom calls that functions of the Rust program partition among devices.
 
 use hlo_client::{
     Client, ClientOptions, CompileOptions, CustomPartition, CustomPartitioner, ENGINES, Partitioned,
@@ -7,15 +7,15 @@ use hlo_ir::Literal;
 use hlo_ir::attr::{Sharding, ShardingKind, TileAssignment};
 use std::sync::{Arc, Mutex};
 
-/// Partitions calls of `normalize`, which divides an array of two dimensions by the sum of all of its elements, and of `wrong`,
-/// whose program is for other arrays.
+/// Partitions calls of `normalize`, which divides an array of rank 2 by the sum of all of its elements, and
+/// of `wrong`, for which it returns a program for other arrays.
 #[derive(Debug, Default)]
 struct Rows {
-    /// What was asked: the configuration, and how the operand lies.
+    /// The configuration and the sharding of the operand of each call.
     asked: Mutex<Vec<(String, String)>>,
 }
 
-/// Rows on each of four devices.
+/// Returns a sharding by rows among four devices.
 fn cut_by_rows() -> Sharding {
     let places = (0..4).map(|d| ([d, 0].into_iter().collect(), 0));
     Sharding::single(TileAssignment::of_places(&[4, 1], 1, places).expect("an assignment").to_kind())
@@ -107,7 +107,7 @@ fn each_device_does_what_the_partitioner_says() {
         }
     }
     let asked = rows.asked.lock().expect("what was asked");
-    // The loop's state is cut as what goes in, by the rule; the other call has none.
+    // By the rule, the loop-carried value has the same sharding as the operand. The other call has no rule.
     for (config, lies) in asked.iter() {
         assert_eq!(lies, "f32[8,3] cut", "{config}");
     }

@@ -1,4 +1,5 @@
-//! Programs on several devices of one client: which ones, where arrays lie, what is given away, and what runs in which order.
+//! Programs on several devices of one client: device assignment, placement of arrays, donation, and the order
+//! of runs.
 
 use hlo_client::{
     Argument, AsyncDeviceRunOptions, AsyncRunOptions, Buffer, Client, ClientOptions, CompileOptions,
@@ -24,7 +25,7 @@ fn compiled(client: &Client, text: &str, options: &CompileOptions) -> Executable
     client.compile_text(text, options).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// For each engine.
+/// Returns options for each engine.
 fn options() -> impl Iterator<Item = CompileOptions> {
     ENGINES.iter().map(|&engine| CompileOptions {
         engine: Some(engine),
@@ -56,7 +57,7 @@ fn a_program_runs_on_the_devices_that_are_assigned_to_it() {
             assert_eq!(result[0].elements::<f32>().expect("elements"), [11.0, 22.0]);
             assert_eq!(result[0].device().map(|d| d.id()), Some(device));
         }
-        // Another assignment is another program, the same text and options the same one.
+        // Another assignment gives another program. The same text and options give the same program.
         let other = compiled(&client, SUM, &CompileOptions { device_assignment: vec![1, 3], ..options });
         assert_eq!(other.device().id(), 1);
     }
@@ -92,7 +93,7 @@ fn arguments_lie_where_the_program_runs() {
         let doubled = double.execute(&[&there], Default::default()).expect("a run");
         assert_eq!(doubled[0].elements::<f32>().expect("elements"), [20.0, 40.0]);
         assert_eq!(doubled[0].device().map(|d| d.id()), Some(0));
-        // What lies nowhere in particular is taken everywhere.
+        // Every device accepts a buffer without a device.
         let anywhere = client.transfer_to(&Literal::r1(&[5f32, 6.0])).expect("a buffer");
         let results = sum
             .execute_on_devices(&[vec![&anywhere], vec![&anywhere]], DeviceRunOptions::default())
@@ -111,7 +112,7 @@ fn arguments_lie_where_the_program_runs() {
     );
 }
 
-/// A step that adds the sum over the devices to what each has, in place.
+/// A step that adds the sum over all devices to the state of each device, in place.
 fn step(elements: usize) -> String {
     format!(
         "HloModule step, replica_count=2, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}
@@ -139,7 +140,7 @@ fn what_each_device_gives_away_is_updated_where_it_lies() {
             let program = compiled(&client, &step(N), &options);
             let mut states: Vec<Buffer> =
                 (0..2).map(|device| on(&client, device, &vec![device as f32; N])).collect();
-            // Their values are shared with nobody from here on.
+            // From here on, no other buffer shares the memory of the states.
             let first: Vec<*const u8> = states.iter().map(|s| s.bytes().expect("bytes").as_ptr()).collect();
             for round in 1..4 {
                 let x: Vec<Buffer> =
@@ -188,7 +189,7 @@ ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }";
         let run =
             alone.execute_donating(vec![Argument::Donated(on(&client, 1, &[1.0, 2.0]))], Default::default());
         assert!(message(run).starts_with(expected));
-        // What is known at once is said at once.
+        // Errors that are known immediately are returned immediately.
         assert!(
             message(alone.execute_async(&[&on(&client, 1, &[1.0, 2.0])], AsyncRunOptions::default()))
                 .starts_with(expected)
@@ -250,7 +251,7 @@ ENTRY e {
     }
 }
 
-/// A product whose contracted dimension is cut, with sizes that the tiles do not divide.
+/// A product with a sharded contracting dimension and sizes that the tiles do not divide evenly.
 const WHOLE: &str = "HloModule m, num_partitions=4
 ENTRY e {
   x = s32[5,6] parameter(0), sharding={devices=[2,2]<=[4]}
@@ -299,7 +300,7 @@ fn a_program_that_is_cut_gives_what_the_whole_one_gives() {
         message(program.run_partitioned(&wrong)),
         "argument 0: expected an array of shape s32[5,6], found s32[6,3]"
     );
-    // What tiles have beyond the end are zeros.
+    // Tiles are padded with zeros beyond the end of the array.
     let last = partition.shard(&values, 3).expect("parts");
     assert_eq!(last[0].elements::<i32>()[6..], [0, 0, 0]);
 }
@@ -355,7 +356,8 @@ ENTRY e {
     }
 }
 
-/// A parameter and a result are summands, a product is of parts, and what is no sum of its summands gets the sum.
+/// A parameter and a result are sums of summands on the devices. A product has sharded operands, and a
+/// nonlinear operation needs the whole sum.
 const SUMMANDS: &str = "HloModule m, num_partitions=4
 ENTRY e {
   x = s32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}
@@ -394,7 +396,7 @@ fn summands_of_devices_add_up() {
             assert_eq!(got.elements::<i32>(), want.elements::<i32>());
         }
         let partition = program.partition().expect("it is cut");
-        // The first of the devices that have summands has all of them.
+        // The first device of each group holds all of the value.
         let parts = partition.shards(&values).expect("parts");
         assert_eq!(parts[0][2].elements::<i32>(), &values[2].elements::<i32>()[..8]);
         assert_eq!(parts[1][2].elements::<i32>(), [0; 8]);
@@ -414,7 +416,8 @@ fn summands_of_which_the_largest_is_meant_are_refused() {
     assert!(why.contains("only sums (`sum`) can be"), "{why}");
 }
 
-/// As JAX writes a sum over one axis of two by which the program says what each device has: of what is added it says, too, how it lies.
+/// A sum over one of two mesh axes in manual mode, as JAX writes it. The applied computation has a sharding
+/// too.
 const PARTLY_MANUAL: &str = "HloModule m, num_partitions=4
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 add.placed { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b)

@@ -1,4 +1,4 @@
-//! Arguments that are given away, by both engines.
+//! Donated arguments, on both engines.
 
 use hlo_client::{Argument, Buffer, Client, CompileOptions, ENGINES, Engine, Executable, Passes, RunOptions};
 use hlo_ir::Literal;
@@ -79,7 +79,7 @@ fn what_others_have_or_the_caller_keeps_stays_as_it_is() {
     });
 }
 
-/// Each result has the memory of the other one's parameter.
+/// Each result has the memory of the other result's parameter.
 #[test]
 fn results_that_change_places_are_right() {
     for n in [3, N] {
@@ -120,7 +120,7 @@ ENTRY e {{
     }
 }
 
-/// The parameter is still needed when its result is there.
+/// The program reads the parameter after it has computed the aliased result.
 #[test]
 fn a_parameter_that_is_read_later_is_whole_until_then() {
     let text = "HloModule m, input_output_alias={ {0}: (0, {}, must-alias) }
@@ -147,7 +147,7 @@ ENTRY e {
     });
 }
 
-/// A loop's state that begins as a parameter and ends as its result.
+/// A loop-carried value that is initialized from a parameter and becomes its aliased result.
 #[test]
 fn a_loop_goes_on_in_the_memory_of_its_parameter() {
     let text = "HloModule m, input_output_alias={ {}: (0, {1}, may-alias) }
@@ -185,7 +185,7 @@ ENTRY e {
     });
 }
 
-/// Sizes that are known at run time only are checked and cut as in any run.
+/// Dynamic sizes are checked and cut as in any run.
 #[test]
 fn results_of_dynamic_sizes_are_cut_and_held_to_each_other() {
     let text = "HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
@@ -211,7 +211,7 @@ ENTRY e {
     });
 }
 
-/// Parameters that are padded are not updated in place, and right.
+/// Padded parameters are not updated in place, and the results are right.
 #[test]
 fn parameters_of_dynamic_sizes_may_be_given_away() {
     let text = "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
@@ -255,7 +255,7 @@ fn an_array_may_be_given_twice_or_be_in_somebody_elses_memory() {
     });
 }
 
-/// The bytes of numbers that others have, too.
+/// The bytes of numbers in shared memory.
 fn bytes(numbers: std::sync::Arc<[u128]>) -> Bytes {
     Bytes(numbers)
 }
@@ -269,7 +269,7 @@ impl std::ops::Deref for Bytes {
     }
 }
 
-// SAFETY: the elements are those of a counted slice, which stay where they are.
+// SAFETY: the elements are in a reference-counted slice, which does not move.
 unsafe impl stable_deref_trait::StableDeref for Bytes {}
 
 #[test]

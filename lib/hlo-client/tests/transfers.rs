@@ -1,10 +1,11 @@
-//! Arrays between a program's memory and a device.
+//! Transfers of arrays between a program's memory and a device.
 
 use hlo_client::{Buffer, Client};
 use hlo_ir::{ElementType, HostLayout, Layout, Literal, PaddingValue, Shape};
 use std::sync::Arc;
 
-/// "Shapes and layout" of the preview: a 2x3 array in each order, with padding and without.
+/// The examples of "Shapes and layout" in the preview: a 2x3 array in each order of dimensions, with and
+/// without padding.
 #[test]
 fn arrays_come_and_go_in_any_order_of_dimensions_with_padding_or_without() {
     let client = Client::local();

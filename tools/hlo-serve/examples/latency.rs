@@ -1,5 +1,6 @@
-//! What it costs that a program runs on a server: a small call and 64 MiB there and back, here, over a Unix socket, and over the
-//! loopback.
+//! Measures the overhead of running a program on a server: a small call, and 64 MiB in each direction, in
+//! this process, over a Unix socket, and over the loopback.
+//!
 //!
 //! `cargo run --release -p hlo-serve --example latency`
 
@@ -20,12 +21,12 @@ ENTRY main {
   ROOT s = f32[3] add(p, y)
 }";
 
-/// Elements of 64 MiB.
+/// Number of elements of an array of 64 MiB.
 const LARGE: usize = 16 << 20;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The median time of a call.
+/// Returns the median time of a call.
 fn median<T>(times: usize, mut call: impl FnMut() -> Outcome<T>) -> Outcome<Duration> {
     drop(call()?);
     let mut all = Vec::with_capacity(times);
@@ -39,7 +40,8 @@ fn median<T>(times: usize, mut call: impl FnMut() -> Outcome<T>) -> Outcome<Dura
     Ok(all[all.len() / 2])
 }
 
-/// Times of a small call on values, one on buffers, 64 MiB there, back, and a run on them.
+/// The times of a small call on values, of a small call on buffers, of sending 64 MiB, of receiving 64 MiB,
+/// and of a run on them.
 type Times = [Duration; 5];
 
 fn arguments() -> [Literal; 3] {
@@ -65,7 +67,7 @@ fn local() -> Outcome<Times> {
     let on_buffers = median(2000, || Ok(program.execute(&buffers, RunOptions::default())?))?;
     let (value, text) = large();
     let negate = Client::local().compile_text(&text, &options)?;
-    // A copy, as a transfer is one: without, the buffer has the value's memory.
+    // A copy, to compare with a transfer. Otherwise the buffer would share the memory of the value.
     let there = median(9, || {
         let mut copy = Buffer::zeros(value.shape())?;
         copy.bytes_mut().ok_or("shared")?.copy_from_slice(value.bytes());

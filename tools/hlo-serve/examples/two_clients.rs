@@ -1,5 +1,5 @@
-//! Two clients on one server: they share its programs, but not its arrays. What one compiled the other finds; what one holds is
-//! freed when it goes.
+//! Two clients of one server. They share compiled programs, but not arrays. When a client disconnects, the
+//! server frees its arrays.
 //!
 //! ```text
 //! $ cargo run -p hlo-serve --example two_clients
@@ -31,7 +31,7 @@ ENTRY main {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = Address::Unix(std::env::temp_dir().join("hlo-two-clients.sock"));
-    // A server in this process; `hlo-serve unix:/tmp/hlo-two-clients.sock` is one of its own.
+    // The server runs in this process. Run `hlo-serve unix:/tmp/hlo-two-clients.sock` for a separate one.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let server =
         runtime.block_on(Server::bind(Config::new(address.clone()))).map_err(|e| format!("{e:?}"))?;
@@ -65,10 +65,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a client holds on the server.
+/// The program and the buffers that a client holds on the server.
 type Held = (RemoteExecutable, Vec<RemoteBuffer>);
 
-/// Three steps from a number on; each array stays on the server, and is what the next step takes.
+/// Executes three steps. Each array stays on the server and is the argument of the next step.
 fn steps(client: &RemoteClient, first: f32) -> Result<(String, Held), Error> {
     let step = client.compile_text(STEP, &CompileOptions::default())?;
     let first =

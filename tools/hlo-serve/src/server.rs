@@ -165,7 +165,7 @@ async fn drain(shared: &Shared, mut stop: watch::Receiver<u32>) {
     while shared.load() > 0 && Instant::now() < until {
         sleep(GLANCE).await;
     }
-    // Answers go before the end of their sessions.
+    // Lets replies be sent before their sessions end.
     sleep(GLANCE).await;
     shared.end_sessions("the server was stopped");
 }

@@ -1,4 +1,4 @@
-//! Arrays: transfers, memory that is shared, what becomes of it.
+//! Arrays: transfers, and the lifetime of shared memory.
 
 use crate::plugin::*;
 use hlo_pjrt::buffer::Buffer;
@@ -72,7 +72,7 @@ fn elements_come_back_as_they_were_in_any_layout() {
     let client = devices(1);
     let rows = floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
     assert_eq!(numbers(rows), Ok(vec![1., 2., 3., 4., 5., 6.]));
-    // Columns first, there and back.
+    // Column-major, in both directions.
     let columns = [1f32, 4., 2., 5., 3., 6.];
     let device = call(api().BufferDevice, BufferDevice { buffer: rows, ..none() }).expect("a device").device;
     let args = ClientBufferFromHostBuffer {
@@ -92,12 +92,12 @@ fn elements_come_back_as_they_were_in_any_layout() {
     assert_eq!(dims.dims.get(), Ok(&[2i64, 3][..]));
 }
 
-/// Columns first.
+/// Returns the column-major layout.
 fn by_columns() -> MemoryLayout {
     MemoryLayout::in_order(&[0, 1])
 }
 
-/// An array of two rows of three columns that lies by columns on the device.
+/// Creates an array of two rows and three columns that is column-major on the device.
 fn columns_on_device(client: Handle<Client>) -> Handle<Buffer> {
     let rows = [1f32, 2., 3., 4., 5., 6.];
     let layout = by_columns();
@@ -116,7 +116,7 @@ fn columns_on_device(client: Handle<Client>) -> Handle<Buffer> {
     made.buffer
 }
 
-/// What an array has in memory.
+/// Returns the elements of an array in the order of its device memory.
 fn raw(buffer: Handle<Buffer>) -> Vec<f32> {
     let size = 4 * numbers(buffer).expect("numbers").len();
     let mut found = vec![0f32; size / 4];
@@ -126,7 +126,7 @@ fn raw(buffer: Handle<Buffer>) -> Vec<f32> {
     found
 }
 
-/// What a layout is written as.
+/// Returns the text of a layout.
 fn said(serialize: Slot, layout: Handle<Layout>) -> String {
     let text = call(serialize, MemoryLayoutSerialize { layout, ..none() }).expect("a text").serialized;
     let said = String::from_utf8_lossy(text.get().expect("a text")).into_owned();
@@ -142,7 +142,7 @@ fn layout_text(buffer: Handle<Buffer>) -> String {
     found
 }
 
-/// The functions of the extension for layouts.
+/// Returns the functions of the layouts extension.
 fn layouts() -> [Slot; 7] {
     extension(4)
 }
@@ -153,7 +153,8 @@ fn arrays_lie_on_the_device_as_the_caller_says() {
     let columns = columns_on_device(client);
     assert_eq!(raw(columns), [1., 4., 2., 5., 3., 6.]);
     assert_eq!(layout_text(columns), "{0,1}");
-    // Without a layout they come as they lie; with one, as that says.
+    // Without a layout, elements are copied in their order on the device. With a layout, they are copied in
+    // its order.
     assert_eq!(numbers(columns), Ok(vec![1., 4., 2., 5., 3., 6.]));
     let rows = MemoryLayout::in_order(&[1, 0]);
     let mut found = [0f32; 6];
@@ -174,10 +175,10 @@ fn arrays_of_many_dimensions_come_back() {
     let many = floats(client, 0, &dims, &[1., 2., 3.]);
     assert_eq!(numbers(many), Ok(vec![1., 2., 3.]));
     assert!(layout_text(many).starts_with("{64,63,"));
-    // Only what has room for it in a table can say it by an address.
+    // An order is reported by its address only if a table contains it.
     let layout = call(api().BufferGetMemoryLayout, BufferGetMemoryLayout { buffer: many, ..none() });
     assert_eq!(layout.err().expect("an error").code, 12);
-    // A distance that no element lies at is not taken for the next element.
+    // A stride of zero is not mistaken for the stride of dense elements.
     let (data, strides) = ([5f32, 6., 7.], vec![0i64; 65]);
     let all = call(api().ClientDevices, ClientDevices { client, ..none() }).expect("devices").devices;
     let args = ClientBufferFromHostBuffer {
@@ -200,7 +201,7 @@ fn programs_take_and_give_arrays_as_they_say() {
     let text = "HloModule m, entry_computation_layout={(f32[2,3]{0,1})->(f32[2,3]{0,1}, f32[3,2]{1,0})}
 ENTRY e { x = f32[2,3] parameter(0) n = f32[2,3] negate(x) t = f32[3,2] transpose(n), dimensions={1,0} ROOT r = (f32[2,3], f32[3,2]) tuple(n, t) }";
     let program = compile(client, text, &[]).expect("a program");
-    // An array that lies otherwise is laid out anew.
+    // An argument in another layout is converted.
     for x in [columns_on_device(client), floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.])] {
         let results = run(program, &[x]).expect("results");
         assert_eq!(
@@ -217,7 +218,7 @@ ENTRY e { x = f32[2,3] parameter(0) n = f32[2,3] negate(x) t = f32[3,2] transpos
     let [_, serialize, .., outputs, parameters] = layouts();
     let all = |slot| {
         let args = call(slot, ExecutableGetLayouts { executable, ..none() }).expect("layouts");
-        // SAFETY: as many as it says.
+        // SAFETY: the list has `count` elements.
         let all = unsafe { std::slice::from_raw_parts(args.layouts, args.count) };
         all.iter().map(|&layout| said(serialize, layout)).collect::<Vec<_>>()
     };
@@ -235,7 +236,7 @@ fn layouts_that_are_left_open_are_chosen() {
     let program = compile_as(client, "mlir", text.as_bytes(), &[]).expect("a program");
     let x = floats(client, 0, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
     let results = run(program, &[x]).expect("results");
-    // A transpose that moves nothing, and one that was asked for row-major.
+    // One transpose that moves no elements, and one whose result is requested row-major.
     assert_eq!((raw(results[0]), layout_text(results[0])), (vec![1., 2., 3., 4., 5., 6.], "{0,1}".into()));
     assert_eq!((raw(results[1]), layout_text(results[1])), (vec![1., 4., 2., 5., 3., 6.], "{1,0}".into()));
 }
@@ -303,7 +304,7 @@ fn memory_of_the_caller_is_used_as_it_is_and_given_back() {
     let is_ready = || call(api().EventIsReady, EventIsReady { event, ..none() }).expect("an event").is_ready;
     assert!(!is_ready());
     assert_eq!(address(buffer), memory.0.as_ptr().addr());
-    // Somebody has a view: the memory stays when the array is deleted.
+    // An external reference exists, so the memory stays when the array is deleted.
     call(
         api().BufferIncreaseExternalReferenceCount,
         BufferIncreaseExternalReferenceCount { buffer, ..none() },
@@ -367,7 +368,7 @@ fn an_event_of_the_caller_is_over_when_the_caller_says_so() {
 }
 
 unsafe extern "C" fn count(key: *const u8, size: usize, _: *const u8, _: usize, argument: *mut c_void) {
-    // SAFETY: the test's own number, and a key of so many bytes.
+    // SAFETY: the argument is the test's own number, and the key has `size` bytes.
     unsafe {
         assert_eq!(std::slice::from_raw_parts(key, size), b"why");
         *argument.cast::<usize>() += 1;
@@ -394,7 +395,7 @@ fn an_array_may_be_an_error_from_the_start() {
     let event =
         call(api().BufferReadyEvent, BufferReadyEvent { buffer: wrong, ..none() }).expect("an event").event;
     let mut error = EventError { event, ..none() };
-    // SAFETY: the function's own struct.
+    // SAFETY: this is the struct of the function.
     let error = unsafe { (api().EventError)((&raw mut error).cast()) };
     let mut payloads = 0usize;
     let user_arg = (&raw mut payloads).cast();
@@ -402,7 +403,7 @@ fn an_array_may_be_an_error_from_the_start() {
         .expect("payloads");
     assert_eq!(payloads, 1);
     assert_eq!(failure(error).expect_err("an error").code, 8);
-    // What is computed of it is the same error.
+    // A computation on the buffer fails with the same error.
     let double =
         compile(client, "HloModule m ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] add(x, x) }", &[]);
     let failed = run(double.expect("a program"), &[wrong]).expect_err("an error");

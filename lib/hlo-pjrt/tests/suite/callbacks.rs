@@ -1,4 +1,4 @@
-//! Custom calls of the caller's functions: Python's, and handlers that are registered.
+//! Custom calls of the caller's functions: Python functions and registered handlers.
 
 use crate::plugin::*;
 use hlo_pjrt::callbacks::{PythonArray, hlo_pjrt_set_python_callback};
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 /// The number of the extension for custom calls, which has three functions.
 const FFI: i32 = 5;
 
-/// What stands for Python: it doubles the first operand, if the object is the number 7.
+/// A replacement for Python, which doubles the first operand if the object is the number 7.
 unsafe extern "C" fn double(
     callable: *mut c_void,
     operands: *const PythonArray,
@@ -19,7 +19,7 @@ unsafe extern "C" fn double(
     message: *mut u8,
     message_size: *mut usize,
 ) -> i32 {
-    // SAFETY: the test's own arrays, and room for a message.
+    // SAFETY: these are the test's own arrays and its buffer for a message.
     unsafe {
         if callable.addr() != 7 {
             let text = b"ValueError: not seven";
@@ -38,7 +38,7 @@ unsafe extern "C" fn double(
     0
 }
 
-/// What JAX hands to runs: a list of Python objects.
+/// The data that JAX passes to runs: a list of Python objects.
 #[repr(C)]
 struct Callables {
     objects: *const *mut c_void,
@@ -75,10 +75,11 @@ ROOT y = f32[2] custom-call(x), custom_call_target=\"xla_ffi_python_cpu_callback
     assert!(failed.message.contains("ValueError: not seven"), "{}", failed.message);
 }
 
-/// A handler of XLA's typed custom calls, which says that it is of version 0.1 and does nothing else.
+/// A handler of XLA's typed custom calls. It reports version 0.1 and does nothing else.
 unsafe extern "C" fn handler(frame: *mut usize) -> *mut c_void {
-    // SAFETY: a frame: its size, its extensions, and so on. The extension that asks for the handler's version has
-    // its place after its head, and that has the version's numbers after its size and two heads of its own.
+    // SAFETY: the frame begins with its size and its extensions. The extension that requests the version of
+    // the handler contains a pointer to the metadata after its header. In the metadata, the version numbers
+    // follow its size and two headers.
     unsafe {
         let extension = frame.add(1).read() as *const usize;
         if !extension.is_null() {
@@ -91,7 +92,7 @@ unsafe extern "C" fn handler(frame: *mut usize) -> *mut c_void {
     std::ptr::null_mut()
 }
 
-/// The address of the handler.
+/// Returns the address of the handler.
 fn address() -> *const c_void {
     handler as unsafe extern "C" fn(*mut usize) -> *mut c_void as *const c_void
 }
@@ -122,7 +123,8 @@ ROOT l = f32[2,2] get-tuple-element(c), index=0 }";
 
 #[test]
 fn a_handler_comes_before_what_is_built_in() {
-    // The same names for anybody's functions: a program that has one runs it, which leaves its results as they are.
+    // Any caller may use the name of a built-in target. A program then runs the caller's handler, which
+    // leaves its results unchanged.
     register("Qr", "Host", address()).expect("a handler");
     let text = "HloModule m ENTRY e { x = f32[2] parameter(0)
 ROOT y = f32[2] custom-call(x), custom_call_target=\"Qr\", api_version=API_VERSION_TYPED_FFI }";

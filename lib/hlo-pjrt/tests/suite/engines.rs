@@ -1,11 +1,12 @@
-//! Which engine runs a program. Engines may differ in last bits, which is how they are told apart here.
+//! The choice of the engine for a run. The tests identify the engine by the last bits of a result, which may
+//! differ.
 
 use crate::plugin::*;
 use hlo_pjrt::client::Client;
 use hlo_pjrt::sys::Handle;
 use std::time::Duration;
 
-/// The sum of this many numbers, which the interpreter adds up in `f64` and compiled code in `f32`.
+/// Returns a program that adds this many numbers. The interpreter adds in `f64`, and compiled code in `f32`.
 fn sum(count: usize) -> String {
     format!(
         "HloModule sum
@@ -14,10 +15,10 @@ ENTRY main {{ x = f32[{count}] parameter(0) z = f32[] constant(0) ROOT r = f32[]
     )
 }
 
-/// What `runs` runs of the sum give, the caller being away for a while after some of them.
+/// Returns the results of `runs` runs of the sum. The caller pauses after some of them.
 fn sums(client: Handle<Client>, count: usize, runs: usize, is_away_after: &[usize]) -> Vec<f32> {
     let program = compile(client, &sum(count), &[]).expect("a program");
-    // Of either sign, so that the sum has more bits than the partial ones.
+    // Terms of both signs, so that the sum has more bits than the partial sums.
     let terms: Vec<f32> = (0..count).map(|i| (i * 7919 % 10007) as f32 * 0.37 - 1851.3).collect();
     let x = floats(client, 0, &[count as i64], &terms);
     (0..runs)
@@ -33,7 +34,8 @@ fn sums(client: Handle<Client>, count: usize, runs: usize, is_away_after: &[usiz
         .collect()
 }
 
-/// The number of the first run of two, three, … in which compiled code gave the sum.
+/// Returns the index of the first run in which compiled code computed the sum, and checks the engines of all
+/// runs.
 fn switch(sums: &[f32], interpreted: f32, compiled: f32) -> usize {
     let at = sums.iter().position(|&sum| sum == compiled).expect("a run of compiled code");
     assert!(sums[..at].iter().all(|&sum| sum == interpreted), "the runs before {at} are interpreted");

@@ -1,4 +1,4 @@
-//! The plugin through the table of functions, as a caller has it.
+//! Tests of the plugin through the table of functions, as callers use it.
 
 mod arrays;
 mod callbacks;

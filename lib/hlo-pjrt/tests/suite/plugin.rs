@@ -1,4 +1,4 @@
-//! The plugin as a caller has it: through the table of functions only.
+//! Helpers that use the plugin as callers do: only through the table of functions.
 
 use hlo_pjrt::buffer::Buffer;
 use hlo_pjrt::client::Client;
@@ -11,7 +11,7 @@ use hlo_pjrt::sys::{
 };
 use std::ffi::c_void;
 
-/// What a function failed with.
+/// The error of a function.
 #[derive(Debug, PartialEq)]
 pub struct Failed {
     pub code: i32,
@@ -19,14 +19,14 @@ pub struct Failed {
 }
 
 pub fn api() -> &'static Api {
-    // SAFETY: the table is there as long as the library is.
+    // SAFETY: the table exists as long as the library is loaded.
     unsafe { &*hlo_pjrt::GetPjrtApi() }
 }
 
-/// The functions of an extension of the table, which must have as many.
+/// Returns the functions of an extension of the table, which must have `N` functions.
 pub fn extension<const N: usize>(kind: i32) -> [Slot; N] {
     let mut extension: *const Extension = api().extensions;
-    // SAFETY: a list of extensions; the caller knows how many functions that of the number has.
+    // SAFETY: extensions form a list. The caller knows the number of functions of the extension.
     unsafe {
         while (*extension).kind != kind {
             extension = (*extension).next;
@@ -35,9 +35,9 @@ pub fn extension<const N: usize>(kind: i32) -> [Slot; N] {
     }
 }
 
-/// Arguments without anything.
+/// Returns a struct of arguments with all fields zero except its size.
 pub fn none<A: Args>() -> A {
-    // SAFETY: `Args` promises that zeros are a valid struct that begins with its size.
+    // SAFETY: `Args` guarantees that zeros are a valid struct that begins with its size.
     unsafe {
         let mut args: A = std::mem::zeroed();
         (&raw mut args).cast::<usize>().write(A::WHOLE);
@@ -45,14 +45,14 @@ pub fn none<A: Args>() -> A {
     }
 }
 
-/// Takes an error apart.
+/// Converts an error and destroys it.
 pub fn failure(error: Handle<Error>) -> Result<(), Failed> {
     if error.is_null() {
         return Ok(());
     }
     let mut code = ErrorGetCode { error, ..none() };
     let mut message = ErrorMessage { error, ..none() };
-    // SAFETY: structs of these functions.
+    // SAFETY: these are the structs of the functions.
     unsafe {
         assert!((api().ErrorGetCode)((&raw mut code).cast()).is_null());
         (api().ErrorMessage)((&raw mut message).cast());
@@ -64,13 +64,13 @@ pub fn failure(error: Handle<Error>) -> Result<(), Failed> {
     Err(failed)
 }
 
-/// Calls a function, and gives its arguments back.
+/// Calls a function and returns its arguments.
 pub fn call<A: Args>(slot: Slot, mut args: A) -> Result<A, Failed> {
-    // SAFETY: tests call functions with their own structs.
+    // SAFETY: each test passes the struct of the function.
     failure(unsafe { slot((&raw mut args).cast()) }).map(|()| args)
 }
 
-/// A client with options.
+/// Creates a client with options.
 pub fn client(options: &[NamedValue]) -> Handle<Client> {
     call(api().ClientCreate, ClientCreate { create_options: List::to(options), ..none() })
         .expect("a client")
@@ -106,7 +106,7 @@ pub fn compile_as(
     call(api().ClientCompile, args).map(|args| args.executable)
 }
 
-/// An array of the caller's on a device: the number of its element type, its sizes and its elements.
+/// Creates an array on a device from the number of its element type, its sizes and its elements.
 pub fn array(client: Handle<Client>, device: usize, ty: i32, dims: &[i64], bytes: &[u8]) -> Handle<Buffer> {
     let all = call(api().ClientDevices, ClientDevices { client, ..none() }).expect("devices").devices;
     let args = ClientBufferFromHostBuffer {
@@ -134,7 +134,7 @@ pub fn wait(event: Handle<Event>) -> Result<(), Failed> {
     outcome
 }
 
-/// The elements of an array.
+/// Returns the bytes of an array's elements.
 pub fn bytes(buffer: Handle<Buffer>) -> Result<Vec<u8>, Failed> {
     let size = call(api().BufferToHostBuffer, BufferToHostBuffer { src: buffer, ..none() })?.dst_size;
     let mut bytes = vec![0u8; size];
@@ -149,7 +149,7 @@ pub fn numbers(buffer: Handle<Buffer>) -> Result<Vec<f32>, Failed> {
     Ok(bytes.chunks_exact(4).map(|b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
 
-/// What a run gives on each device: results, and what says that it is over.
+/// The results of a run on each device, and the event that completes with it.
 pub type Results = Vec<(Vec<Handle<Buffer>>, Handle<Event>)>;
 
 /// Runs a program on lists of arguments.
@@ -187,7 +187,7 @@ pub fn execute(
     Ok(outputs.into_iter().zip(events).collect())
 }
 
-/// Runs a program on one device, and waits for it.
+/// Runs a program on one device and waits for it.
 pub fn run(
     executable: Handle<LoadedExecutable>,
     arguments: &[Handle<Buffer>],
@@ -206,7 +206,7 @@ pub fn delete(buffer: Handle<Buffer>) {
     call(api().BufferDelete, BufferDelete { buffer, ..none() }).expect("a buffer");
 }
 
-/// Where an array's elements are.
+/// Returns the address of an array's elements.
 pub fn address(buffer: Handle<Buffer>) -> usize {
     let args = BufferOpaqueDeviceMemoryDataPointer { buffer, ..none() };
     call(api().BufferOpaqueDeviceMemoryDataPointer, args).expect("an address").pointer.addr()

@@ -1,4 +1,4 @@
-//! Programs on one device: compiled, run, kept, asked about.
+//! Programs on one device: compilation, runs, serialization and properties.
 
 use crate::plugin::*;
 use hlo_pjrt::sys::{ExecuteOptions, Text, args::*};
@@ -59,12 +59,12 @@ fn what_is_given_away_is_deleted_unless_the_caller_keeps_it() {
     assert!(run(program, &[x, y]).expect_err("an error").message.contains("deleted or donated"));
 }
 
-/// The caller keeps the event that says when an array is there, as JAX does once it has waited for the array.
+/// The caller keeps the completion event of an array, as JAX does after it has waited for the array.
 #[cfg(feature = "codegen")]
 #[test]
 fn a_donated_array_gives_its_memory_to_the_result_though_it_was_waited_for() {
     let client = with_engine(b"compiled");
-    // No run is over when the call returns.
+    // Each run is still active when the call returns.
     let text = long(200_000).replace("HloModule long", "HloModule long, input_output_alias={ {}: (0, {}) }");
     let program = compile(client, &text, &[]).expect("a program");
     let mut array = run(program, &[floats(client, 0, &[64], &[1.; 64])]).expect("results")[0];
@@ -98,11 +98,11 @@ fn a_view_of_what_was_given_away_stays_as_it_was() {
         call(api().BufferOpaqueDeviceMemoryDataPointer, view).expect("an address").pointer.cast::<f32>();
     let results = run(program, &[x, y]).expect("results");
     assert_eq!(numbers(results[0]), Ok(vec![11., 22.]));
-    // SAFETY: the reference keeps the memory.
+    // SAFETY: the external reference keeps the memory alive.
     assert_eq!(unsafe { [view.read(), view.add(1).read()] }, [1., 2.]);
 }
 
-/// A loop of so many steps: too long for a run on the caller's thread.
+/// Returns a loop with this many iterations, which takes too long to run on the calling thread.
 fn long(steps: u32) -> String {
     format!(
         "HloModule long
@@ -125,7 +125,7 @@ ENTRY e {{ x = f32[64] parameter(0)  zero = s32[] constant(0)
 #[test]
 fn a_long_run_goes_on_while_the_caller_does_something_else() {
     let client = devices(1);
-    // Compiled code is that much faster.
+    // More iterations for compiled code, which is faster.
     let steps = if cfg!(feature = "codegen") { 2_000_000 } else { 20_000 };
     let program = compile(client, &long(steps), &[]).expect("a program");
     let double = "HloModule d ENTRY e { x = f32[64] parameter(0) ROOT y = f32[64] add(x, x) }";
@@ -135,12 +135,12 @@ fn a_long_run_goes_on_while_the_caller_does_something_else() {
     let ready =
         || call(api().EventIsReady, EventIsReady { event: first.1, ..none() }).expect("an event").is_ready;
     assert!(!ready());
-    // What is computed of it waits for it, and the argument may go.
+    // A run that uses the result waits for it, and its argument may be deleted.
     delete(x);
     let second = execute(double, &[vec![first.0[0]]], &ExecuteOptions::default()).expect("a run").remove(0);
     delete(first.0[0]);
     assert_eq!(numbers(second.0[0]).expect("numbers").len(), 64);
-    // The results are there before the run is over.
+    // The results are ready before the run is over.
     while !ready() {
         std::thread::yield_now();
     }
@@ -161,7 +161,7 @@ fn a_program_can_be_asked_about() {
     assert_eq!(types.get(), Ok(&[11, 11][..]));
     let dims = call(api().ExecutableOutputDimensions, ExecutableOutputDimensions { executable, ..none() });
     let dims = dims.expect("sizes");
-    // SAFETY: as many as there are outputs, and their sum.
+    // SAFETY: the lists have as many elements as there are outputs, and as their ranks in total.
     let (ranks, sizes) =
         unsafe { (std::slice::from_raw_parts(dims.dim_sizes, 2), std::slice::from_raw_parts(dims.dims, 1)) };
     assert_eq!((dims.num_outputs, ranks, sizes), (2, &[1, 0][..], &[3][..]));
@@ -218,7 +218,7 @@ fn what_is_no_program_is_an_error() {
     assert!(message("hlo", AXPY.as_bytes(), &unknown).contains("No such compile option: 'magic'"));
 }
 
-/// What jaxlib 0.10.2 says of the same values.
+/// The expected messages are those of jaxlib 0.10.2.
 #[test]
 fn options_of_xla_are_checked_as_xla_does() {
     use hlo_proto::OptionValue::{Bool, Integer, Number, Text};
@@ -274,7 +274,7 @@ fn a_program_that_is_too_large_can_be_asked_what_it_takes_and_not_run() {
     );
 }
 
-/// Damaged programs in each format: an error, whatever they are.
+/// Damaged programs in each format must be rejected.
 #[test]
 fn damaged_programs_are_errors() {
     let client = devices(1);
@@ -293,7 +293,7 @@ fn damaged_programs_are_errors() {
             bytes.splice(0..0, *b"ML\xefR");
         }
         if let Ok(executable) = compile_as(client, format, &bytes, &[]) {
-            // No bytes may be an empty module, which is none to run; anything else is no accident.
+            // Random bytes must not be a valid program.
             panic!("{format} {bytes:?} is a program: {executable:?}");
         }
     }

@@ -78,7 +78,8 @@ fn more_devices_than_there_are_is_an_error() {
     assert!(failed.message.contains("device 1"), "{}", failed.message);
 }
 
-/// What each of two devices does in place of a call: adds what both have to what it has.
+/// The work of each of two devices that replaces a call: adds the sum over both devices to the value of the
+/// device.
 const PART: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = \"stablehlo.all_reduce\"(%x) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -89,9 +90,9 @@ const PART: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %2 : tensor<2xf32>
 }";
 
-/// Partitions a call: values stay as they lie. Not one whose configuration is `no`.
+/// Partitions a call without changing the shardings. Rejects a call whose configuration is `no`.
 unsafe extern "C" fn partition(_: *mut Callbacks, question: *mut Question) {
-    // SAFETY: a question of the plugin's, with one operand.
+    // SAFETY: the plugin passes a question with one operand.
     unsafe {
         let question = &mut *question;
         if question.config.read().expect("a configuration") == b"no" {

@@ -1,4 +1,4 @@
-//! The table: its layout, and what its functions do with arguments that make no sense.
+//! The table: its layout, and its functions with invalid arguments.
 
 use crate::plugin::{api, failure};
 use hlo_pjrt::fault::{Code, Error};
@@ -6,7 +6,7 @@ use hlo_pjrt::sys::table::{Api, NAMES, Slot};
 use hlo_pjrt::sys::{Args, Handle, args};
 use std::ptr;
 
-/// The sizes that the header's compiler gives (`PJRT_…_STRUCT_SIZE` of version 0.114).
+/// The sizes of the structs in the header (`PJRT_…_STRUCT_SIZE` of version 0.114).
 #[test]
 fn structs_are_as_large_as_the_header_says() {
     macro_rules! check {
@@ -60,10 +60,10 @@ fn structs_are_as_large_as_the_header_says() {
     assert_eq!(NAMES.len(), 138);
 }
 
-/// All functions, in the table's order.
+/// Returns all functions in the order of the table.
 fn slots() -> Vec<Slot> {
     let first = &raw const api().ErrorDestroy;
-    // SAFETY: the table is functions from there on.
+    // SAFETY: from this field on, the table consists of functions.
     (0..NAMES.len()).map(|n| unsafe { first.add(n).read() }).collect()
 }
 
@@ -72,7 +72,7 @@ fn every_function_refuses_a_null_pointer_and_a_short_struct() {
     let short = [8usize, 0, 0, 0];
     for ((name, does_something), slot) in NAMES.iter().zip(slots()) {
         for argument in [ptr::null_mut(), short.as_ptr().cast_mut().cast()] {
-            // SAFETY: what has no pointers is refused before anything is read.
+            // SAFETY: a struct without pointers is rejected before anything is read.
             let error: Handle<Error> = unsafe { slot(argument) };
             let failed = failure(error).expect_err(name);
             let expected = if *does_something { Code::InvalidArgument } else { Code::Unimplemented };
@@ -83,7 +83,7 @@ fn every_function_refuses_a_null_pointer_and_a_short_struct() {
 
 #[test]
 fn every_function_refuses_objects_that_are_null() {
-    // Zeros are no objects, no program and no place to write to.
+    // All pointers are null.
     let mut nothing = [0usize; 64];
     nothing[0] = size_of_val(&nothing);
     let takes_nothing =
@@ -94,7 +94,7 @@ fn every_function_refuses_objects_that_are_null() {
             continue;
         }
         let mut arguments = nothing;
-        // SAFETY: the struct is larger than any function's.
+        // SAFETY: the struct is larger than that of any function.
         let failed = failure(unsafe { slot(arguments.as_mut_ptr().cast()) }).expect_err(name);
         assert!(!failed.message.is_empty());
     }
@@ -102,7 +102,7 @@ fn every_function_refuses_objects_that_are_null() {
 
 #[test]
 fn a_function_that_does_nothing_says_its_name() {
-    // SAFETY: it looks at nothing.
+    // SAFETY: the function does not read its argument.
     let failed = failure(unsafe { (api().ClientDmaMap)(ptr::null_mut()) }).expect_err("an error");
     assert_eq!(failed.message, "PJRT_Client_DmaMap: this plugin does not implement it");
 }

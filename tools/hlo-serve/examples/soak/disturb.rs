@@ -1,4 +1,4 @@
-//! Clients that are killed, that send nonsense, and that are slow.
+//! Clients that are killed, that send invalid data, and that are slow.
 
 use crate::Outcome;
 use crate::report::Report;
@@ -17,7 +17,7 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::Endpoint;
 use tonic::{Code, Request};
 
-/// Holds memory and runs without end, till it is killed.
+/// Holds memory and runs an endless program until it is killed.
 pub fn victim(address: &str) -> Outcome<()> {
     let client = RemoteClient::connect(address)?;
     let value = Literal::try_zeros(&Shape::array(ElementType::F32, [1 << 20])).ok_or("no memory")?;
@@ -28,13 +28,13 @@ pub fn victim(address: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Starts such clients, and kills them.
+/// Starts such clients and kills them.
 pub fn kill_clients(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
     while !over.load(Ordering::Relaxed) {
         let outcome = kill_one(address, random.below(200));
         match outcome {
             Ok(true) => report.count("clients killed in the middle of a run"),
-            // It was killed before it came so far, or its server was.
+            // The client, or its server, was killed earlier.
             Ok(false) => report.count("clients killed before"),
             Err(error) => report.check(false, || format!("a client can't be killed: {error}")),
         }
@@ -49,7 +49,7 @@ fn kill_one(address: &str, after: u64) -> Outcome<bool> {
         .stderr(Stdio::null())
         .spawn()?;
     let mut line = String::new();
-    // Every other one is killed while it connects or transfers.
+    // Half of the clients are killed while they connect or transfer.
     if after.is_multiple_of(2) {
         BufReader::new(child.stdout.as_mut().ok_or("no output")?).read_line(&mut line)?;
     }
@@ -59,7 +59,7 @@ fn kill_one(address: &str, after: u64) -> Outcome<bool> {
     Ok(line.trim() == "ready")
 }
 
-/// Sends bytes that are no protocol, or begin as if they were.
+/// Sends bytes that are not the protocol, some of which begin like it.
 pub fn send_nonsense(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     while !over.load(Ordering::Relaxed) {
@@ -67,7 +67,7 @@ pub fn send_nonsense(address: &str, report: &Report, over: &AtomicBool, mut rand
         bytes.extend((0..random.below(20_000)).map(|_| random.next() as u8));
         if let Ok(mut socket) = TcpStream::connect(address) {
             let _ = socket.set_read_timeout(Some(Duration::from_millis(50)));
-            // The server may close it at any time.
+            // The server may close the connection at any time.
             let _ = socket.write_all(&bytes);
             let _ = socket.read(&mut [0; 1000]);
             report.count("connections with nonsense");
@@ -76,7 +76,7 @@ pub fn send_nonsense(address: &str, report: &Report, over: &AtomicBool, mut rand
     }
 }
 
-/// Sends messages that are too large, and arrays of which the rest never comes.
+/// Sends messages that are too large, and arrays that never become complete.
 pub fn be_slow(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         report.check(false, || "no runtime".to_string());
@@ -108,7 +108,7 @@ pub fn be_slow(address: &str, report: &Report, over: &AtomicBool, mut random: Ra
     }
 }
 
-/// What an upload is refused with.
+/// Returns the error of an upload.
 async fn upload(address: &str, oversized: bool) -> Outcome<(Code, String)> {
     let mut grpc = HloClient::new(Endpoint::from_shared(format!("http://{address}"))?.connect().await?);
     let mut events = grpc.attach(AttachRequest { protocol: 1, name: "slow".into() }).await?.into_inner();

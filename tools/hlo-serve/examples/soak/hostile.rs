@@ -1,4 +1,4 @@
-//! Clients that try to stop the server for all others, or to take more memory than they may.
+//! Clients that try to stop the server for all others, or to use more memory than they may.
 
 use crate::report::Report;
 use crate::work::Random;
@@ -48,7 +48,7 @@ ENTRY e {{
     }
 }
 
-/// Opens connections that say nothing.
+/// Opens silent connections.
 pub fn hold_connections(address: &str, over: &AtomicBool, mut random: Random) {
     while !over.load(Ordering::Relaxed) {
         let held: Vec<_> = (0..100).map(|_| TcpStream::connect(address)).collect();

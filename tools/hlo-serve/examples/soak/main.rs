@@ -1,11 +1,12 @@
-//! Many clients on one server for a long time, with all that can go wrong: clients that are killed, that send too much, or
-//! nonsense, or next to nothing, runs that never end, and servers that are killed or stopped and started anew. Every result is
-//! checked, and the server's memory before and after.
+//! A long stress test with many clients on one server and many kinds of failures: clients that are killed or
+//! that send oversized, invalid or incomplete data, endless runs, and servers that are killed or stopped and
+//! restarted. It checks every result, and compares the server's memory before and after.
 //!
 //! `cargo run --release -p hlo-serve --example soak -- --clients 64 --seconds 600`
 //!
-//! Three phases of the same load: after the first the server's memory is what it is when it is warm; after the second it must be
-//! the same; in the third the server is killed, and stopped, and started anew under load. Exit code 1 if anything is wrong.
+//! The test has three phases with the same load. After the first phase, the memory of the warm server is
+//! measured. After the second phase, it must be the same. In the third phase, the server is killed, stopped
+//! and restarted under load. The exit code is 1 if a check fails.
 
 mod disturb;
 mod hostile;
@@ -21,30 +22,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Many clients on one server, with all that can go wrong
+/// Many clients on one server, with many kinds of failures
 #[derive(Parser)]
 struct Cli {
-    /// Clients at once
+    /// Number of clients
     #[arg(long, default_value = "64")]
     clients: usize,
-    /// How long, in all
+    /// Total time in seconds
     #[arg(long, default_value = "60")]
     seconds: u64,
-    /// What random choices follow from
+    /// Seed of the random choices
     #[arg(long, default_value = "1")]
     seed: u64,
-    /// Be the server (the program starts itself so)
+    /// Run as the server (the program starts itself with this option)
     #[arg(long, hide = true)]
     server: Option<String>,
-    /// Be a client that is to be killed (the program starts itself so)
+    /// Run as a client that will be killed (the program starts itself with this option)
     #[arg(long, hide = true)]
     victim: Option<String>,
 }
 
-/// Bytes by which the memory of a server may differ that holds nothing: what the allocator keeps.
+/// Maximum difference, in bytes, of the memory of a server without clients: the allocator keeps some memory.
 const SLACK: u64 = 48 << 20;
 
-/// What must have happened if it was tried for long enough.
+/// The events that must occur if the test runs long enough.
 const EVENTS: [&str; 14] = [
     "arrays beyond the limit, refused",
     "arrays there and back, the same",
@@ -99,7 +100,7 @@ fn soak(cli: &Cli) -> Outcome<()> {
 
     report.allow_disconnections(true);
     load(cli, &address, &report, phase, 3, |phase| {
-        // Killed in the middle of all, and after that stopped as one should.
+        // Kill the server under load, and later stop it with a signal.
         std::thread::sleep(phase / 3);
         server.kill()?;
         server = ServerProcess::start(&address, cli.clients)?;
@@ -113,7 +114,7 @@ fn soak(cli: &Cli) -> Outcome<()> {
     report.phase("restarted", &last);
     report.check(last.defects == 0, || format!("{} defects of the server", last.defects));
     server.stop()?;
-    // With fewer clients some do not take part, and in a shorter time they don't come to it.
+    // With fewer clients, some kinds of clients are missing. In a shorter time, some events may not occur.
     if cli.clients >= 16 && cli.seconds >= 30 {
         report.check_happened(&EVENTS);
     }
@@ -124,7 +125,7 @@ fn soak(cli: &Cli) -> Outcome<()> {
     }
 }
 
-/// All clients at once, for a while; meanwhile something else happens.
+/// Runs all clients at once for a while, and `meanwhile` at the same time.
 fn load(
     cli: &Cli,
     address: &str,
@@ -139,7 +140,7 @@ fn load(
         .map(|k| {
             let (address, report, over) = (address.to_string(), report.clone(), over.clone());
             let random = work::Random::new(cli.seed ^ (number << 32) ^ k as u64);
-            // Some of the clients are there to disturb the others.
+            // Some of the clients disturb the others.
             std::thread::spawn(move || match k % 16 {
                 11 => hostile::compile_endlessly(&address, &report, &over, random),
                 12 => hostile::hold_connections(&address, &over, random),

@@ -1,4 +1,4 @@
-//! What happened, counted, and what was wrong.
+//! Counters of events, and a list of failed checks.
 
 use hlo_ir::human_bytes;
 use hlo_remote::proto::StatisticsReply;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The most mistakes that are shown.
+/// Maximum number of failed checks to print.
 const SHOWN: usize = 20;
 
-/// What happened.
+/// The events and the failed checks of a test.
 #[derive(Default)]
 pub struct Report {
     state: Mutex<State>,
@@ -30,34 +30,34 @@ impl Report {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts something that went as it should.
+    /// Counts a successful event.
     pub fn count(&self, what: &'static str) {
         *self.lock().counts.entry(what).or_default() += 1;
     }
 
-    /// Notes the time of a small call.
+    /// Records the time of a small call.
     pub fn latency(&self, time: Duration) {
         self.lock().latencies.push(time);
     }
 
-    /// Notes what is wrong if something is not so.
+    /// Records a failure if a check fails.
     pub fn check(&self, is_so: bool, otherwise: impl FnOnce() -> String) {
         if !is_so {
             self.lock().wrong.push(otherwise());
         }
     }
 
-    /// From now on servers are killed.
+    /// Sets whether servers are being killed, so that connections may break.
     pub fn allow_disconnections(&self, allow: bool) {
         self.disconnections.store(allow, Ordering::Relaxed);
     }
 
-    /// True if servers are killed.
+    /// Returns whether servers are being killed.
     pub fn may_disconnect(&self) -> bool {
         self.disconnections.load(Ordering::Relaxed)
     }
 
-    /// Notes a server that holds nothing.
+    /// Records the statistics of a server without clients.
     pub fn phase(&self, name: &str, s: &StatisticsReply) {
         self.check((s.clients, s.buffers, s.programs, s.bytes) == (0, 0, 0, 0), || {
             format!(
@@ -84,7 +84,7 @@ impl Report {
         self.lock().phases.push(line);
     }
 
-    /// Notes what is wrong if one of these has never happened: then nothing was tried.
+    /// Records a failure for each of these events that has never occurred, because the test did not cover it.
     pub fn check_happened(&self, all: &[&'static str]) {
         for what in all {
             let count = self.lock().counts.get(what).copied().unwrap_or_default();
@@ -92,7 +92,7 @@ impl Report {
         }
     }
 
-    /// True if nothing was wrong.
+    /// Returns whether all checks succeeded.
     pub fn is_good(&self) -> bool {
         self.lock().wrong.is_empty()
     }

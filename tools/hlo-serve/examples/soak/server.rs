@@ -1,4 +1,4 @@
-//! The server, in a process of its own.
+//! The server in its own process.
 
 use crate::Outcome;
 use hlo_remote::proto::StatisticsReply;
@@ -7,15 +7,15 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Memory that a client may take: some ask for more.
+/// Memory limit of a client in bytes. Some clients request more.
 pub const CLIENT_MEMORY: u64 = 64 << 20;
 
-/// Is the server.
+/// Runs the server.
 pub fn serve(address: &str, clients: usize) -> Outcome<()> {
     let mut config = Config::new(address.parse()?);
     config.limits.client_memory = CLIENT_MEMORY;
     config.limits.memory = 4 << 30;
-    // Besides those who work: some are killed and not noticed at once.
+    // More than the number of working clients, because the server does not notice killed clients at once.
     config.limits.clients = clients * 4;
     config.limits.compile_time = Duration::from_secs(2);
     config.limits.run_time = Duration::from_secs(20);
@@ -39,7 +39,7 @@ pub fn serve(address: &str, clients: usize) -> Outcome<()> {
     outcome
 }
 
-/// A server that runs.
+/// A running server process.
 pub struct ServerProcess {
     child: Child,
     pub address: String,
@@ -72,10 +72,10 @@ impl ServerProcess {
         Ok(())
     }
 
-    /// Stops it as one should.
+    /// Stops the server with SIGTERM.
     pub fn stop(&mut self) -> Outcome<()> {
         let id = libc::pid_t::try_from(self.child.id())?;
-        // SAFETY: the process is our child, and was not waited for.
+        // SAFETY: the process is our child and was not waited for.
         if unsafe { libc::kill(id, libc::SIGTERM) } != 0 {
             return Err(std::io::Error::last_os_error().into());
         }
@@ -83,7 +83,7 @@ impl ServerProcess {
         if status.success() { Ok(()) } else { Err(format!("the server ended with {status}").into()) }
     }
 
-    /// Statistics once all clients have gone.
+    /// Returns the statistics once all clients have disconnected.
     pub fn quiet(&mut self) -> Outcome<StatisticsReply> {
         let address = self.address.parse()?;
         let until = Instant::now() + Duration::from_secs(60);
@@ -93,7 +93,7 @@ impl ServerProcess {
             }
             let s = hlo_remote::statistics(&address, Default::default())?;
             if (s.clients, s.running, s.waiting, s.bytes) == (0, 0, 0, 0) || Instant::now() > until {
-                // What was freed last may not be with the system yet.
+                // The allocator may return the last freed memory to the system with a delay.
                 std::thread::sleep(Duration::from_secs(1));
                 return Ok(hlo_remote::statistics(&address, Default::default())?);
             }

@@ -1,4 +1,4 @@
-//! Clients that work, and know what must come of it.
+//! Clients that run programs and check their results.
 
 use crate::report::Report;
 use crate::server::CLIENT_MEMORY;
@@ -7,7 +7,7 @@ use hlo_remote::{CompileOptions, Engine, Error, Passes, Refusal, RemoteClient, R
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Numbers that look random.
+/// A generator of pseudorandom numbers.
 pub struct Random(u64);
 
 impl Random {
@@ -57,7 +57,7 @@ fn vector(values: &[f32]) -> Literal {
     Literal::from_elements(Shape::array(ElementType::F32, [values.len() as i64]), values)
 }
 
-/// Works till it is over: sessions of some calls each.
+/// Opens sessions with some calls each, until the test is over.
 pub fn client(address: &str, report: &Report, over: &AtomicBool, mut random: Random) {
     while !over.load(Ordering::Relaxed) {
         match session(address, report, over, &mut random) {
@@ -106,7 +106,7 @@ fn small(client: &RemoteClient, report: &Report, random: &mut Random) -> Result<
     }
     report.check(is_right(&result, 1.0), || format!("a run on {n} elements is wrong"));
     report.count("runs on values, right");
-    // And on arrays that stay there: a*x + (a*x + c).
+    // The same on buffers that stay on the server: a*x + (a*x + c).
     let buffers = program.buffers(&values)?;
     let first = program.execute(&buffers.iter().collect::<Vec<_>>(), RunOptions::default())?;
     let second = program.execute(&[&buffers[0], &buffers[1], &first[0]], RunOptions::default())?;
@@ -187,7 +187,7 @@ fn stopped(client: &RemoteClient, report: &Report, random: &mut Random) -> Resul
     run.stop();
     match run.wait() {
         Err(Error::Stopped { .. }) => report.count("endless runs, stopped"),
-        // The server is busy: its limit came first.
+        // The server is busy, so its time limit came first.
         Err(Error::TimedOut { .. }) => report.check(false, || "a run was not stopped in time".to_string()),
         Err(other) => return Err(other),
         Ok(_) => report.check(false, || "an endless run has ended".to_string()),

@@ -1,4 +1,4 @@
-//! Each call, and that results are those of a program that runs here.
+//! Each call of the protocol. The results must be those of the same program in this process.
 
 use crate::{AXPY, ENDLESS, TestServer, compile, endless_options, engines, eventually, vector};
 use hlo_client::Client;
@@ -18,7 +18,7 @@ fn axpy_as_the_preview_has_it() {
         let (x, y) = (transfer(&vector(&[1., 2., 3.]), 1), transfer(&vector(&[0.5, 0.5, 0.5]), 2));
         let result = axpy.execute_and_transfer(&[&alpha, &x, &y], RunOptions::default()).unwrap();
         assert_eq!(result.elements::<f32>(), [2.5, 4.5, 6.5]);
-        // What stays on the server is the argument of another run.
+        // A result on the server is the argument of another run.
         let first = axpy.execute(&[&alpha, &x, &y], RunOptions::default()).unwrap();
         let second = axpy.execute(&[&alpha, &x, &first[0]], RunOptions::default()).unwrap();
         assert_eq!(second[0].to_literal().unwrap().elements::<f32>(), [4.5, 8.5, 12.5]);
@@ -71,7 +71,7 @@ fn arrays_lie_as_the_module_says_and_results_may_be_tuples() {
 fn large_arrays_travel_in_parts() {
     let server = TestServer::start();
     let client = server.client();
-    // Neither a multiple of the parts' size nor of a power of two.
+    // Neither a multiple of the part size nor a power of two.
     let count = 1_500_007;
     let values: Vec<f32> = (0..count).map(|i| i as f32).collect();
     let text =
@@ -145,7 +145,7 @@ fn what_nobody_has_any_more_is_freed() {
     assert_eq!(client.statistics().unwrap().buffers, 1);
     drop(kept);
     eventually("all is freed", || client.statistics().unwrap().bytes == 0);
-    // The end of the session frees what is left.
+    // The end of the session frees all remaining objects.
     let kept = client.buffer_from_literal(&vector(&[1.]), vector(&[1.]).shape()).unwrap();
     let other = server.client();
     drop((client, kept));
@@ -183,7 +183,7 @@ fn runs_are_stopped_from_here() {
         run.stop();
         let Err(Error::Stopped { name, .. }) = run.wait() else { panic!("it was not stopped") };
         assert!(!name.is_empty());
-        // One whose values come with the answer.
+        // A run that transfers its result in the reply.
         let watch = std::sync::Arc::new(hlo_ir::watch::Watch::default());
         watch.stop();
         let stopped =
@@ -198,7 +198,8 @@ fn runs_are_stopped_from_here() {
     assert_eq!(client.statistics().unwrap().buffers, 0);
 }
 
-/// A session goes with all that was made of it, and calls come from several threads, also those of a runtime.
+/// A session ends with the last object that belongs to it. Calls come from several threads, also from threads
+/// of a runtime.
 #[test]
 fn sessions_are_shared_by_threads() {
     fn shared<T: Send + Sync>() {}
@@ -207,7 +208,7 @@ fn sessions_are_shared_by_threads() {
     shared::<hlo_remote::RemoteBuffer>();
     let server = TestServer::with(|config| config.limits.requests = 3);
     let program = compile(&server.client(), AXPY, &CompileOptions::default());
-    // More threads than calls that the server takes at once.
+    // More threads than the number of concurrent calls that the server accepts.
     std::thread::scope(|scope| {
         for t in 0..8 {
             let program = program.clone();

@@ -1,4 +1,5 @@
-//! `hlo_client::Client::connect`: the same programs, buffers and runs as in a program's own process.
+//! `hlo_client::Client::connect`: programs, buffers and runs on a server behave like those in the same
+//! process.
 
 use crate::{AXPY, ENDLESS, TestServer, vector};
 use hlo_client::{Argument, AsyncRunOptions, Buffer, Client, CompileOptions, Error, Passes, RunOptions};
@@ -26,7 +27,7 @@ fn a_program_needs_not_know_where_it_runs() {
         assert_eq!(of_values.elements::<f32>(), [2.5, 4.5, 6.5]);
         let [alpha, x, y] = values().map(|value| client.transfer_to(&value).unwrap());
         let first = axpy.execute(&[&alpha, &x, &y], RunOptions::default()).unwrap();
-        // What a run gives the next one takes, where it is.
+        // The next run takes a result on the server.
         let second = axpy.execute(&[&alpha, &x, &first[0]], RunOptions::default()).unwrap();
         assert_eq!(second[0].elements::<f32>().unwrap(), [4.5, 8.5, 12.5]);
         assert_eq!(second[0].elements::<f32>().unwrap(), [4.5, 8.5, 12.5]);

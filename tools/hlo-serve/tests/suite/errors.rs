@@ -1,4 +1,4 @@
-//! Errors are those of a program that runs here, and say where.
+//! Errors equal those of a program in this process, including their positions.
 
 use crate::{AXPY, TestServer, compile, engines, vector};
 use hlo_client::Client;
@@ -91,7 +91,7 @@ fn wrong_passes_are_told() {
     assert!(diags[0].message.starts_with("passes: ") && diags[0].message.contains("algsimq"), "{diags:?}");
 }
 
-/// The text of a module that was built has been seen by nobody: what is wrong is quoted.
+/// The client has not seen the text of a module that was built by functions, so errors quote it.
 #[test]
 fn errors_in_modules_quote_the_instruction() {
     let mut module = hlo_ir::Module::new("m");

@@ -1,4 +1,4 @@
-//! Clients that want to stop the server for everybody, or to take more memory than their account has.
+//! Clients that try to stop the server for everybody, or to use more memory than their account has.
 
 use crate::limits::refusal;
 use crate::{AXPY, TestServer, compile, eventually, raw, vector};
@@ -9,14 +9,14 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// A pipeline that never ends: one pass undoes what the other does.
+/// Returns a pipeline that never ends, because one pass undoes the other.
 fn endless_pipeline() -> CompileOptions {
     let again = "fix{limit=1024}(";
     let pipeline = format!("{}fusion,defuser{}", again.repeat(20), ")".repeat(20));
     CompileOptions { passes: Passes::Pipeline(pipeline), ..CompileOptions::default() }
 }
 
-/// A module that `fusion` changes, different for each number.
+/// Returns a module that `fusion` changes. Each number gives another module.
 fn module(number: usize) -> String {
     format!(
         "HloModule m{number}
@@ -70,7 +70,7 @@ fn compilations_take_memory_from_the_account_of_their_client() {
         message.starts_with("a compilation takes ") && message.contains("(--client-memory)"),
         "{message}"
     );
-    // Another client is not refused what the first one could not have.
+    // The limit of the first client does not affect another client.
     let other = server.client();
     assert_works(&other);
     eventually("what it took is given back", || {
@@ -113,7 +113,7 @@ fn arrays_of_many_dimensions_are_refused() {
     let (code, message) = raw::upload_of_rank(&server, 1_000_000).unwrap_err();
     assert_eq!(code, tonic::Code::InvalidArgument);
     assert!(message.contains("an array has at most 256 dimensions, found 257"), "{message}");
-    // Small arrays cost more than their elements.
+    // A small array takes more memory than its elements.
     let client = server.client();
     let buffers: Vec<_> = (0..100)
         .map(|_| client.buffer_from_literal(&vector(&[1.]), vector(&[1.]).shape()).unwrap())
@@ -126,7 +126,7 @@ fn arrays_of_many_dimensions_are_refused() {
 #[test]
 fn messages_take_memory_from_the_account() {
     let server = TestServer::with(|config| config.limits.client_memory = 8 << 20);
-    // A megabyte of arguments is many times as much once it is read.
+    // A megabyte of arguments takes many times as much memory after decoding.
     let (code, message) = raw::execute_with_arguments(&server, 500_000, true);
     assert_eq!(code, tonic::Code::ResourceExhausted, "{message}");
     assert!(message.starts_with("a message takes ") && message.contains("(--client-memory)"), "{message}");
@@ -138,7 +138,7 @@ fn messages_take_memory_from_the_account() {
     assert_works(&server.client());
 }
 
-/// Opens many connections that say nothing, of which the server closes some.
+/// Opens many silent connections, some of which the server closes.
 fn silent<T>(open: impl Fn() -> std::io::Result<T>) -> Vec<T> {
     (0..400).map(|_| open().unwrap()).collect()
 }
@@ -160,7 +160,7 @@ fn silent_connections_keep_nobody_out() {
     let Address::Tcp { host, port } = server.address.clone() else { panic!("expected a port") };
     let mut sockets = silent(|| TcpStream::connect((host.as_str(), port)));
     assert_works(&server.client());
-    // Those that it did not close at once it closes after the time for handshakes.
+    // The server closes the remaining connections after the time for handshakes.
     let began = Instant::now();
     for socket in &mut sockets {
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -186,7 +186,7 @@ fn a_connection_that_is_closed_to_make_room_is_opened_again() {
     let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let front = proxy.local_addr().unwrap();
     let closing = std::thread::spawn(move || {
-        // Two connections are lost before there is a session.
+        // The first two connections are lost before there is a session.
         for _ in 0..2 {
             drop(proxy.accept().unwrap());
         }

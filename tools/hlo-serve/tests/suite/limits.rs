@@ -1,11 +1,11 @@
-//! Each limit, and that the client goes on after it.
+//! Each limit, and that the client can continue after it was exceeded.
 
 use crate::{AXPY, ENDLESS, TestServer, compile, endless_options, engines, eventually, vector};
 use hlo_ir::{ElementType, Literal, Shape};
 use hlo_remote::{CompileOptions, Error, Refusal, RemoteClient, RunOptions};
 use std::time::{Duration, Instant};
 
-/// What a call was refused with.
+/// Returns the kind and the message of a rejection.
 pub fn refusal<T>(result: Result<T, Error>) -> (Refusal, String) {
     match result.err() {
         Some(Error::Refused { kind, message, .. }) => (kind, message),
@@ -21,7 +21,7 @@ fn assert_works(client: &RemoteClient) {
 
 #[test]
 fn memory_of_buffers() {
-    // An array takes its own size and, on its way, that of its messages.
+    // An array is charged with its own size and, during a transfer, with that of its messages.
     let server = TestServer::with(|config| config.limits.client_memory = 12 << 20);
     let client = server.client();
     let large = vector(&vec![0.; 1_200_000]);
@@ -46,7 +46,7 @@ fn memory_of_runs_and_results() {
         let x = client
             .buffer_from_literal(&Literal::scalar(ElementType::F32, 1f32), &Shape::scalar(ElementType::F32))
             .unwrap();
-        // One result fits, two do not.
+        // One result fits in the account, but two do not.
         let outcome = one.and_then(|program| {
             let first = program.execute(&[&x], RunOptions::default())?;
             program.execute(&[&x], RunOptions::default()).map(|second| (first, second))
@@ -57,7 +57,7 @@ fn memory_of_runs_and_results() {
             }
             other => panic!("expected a refusal, found {other:?}"),
         }
-        // One that takes more than there can be is refused when it is compiled, or when it runs.
+        // A program that needs more memory than the limit is rejected when it is compiled or when it runs.
         let text = "HloModule m ENTRY e { x = f32[] parameter(0) y = f32[1000000000] broadcast(x), dimensions={} ROOT z = f32[1000000000] negate(y) }";
         let outcome =
             client.compile_text(text, &options).and_then(|p| p.execute(&[&x], RunOptions::default()));
@@ -101,7 +101,7 @@ fn texts_and_numbers() {
         (Refusal::Limit, "a module's text may have 1000 bytes (--max-module)")
     );
 
-    // Larger than a message, in parts.
+    // Larger than a message, so it is sent in parts.
     let x = vector(&[1.; 3000]);
     let buffers: Vec<_> = (0..3).map(|_| client.buffer_from_literal(&x, x.shape()).unwrap()).collect();
     assert_eq!(buffers[2].to_literal().unwrap(), x);
@@ -132,7 +132,7 @@ fn time_of_runs() {
         let error = program.execute(&[], RunOptions::default()).unwrap_err();
         assert!(began.elapsed() >= Duration::from_millis(100));
         assert!(matches!(&error, Error::TimedOut { after, .. } if after.as_millis() == 100), "{error:?}");
-        // A client may ask for less, not for more.
+        // A client may request a shorter time, but not a longer one.
         let longer = RunOptions { time_limit: Some(Duration::from_secs(3600)), ..RunOptions::default() };
         let error = program.execute(&[], longer).unwrap_err();
         assert!(matches!(&error, Error::TimedOut { after, .. } if after.as_millis() == 100), "{error:?}");

@@ -1,4 +1,4 @@
-//! What clients of a server see. All connections are on Unix sockets or the loopback.
+//! Tests of a server from the view of its clients. All connections use Unix sockets or the loopback.
 
 mod calls;
 mod client;
@@ -31,7 +31,7 @@ impl TestServer {
         Self::with(|_| {})
     }
 
-    /// A server that is told something besides its address.
+    /// Starts a server with a changed configuration.
     fn with(configure: impl FnOnce(&mut Config)) -> Self {
         Self::at(Address::Unix(socket()), configure)
     }
@@ -72,14 +72,14 @@ impl Drop for TestServer {
     }
 }
 
-/// A path for a socket that no other test has.
+/// Returns a path for a socket that no other test uses.
 fn socket() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     std::env::temp_dir().join(format!("hlo-serve-{}-{number}.sock", std::process::id()))
 }
 
-/// The engines of this build.
+/// Returns options for each engine of this build.
 fn engines() -> Vec<CompileOptions> {
     let options = |&engine| CompileOptions { engine: Some(engine), ..CompileOptions::default() };
     ENGINES.iter().map(options).collect()
@@ -93,7 +93,7 @@ fn compile(client: &RemoteClient, text: &str, options: &CompileOptions) -> Remot
     client.compile_text(text, options).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
-/// Waits till something is so.
+/// Waits until a condition holds.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !is_so() {
@@ -117,7 +117,7 @@ same { s = s32[] parameter(0) }
 always { s = s32[] parameter(0) ROOT p = pred[] constant(true) }
 ENTRY e { z = s32[] constant(0) ROOT w = s32[] while(z), condition=always, body=same }";
 
-/// Without passes, which see that nothing comes of it.
+/// Without passes, which would remove the endless loop because its result is not used.
 fn endless_options(options: &CompileOptions) -> CompileOptions {
     CompileOptions { passes: hlo_remote::Passes::Lowering, ..options.clone() }
 }

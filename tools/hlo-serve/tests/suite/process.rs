@@ -1,4 +1,4 @@
-//! The program `hlo-serve`: signals, clients that are killed, servers that are started anew.
+//! The program `hlo-serve`: signals, clients that are killed, and servers that are restarted.
 
 use crate::{AXPY, ENDLESS, TestServer, compile, endless_options, eventually, socket, vector};
 use hlo_ir::{ElementType, Literal};
@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server in a process of its own, which is killed when this is dropped.
+/// A server in its own process, which is killed when this is dropped.
 struct Process {
     child: Child,
     address: String,
@@ -42,11 +42,11 @@ impl Process {
 
     fn signal(&self, signal: i32) {
         let id = libc::pid_t::try_from(self.child.id()).unwrap();
-        // SAFETY: the process is our child, and was not waited for.
+        // SAFETY: the process is our child and was not waited for.
         assert_eq!(unsafe { libc::kill(id, signal) }, 0);
     }
 
-    /// The exit code, once it has ended.
+    /// Waits for the process and returns its exit code.
     fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
@@ -61,7 +61,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn a_server_listens_once_it_says_so() {
-    // Files that are there, but no certificates.
+    // A file that exists but contains no certificates.
     let file = format!("{}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
     let (code, stdout, stderr) =
         run(&["127.0.0.1:0", "--tls-cert", &file, "--tls-key", &file, "--client-ca", &file]);
@@ -166,7 +166,7 @@ ENTRY e { n = s32[] parameter(0) z = s32[] constant(0) s = (s32[], s32[]) tuple(
     program.run(&rounds(10)).unwrap();
     let began = Instant::now();
     program.run(&rounds(10_000)).unwrap();
-    // A second or two.
+    // A run of one or two seconds.
     let n = (15_000.0 / began.elapsed().as_secs_f64()).clamp(20_000.0, 1e8) as i32;
     let runner = std::thread::spawn(move || program.run(&rounds(n)));
     eventually("it runs", || client.statistics().unwrap().running == 1);
@@ -185,7 +185,7 @@ fn a_restart_is_seen_and_told() {
     let client = server.client();
     let axpy = compile(&client, AXPY, &CompileOptions::default());
     let x = client.buffer_from_literal(&vector(&[1.; 3]), &axpy.parameters()[1]).unwrap();
-    // Killed: the socket's file stays, and the next server takes its place.
+    // The server is killed, so the file of its socket stays. The next server replaces it.
     drop(server);
     assert!(path.exists());
     let server = Process::start(&address, &[]);
@@ -201,7 +201,7 @@ fn a_restart_is_seen_and_told() {
     drop((x, axpy, client));
     let client = server.client();
     compile(&client, AXPY, &CompileOptions::default());
-    // Where one listens, no other does.
+    // A second server cannot listen at the same address.
     let (code, _, stderr) = run(&[&address]);
     assert!(code == Some(1) && stderr.contains("another server listens there"), "{stderr}");
     assert!(path.exists());
@@ -213,7 +213,7 @@ fn a_restart_is_seen_and_told() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// What the process does that [`what_a_killed_client_holds_is_freed`] kills.
+/// The process that [`what_a_killed_client_holds_is_freed`] kills.
 #[test]
 #[ignore = "it never ends: another test runs and kills it"]
 fn hold_and_run_forever() {

@@ -1,4 +1,4 @@
-//! What no client of ours sends: bytes that are no protocol, messages that make no sense, silence.
+//! Input that our client never sends: bytes that are not the protocol, invalid messages, and silence.
 
 use crate::{AXPY, TestServer, compile, eventually, vector};
 use hlo_ir::{ElementType, Literal};
@@ -32,7 +32,7 @@ fn assert_works(server: &TestServer) {
     assert_eq!(axpy.run(&values).unwrap().elements::<f32>(), [1., 2., 3.]);
 }
 
-/// The calls, as they are made.
+/// The raw calls of a session.
 struct Raw {
     grpc: HloClient<Channel>,
     token: Vec<u8>,
@@ -75,13 +75,13 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// Uploads an array of one element.
+/// Uploads an array of one element with this rank.
 pub fn upload_of_rank(server: &TestServer, rank: usize) -> Result<u64, (Code, String)> {
     let shape = format!("f32[{}]", vec!["1"; rank].join(","));
     block_on(async { Raw::open(server).await.upload(vec![(shape.as_str(), vec![0; 4])]).await })
 }
 
-/// Runs no program on many arguments, within a session or without.
+/// Runs a nonexistent program on many arguments, with or without a session.
 pub fn execute_with_arguments(server: &TestServer, arguments: usize, in_session: bool) -> (Code, String) {
     block_on(async {
         let mut raw = Raw::open(server).await;
@@ -93,7 +93,7 @@ pub fn execute_with_arguments(server: &TestServer, arguments: usize, in_session:
     })
 }
 
-/// Begins a compilation and cancels the call.
+/// Starts a compilation and cancels the call.
 pub fn abandon_compilation(server: &TestServer, text: &str, pipeline: &str) {
     block_on(async {
         let mut raw = Raw::open(server).await;
@@ -117,21 +117,21 @@ fn bytes_that_are_no_protocol() {
         vec![0; 10_000],
         vec![0xff; 10_000],
         [&preface[..], &[0xff; 1000]].concat(),
-        // A frame of settings that says that it has 16 MB.
+        // A settings frame with a declared size of 16 MB.
         [&preface[..], &[0xff, 0xff, 0xff, 4, 0, 0, 0, 0, 0], &[0; 1000]].concat(),
-        // Headers without end.
+        // Headers without an end.
         [&preface[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0], &[0, 0, 1, 1, 0, 0, 0, 0, 1, 0x82]].concat(),
         preface[..10].to_vec(),
     ];
     for message in &messages {
         let mut socket = UnixStream::connect(path(&server)).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        // It may be closed before all is written.
+        // The server may close the connection before all bytes are written.
         let _ = socket.write_all(message);
         let mut answer = Vec::new();
         let _ = socket.take(10_000).read_to_end(&mut answer);
     }
-    // Many at once, each cut off somewhere.
+    // Many connections at once, each cut off at some point.
     let mut state = 1u32;
     let sockets: Vec<_> = (0..50)
         .map(|_| {
@@ -183,7 +183,7 @@ fn messages_that_make_no_sense() {
         assert_eq!(raw.upload(vec![("token[]", vec![])]).await.unwrap(), 1);
         assert!(raw.upload(vec![("f32[2]{0}", vec![0; 3]), ("", vec![0; 5])]).await.is_ok());
 
-        // Oversized: told, and the session goes on.
+        // An oversized message is rejected, and the session continues.
         let (code, message) = raw.upload(vec![("u8[9000000]", vec![0; 9_000_000])]).await.unwrap_err();
         assert_eq!(code, Code::OutOfRange);
         assert!(message.contains("the limit is: 4194304 bytes"), "{message}");
@@ -216,12 +216,12 @@ fn messages_that_make_no_sense() {
         let request = ExecuteRequest { program: program.handle, arguments, ..ExecuteRequest::default() };
         let status = raw.grpc.execute(raw.request(request)).await.unwrap_err();
         assert_eq!(status.message(), "expected 12 bytes for f32[3], found 11");
-        // Fewer arguments than parameters: an error of the run.
+        // Fewer arguments than parameters: the run fails.
         let request = ExecuteRequest { program: program.handle, ..ExecuteRequest::default() };
         let failure = raw.grpc.execute(raw.request(request)).await.unwrap().into_inner().failure.unwrap();
         assert!(failure.diagnostics[0].message.starts_with("expected 3 arguments"));
 
-        // Without a session, and of another one.
+        // A call without a session, and calls with a wrong token.
         let status = raw.grpc.download(DownloadRequest { buffer: 1 }).await.unwrap_err();
         assert_eq!(status.code(), Code::Unauthenticated);
         raw.token = vec![0; 16];
@@ -246,7 +246,7 @@ fn those_who_are_silent_are_left() {
     let server = TestServer::with(|config| config.limits.idle = Duration::from_millis(300));
     block_on(async {
         let mut raw = Raw::open(&server).await;
-        // An upload whose second part never comes.
+        // An upload whose second part never arrives.
         let (sender, parts) = tokio::sync::mpsc::channel(1);
         sender.send(UploadRequest { shape: "f32[1000]".into(), data: vec![0; 4].into() }).await.unwrap();
         let stream = tokio_stream::wrappers::ReceiverStream::new(parts);
@@ -257,7 +257,7 @@ fn those_who_are_silent_are_left() {
         );
         drop(sender);
 
-        // A download that is not read: what the server holds for it is given back.
+        // A download that is not read. The server frees the memory that it holds for the download.
         let data: Vec<_> =
             (0..24).map(|k| (if k == 0 { "u8[25165824]" } else { "" }, vec![0; 1 << 20])).collect();
         let buffer = raw.upload(data).await.unwrap();
@@ -287,7 +287,7 @@ fn those_who_are_silent_are_left() {
             hlo_remote::statistics(&server.address, Default::default()).unwrap().bytes == 0
         });
     });
-    // Connections that say nothing, or nothing but a beginning.
+    // Connections that send nothing, or only the beginning of the protocol.
     let mut silent = UnixStream::connect(path(&server)).unwrap();
     let mut begun = UnixStream::connect(path(&server)).unwrap();
     begun.write_all(b"PRI * HTTP/2.0\r\n").unwrap();

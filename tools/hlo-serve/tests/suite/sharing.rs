@@ -1,4 +1,4 @@
-//! Clients share programs and threads, and do not wait for each other longer than they must.
+//! Clients share programs and threads, and do not wait for each other unnecessarily.
 
 use crate::{AXPY, ENDLESS, TestServer, compile, endless_options, engines, eventually, vector};
 use hlo_ir::{ElementType, Literal};
@@ -6,7 +6,7 @@ use hlo_remote::{CompileOptions, Error, RunOptions};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// A module that takes a while to compile.
+/// Returns a module that takes a while to compile.
 fn long_module() -> String {
     let mut text = "HloModule long\nENTRY e {\n  x0 = f32[64] parameter(0)\n".to_string();
     for i in 1..400 {
@@ -35,11 +35,11 @@ fn what_many_want_at_once_is_compiled_once() {
     let client = server.client();
     let statistics = client.statistics().unwrap();
     assert_eq!((statistics.compilations, statistics.cache_hits, cached), (1, 7, 7));
-    // It is kept, though nobody holds it; with other options it is another program.
+    // The program is kept, although no client uses it. Other options give another program.
     assert!(compile(&client, &text, &CompileOptions::default()).was_cached());
     let other = CompileOptions { seed: 1, ..CompileOptions::default() };
     assert!(!compile(&client, &text, &other).was_cached());
-    // Errors are not kept.
+    // Errors are not cached.
     for _ in 0..2 {
         assert!(matches!(client.compile_text("HloModule", &CompileOptions::default()), Err(Error::Diags(_))));
     }
@@ -53,7 +53,7 @@ fn programs_that_nobody_holds_are_kept_within_the_budget() {
     for seed in 0..10 {
         compile(&client, AXPY, &CompileOptions { seed, ..CompileOptions::default() });
     }
-    // Each counts for eight times its text.
+    // Each program is charged with at least eight times the size of its text.
     let most = 20_000 / (8 * AXPY.len() as u64);
     eventually("the oldest have gone", || client.statistics().unwrap().programs_kept <= most);
     assert!(client.statistics().unwrap().programs_kept > 0);
@@ -99,7 +99,7 @@ fn runs_of_a_client_that_goes_are_stopped() {
         let runs: Vec<_> = (0..6).map(|_| endless.start(&[], RunOptions::default()).unwrap()).collect();
         eventually("some run", || other.statistics().unwrap().running == 3);
         let stopped_before = other.statistics().unwrap().runs_stopped;
-        // The runs hold the session; without it being told, each is stopped by its handle.
+        // The runs hold the session, so they are stopped by their handles.
         runs.iter().for_each(hlo_remote::Run::stop);
         drop((client, endless, runs));
         eventually("the session is gone", || other.statistics().unwrap().clients == 1);

@@ -1,4 +1,4 @@
-//! Certificates: who has none of the right authority gets no connection.
+//! Certificates: only clients with a certificate of the right authority can connect.
 
 use crate::{AXPY, TestServer, compile, vector};
 use hlo_ir::{ElementType, Literal};
@@ -24,7 +24,7 @@ impl Authority {
         Self { pem, issuer: Issuer::new(parameters, key) }
     }
 
-    /// A certificate and its key.
+    /// Returns a certificate and its key.
     fn sign(&self, name: &str, usage: ExtendedKeyUsagePurpose) -> (String, String) {
         let mut parameters = CertificateParams::new(vec![name.to_string()]).unwrap();
         parameters.extended_key_usages = vec![usage];
@@ -65,23 +65,23 @@ fn only_clients_with_a_certificate_are_served() {
         Err(Error::Disconnected { message, .. }) => message,
         other => panic!("expected no connection, found {other:?}"),
     };
-    // A certificate of somebody else.
+    // A certificate of another authority.
     let message = refused(Some(tls(&strangers, &servers, "hlo.test")));
-    // With TLS 1.3 the connection may be closed before it is told why.
+    // With TLS 1.3, the connection may be closed before the client learns the reason.
     assert!(message.contains("UnknownCA") || message.contains("may not accept the certificate"), "{message}");
-    // A server of somebody else, or of another name.
+    // A server of another authority, or with another name.
     let message = refused(Some(tls(&clients, &strangers, "hlo.test")));
     assert!(message.contains("UnknownIssuer"), "{message}");
     let message = refused(Some(tls(&clients, &servers, "other.test")));
     assert!(message.contains("other.test"), "{message}");
-    // No certificate at all.
+    // No certificate.
     refused(None);
-    // A client's certificate does not make a server: nor the other way round.
+    // A client cannot use a server's certificate.
     let (certificate, key) = clients.sign("client", ExtendedKeyUsagePurpose::ServerAuth);
     let wrong = Tls { certificate, key, ..tls(&clients, &servers, "hlo.test") };
     refused(Some(wrong));
 
-    // The session that was there first has seen nothing of that.
+    // The earlier session is not affected.
     assert_eq!(axpy.run(&values).unwrap().elements::<f32>(), [1., 2., 3.]);
     assert_eq!(client.statistics().unwrap().defects, 0);
 }
