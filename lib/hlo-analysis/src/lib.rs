@@ -6,6 +6,7 @@
 //! - [`Buffers`]: which values of a computation have memory of their own, in an order of its instructions;
 //! - [`Liveness`]: when they are live in that order, and the peak;
 //! - [`schedule`]: the order that needs least;
+//! - [`cost_model`]: the constants by which passes and code generation weigh work;
 //! - [`cumulative`]: windows that make a `reduce-window` a cumulative reduction.
 //!
 //! These look at instructions, before anything is known of how code is generated. What memory the compiled program takes is
@@ -35,6 +36,7 @@
 
 mod alias;
 mod buffers;
+pub mod cost_model;
 mod cumulative;
 mod donation;
 pub mod in_place;

@@ -1,6 +1,7 @@
 //! Estimates of the time to interpret a program once and to compile it. They depend only on the program, so
 //! they are the same each time.
 
+use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use hlo_passes::analysis::ModuleCost;
 use std::collections::HashMap;
@@ -26,9 +27,6 @@ const APPLICATION: f64 = 5e-8;
 /// Time of each instruction of an applied computation, for each application, in seconds.
 const APPLIED: f64 = 5e-8;
 
-/// Number of iterations assumed for a loop whose trip count is unknown.
-const ITERATIONS: f64 = 100.0;
-
 /// Estimates the compile time of a program by LLVM.
 pub fn compilation(module: &Module) -> Duration {
     COMPILATION + COMPILATION_OF_ONE * u32::try_from(instructions(module)).unwrap_or(u32::MAX)
@@ -44,7 +42,7 @@ pub fn interpreted_run(module: &Module) -> Duration {
         + total.bytes as f64 * BYTE;
     let runs = cost.runs.iter().map(|&(c, n)| n.saturating_mul(module[c].instructions().len() as u64));
     let instructions = runs.fold(instructions(module) as u64, u64::max) as f64 * INSTRUCTION;
-    let loops = if cost.unknown_loops.is_empty() { 1.0 } else { ITERATIONS };
+    let loops = if cost.unknown_loops.is_empty() { 1.0 } else { UNKNOWN_TRIP_COUNT as f64 };
     let seconds = RUN + (elements + instructions + beyond_cost(module, &cost)) * loops;
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }

@@ -1,11 +1,9 @@
 //! How compiled code computes each instruction.
 
+use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_analysis::{Alias, alias, keeps_bytes};
 pub use hlo_ir::Role;
 use hlo_ir::{InstrId, Module, Op};
-
-/// Concatenations of more operands are copies by the runtime: a kernel would have code for each operand.
-pub(crate) const MAX_JOINED: usize = 32;
 
 /// Returns how compiled code computes an instruction.
 pub fn role(module: &Module, id: InstrId) -> Role {
@@ -19,7 +17,7 @@ pub fn role(module: &Module, id: InstrId) -> Role {
             Some(Alias::Element(_)) => Role::Element,
             Some(Alias::Whole) => Role::Alias,
             None => match op {
-                Op::Concatenate(_) if instr.operands.len() > MAX_JOINED => Role::Runtime,
+                Op::Concatenate(_) if instr.operands.len() > MAX_JOINED_OPERANDS => Role::Runtime,
                 _ => op.opcode().traits().role,
             },
         },

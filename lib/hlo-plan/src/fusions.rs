@@ -2,7 +2,7 @@
 //! The others, such as fusions of sorts or of other fusions, are calls. So are those whose code would be very large: an
 //! instruction that is read at several indices is computed for each of them.
 
-use crate::classify::MAX_JOINED;
+use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_analysis::in_place::updated;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{BTreeSet, HashMap};
@@ -31,7 +31,7 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
         Op::Bitcast => {
             is_array(module, i) && element_bytes(module, i) == element_bytes(module, module[i].operands[0])
         }
-        Op::Concatenate(_) if module[i].operands.len() > MAX_JOINED => false,
+        Op::Concatenate(_) if module[i].operands.len() > MAX_JOINED_OPERANDS => false,
         op => is_array(module, i) && has_element(op),
     }) && is_small(module, f.calls)
 }

@@ -7,6 +7,7 @@ use super::index::{self, Idx};
 use super::tiling;
 use crate::builder::{Binary, V};
 use crate::elem;
+use hlo_analysis::cost_model::ENOUGH_ITERATIONS;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 use hlo_plan::Refusal;
 
@@ -32,8 +33,6 @@ pub struct LoopPlan {
 const TILE: i64 = 32;
 /// Distance of a tile's rows on the stack. It is odd, so that a column uses different cache banks.
 const TILE_STRIDE: i64 = 33;
-/// Number of iterations that is sufficient for sharing among threads.
-const ENOUGH_ITERATIONS: i64 = 512;
 /// Maximum number of results whose tiles are kept on the stack, with at most 16 KiB each.
 const MAX_TILED_RESULTS: usize = 16;
 

@@ -6,25 +6,9 @@
 
 use super::{F, I};
 use crate::builder::{Builder, Cast, FloatPredicate, IntPredicate};
-use hlo_ir::ElementType;
+use hlo_ir::{ElementType, FloatFormat, Special};
 
-/// The bit patterns of a format that are not finite numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Specials {
-    /// The greatest exponent represents infinity or NaN, as in IEEE 754.
-    Ieee,
-    /// The pattern of all ones is NaN. There is no infinity (`…fn`).
-    OnlyNan,
-    /// The pattern of negative zero is NaN. There is no infinity and no negative zero (`…fnuz`).
-    NegativeZeroIsNan,
-    /// Every pattern is a finite number (`f4…`, `f6…`). NaN becomes negative zero.
-    None,
-    /// The format is an exponent without sign and mantissa. All ones is NaN, and there is no zero
-    /// (`f8e8m0fnu`).
-    ExponentOnly,
-}
-
-/// A format narrower than `f32`.
+/// A format narrower than `f32`, whose values are computed as `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Number of exponent bits.
@@ -34,33 +18,16 @@ pub struct Format {
     /// The exponent's bias.
     pub bias: i64,
     /// The representation of infinities and NaNs.
-    pub specials: Specials,
+    special: Special,
+    float: FloatFormat,
 }
 
 impl Format {
-    const fn new(exponent_bits: u32, mantissa_bits: u32, bias: i64, specials: Specials) -> Self {
-        Self { exponent_bits, mantissa_bits, bias, specials }
-    }
-
     /// Returns the format of a narrow type that is represented as `f32`, including `bf16` and `f16`.
     pub fn of(ty: ElementType) -> Option<Self> {
-        use Specials::*;
-        Some(match ty {
-            ElementType::F16 => Self::new(5, 10, 15, Ieee),
-            ElementType::Bf16 => Self::new(8, 7, 127, Ieee),
-            ElementType::F8E5M2 => Self::new(5, 2, 15, Ieee),
-            ElementType::F8E4M3 => Self::new(4, 3, 7, Ieee),
-            ElementType::F8E3M4 => Self::new(3, 4, 3, Ieee),
-            ElementType::F8E4M3Fn => Self::new(4, 3, 7, OnlyNan),
-            ElementType::F8E4M3B11Fnuz => Self::new(4, 3, 11, NegativeZeroIsNan),
-            ElementType::F8E5M2Fnuz => Self::new(5, 2, 16, NegativeZeroIsNan),
-            ElementType::F8E4M3Fnuz => Self::new(4, 3, 8, NegativeZeroIsNan),
-            ElementType::F8E8M0Fnu => Self::new(8, 0, 127, ExponentOnly),
-            ElementType::F4E2M1Fn => Self::new(2, 1, 1, None),
-            ElementType::F6E3M2Fn => Self::new(3, 2, 3, None),
-            ElementType::F6E2M3Fn => Self::new(2, 3, 1, None),
-            _ => return Option::None,
-        })
+        let float = FloatFormat::of(ty).filter(|_| ty.bit_width() < 32)?;
+        let FloatFormat { exponent_bits, mantissa_bits, bias, special } = float;
+        Some(Self { exponent_bits, mantissa_bits, bias: bias.into(), special, float })
     }
 
     /// Returns the number of bits below the sign.
@@ -70,52 +37,30 @@ impl Format {
 
     /// Returns the greatest pattern below the sign that is a finite number.
     pub fn max_finite(self) -> i64 {
-        let all = (1i64 << self.magnitude_bits()) - 1;
-        match self.specials {
-            Specials::Ieee => all - (1 << self.mantissa_bits),
-            Specials::OnlyNan | Specials::ExponentOnly => all - 1,
-            Specials::NegativeZeroIsNan | Specials::None => all,
-        }
+        self.float.max_finite() as i64
     }
 
     /// Returns the exponent of the smallest normal numbers.
     pub fn lowest_exponent(self) -> i64 {
-        if self.specials == Specials::ExponentOnly { -self.bias } else { 1 - self.bias }
+        if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias }
     }
 
-    /// Returns the value of a bit pattern.
+    /// Returns the value of a bit pattern. A NaN of an IEEE format keeps its payload.
     pub fn decode_constant(self, bits: u32) -> f32 {
-        let magnitude = bits & ((1 << self.magnitude_bits()) - 1);
-        let negative = bits >> self.magnitude_bits() & 1 == 1;
-        let nan = match self.specials {
-            Specials::Ieee | Specials::None => false,
-            Specials::OnlyNan | Specials::ExponentOnly => i64::from(magnitude) > self.max_finite(),
-            Specials::NegativeZeroIsNan => negative && magnitude == 0,
-        };
-        if nan {
-            let signed = negative && self.specials == Specials::OnlyNan;
-            return if signed { -f32::NAN } else { f32::NAN };
+        let value = self.float.decode(bits.into()) as f32;
+        if value.is_nan() && self.special == Special::Ieee {
+            let mantissa = bits & ((1 << self.mantissa_bits) - 1);
+            let sign = bits >> self.magnitude_bits() << 31;
+            return f32::from_bits(sign | 0x7f80_0000 | mantissa << (23 - self.mantissa_bits));
         }
-        if self.specials == Specials::Ieee && i64::from(magnitude) > self.max_finite() {
-            let sign = u32::from(negative) << 31;
-            return f32::from_bits(sign | 0x7f80_0000 | (magnitude << (23 - self.mantissa_bits) & 0x7f_ffff));
-        }
-        let mantissa = magnitude & ((1 << self.mantissa_bits) - 1);
-        let exponent = i64::from(magnitude >> self.mantissa_bits);
-        let (significand, scale) = match (exponent, self.specials) {
-            (0, Specials::ExponentOnly) => (1, -self.bias),
-            (0, _) => (mantissa, 1 - self.bias),
-            _ => (mantissa | 1 << self.mantissa_bits, exponent - self.bias),
-        };
-        let value = f64::from(significand) * 2f64.powi((scale - i64::from(self.mantissa_bits)) as i32);
-        (if negative { -value } else { value }) as f32
+        value
     }
 
     /// Emits the value of a bit pattern, given as an integer of 8, 16 or 32 bits, as `f32`.
     pub fn decode<'a, 'c>(self, bits: I<'a, 'c>) -> F<'a, 'c> {
         let b = bits.b;
         let wide = if bits.ty() == b.int(32) { bits } else { bits.zero_extend(32) };
-        if self.specials == Specials::ExponentOnly {
+        if self.special == Special::PowerOfTwo {
             // The byte is the exponent field of an f32, except for two values: 0 is 2^-127, which is
             // subnormal, and 255 is NaN.
             let nan = (wide << 23).lit(0x7fc0_0000);
@@ -128,21 +73,21 @@ impl Format {
         // The pattern is read with f32's bias, including subnormals, and then scaled. Both steps are exact.
         let scale = 2f64.powi((127 - self.bias) as i32);
         let value = if self.bias == 127 { shifted } else { (shifted.as_float(b.f32()) * scale).bits() };
-        let special = match self.specials {
-            Specials::Ieee => {
+        let special = match self.special {
+            Special::Ieee => {
                 let is = magnitude.cmp(IntPredicate::Sgt, magnitude.lit(self.max_finite()));
                 is.select_int(shifted | 0x7f80_0000, value)
             }
-            Specials::OnlyNan => {
+            Special::NanOnly => {
                 let is = magnitude.cmp(IntPredicate::Sgt, magnitude.lit(self.max_finite()));
                 is.select_int(value.lit(0x7fc0_0000), value)
             }
-            Specials::NegativeZeroIsNan => {
+            Special::Fnuz => {
                 // This NaN has no sign.
                 let is = magnitude.eq(0) & sign.ne(0);
                 return is.select_int(value.lit(0x7fc0_0000), value | sign).as_float(b.f32());
             }
-            Specials::None | Specials::ExponentOnly => value,
+            Special::FiniteOnly | Special::PowerOfTwo => value,
         };
         (special | sign).as_float(b.f32())
     }
@@ -151,7 +96,7 @@ impl Format {
     /// of [`Self::decode`], and preserves the bits of a NaN.
     pub fn pack<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
         let bits = x.bits();
-        if self.specials == Specials::ExponentOnly {
+        if self.special == Special::PowerOfTwo {
             return bits.shift_right(23) & 0xff;
         }
         let drop = i64::from(23 - self.mantissa_bits);
@@ -163,24 +108,24 @@ impl Format {
         let scale = 2f64.powi((self.bias - 127) as i32);
         let scaled = if self.bias == 127 { magnitude } else { (x.abs() * scale).bits() };
         let value = scaled.shift_right(drop);
-        match self.specials {
-            Specials::Ieee => {
+        match self.special {
+            Special::Ieee => {
                 let special = magnitude.cmp(IntPredicate::Uge, magnitude.lit(0x7f80_0000));
                 special.select_int(magnitude.shift_right(drop) & all, value) | sign
             }
-            Specials::OnlyNan => x.is_nan().select_int(value.lit(all), value) | sign,
-            Specials::NegativeZeroIsNan => {
+            Special::NanOnly => x.is_nan().select_int(value.lit(all), value) | sign,
+            Special::Fnuz => {
                 let signed = value.eq(0).select_int(value, value | sign);
                 x.is_nan().select_int(value.lit(all + 1), signed)
             }
-            Specials::None | Specials::ExponentOnly => value | sign,
+            Special::FiniteOnly | Special::PowerOfTwo => value | sign,
         }
     }
 
     /// Emits the bit pattern (in an `i32`) of an `f32` rounded to nearest even. Every NaN becomes the
     /// standard NaN.
     pub fn encode<'a, 'c>(self, x: F<'a, 'c>) -> I<'a, 'c> {
-        if self.specials == Specials::ExponentOnly {
+        if self.special == Special::PowerOfTwo {
             return self.encode_exponent(x);
         }
         let bits = x.bits();
@@ -205,22 +150,22 @@ impl Format {
         let sign_at = i64::from(self.magnitude_bits());
         let sign = bits.shift_right(31) << sign_at;
         let nan = x.is_nan();
-        match self.specials {
-            Specials::Ieee => {
+        match self.special {
+            Special::Ieee => {
                 let quiet = infinity | 1 << (self.mantissa_bits - 1);
                 let r = over.select_int(rounded.lit(infinity), rounded);
                 nan.select_int(r.lit(quiet), r) | sign
             }
-            Specials::OnlyNan => (over | nan).select_int(rounded.lit(all), rounded) | sign,
-            Specials::NegativeZeroIsNan => {
+            Special::NanOnly => (over | nan).select_int(rounded.lit(all), rounded) | sign,
+            Special::Fnuz => {
                 let signed = rounded.eq(0).select_int(rounded, rounded | sign);
                 (over | nan).select_int(rounded.lit(1 << sign_at), signed)
             }
-            Specials::None => {
+            Special::FiniteOnly => {
                 let r = over.select_int(rounded.lit(all), rounded) | sign;
                 nan.select_int(r.lit(1 << sign_at), r)
             }
-            Specials::ExponentOnly => rounded,
+            Special::PowerOfTwo => rounded,
         }
     }
 

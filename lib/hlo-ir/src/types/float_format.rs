@@ -75,8 +75,8 @@ impl FloatFormat {
         (1 << self.magnitude_bits()) - 1
     }
 
-    /// The largest finite magnitude.
-    fn max_finite(&self) -> u64 {
+    /// Returns the largest pattern below the sign that is a finite number.
+    pub fn max_finite(&self) -> u64 {
         match self.special {
             Special::Ieee => self.infinity() - 1,
             Special::NanOnly | Special::PowerOfTwo => self.all_ones() - 1,

@@ -2,6 +2,7 @@
 
 use super::live::{Interval, Life, Liveness, joined};
 use crate::{BufId, Buffers, Pin, Step};
+use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 
 /// The classes of buffers that share memory.
 #[derive(Clone, Debug)]
@@ -129,9 +130,6 @@ pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -
     classes
 }
 
-/// What a loop's body counts more than what surrounds it.
-const LOOP_WEIGHT: u64 = 16;
-
 fn wishes(
     steps: &[Step<BufId>],
     buffers: &Buffers,
@@ -154,7 +152,7 @@ fn wishes(
             }
             Step::Runtime(_) => {}
             Step::While { condition, body, .. } => {
-                let inner = factor.saturating_mul(LOOP_WEIGHT);
+                let inner = factor.saturating_mul(UNKNOWN_TRIP_COUNT);
                 wishes(condition, buffers, inner, copies, overwrites);
                 wishes(body, buffers, inner, copies, overwrites);
             }

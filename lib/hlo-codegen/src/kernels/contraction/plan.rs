@@ -2,6 +2,7 @@
 
 use super::blocks::Blocks;
 use crate::kernels::body::array;
+use hlo_analysis::cost_model::ENOUGH_ITERATIONS;
 use hlo_ir::contraction::{Affine, Contraction, Level, Nest, Strip};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 use hlo_plan::Refusal;
@@ -16,8 +17,6 @@ const MAX_LANES: i64 = 64;
 const MIN_LANES: i64 = 4;
 /// Maximum number of residues that get loops of their own.
 const MAX_RESIDUES: i64 = 16;
-/// Number of iterations that is sufficient for sharing among threads.
-const ENOUGH_ITERATIONS: i64 = 512;
 
 /// The planned loops of a contraction.
 pub struct Plan<'a> {

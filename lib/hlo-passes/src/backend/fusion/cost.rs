@@ -1,5 +1,6 @@
 //! What may be fused, and what it costs to compute an element again.
 
+use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 
 /// The cost of one element, its operands' elements at hand.
@@ -64,9 +65,6 @@ pub(super) fn role(module: &Module, id: InstrId) -> Role {
     operation_role(&instr.op, instr.operands.len())
 }
 
-/// Concatenations of more operands stay as they are: a loop over their elements would have code for each operand.
-const MAX_JOINED: usize = 32;
-
 fn operation_role(op: &Op, operands: usize) -> Role {
     use Cost::*;
     use Op::*;
@@ -81,7 +79,7 @@ fn operation_role(op: &Op, operands: usize) -> Role {
         // Between types of different widths the sizes change: as an indexed one it is right for all.
         BitcastConvert => Indexed(Cheap),
         // Of many operands it is a copy of each.
-        Concatenate(_) if operands > MAX_JOINED => Never,
+        Concatenate(_) if operands > MAX_JOINED_OPERANDS => Never,
         Concatenate(_) | Pad(_) | DynamicSlice(_) => Indexed(Cheap),
         Gather(_) => Indexed(Expensive),
         Op::Reduce(_) => Role::Reduce,

@@ -4,6 +4,7 @@ use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
 use super::solve::{Orders, Slot};
 use crate::analysis::trips;
 use hlo_analysis::Elements;
+use hlo_analysis::cost_model::UNKNOWN_TRIP_COUNT;
 use hlo_ir::attr::FusionKind;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, elementwise_op};
 use std::collections::{HashMap, HashSet};
@@ -63,9 +64,6 @@ pub(super) struct Places {
     /// About how often what is looked at runs.
     runs: u64,
 }
-
-/// So often a loop is taken to run if nothing says how often.
-const UNKNOWN_TRIPS: u64 = 16;
 
 impl Places {
     /// Looks at a whole module.
@@ -489,7 +487,7 @@ fn runs(module: &Module, order: &[ComputationId]) -> HashMap<ComputationId, u64>
         for &i in module[c].instructions() {
             let op = &module[i].op;
             let each = match op {
-                Op::While(_) => trips(module, i).unwrap_or(UNKNOWN_TRIPS).max(1),
+                Op::While(_) => trips(module, i).unwrap_or(UNKNOWN_TRIP_COUNT).max(1),
                 _ => 1,
             };
             for callee in op.called_computations() {
