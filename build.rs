@@ -1,9 +1,9 @@
-//! Lets the libraries that `hlo-run --custom-calls` loads call back what reports a status or registers handlers.
+//! Exports functions of `hlo-run` to the libraries that `--custom-calls` loads: those that report a status and register handlers.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // A folder with archives of them and nothing else: it is searched before those that have the shared ones too. Only the
-    // binaries are linked anew.
+    // The variable names a folder that contains only static archives. The linker searches it before folders that also contain
+    // shared libraries. A change of the variable relinks only the binaries.
     println!("cargo:rerun-if-env-changed=HLO_STATIC_LIBRARIES");
     if let Ok(folder) = std::env::var("HLO_STATIC_LIBRARIES") {
         println!("cargo:rustc-link-search=native={folder}");
