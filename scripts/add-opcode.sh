@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds the opcode of docs/adding-an-opcode.md, by the lines that stand there, to a copy of the tree, and runs it on both
-# engines: its lines are right, and no other place is needed to compile and run it.
+# Checks docs/adding-an-opcode.md: adds the opcode of the page to a copy of the tree, with the lines from the page, and runs
+# it on both engines. This shows that the lines are correct, and that no other change is necessary to compile and run it.
 set -eu
 cd "$(dirname "$0")/.."
 tree=$PWD
@@ -9,12 +9,12 @@ trap 'rm -rf "$copy"' EXIT
 git ls-files -z | tar --null --files-from=- --create | tar --extract --directory="$copy"
 cd "$copy"
 
-# The lines of the page from one that has the words to the next empty one.
+# Prints the lines of the page from the first line that contains the words up to the next empty line.
 lines() {
     awk -v words="$1" 'index($0, words) { on = 1 } /^ *$/ { on = 0 } on' docs/adding-an-opcode.md
 }
 
-# Puts lines before the first one of a file that has the words.
+# insert WORDS FILE PLACE: inserts the lines of the page that start at WORDS before the first line of FILE that contains PLACE.
 insert() {
     lines "$1" > lines
     [ -s lines ] || { echo "add-opcode: docs/adding-an-opcode.md has no line '$1'" >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building needs beyond Rust on Debian: the LLVM and MLIR 22 development packages, libclang 22
-# for bindgen, the libraries that LLVM links, and a C toolchain. Does nothing when all of it is there.
-# With --mpi it installs what the feature `mpi` needs as well: Open MPI. With --list it only prints the packages.
+# Installs the packages that the build needs besides Rust, on Debian: the LLVM and MLIR 22 development packages, libclang 22
+# for bindgen, the libraries that LLVM links, and a C toolchain. Does nothing if all of them are installed.
+# --mpi also installs Open MPI, which the feature `mpi` needs. --list only prints the packages.
 set -eu
 
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-22-dev libpolly-22-dev llvm-22-tools
@@ -74,6 +74,6 @@ for package in $missing; do
         exit 1
     fi
 done
-# Not interactive; nothing that is installed already gets removed or replaced by hand-made choices.
+# The installation is not interactive and installs no recommended packages.
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 echo "deps: done"

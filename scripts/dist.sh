@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make dist`: a tarball of the tools, with manual pages and completions, that runs where neither Rust nor LLVM is.
-#   scripts/dist.sh [PROFILE]       the profile of cargo; release unless given
+# `make dist`: builds a tarball of the tools, with manual pages and completions. The tools run without Rust and LLVM.
+#   scripts/dist.sh [PROFILE]       the profile of cargo (default: release)
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/portable.sh
@@ -30,17 +30,17 @@ for binary in $binaries; do
     "$program" --completions=zsh >"$share/zsh/site-functions/_$binary"
     "$program" --completions=fish >"$share/fish/vendor_completions.d/$binary.fish"
 done
-# What `hlo-run --aot` takes the runtime of programs from.
+# The library from which `hlo-run --aot` extracts the runtime of programs.
 strip --strip-debug -o "$tree/lib/hlo-tools/libhlo_aot_runtime.a" "$built/libhlo_aot_runtime.a"
 cp -r README.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT docs examples "$share/doc/hlo-tools"
 
-# What is packed works.
+# Check that the packed tools work.
 env -i PATH=/usr/bin:/bin sh scripts/example.sh "$tree/bin" >/dev/null || { echo "dist: the example fails" >&2; exit 1; }
 "$tree/bin/hlo-run" -q test/corpus/mlp_forward/module.hlo --aot=mlp -o "$out/aot" && [ -s "$out/aot/libhlo_runtime.a" ] ||
     { echo "dist: a program ahead of time has no runtime" >&2; exit 1; }
 rm -rf "$out/aot"
 
-# The same files give the same archive.
+# Make the archive reproducible: the same files always produce the same archive.
 time=${SOURCE_DATE_EPOCH-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$out" -czf "$out/$name.tar.gz" "$name"
 rm -rf "$tree"

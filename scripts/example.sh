@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make run` shows: an optimiser's step written in HLO, looked at, compiled and run.
+# The example of `make run`: compiles and runs gradient descent written in HLO, and shows the output of some passes.
 set -eu
 cd "$(dirname "$0")/.."
 tools=${1-target/release}

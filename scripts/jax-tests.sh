@@ -1,9 +1,9 @@
 #!/bin/sh
-# JAX's own tests on the plugin, from a checkout of its sources at the version that python/pyproject.toml names:
+# Runs JAX's own tests on the plugin. JAX is a checkout of JAX's sources, at the version in python/pyproject.toml:
 #   scripts/jax-tests.sh JAX [--classes N[,N...]] [PYTHON]
-# The tests fall into twenty classes by crc32 of their names; class 0 unless others are given. PYTHON is one with the wheel of `make wheel`,
-# JAX, pytest<9, pytest-timeout, absl-py, cloudpickle, filelock, hypothesis, mpmath, pillow, portpicker, rich, matplotlib and flatbuffers.
-# A class takes some ten minutes. What fails is listed at the end; the exit code is 1 if anything does.
+# The crc32 of their names divides the tests into twenty classes. The default is class 0. A class takes about ten minutes.
+# PYTHON needs the wheel of `make wheel`, JAX, pytest<9, pytest-timeout, absl-py, cloudpickle, filelock, hypothesis, mpmath, pillow,
+# portpicker, rich, matplotlib and flatbuffers. The script lists failing tests at the end. The exit code is 1 if a test fails.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$#" -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -16,7 +16,8 @@ python=${1-python3}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 cd "$jax"
-# In groups, each a process of its own: caches of jaxlib's compiler make a long one slow. Left out is what needs other devices.
+# The tests run in groups, one process for each group, because caches of jaxlib's compiler slow down a long process. Tests that
+# need other devices are excluded.
 ls tests/*_test.py tests/*/*_test.py | grep -v -E '^tests/(pallas|mosaic|multiprocess)/' | sort | split -n r/12 - "$logs/group."
 for group in "$logs"/group.*; do
     # shellcheck disable=SC2046

@@ -1,4 +1,4 @@
-"""What scripts/jax-tests.sh tells pytest: to keep the tests of some of twenty classes."""
+"""The pytest plugin of scripts/jax-tests.sh: keeps only the tests of the selected classes."""
 
 import os
 import zlib

@@ -1,6 +1,7 @@
-# What dist.sh and wheel.sh share: binaries that run wherever glibc is.
+# Functions of dist.sh and wheel.sh for portable binaries, which run on every machine with glibc.
 
-# Makes a folder of the archives that are linked in place of libraries that are not on every computer: see build.rs.
+# Creates a folder with static archives. The linker uses them instead of shared libraries that may be missing on other
+# machines: see build.rs.
 archives() {
     rm -rf "$1"
     mkdir -p "$1"
@@ -11,7 +12,8 @@ archives() {
     done
 }
 
-# Fails if a file needs more than glibc, and the library of GCC that comes with it. (What needs nothing at all has no list.)
+# Fails if a file needs other libraries than glibc and GCC's runtime library. A file that needs no libraries passes: its
+# list is empty.
 check_needed() {
     needed=$(ldd "$1" | awk '{ print $1 }' | sed 's|.*/||' |
         grep -Ev '^(linux-vdso|ld-linux.*|libc|libgcc_s|libm|libdl|librt|libpthread)\.so' || true)
@@ -21,7 +23,7 @@ check_needed() {
     fi
 }
 
-# The oldest glibc that files run on, as `2.34`; nothing if they need none.
+# Prints the oldest version of glibc that the files run on, such as `2.34`, or nothing if they do not need glibc.
 oldest_glibc() {
     for file in "$@"; do objdump -T "$file" 2>/dev/null; done |
         grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1 | cut -d_ -f2

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The tests of python/, by a development build: without JAX, and with the JAX that the package is for, in a virtual environment in
-# target/. Where there is no Python 3.10, or no way to PyPI, they are left out, with a word on it; with HLO_PYTHON_REQUIRED=1 that fails.
-#   scripts/test-python.sh [ARGUMENT …]      arguments of `python -m unittest`, in place of all tests
+# Runs the tests of python/ with a development build, in a virtual environment in target/: without JAX, and with the version of
+# JAX that the package requires. Without Python 3.10 or access to PyPI, it skips the tests with a message; with
+# HLO_PYTHON_REQUIRED=1 it fails instead.
+#   scripts/test-python.sh [ARGUMENT …]      arguments of `python -m unittest` (default: all tests)
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,11 +19,11 @@ venv=$PWD/target/python/venv
 if ! "$venv/bin/python" -c "import importlib.metadata as m, flatbuffers, numpy; assert 'jax==' + m.version('jax') == '$jax'" 2>/dev/null; then
     rm -rf "$venv"
     "$python" -m venv "$venv" >/dev/null 2>&1 || left_out "$python makes no virtual environments (Debian: python3-venv)"
-    # What jax.export writes needs flatbuffers.
+    # jax.export needs flatbuffers to serialize programs.
     "$venv/bin/pip" install -q --retries 1 "$jax" flatbuffers || left_out "pip can't install $jax"
 fi
 
-# `make test` has built it already.
+# `make test` sets the variable and has already built the library.
 if [ -z "${HLO_PJRT_LIBRARY-}" ]; then
     cargo build --locked -q -p hlo-pjrt
     HLO_PJRT_LIBRARY=${CARGO_TARGET_DIR-$PWD/target}/debug/libhlo_pjrt.so

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make test-wheel`: the wheel of `make wheel` in a new virtual environment, without JAX and with it.
+# `make test-wheel`: installs the wheel of `make wheel` in a new virtual environment and tests it, without and with JAX.
 set -eu
 cd "$(dirname "$0")/.."
 out=$PWD/target/wheel
@@ -8,12 +8,12 @@ venv=$out/test
 rm -rf "$venv"
 python3 -m venv "$venv"
 "$venv/bin/pip" install -q "$wheel"
-# Nothing of this folder is found in place of what is installed.
+# Change the directory, so that Python imports the installed package and not the one in this folder.
 cd "$out"
 "$venv/bin/python" -m unittest discover -s ../../python/tests -p 'test_hlo.py'
 "$venv/bin/hlo-opt" ../../docs/examples/fit_line.hlo --emit=proto -o fit_line.pb
 "$venv/bin/hlo-run" fit_line.pb --input 'f32[5] {0,1,2,3,4}' --input 'f32[5] {1,3,5,7,9}'
-# What jax.export writes needs flatbuffers.
+# jax.export needs flatbuffers to serialize programs.
 "$venv/bin/pip" install -q "$wheel[jax]" flatbuffers
 JAX_PLATFORMS=hlo,cpu "$venv/bin/python" -m unittest discover -s ../../python/tests -p 'test_jax*.py'
 rm -rf "$venv" fit_line.pb

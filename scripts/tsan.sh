@@ -1,12 +1,13 @@
 #!/bin/sh
-# Runs devices through random collectives under ThreadSanitizer, which needs a nightly compiler; an argument is the number
-# of runs.
+# Runs random collectives between devices under ThreadSanitizer, which needs a nightly compiler. The argument is the number of
+# runs (default 200).
 set -eu
 cd "$(dirname "$0")/.."
 
 target=x86_64-unknown-linux-gnu
 rustc +nightly --version >/dev/null 2>&1 || { echo "tsan: there is no nightly compiler (rustup toolchain install nightly)" >&2; exit 1; }
-# The standard library is not compiled for it: what lies under its locks looks unprotected where they had to wait.
+# The standard library is not compiled with ThreadSanitizer. So data that its locks protect looks unprotected when a lock had
+# to wait.
 suppressions=$(mktemp)
 trap 'rm -f "$suppressions"' EXIT
 printf 'race:hlo_communicator::process::Waiting\nrace:hlo_communicator::process::Process>::deadlock\nrace:hlo_communicator::mail::\nrace:Option<(usize, hlo_communicator::Failure)>\n' > "$suppressions"

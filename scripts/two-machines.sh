@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs hlo-run on the ranks of two machines that have only a network in common: two network namespaces of this one, each with a
-# host name of its own, and a way from the first to the second in place of ssh. Needs root; without it nothing is tried, and
-# that is said. HLO_RUN names a hlo-run with the feature mpi.
+# Runs hlo-run on the ranks of two machines that share only a network. The machines are two network namespaces of this machine,
+# each with its own host name. A script replaces ssh between them. This needs root; otherwise the script prints a message and
+# skips the test. HLO_RUN is the path of an hlo-run with the feature mpi.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -41,7 +41,7 @@ for where in "$first:$a" "$second:$b"; do
     ip -n "${where%%:*}" link set "${where#*:}" up
 done
 
-# What stands for ssh: the address, then the command.
+# The replacement for ssh. Its arguments are the address and the command.
 cat >"$folder/rsh" <<RSH
 #!/bin/sh
 case \$1 in
@@ -62,7 +62,7 @@ if [ -z "$hlo_run" ]; then
 fi
 hlo_run=$(realpath "$hlo_run")
 
-# Runs on two ranks of each machine, which see each other by the network alone.
+# Runs a command on two ranks of each machine. The machines communicate only over the network.
 on_both() {
     "$folder/rsh" 10.213.0.1 mpirun --allow-run-as-root --hostfile "$folder/hosts" -n 4 \
         --mca plm_rsh_agent "$folder/rsh" --mca btl_tcp_if_include 10.213.0.0/24 \

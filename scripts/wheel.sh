@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make wheel`: the Python package, with the plugin for JAX and the tools, as a wheel that needs neither Rust nor LLVM.
-#   scripts/wheel.sh [PROFILE]      the profile of cargo; release unless given
+# `make wheel`: builds the Python package, with the plugin for JAX and the tools, as a wheel that needs neither Rust nor LLVM.
+#   scripts/wheel.sh [PROFILE]      the profile of cargo (default: release)
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/portable.sh
@@ -25,7 +25,7 @@ oldest=$(oldest_glibc "$tree"/hlo/bin/* "$tree/hlo/lib/libhlo_pjrt.so" | tr . _)
 HLO_VERSION=$("$built/hlo-opt" --version | cut -d' ' -f2)
 export HLO_VERSION
 
-# Built with tools of its own: nothing is installed on this computer.
+# The build tools are installed in a virtual environment, so nothing is installed on the system.
 python3 -m venv "$out/venv"
 "$out/venv/bin/pip" install -q "setuptools>=70.1"
 (cd "$tree" && "$out/venv/bin/python" -W ignore setup.py -q bdist_wheel --plat-name "manylinux_${oldest}_$(uname -m)" --dist-dir "$out")

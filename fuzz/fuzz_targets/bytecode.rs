@@ -1,4 +1,5 @@
-//! Any bytes are MLIR bytecode, or are refused; what is read can be written as VHLO, or is refused, and read again.
+//! Fuzzes the reader and the writer of MLIR bytecode. The reader accepts or rejects any bytes. The writer writes the tree as VHLO
+//! or rejects it. The reader must accept the written bytes.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes are a program in one of the forms, or are refused with diagnostics. The text of a valid module that was read, whatever the
-//! form, reads back as that module.
+//! Fuzzes the readers of all forms of programs. They accept any bytes or reject them with diagnostics. If the module is valid, its
+//! printed text must parse to the same module.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! A line with a pipeline, then a module: whatever the passes do leaves a valid module that prints and reads back.
+//! Fuzzes hlo-opt. The input is a line with a pipeline, then a module. After the passes, the module must be valid, and its printed
+//! text must parse to the same module.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Any text is a module that prints and reads back as itself, or is refused with diagnostics that point into it.
+//! Fuzzes the parser of HLO text. It either accepts a text, and the printed module parses to the same module, or it rejects the text
+//! with diagnostics whose spans are inside the text.
 
 #![no_main]
 

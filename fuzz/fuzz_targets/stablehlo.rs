@@ -1,5 +1,5 @@
-//! Any text is a StableHLO program that prints and reads back as itself, in each form, or is refused with diagnostics that
-//! point into it.
+//! Fuzzes the parser of StableHLO text. It either accepts a text, and the printed program parses to the same program in each form,
+//! or it rejects the text with diagnostics whose spans are inside the text.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text is a file of Tile, or is refused with diagnostics that point into it. A function that has its arguments in a comment becomes a
-//! valid module, or is refused as well.
+//! Fuzzes the reader of Tile. It accepts any text or rejects it with diagnostics whose spans are inside the text. A function with its
+//! arguments in a comment must become a valid module, or be rejected in the same way.
 
 #![no_main]
 
