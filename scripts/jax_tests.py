@@ -1,4 +1,4 @@
-"""The pytest plugin of scripts/jax-tests.sh: keeps only the tests of the selected classes."""
+"""What scripts/jax-tests.sh tells pytest: to keep the tests of some of twenty classes."""
 
 import os
 import zlib
