@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compile and run times of the modules in bench/modules, side by side with jaxlib's CPU backend, in one go.
+"""Compares the compile and run times of the modules in bench/modules to those of jaxlib's CPU backend.
 
     bench/compare_jaxlib.py [--threads N] [--runs N] [--hlo-run PATH] [NAME ...]
 
-Needs jax and numpy; nothing else in the project does. Both sides get the same inputs (made as case.json says) and
-the results are compared within the case's tolerance. Each side of each module runs in a process of its own, pinned
-to N cores (2 unless told otherwise). A ratio below 1 means that hlo-run is faster.
+Needs jax and numpy. Both sides get the same inputs, which case.json describes, and the script compares the results
+within the tolerance of the case. For each module, each side runs in its own process, pinned to N cores (default: 2).
+A ratio below 1 means that hlo-run is faster.
 """
 import argparse
 import json
@@ -53,13 +53,13 @@ def make_inputs(case):
 
 
 def raw(array):
-    """As numpy stores it: a type that numpy lacks as its bits."""
+    """Returns the array in a type that numpy can store. For a type that numpy lacks, this is the type of its bits."""
     import numpy as np
     return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
 
 def run_jaxlib(folder, work, runs, threads):
-    """In a process of its own: times go to work/jaxlib.json, inputs and results to work/."""
+    """Measures jaxlib, in its own process. Writes the times to work/jaxlib.json, and inputs and results to work/."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     os.environ["NPROC"] = str(threads)
     if threads == 1:
@@ -82,7 +82,7 @@ def run_jaxlib(folder, work, runs, threads):
         mlir = _jax.mlir.xla_computation_to_mlir_module(computation)
         return client.compile_and_load(mlir, _jax.DeviceList((client.devices()[0],)), xc.CompileOptions())
 
-    # What the first compilation sets up is no part of any module's time.
+    # Compile once before the measurement, so that the one-time setup is not measured.
     compile_text("HloModule warm\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] add(x, x)\n}\n")
     start = time.perf_counter()
     executable = compile_text(text)

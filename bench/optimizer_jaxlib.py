@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""How long the passes of the pipeline `cpu` take, side by side with jaxlib's optimiser, in one go.
+"""Compares the time of the passes of the pipeline `cpu` to that of jaxlib's optimiser.
 
     bench/optimizer_jaxlib.py [--runs N] [--hlo-opt PATH] [MODULE.hlo ...]
 
-Needs jax, and `cargo build --release --bin hlo-opt`. Without MODULEs it takes the largest of bench/modules and
-test/corpus. Both sides are the sum of what the passes took by each side's own count, without the verifier: of hlo-opt
-what `--stats=json` says, of jaxlib what its pass pipelines log (`TF_CPP_VMODULE=hlo_pass_pipeline=1`), without pipelines
-that stand as a pass in others, without the invariant checker that runs within a pass's time, and without scheduling and
-what comes after it. Each is the median of N compilations (5 unless told otherwise), jaxlib's after one that warms it up.
-A ratio below 1 means that hlo-opt is faster. The two do not run the same passes: what they made shows in the columns of
-the instructions that are left, those in fusions included, of jaxlib from its dump.
+Needs jax, and `cargo build --release --bin hlo-opt`. Without MODULEs it measures the largest modules of bench/modules and
+test/corpus. Each time is the sum of the times of all passes, without the verifier:
+
+- hlo-opt: the times in `--stats=json`.
+- jaxlib: the times in the log of its pass pipelines (`TF_CPP_VMODULE=hlo_pass_pipeline=1`). Pipelines that are passes of
+  other pipelines, the invariant checker inside of a pass's time, scheduling and later steps are not counted.
+
+Each number is the median of N compilations (default: 5), for jaxlib after one warm-up compilation. A ratio below 1 means
+that hlo-opt is faster. The two sides do not run the same passes, so the table also shows the number of remaining
+instructions, including those in fusions. For jaxlib they are counted in its dump.
 """
 import argparse
 import json
@@ -29,7 +32,7 @@ INSTRUCTION = re.compile(r"^  (ROOT )?%?[\w.-]+ = ", re.MULTILINE)
 
 
 def compile_in_jaxlib(path, runs):
-    """In a process of its own, whose standard error has the log."""
+    """Compiles with jaxlib, in its own process. The log is in its standard error."""
     import jax
     import jaxlib._jax as _jax
     from jaxlib import _hlo
@@ -45,7 +48,7 @@ def compile_in_jaxlib(path, runs):
 
 
 def seconds_of_passes(log):
-    """The sum over the passes of one compilation."""
+    """Returns the sum of the times of all passes of one compilation."""
     pipelines = set(re.findall(r"Running HLO pass pipeline on module \S+: (.*)", log))
     total = checks = 0.0
     began_check = None

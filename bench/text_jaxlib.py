@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How fast HLO text is read and printed, side by side with jaxlib, in one go.
+"""Compares the speed of reading and printing HLO text to that of jaxlib.
 
     bench/text_jaxlib.py [--seconds S] [--megabytes N] [FILE ...]
 
-Needs jaxlib, and `cargo build --release -p hlo-parser --examples`. Without FILEs it takes the modules of bench/text
-and the two largest of bench/modules, and modules that generate_text makes: one of N MB (100 unless told otherwise)
-like that of a train step, one of tiny computations, and one on a single line.
+Needs jaxlib, and `cargo build --release -p hlo-parser --examples`. Without FILEs it measures the modules of bench/text,
+the two largest of bench/modules, and modules that generate_text creates: one of N MB (default: 100) similar to that of
+a training step, one of tiny computations, and one on a single line.
 
-Rates are millions of bytes of text a second of processor time, each side in a process of its own, one right after the
-other; a ratio above 1 means that this project is faster. Both times are without freeing the result. Memory is the
-most that reading takes, the text included, in bytes for each byte of a large text; of jaxlib without what Python takes.
+Rates are millions of bytes of text per second of processor time. Each side runs in its own process, one directly after
+the other. A ratio above 1 means that this project is faster. The times do not include freeing the result. Memory is the
+peak while reading a large text, including the text, in bytes for each byte of text. For jaxlib it does not include
+Python's own memory.
 """
 import argparse
 import gzip
@@ -44,7 +45,7 @@ def peak_bytes():
 
 
 def measure_jaxlib(path, seconds):
-    """In a process of its own."""
+    """Measures jaxlib, in its own process."""
     from jaxlib import _hlo
     _hlo.hlo_module_from_text("HloModule warm\n\nENTRY e {\n  ROOT x = f32[4] parameter(0)\n}\n").to_string()
     before = peak_bytes()
@@ -76,7 +77,7 @@ def measure_ours(path, seconds):
 
 
 def inputs(work, megabytes):
-    """(name, path) of the modules to measure."""
+    """Yields the name and the path of each module to measure."""
     for name in sorted(os.listdir(os.path.join(ROOT, "text"))):
         path = os.path.join(work, name.removesuffix(".gz"))
         with gzip.open(os.path.join(ROOT, "text", name)) as packed, open(path, "wb") as f:
@@ -113,7 +114,7 @@ def main():
             for stage in ("read", "print"):
                 a, b = (side[stage][0] / 1e6 / side[stage][1] for side in (ours, theirs))
                 row += f"{a:>13.1f}{b:>9.1f}{a / b:>7.2f}"
-            # Of a small module it would be what a process takes before it does anything.
+            # For a small module, the peak would be the memory of the process itself.
             if ours["read"][0] >= 5e6:
                 row += f"{ours['memory']:>13.1f}{theirs['memory']:>9.1f}"
             print(row, flush=True)

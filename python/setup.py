@@ -1,4 +1,4 @@
-"""What pyproject.toml can't say: the version is that of the Rust crates, and a wheel is for one kind of computer."""
+"""Settings that pyproject.toml can't express: the version comes from the Rust crates, and a wheel is for one platform."""
 
 import os
 
@@ -7,7 +7,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 
 
 class Wheel(bdist_wheel):
-    """A wheel for any Python, for the library is none of Python's."""
+    """A wheel for any version of Python, because the library does not use Python's C API."""
 
     def get_tag(self):
         _, _, platform = super().get_tag()
@@ -15,7 +15,7 @@ class Wheel(bdist_wheel):
 
 
 class Binary(Distribution):
-    """A package with programs."""
+    """A package that contains binaries, so that its wheel is specific to a platform."""
 
     def has_ext_modules(self):
         return True

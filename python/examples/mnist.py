@@ -1,8 +1,8 @@
-"""Learns to read digits: a convolutional network by JAX alone, on the HLO toolchain.
+"""Trains a convolutional network to recognise digits. It uses only JAX, on the HLO toolchain.
 
     JAX_PLATFORMS=hlo,cpu python mnist.py [--data FOLDER] [--epochs N] [--batch N]
 
-The folder has MNIST's four files, `train-images-idx3-ubyte.gz` and so on, packed or not; what it lacks is fetched.
+The folder contains MNIST's four files, `train-images-idx3-ubyte.gz` and so on, compressed or not. Missing files are downloaded.
 """
 
 import argparse
@@ -22,7 +22,7 @@ FILES = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3
 
 
 def idx(folder, name):
-    """An array of bytes in the format of MNIST's files."""
+    """Reads an array of bytes from a file in MNIST's format. Downloads the file if it is missing."""
     plain, packed = folder / name, folder / f"{name}.gz"
     if not plain.exists() and not packed.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def idx(folder, name):
 
 
 def positive(text):
-    """A number of the command line that is not less than one."""
+    """Parses a command-line argument that must be a number of at least 1."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -49,7 +49,7 @@ def positive(text):
 
 
 def initial(key):
-    """The network's parameters: two convolutions and two dense layers."""
+    """Returns the initial parameters of the network: two convolutions and two dense layers."""
     shapes = {"c1": (3, 3, 1, 16), "c2": (3, 3, 16, 32), "d1": (7 * 7 * 32, 64), "d2": (64, 10)}
     keys = jax.random.split(key, len(shapes))
     weights = {n: jax.random.normal(k, s) * (2 / np.prod(s[:-1])) ** 0.5 for k, (n, s) in zip(keys, shapes.items())}
@@ -57,7 +57,7 @@ def initial(key):
 
 
 def scores(p, images):
-    """What the network gives each digit for images of shape [n, 28, 28, 1]."""
+    """Returns the score of each digit for images of shape [n, 28, 28, 1]."""
     x = images
     for layer in "c1", "c2":
         x = lax.conv_general_dilated(x, p[layer], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
@@ -68,13 +68,13 @@ def scores(p, images):
 
 
 def loss(p, images, digits):
-    """The mean cross entropy."""
+    """Returns the mean cross entropy."""
     return -jnp.take_along_axis(jax.nn.log_softmax(scores(p, images)), digits[:, None], 1).mean()
 
 
 @jax.jit
 def step(p, moments, images, digits):
-    """A step of gradient descent with momentum."""
+    """Performs one step of gradient descent with momentum."""
     value, gradient = jax.value_and_grad(loss)(p, images, digits)
     moments = jax.tree.map(lambda m, g: 0.9 * m + g, moments, gradient)
     return jax.tree.map(lambda p, m: p - 0.02 * m, p, moments), moments, value
@@ -82,7 +82,7 @@ def step(p, moments, images, digits):
 
 @jax.jit
 def right(p, images, digits):
-    """How many digits are read rightly."""
+    """Returns the number of digits that are recognised correctly."""
     return (scores(p, images).argmax(1) == digits).sum()
 
 
@@ -110,7 +110,7 @@ def main():
             chosen = order[at : at + options.batch]
             p, moments, value = step(p, moments, images[chosen], digits[chosen])
             total += value
-        # Waits for the steps, which go on while Python has started the next ones.
+        # Reading the total waits for the steps, which run asynchronously.
         mean = float(total) / len(batches)
         seconds = time.perf_counter() - start
         good = sum(int(right(p, test_images[at : at + 1000], test_digits[at : at + 1000]))

@@ -1,4 +1,4 @@
-"""Programs in HLO, from Python: read from text, compiled, run on NumPy arrays.
+"""Reads HLO programs from text, compiles them and runs them on NumPy arrays.
 
     >>> import hlo, numpy as np
     >>> program = hlo.loads('''
@@ -10,8 +10,8 @@
     >>> program(np.array([1, 2, 3], np.float32))
     array([2., 4., 6.], dtype=float32)
 
-HLO text, StableHLO (text or bytecode) and HloModuleProto are told apart by what they contain. What is wrong with a program is
-an `hlo.Error`, which has the diagnostics one by one and shows them with the lines that they are about.
+The package detects HLO text, StableHLO (text or bytecode) and HloModuleProto from the contents. If a program is invalid, it raises
+an `hlo.Error`. The error contains a list of diagnostics. Its text shows them with the lines of the source.
 """
 
 from ._errors import Diagnostic, Error

@@ -1,4 +1,4 @@
-"""What is wrong with a program, or with what it is given."""
+"""Errors in programs or in their arguments."""
 
 from dataclasses import dataclass
 from typing import Optional, Tuple
@@ -6,24 +6,24 @@ from typing import Optional, Tuple
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing that is wrong."""
+    """One error or warning."""
 
     severity: str
     """`error` or `warning`."""
     message: str
-    """What was expected and what was found, in a line."""
+    """What was expected and what was found, in one line."""
     code: Optional[str] = None
-    """The rule that is broken, such as `E0306`: `hlo-opt --explain E0306` says more."""
+    """The code of the violated rule, such as `E0306`. `hlo-opt --explain E0306` explains the rule."""
     line: Optional[int] = None
-    """Where in the text, from 1; `None` if it is of no place."""
+    """The line in the text, starting at 1, or `None` if the diagnostic has no position."""
     column: Optional[int] = None
-    """The column there, from 1."""
+    """The column in this line, starting at 1."""
     notes: Tuple[str, ...] = ()
-    """What else is to say."""
+    """Additional notes."""
 
 
 class Error(Exception):
-    """A program that can't be read, compiled or run. As a string it is what the command-line tools print."""
+    """A program can't be read, compiled or run. The text of the error is the same as the output of the command-line tools."""
 
     def __init__(self, text: str, diagnostics: Tuple[Diagnostic, ...] = ()):
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""The shared library: where it is, and the functions that this package calls."""
+"""The shared library: its path, and the functions that this package calls."""
 
 import ctypes
 import json
@@ -11,14 +11,15 @@ LIBRARY = "libhlo_pjrt.so"
 
 
 def path() -> str:
-    """The shared library's place; the environment variable HLO_PJRT_LIBRARY names another one."""
+    """Returns the path of the shared library. The environment variable HLO_PJRT_LIBRARY overrides it."""
     return os.environ.get("HLO_PJRT_LIBRARY") or str(Path(__file__).parent / "lib" / LIBRARY)
 
 
 _address = ctypes.c_void_p
 _size = ctypes.c_size_t
 
-# Name, what it returns, what it takes. Whoever returns an address that is an error returns null if there is none.
+# The name, the result type and the argument types of each function. A function that returns the address of an error returns
+# null if it succeeds.
 _FUNCTIONS = {
     "hlo_program_load": (_address, [ctypes.c_char_p, _size, ctypes.c_char_p, ctypes.POINTER(_address)]),
     "hlo_program_free": (None, [_address]),
@@ -36,7 +37,7 @@ _loaded = None
 
 
 def library() -> ctypes.CDLL:
-    """The library, which is loaded when it is first asked for."""
+    """Returns the library. The first call loads it."""
     global _loaded
     if _loaded is None:
         try:
@@ -51,7 +52,7 @@ def library() -> ctypes.CDLL:
 
 
 def text(address: int) -> str:
-    """A text of the library's, which is freed."""
+    """Returns a text that the library allocated, and frees it."""
     size = _size()
     data = library().hlo_text_data(address, ctypes.byref(size))
     try:
@@ -61,7 +62,7 @@ def text(address: int) -> str:
 
 
 def check(error: int) -> None:
-    """Raises an error of the library's, if it is one."""
+    """Raises the library's error, unless the address is null."""
     if not error:
         return
     said = json.loads(text(error))

@@ -1,4 +1,4 @@
-"""Programs, and what they take and give."""
+"""Programs, and the types of their arguments and results."""
 
 import collections
 import ctypes
@@ -15,7 +15,7 @@ from ._library import check, library, text
 
 try:
     import ml_dtypes
-except ImportError:  # Only the types that NumPy has none of need it.
+except ImportError:  # Only needed for element types that NumPy lacks.
     ml_dtypes = None
 
 _NUMPY = {
@@ -33,18 +33,18 @@ _ML_DTYPES = {
 
 @dataclass(frozen=True)
 class Array:
-    """The type of an array that a program takes or gives."""
+    """The type of an argument or a result of a program."""
 
     type: str
-    """The element type as HLO has it, such as `f32`."""
+    """The name of the element type in HLO, such as `f32`."""
     dims: Tuple[int, ...]
-    """The sizes; of a dimension whose size is known at run time only, its bound."""
+    """The size of each dimension. For a dynamic dimension, its bound."""
     name: Optional[str] = None
     """The parameter's name."""
 
     @property
     def dtype(self) -> np.dtype:
-        """NumPy's type of its elements; of `ml_dtypes` where NumPy has none, and without that package raw bytes."""
+        """NumPy's type of the elements. If NumPy lacks the type, that of `ml_dtypes`; without that package, raw bytes."""
         if self.type in _NUMPY:
             return np.dtype(_NUMPY[self.type])
         if ml_dtypes is not None and hasattr(ml_dtypes, _ML_DTYPES.get(self.type, "")):
@@ -56,10 +56,10 @@ class Array:
 
 
 class Program:
-    """A compiled program: called with arrays, it gives an array, or a tuple of what it gives.
+    """A compiled program. Call it with arrays; it returns an array or a tuple of results.
 
-    Arrays are whatever NumPy makes arrays of without changing their types. Those that lie row-major are not copied.
-    Parameters that are tuples are given flattened: one array for each of their arrays.
+    An argument is any object that NumPy converts to an array without changing its type. Row-major arrays are not copied.
+    If a parameter is a tuple, pass one array for each array in it.
     """
 
     def __init__(self, address: int):
@@ -69,7 +69,7 @@ class Program:
         self.name: str = described["name"]
         self.parameters = tuple(Array(p["type"], tuple(p["dims"]), p["name"]) for p in described["parameters"])
         self._result = described["result"]
-        # The arguments for whose values a program of any sizes was made.
+        # The numbers of the arguments whose values were used when a polymorphic program was specialized.
         self._constants = tuple(described["constants"])
 
     def __call__(self, *arrays: Any) -> Any:
@@ -81,7 +81,7 @@ class Program:
         return owner.value(self._result, iter(range(_leaves(self._result))))
 
     def text(self) -> str:
-        """The module as HLO text."""
+        """Returns the module as HLO text."""
         return text(library().hlo_program_text(self._address))
 
     def _counted(self, arrays: Tuple[Any, ...]) -> Tuple[Any, ...]:
@@ -92,7 +92,7 @@ class Program:
 
     def _checked(self, number: int, array: Any) -> np.ndarray:
         wanted, found = self.parameters[number], np.asarray(array)
-        # A number of Python's has no type of its own.
+        # A Python number has no element type, so it gets that of the parameter.
         if isinstance(array, (bool, int, float, complex)):
             found = np.asarray(array, wanted.dtype)
         if found.dtype != wanted.dtype or found.shape != wanted.dims:
@@ -107,7 +107,7 @@ class Program:
 
 
 class _Results:
-    """What a run gave, which lives as long as an array of it."""
+    """The results of a run. Their memory is freed when no array refers to it any more."""
 
     def __init__(self, address: int):
         self._address = address
@@ -119,7 +119,7 @@ class _Results:
         return self._array(Array(shape["type"], tuple(shape["dims"])), next(numbers))
 
     def _array(self, array: Array, number: int) -> np.ndarray:
-        # Sizes may be known at run time only.
+        # Dynamic dimensions get their sizes at run time.
         dims = tuple(library().hlo_results_size(self._address, number, d) for d in range(len(array.dims)))
         size = int(np.prod(dims, dtype=np.int64)) * array.dtype.itemsize
         data = library().hlo_results_data(self._address, number)
@@ -140,10 +140,10 @@ def _spelt(shape: Any) -> str:
 
 
 class Polymorphic:
-    """A program of StableHLO for arguments of any sizes, such as `jax.export` writes with symbolic shapes.
+    """A StableHLO program for arguments of any sizes, such as `jax.export` writes with symbolic shapes.
 
-    It is compiled once for each list of shapes that it is called with; the programs for the 64 lists that were used last are
-    kept. `options` are those of `loads`.
+    Each new list of argument shapes compiles the program again. The programs for the 64 most recently used lists are kept.
+    `options` are those of `loads`.
     """
 
     _MOST = 64
@@ -154,7 +154,7 @@ class Polymorphic:
         self._constants: Tuple[int, ...] = ()
 
     def program(self, *arrays: Any) -> Program:
-        """The program for arguments of the shapes of these arrays."""
+        """Returns the program for arguments with the shapes of these arrays."""
         found = [np.asarray(array) for array in arrays]
         program = self._programs.get(self._key(found))
         if program is None:
@@ -190,10 +190,10 @@ def loads(
 ) -> Program:
     """Reads a program from text or bytes, and compiles it.
 
-    `name` is what diagnostics call it. `engine` is `compiled` or `interpreted`; `threads` is the largest
-    number of threads that it uses, at most 1024, and 0 for all.
-    Of StableHLO, `function` names the function that is the program, and `arguments` gives the sizes of its
-    arguments, `[{"dims": (8, 4)}, …]`, if the program leaves them open.
+    `name` is the name of the program in diagnostics. `engine` is `compiled` or `interpreted`. `threads` is the maximum
+    number of threads, at most 1024; 0 means all.
+    For StableHLO, `function` is the name of the function to run. If the sizes of its arguments are unknown, `arguments`
+    specifies them: `[{"dims": (8, 4)}, …]`.
     """
     for option, value, kind in (("name", name, str), ("engine", engine, str), ("threads", threads, int)):
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -209,6 +209,6 @@ def loads(
 
 
 def load(path: Union[str, "os.PathLike[str]"], **options: Any) -> Program:
-    """The same of a file."""
+    """Reads a program from a file, and compiles it. The options are those of `loads`, except `name`."""
     with open(path, "rb") as file:
         return loads(file.read(), name=os.fspath(path), **options)

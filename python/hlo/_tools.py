@@ -1,4 +1,4 @@
-"""The command-line tools, which the package has as programs: `hlo-opt`, `hlo-run` and others."""
+"""The entry point of the command-line tools in the package: `hlo-opt`, `hlo-run` and others."""
 
 import os
 import sys
@@ -6,6 +6,6 @@ from pathlib import Path
 
 
 def run() -> None:
-    """Becomes the program that the command is called after."""
+    """Replaces this process by the tool with the name of the command."""
     program = Path(__file__).parent / "bin" / Path(sys.argv[0]).name
     os.execv(program, [str(program), *sys.argv[1:]])

@@ -1,8 +1,8 @@
-"""The version of what is installed."""
+"""The version of the installed package."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 try:
     __version__ = version("hlo-tools")
-except PackageNotFoundError:  # It runs from a folder.
+except PackageNotFoundError:  # The package runs from a source folder.
     __version__ = "0"

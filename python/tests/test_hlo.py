@@ -55,7 +55,7 @@ class Programs(unittest.TestCase):
             program = hlo.loads(ADD, engine=engine)
             x = np.arange(6, dtype=np.float32).reshape(2, 3)
             np.testing.assert_array_equal(program(x, x[::-1]), x + x[::-1])
-            # Any order in memory will do, and anything with a buffer.
+            # Arguments may have any memory order, and may be any object with a buffer.
             np.testing.assert_array_equal(program(np.asfortranarray(x), memoryview(x)), 2 * x)
         self.assertEqual(str(program.parameters[0]), "f32[2,3]")
         self.assertEqual(repr(program), "<hlo.Program add: (f32[2,3], f32[2,3]) -> f32[2,3]>")
@@ -67,7 +67,7 @@ class Programs(unittest.TestCase):
         np.testing.assert_array_equal(negated, [-1, 2])
         self.assertEqual((flag.dtype, bool(flag)), (np.dtype(bool), True))
         np.testing.assert_array_equal(same, given)
-        # What a program hands through is a copy.
+        # If a program returns an argument unchanged, the result is a copy.
         given[0] = 7
         self.assertEqual(same[0], 1)
 

@@ -1,4 +1,4 @@
-"""JAX on the plugin: `JAX_PLATFORMS=hlo,cpu python test_jax.py`."""
+"""Tests of JAX on the plugin: `JAX_PLATFORMS=hlo,cpu python test_jax.py`."""
 
 import unittest
 

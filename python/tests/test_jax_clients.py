@@ -1,4 +1,4 @@
-"""What programs of JAX do with devices, buffers and executables: `JAX_PLATFORMS=hlo,cpu python test_jax_clients.py`."""
+"""Tests of devices, buffers and executables in JAX programs: `JAX_PLATFORMS=hlo,cpu python test_jax_clients.py`."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ import numpy as np
 
 
 def output(program, **environment):
-    """What a program of its own process prints."""
+    """Runs a program in a separate process and returns the words that it prints."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
         env={**os.environ, **environment}, capture_output=True, text=True, check=False,
@@ -38,7 +38,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(view.__array_interface__["data"][0], x.unsafe_buffer_pointer())
         self.assertEqual(np.from_dlpack(x).__array_interface__["data"][0], x.unsafe_buffer_pointer())
         np.testing.assert_array_equal(jnp.from_dlpack(np.arange(5, dtype=np.int32)), np.arange(5))
-        # A result that is its argument is an array of its own.
+        # If a program returns an argument unchanged, the result has its own memory.
         same = jax.jit(lambda x: x, keep_unused=True)(x)
         x.delete()
         np.testing.assert_array_equal(same, view)
@@ -77,7 +77,7 @@ class Clients(unittest.TestCase):
         np.testing.assert_array_equal(f(x, x.T.reshape(3, 4)), 2 * (x + x.T.reshape(3, 4)))
 
         def first(context, out, x):
-            # Both are the same memory.
+            # The operand and the result share memory.
             np.asarray(out)[0] = -np.asarray(x)[1]
 
         shared = buffer_callback(first, jax.ShapeDtypeStruct(x.shape, x.dtype), input_output_aliases={0: 0})
@@ -110,7 +110,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(said, ["True"])
 
     def test_what_a_callback_raises_is_the_error_of_its_results(self):
-        # In a process of its own: JAX says the error again when it ends.
+        # A separate process, because JAX reports the error again when the process ends.
         said = output("""
             import jax, jax.numpy as jnp
             def fails(x):
@@ -198,7 +198,7 @@ class Clients(unittest.TestCase):
             np.testing.assert_array_equal(total, 2 * (np.asarray(x) @ np.asarray(w)))
             print(*[float(np.asarray(s.data)[0, 0]) for s in parts.addressable_shards])
         """, HLO_NUM_DEVICES="4")
-        # What jaxlib's devices have.
+        # The values of the shards on jaxlib's devices.
         self.assertEqual(said, ["56.0", "504.0", "440.0", "1912.0"])
 
     def test_a_print_is_of_one_device_or_of_each(self):

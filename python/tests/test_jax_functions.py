@@ -1,4 +1,4 @@
-"""Functions of JAX on the plugin, beside JAX's own CPU device: `JAX_PLATFORMS=hlo,cpu python test_jax_functions.py`."""
+"""Compares JAX functions on the plugin to JAX's own CPU device: `JAX_PLATFORMS=hlo,cpu python test_jax_functions.py`."""
 
 import unittest
 
@@ -11,13 +11,13 @@ KEY = jax.random.key(7)
 
 
 def normal(*shape, dtype=np.float32):
-    """Numbers that are the same every time."""
+    """Returns pseudorandom numbers that are the same in every run."""
     values = np.random.default_rng(len(shape) + sum(shape)).standard_normal(shape)
     return values.astype(dtype)
 
 
 def scanned(weights, xs):
-    """The loss of a small recurrent network."""
+    """Returns the loss of a small recurrent network."""
 
     def step(state, x):
         state = jnp.tanh(state @ weights + x)
@@ -28,7 +28,7 @@ def scanned(weights, xs):
 
 
 def newton(x):
-    """The square root by a loop of unknown length."""
+    """Computes the square root with a loop whose trip count is unknown."""
     return lax.while_loop(lambda y: abs(y * y - x) > 1e-10 * x, lambda y: (y + x / y) / 2, x)
 
 
@@ -44,7 +44,7 @@ POSITIVE = SQUARE @ SQUARE.T + 5 * np.eye(5, dtype=np.float32)
 IMAGES, KERNEL = normal(2, 9, 8, 3), normal(3, 3, 3, 4)
 Z = (normal(5, 5) + 1j * normal(5, 5).T).astype(np.complex64)
 
-# What is compared: a function and its arguments. All are compiled as a whole.
+# The functions to compare, with their arguments. Each function is compiled as one program.
 FUNCTIONS = {
     "elementwise": (lambda x: jnp.sin(x) * jnp.exp(-jnp.abs(x)) + jnp.log1p(x**2) / jnp.cosh(x), X),
     "special": (lambda x: (lax.erf(x), lax.lgamma(abs(x) + 1), lax.digamma(abs(x) + 1), lax.erf_inv(x / 9)), X),
@@ -85,7 +85,7 @@ FUNCTIONS = {
 
 
 def on(device, function, arguments):
-    """What a compiled function gives on a device."""
+    """Returns the results of a compiled function on a device."""
     with jax.default_device(device):
         return jax.tree.leaves(jax.jit(function)(*jax.device_put(arguments, device)))
 

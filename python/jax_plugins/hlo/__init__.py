@@ -1,14 +1,14 @@
-"""JAX runs on the HLO toolchain: `JAX_PLATFORMS=hlo,cpu python train.py`.
+"""The JAX plugin of the HLO toolchain: `JAX_PLATFORMS=hlo,cpu python train.py`.
 
-JAX finds this package by its name. Options come from the environment:
+JAX finds this package by its name. Environment variables set the options:
 
 | variable | meaning |
 |---|---|
-| HLO_NUM_DEVICES | how many devices there are (1) |
-| HLO_NUM_THREADS | how many threads a program uses (one per processor) |
-| HLO_ENGINE | `tiered` (programs are interpreted until it pays to compile them), `compiled` or `interpreted` |
+| HLO_NUM_DEVICES | number of devices (default: 1) |
+| HLO_NUM_THREADS | number of threads that a program uses (default: one per processor) |
+| HLO_ENGINE | `tiered` (interprets a program until compiling it pays off), `compiled` or `interpreted` |
 | HLO_CACHE_DIR | a folder for compiled code |
-| HLO_PLATFORM_NAME | what JAX takes the platform for: `cpu` (the lowering rules, callbacks and donation of CPUs) or `hlo` |
+| HLO_PLATFORM_NAME | the platform name that JAX sees: `cpu` (the lowering rules, callbacks and donation of CPUs) or `hlo` |
 """
 
 import atexit
@@ -28,7 +28,7 @@ _OPTIONS = {
 
 
 def options() -> dict:
-    """What the environment asks for, as options of a client."""
+    """Returns the options of a client that environment variables set."""
     given = {}
     for name, (variable, read) in _OPTIONS.items():
         value = os.environ.get(variable)
@@ -47,9 +47,9 @@ def initialize() -> None:
     library = _library.library()
     _callback.register(library)
     _ffi.register(library)
-    # A thread that calls Python once that has ended takes the process with it.
+    # Wait for runs at exit: a thread that calls Python after the interpreter has ended would end the process.
     atexit.register(library.hlo_pjrt_wait_for_runs)
-    # JAX warns of every platform whose name it does not know that it is experimental.
+    # JAX warns that a platform is experimental if it does not know its name.
     known = getattr(xla_bridge, "_nonexperimental_plugins", None)
     if known is not None:
         known.add("hlo")

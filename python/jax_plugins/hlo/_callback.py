@@ -1,4 +1,4 @@
-"""How programs call Python: `jax.pure_callback`, `io_callback`, `debug.print`, `jax.experimental.buffer_callback`."""
+"""Calls of Python from programs: `jax.pure_callback`, `io_callback`, `debug.print`, `jax.experimental.buffer_callback`."""
 
 import ctypes
 import traceback
@@ -22,7 +22,7 @@ _TOKEN = 23
 
 
 class _Array(ctypes.Structure):
-    """An array or a token of the library's."""
+    """An array or a token, as the library passes it."""
 
     _fields_ = [
         ("element_type", ctypes.c_int32),
@@ -33,7 +33,7 @@ class _Array(ctypes.Structure):
     ]
 
     def view(self) -> np.ndarray:
-        """The array, in its own memory."""
+        """Returns a NumPy array that refers to the memory of this array."""
         dtype = np.dtype(_DTYPES[self.element_type])
         dims, strides = self.dims[: self.rank], self.byte_strides[: self.rank]
         if 0 in dims:
@@ -50,8 +50,8 @@ _CALL = ctypes.CFUNCTYPE(
 
 
 def _run(function, operands, results) -> None:
-    """Calls a function, and puts what it gives into the results. Tokens are `None`, both ways."""
-    # Copies: who is called may keep them.
+    """Calls a function and copies the values that it returns into the results. A token is `None` as an argument and as a result."""
+    # The arguments are copies, because the function may keep them.
     arguments = [None if operand.element_type == _TOKEN else operand.view().copy() for operand in operands]
     for argument in arguments:
         if argument is not None:
@@ -73,7 +73,7 @@ def _run(function, operands, results) -> None:
 
 
 class _Buffer:
-    """The memory of an operand or a result, as long as the call: what jaxlib's class of this name has, which Python can't make."""
+    """The memory of an operand or a result during a call. It has the interface of jaxlib's class, which Python can't instantiate."""
 
     def __init__(self, array: _Array, writeable: bool):
         self._view = array.view()
@@ -88,7 +88,7 @@ class _Buffer:
         return self._view.copy() if copy else self._view
 
     def __dlpack__(self, **options):
-        # NumPy exports no memory that must not be written.
+        # NumPy does not export read-only memory, so this exports a writeable view.
         memory = np.ndarray(self.shape, self.dtype, self._view.base, 0, self._view.strides)
         return memory.__dlpack__(**options)
 
@@ -97,7 +97,7 @@ class _Buffer:
 
 
 class _Context:
-    """What jaxlib's class `ExecutionContext` has."""
+    """A replacement of jaxlib's class `ExecutionContext`, with the same properties."""
 
     @property
     def stage(self):
@@ -113,20 +113,20 @@ class _Context:
 
 
 def _run_in_place(function, operands, results) -> None:
-    """Calls a function of `buffer_callback`, which writes its results itself."""
+    """Calls a function of `buffer_callback`, which writes directly to the memory of its results."""
     arrays = [*((array, False) for array in operands), *((array, True) for array in results)]
     function(_Context(), *(None if a.element_type == _TOKEN else _Buffer(a, writeable) for a, writeable in arrays))
 
 
 def _calling(run):
-    """What the library calls to have a Python object run; what that raises goes back as text."""
+    """Returns the C function through which the library calls Python objects. It returns an exception as text."""
 
     def call(callable_, operands, operand_count, results, result_count, message, size):
         try:
             function = ctypes.cast(callable_, ctypes.py_object).value
             run(function, operands[:operand_count], results[:result_count])
             return 0
-        except BaseException as error:  # Nothing may go through the library's frames.
+        except BaseException as error:  # No exception may propagate through the library's stack frames.
             text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}".encode("utf-8", "replace")[: size[0]]
             ctypes.memmove(message, text, len(text))
             size[0] = len(text)
@@ -135,12 +135,12 @@ def _calling(run):
     return _CALL(call)
 
 
-# The library has these as long as it is there.
+# Kept alive here, because the library uses them until the process ends.
 _BY_VALUE, _IN_PLACE = _calling(_run), _calling(_run_in_place)
 
 
 def register(library: ctypes.CDLL) -> None:
-    """Tells the library how Python is called."""
+    """Registers the two C functions with the library."""
     ways = [(library.hlo_pjrt_set_python_callback, _BY_VALUE), (library.hlo_pjrt_set_python_buffer_callback, _IN_PLACE)]
     for tell, way in ways:
         tell.argtypes, tell.restype = [_CALL], None

@@ -1,4 +1,4 @@
-"""Handlers of typed custom calls, `jax.ffi.register_ffi_target(…, platform="cpu")`: the plugin gets those that JAX has."""
+"""Forwards the handlers of typed custom calls from JAX to the plugin: `jax.ffi.register_ffi_target(…, platform="cpu")`."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ _name.restype, _name.argtypes = ctypes.c_char_p, [ctypes.py_object]
 _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
-# The version of XLA's interface whose handlers are typed.
+# The `api_version` that `register_ffi_target` passes for typed handlers.
 _TYPED = 1
 
 
@@ -16,7 +16,7 @@ def _address(capsule) -> int:
 
 
 def register(library: ctypes.CDLL) -> None:
-    """Tells the library of all handlers, those that JAX was given and those that it will be."""
+    """Passes all handlers to the library: those already registered with JAX, and those registered later."""
     from jaxlib import xla_client
 
     add = library.hlo_pjrt_register_handler
@@ -25,13 +25,13 @@ def register(library: ctypes.CDLL) -> None:
 
     def handler(name, function, platform, api_version, traits):
         jax(name, function, platform, api_version, traits)
-        # A handler of several stages has one that runs; the plugin has no other.
+        # A handler may have several stages. The plugin only calls the one that executes.
         runs = function.get("execute") if isinstance(function, dict) else function
         if api_version == _TYPED and runs is not None:
             called = name if isinstance(name, bytes) else str(name).encode()
             add(called, len(called), _address(runs))
 
-    # JAX sets one of its own when it makes its client for CPUs, unless there is one.
+    # JAX sets its own handler for "Host" when it creates its CPU client, unless one is already set.
     known = getattr(xla_client, "_custom_callback_handler", {})
     if "Host" in known:
         known["Host"] = handler
