@@ -1,8 +1,8 @@
-//! Nanoseconds an element of the mathematical functions in compiled code, on one core and in cache:
-//! `cargo run --release --example functions -- [NAME ...]`; a NAME is a part of an opcode's name.
+//! Measures the mathematical functions in compiled code, in nanoseconds per element, on one core with data in cache:
+//! `cargo run --release --example functions -- [NAME ...]`. A NAME is a substring of an opcode's name.
 //!
-//! By hand, for divan switches on that clap wraps help texts, in every build that has it beside the tools, and criterion is
-//! thirty crates more in the build of the tests; a least time is all that is needed here.
+//! The measurement is hand-written, because it only needs the minimum time. divan would enable clap's wrapping of help
+//! texts in every build that includes both divan and the tools. criterion would add thirty crates to the build of the tests.
 
 #[cfg(feature = "codegen")]
 fn main() -> std::process::ExitCode {
@@ -29,7 +29,7 @@ fn main() {
     eprintln!("functions: compiled execution was not built in");
 }
 
-/// The functions that become straight-line vector code.
+/// The functions that compile to straight-line vector code.
 #[cfg(feature = "codegen")]
 const FUNCTIONS: [&str; 11] = [
     "exponential",
@@ -45,7 +45,7 @@ const FUNCTIONS: [&str; 11] = [
     "cbrt",
 ];
 
-/// The least time of a run over an array that stays in the first-level cache, by element.
+/// Returns the minimum time per element of a run over an array that stays in the first-level cache.
 #[cfg(feature = "codegen")]
 fn nanoseconds(function: &str, ty: &str) -> Result<f64, String> {
     const COUNT: usize = 2048;

@@ -1,5 +1,5 @@
-//! Writes a large module to the standard output, for measuring: `generate_text train 100` is about 100 MB of
-//! computations like those of a real train step; other kinds strain one thing each.
+//! Writes a large module to the standard output, for benchmarks. `generate_text train 100` writes about 100 MB of
+//! computations similar to those of a real training step. Each of the other kinds stresses one property of the text.
 
 use std::io::{BufWriter, Write};
 
@@ -35,7 +35,7 @@ fn scalar_computation(out: &mut impl Write, name: &str, opcode: &str) -> std::io
     writeln!(out, "  ROOT %c = f32[] {opcode}(%a, %b)\n}}\n")
 }
 
-/// Layers, each a computation: products, broadcasts, normalisation, reductions.
+/// Writes layers, each a computation with products, broadcasts, normalisation and reductions.
 fn train(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let layers = bytes / 4000 + 1;
     writeln!(out, "HloModule jit_train_step\n")?;
@@ -80,7 +80,7 @@ fn train(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "  ROOT %result = f32[16,128]{{1,0}} copy(%h.{layers})\n}}")
 }
 
-/// Many computations of three short instructions.
+/// Writes many computations of three short instructions.
 fn tiny(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let count = bytes / 180 + 1;
     writeln!(out, "HloModule tiny\n")?;
@@ -95,7 +95,7 @@ fn tiny(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// A computation on one line.
+/// Writes a computation on one line.
 fn line(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     write!(out, "HloModule line ENTRY e {{ a.0 = f32[] parameter(0)")?;
     for i in 0..bytes / 40 {
@@ -104,7 +104,7 @@ fn line(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, " }}")
 }
 
-/// An instruction of very many operands.
+/// Writes an instruction with very many operands.
 fn operands(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     write!(out, "HloModule operands\nENTRY e {{\n  a = f32[] parameter(0)\n  ROOT t = tuple(a")?;
     for _ in 0..bytes / 3 {
@@ -113,7 +113,7 @@ fn operands(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, ")\n}}")
 }
 
-/// Instructions with long frontend attributes.
+/// Writes an instruction with very many frontend attributes.
 fn attributes(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     write!(out, "HloModule attributes\nENTRY e {{\n  a = f32[] parameter(0), frontend_attributes={{k=\"v\"")?;
     for i in 0..bytes / 20 {
@@ -122,7 +122,7 @@ fn attributes(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "}}\n}}")
 }
 
-/// Inline computations as deep as brackets may nest, with most of the text in the innermost.
+/// Writes inline computations with almost the maximum nesting of brackets. Most of the text is in the innermost one.
 fn inline(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let depth = 120;
     writeln!(out, "HloModule inline\nENTRY e {{")?;
@@ -139,7 +139,7 @@ fn inline(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// Operands that are operations, as deep as brackets may nest, in many instructions.
+/// Writes many instructions whose operands are nested operations, with almost the maximum nesting of brackets.
 fn nested(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "HloModule nested\nENTRY e {{\n  a = f32[] parameter(0)")?;
     for i in 0..bytes / 920 + 1 {
@@ -148,7 +148,7 @@ fn nested(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// Every instruction is wrong.
+/// Writes instructions that all contain an error.
 fn errors(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "HloModule errors\nENTRY e {{\n  a = f32[] parameter(0)")?;
     for i in 0..bytes / 30 {
@@ -157,7 +157,7 @@ fn errors(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     writeln!(out, "}}")
 }
 
-/// One constant.
+/// Writes one large constant.
 fn constant(out: &mut impl Write, bytes: usize) -> std::io::Result<()> {
     let count = bytes / 8 + 1;
     write!(out, "HloModule constant\nENTRY e {{\n  ROOT c = f32[{count}] constant({{0.5")?;

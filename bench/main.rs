@@ -1,15 +1,16 @@
-//! `make bench`: compiles and runs the modules of `bench/modules` by `hlo-run` and prints one table.
+//! `make bench`: compiles and runs the modules of `bench/modules` with `hlo-run` and prints one table.
 //!
-//! `cargo run --release --example bench -- [--threads N] [NAME ...]`; a NAME is a part of a
-//! module's name. Inputs are made up as `case.json` describes them; a run is one execution on inputs that lie in
-//! memory, its time the median of several after one untimed. Compiling is everything from text to machine code.
-//! `hlo-run` itself takes the times, of a process of its own for each module.
+//! `cargo run --release --example bench -- [--threads N] [NAME ...]`. A NAME is a substring of a module's name.
+//!
+//! Inputs are generated as `case.json` describes. The run time is the median of several executions on inputs in memory,
+//! after one warm-up. The compile time covers everything from text to machine code. `hlo-run` measures the times, in a
+//! separate process for each module.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// How long the runs of one module may take together, in seconds.
+/// Maximum total time of the runs of one module, in seconds.
 const BUDGET: f64 = 1.5;
 
 struct Options {
@@ -81,14 +82,14 @@ fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// `hlo-run` of the same build: this program lies in `examples/` beside it.
+/// Returns the path of `hlo-run` of the same build, which is in the parent folder of this program's folder `examples/`.
 fn tool() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|e| e.to_string())?;
     let path = own.parent().and_then(Path::parent).map(|p| p.join("hlo-run"));
     path.filter(|p| p.exists()).ok_or_else(|| "hlo-run is not built: cargo build --release".to_string())
 }
 
-/// The columns of one module, or the first line of what went wrong.
+/// Returns the columns of one module, or the first line of the error.
 fn row(hlo_run: &Path, folder: &Path, threads: &[usize]) -> Result<String, String> {
     let case = std::fs::read_to_string(folder.join("case.json")).map_err(|e| e.to_string())?;
     let case: Value = serde_json::from_str(&case).map_err(|e| e.to_string())?;

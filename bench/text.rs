@@ -1,10 +1,10 @@
-//! How fast text becomes a module, a module is verified, and becomes text again:
+//! Measures the speed of parsing, verifying and printing modules:
 //! `cargo run --release -p hlo-parser --example text_bench -- [--seconds S] [--json] [--only STAGE] FILE...`.
 //!
-//! Prints for each file the mean of several times of each stage and its rate in bytes of text, read or printed; with
-//! `--json` one object a file, `"stage": [bytes, seconds]`. Times are of the processor where Linux tells them, so that
-//! other work on the machine does not count: divan and criterion know no other clock
-//! than the wall's. `--only read`, `verify` or `print` is for profilers.
+//! For each file, it prints the mean time of each stage, and the rate in bytes of parsed or printed text. With `--json` it
+//! prints one object per file: `"stage": [bytes, seconds]`. On Linux the times are processor time, so that other work on
+//! the machine does not count; divan and criterion only measure wall-clock time. `--only read`, `verify` or `print`
+//! measures one stage, for profilers.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ fn measure(name: &str, text: &str, options: &Options) {
     println!("{megabytes:>8.3} MB{}  {name}", stages.iter().map(cell).collect::<String>());
 }
 
-/// What `work` gives, and its mean time in seconds if it is repeated for a while.
+/// Runs `work` repeatedly until `budget` has passed. Returns the last result, and the mean time of a run in seconds.
 fn mean_time<T>(budget: Duration, mut work: impl FnMut() -> T) -> (T, f64) {
     let wall = Instant::now();
     let (mut total, mut times) = (Duration::ZERO, 0u32);
@@ -92,16 +92,16 @@ fn mean_time<T>(budget: Duration, mut work: impl FnMut() -> T) -> (T, f64) {
             _ => start.elapsed(),
         };
         times += 1;
-        // Dropping the result is not part of the time.
+        // The time does not include dropping the result.
         if wall.elapsed() >= budget {
             return (result, total.as_secs_f64() / f64::from(times));
         }
     }
 }
 
-/// How long this thread has run on a processor.
+/// Returns the processor time of this thread, if the system provides it.
 fn on_processor() -> Option<Duration> {
-    // The number is brought up to date when another thread may run.
+    // The system updates the number when the thread yields.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))

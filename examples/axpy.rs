@@ -1,4 +1,4 @@
-//! alpha * x + y, the first example of the XLA preview: built, compiled, and run on arrays that stay on the device.
+//! Builds and compiles alpha * x + y, the first example of the XLA preview, and runs it on arrays that stay on the device.
 //!
 //! ```text
 //! $ cargo run --release --example axpy
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The lines that are printed.
+/// Returns the lines to print.
 ///
 /// # Errors
 /// The program does not compile or run.
@@ -38,7 +38,7 @@ pub fn run() -> Result<Vec<String>, Box<dyn Error>> {
     let mut y = client.transfer_to(&Literal::r1(&[10.0f32, 20.0, 30.0, 40.0]))?;
     let mut lines = Vec::new();
     for _ in 0..2 {
-        // The result is the next argument, where it lies.
+        // The result is the next argument. It is not copied.
         y = program.execute(&[&alpha, &x, &y], RunOptions::default())?.remove(0);
         lines.push(print_literal(&client.transfer_from(&y)?, None));
     }

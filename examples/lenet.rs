@@ -1,5 +1,5 @@
-//! LeNet-5, written in Tile (`lenet.tile`), learns to read digits: its loss is differentiated and compiled, and so is one step of
-//! training for each shape of parameters. The images are drawn here: glyphs at random places, with noise.
+//! Trains LeNet-5, written in Tile (`lenet.tile`), to recognise digits. The example compiles the loss with its gradients, and an update
+//! step for each parameter. It also draws the images: glyphs at random positions, with noise.
 //!
 //! ```text
 //! $ cargo run --release --example lenet -- 200
@@ -16,15 +16,16 @@ use hlo_ir::{ElementType, Shape};
 use hlo_tile::{Argument, Tile};
 use std::error::Error;
 
-/// Images of a step of training, and those that are read at last.
+/// Number of images in a training step.
 const BATCH: usize = 32;
+/// Number of new images in the final test.
 const NEW: usize = 200;
-/// Rows and columns of an image.
+/// Number of rows and columns of an image.
 const SIDE: usize = 28;
-/// How often an element of a glyph is repeated.
+/// Size of an element of a glyph in an image, in pixels.
 const SCALE: usize = 3;
 
-/// Kernels and weights, each followed by what is added.
+/// The names and sizes of kernels and weights, each followed by its bias.
 const PARAMETERS: [(&str, &[i64]); 10] = [
     ("K1", &[5, 5, 1, 6]),
     ("B1", &[6]),
@@ -38,7 +39,7 @@ const PARAMETERS: [(&str, &[i64]); 10] = [
     ("B5", &[10]),
 ];
 
-/// The digits, 5 columns and 7 rows each.
+/// The glyphs of the digits, each with 5 columns and 7 rows.
 const GLYPHS: [[&str; 7]; 10] = [
     [" ### ", "#   #", "#  ##", "# # #", "##  #", "#   #", " ### "],
     ["  #  ", " ##  ", "  #  ", "  #  ", "  #  ", "  #  ", " ### "],
@@ -52,7 +53,7 @@ const GLYPHS: [[&str; 7]; 10] = [
     [" ### ", "#   #", "#   #", " ####", "    #", "   # ", " ##  "],
 ];
 
-/// Numbers that look random, the same ones each time.
+/// A pseudorandom generator, which produces the same numbers in every run.
 struct Random(u64);
 
 impl Random {
@@ -65,13 +66,13 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// From -1 up to 1.
+    /// Returns a number from -1 up to 1.
     fn number(&mut self) -> f32 {
         self.next() as f32 / (1u64 << 30) as f32 - 1.0
     }
 }
 
-/// Images of digits, and which they are of.
+/// Returns images of random digits, and the digits.
 fn images(count: usize, random: &mut Random) -> (Vec<f32>, Vec<i32>) {
     let mut pixels: Vec<f32> = (0..count * SIDE * SIDE).map(|_| 0.3 * random.number()).collect();
     let mut labels = Vec::with_capacity(count);
@@ -88,7 +89,8 @@ fn images(count: usize, random: &mut Random) -> (Vec<f32>, Vec<i32>) {
     (pixels, labels)
 }
 
-/// Numbers around 0 for kernels and weights, the smaller the more of them are added up, and zeros for what is added.
+/// Returns initial values: zeros for biases, and random numbers around 0 for kernels and weights. The more terms a sum has, the
+/// smaller the numbers are.
 fn beginning(dims: &[i64], random: &mut Random) -> Vec<f32> {
     let count = dims.iter().product::<i64>();
     let (outputs, inputs) = (dims[dims.len() - 1], count / dims[dims.len() - 1]);
@@ -96,13 +98,13 @@ fn beginning(dims: &[i64], random: &mut Random) -> Vec<f32> {
     (0..count).map(|_| scale * random.number()).collect()
 }
 
-/// The programs that are made of `lenet.tile`.
+/// The compiled programs of `lenet.tile`.
 struct Programs {
-    /// The loss and its gradients by all parameters.
+    /// Computes the loss and its gradients with respect to all parameters.
     loss: Executable,
-    /// For each parameter its next value and momentum.
+    /// One program for each parameter, which computes its next value and momentum.
     updates: Vec<Executable>,
-    /// Which digits images are of.
+    /// Computes the digits in images.
     digits: Executable,
 }
 
@@ -133,7 +135,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Trains for so many steps, then reads new images; the lines that are printed.
+/// Trains for `steps` steps, then tests with new images. Returns the lines to print.
 ///
 /// # Errors
 /// A program does not compile or run.

@@ -1,4 +1,4 @@
-//! The Mandelbrot set: a loop on an array of complex numbers, and the picture as a PNG.
+//! Computes the Mandelbrot set with a loop on an array of complex numbers, and writes it as a PNG image.
 //!
 //! ```text
 //! $ cargo run --release --example mandelbrot -- mandelbrot.png
@@ -16,7 +16,7 @@ const WIDTH: i64 = 900;
 const HEIGHT: i64 = 600;
 const ITERATIONS: i32 = 200;
 
-/// The number of iterations after which each point has left, from -2-1i to 1+1i.
+/// Builds the module that computes, for each point from -2-1i to 1+1i, the number of iterations until it leaves the circle.
 fn mandelbrot() -> Result<Module, Box<dyn Error>> {
     let numbers = Shape::array(ElementType::C64, [HEIGHT, WIDTH]);
     let counts = Shape::array(ElementType::S32, [HEIGHT, WIDTH]);
@@ -25,7 +25,8 @@ fn mandelbrot() -> Result<Module, Box<dyn Error>> {
     let goes_on = Computation::of("goes_on", std::slice::from_ref(&state), |_, p| {
         p[0].get_tuple_element(0).lt(ITERATIONS)
     });
-    // z becomes z² + c; who is within 2 is counted. What has left goes on to infinity or NaN, and is not.
+    // Each iteration computes z² + c, and counts the points with |z| <= 2. Points outside grow to infinity or NaN and are
+    // not counted.
     let body = Computation::of("body", &[state], |b, p| {
         let [n, c, z, count] = [0, 1, 2, 3].map(|index| p[0].get_tuple_element(index));
         let z = z * z + c;
@@ -44,7 +45,7 @@ fn mandelbrot() -> Result<Module, Box<dyn Error>> {
     Ok(b.build()?)
 }
 
-/// The colour of a point that left after so many iterations; black for one that stays.
+/// Returns the colour of a point that left after `count` iterations. A point that stays is black.
 fn colour(count: i32) -> [u8; 3] {
     if count >= ITERATIONS {
         return [0; 3];
@@ -59,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Makes the picture; the line that is printed.
+/// Computes the image and writes it to a file. Returns the line to print.
 ///
 /// # Errors
 /// The program does not compile or run, or the file can't be written.

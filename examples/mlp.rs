@@ -1,5 +1,5 @@
-//! A multilayer perceptron learns to tell two spirals apart: its step of training is built, with its gradients, and compiled once.
-//! The loss is plotted to an SVG. Parameters are given away to each step, which updates them where they lie.
+//! Trains a multilayer perceptron to distinguish two spirals. The example builds a training step with its gradients and compiles it
+//! once. It donates the parameters to each step, which updates them in place. It plots the loss to an SVG file.
 //!
 //! ```text
 //! $ cargo run --release --example mlp -- loss.svg
@@ -16,8 +16,9 @@ use hlo_ir::attr::InputOutputAlias;
 use hlo_ir::{ElementType, Literal, Module, Op, Shape};
 use std::error::Error;
 
-/// Points, and units of the hidden layers.
+/// Number of points.
 const POINTS: i64 = 200;
+/// Number of units in each hidden layer.
 const HIDDEN: i64 = 32;
 const STEPS: usize = 3001;
 const RATE: f32 = 0.5;
@@ -25,7 +26,8 @@ const RATE: f32 = 0.5;
 /// The sizes of the weights and biases of three layers: 2 inputs, two hidden layers, 1 output.
 const SIZES: [[i64; 2]; 6] = [[2, HIDDEN], [1, HIDDEN], [HIDDEN, HIDDEN], [1, HIDDEN], [HIDDEN, 1], [1, 1]];
 
-/// Weights and biases, inputs, targets to the new weights and biases, the loss and the outputs.
+/// Builds a training step. Its parameters are the weights and biases, the inputs and the targets. Its results are the new
+/// weights and biases, the loss and the outputs.
 fn step() -> Result<Module, Box<dyn Error>> {
     let f32 = |dims: &[i64]| Shape::array(ElementType::F32, dims.iter().copied());
     let sum = Computation::scalar(Op::Add, ElementType::F32);
@@ -41,7 +43,7 @@ fn step() -> Result<Module, Box<dyn Error>> {
     let error = output - target;
     let loss = error.square().reduce_all(0.0f32, &sum) / POINTS as f32;
 
-    // Backwards: what each layer's sums add to the loss.
+    // Backward pass: the gradients of the loss with respect to the sums of each layer.
     let d3 = error * output * (-output + 1.0f32) * (2.0 / POINTS as f32);
     let d2 = d3.dot(all[4].trans()) * (-h2.square() + 1.0f32);
     let d1 = d2.dot(all[2].trans()) * (-h1.square() + 1.0f32);
@@ -61,7 +63,7 @@ fn step() -> Result<Module, Box<dyn Error>> {
     Ok(module)
 }
 
-/// Points of two spirals, and which one each is of.
+/// Returns the points of two spirals, and the number of the spiral for each point.
 fn spirals() -> (Vec<f32>, Vec<f32>) {
     let (mut points, mut targets) = (Vec::new(), Vec::new());
     for n in 0..POINTS {
@@ -73,7 +75,7 @@ fn spirals() -> (Vec<f32>, Vec<f32>) {
     (points, targets)
 }
 
-/// Numbers around 0, the same ones each time.
+/// Returns initial weights: pseudorandom numbers around 0, the same in every run. Biases are 0.
 fn weights() -> Vec<Literal> {
     let mut state = 12345u64;
     let mut uniform = || {
@@ -89,7 +91,7 @@ fn weights() -> Vec<Literal> {
         .collect()
 }
 
-/// A line through the losses, on a logarithmic scale.
+/// Returns an SVG with a line through the losses, on a logarithmic scale.
 fn plot(losses: &[f32]) -> String {
     let (low, high) = losses.iter().fold((f32::MAX, f32::MIN), |(a, b), &l| (a.min(l), b.max(l)));
     let at = |l: f32| 260.0 - 220.0 * (l / low).ln() / (high / low).ln();
@@ -113,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Trains, and plots to a file; the lines that are printed.
+/// Trains, and plots the loss to a file. Returns the lines to print.
 ///
 /// # Errors
 /// A program does not compile or run, or the file can't be written.

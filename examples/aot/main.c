@@ -1,8 +1,8 @@
-/* Prints the Mandelbrot set, which mandelbrot.hlo computes. */
+/* Prints the Mandelbrot set that mandelbrot.hlo computes. */
 #include "mandelbrot.h"
 #include <stdio.h>
 
-/* The program says how its buffers are placed. */
+/* The header defines the sizes and the alignment of the buffers. */
 static _Alignas(MANDELBROT_ARENA_ALIGNMENT) unsigned char arena[MANDELBROT_ARENA_BYTES];
 static _Alignas(MANDELBROT_ALIGNMENT) int32_t steps[MANDELBROT_RESULT_ELEMENTS];
 static _Alignas(MANDELBROT_ALIGNMENT) float left = -2.2f;
