@@ -1,12 +1,16 @@
 # The main commands of the project. Most targets first install missing packages (Debian: apt-get). You do not need to set
 # environment variables: .cargo/config.toml contains the path of LLVM.
 
-.PHONY: run dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
+.PHONY: run all dist wheel test-wheel mpi test test-full random corpus memcheck tsan bench fuzz ulp ci deps fmt
 
-# Builds the release binaries and runs an example.
+# Builds hlo-opt and hlo-run, and runs an example.
 run: deps
-	cargo build --release --locked --lib --bins -p hlo-tools -p hlo-lsp -p hlo-serve -p hlo-aot-runtime
+	cargo build --release --locked --bin hlo-opt --bin hlo-run -p hlo-tools
 	sh scripts/example.sh
+
+# Builds every tool, and the runtime library for programs compiled ahead of time.
+all: deps
+	cargo build --release --locked --lib --bins -p hlo-tools -p hlo-lsp -p hlo-serve -p hlo-aot-runtime
 
 # Builds target/dist/*.tar.gz: the binaries, which need only glibc, with manual pages and completions.
 dist: deps
@@ -86,6 +90,7 @@ ci: deps
 	cargo test --locked --no-default-features --features wrong-rewrite --test wrong_rewrite
 	cargo test --locked --release -p hlo-ir -p hlo-parser --no-fail-fast
 	sh scripts/add-opcode.sh
+	sh scripts/one-build.sh
 
 # Installs the packages that the build needs besides Rust.
 deps:
