@@ -56,7 +56,9 @@ pub use module::ids::{ComputationId, InstrId};
 pub use module::instruction::{CommonAttrs, CommonField, Instruction};
 pub use module::names;
 pub use module::{Computation, Module};
-pub use opcode::{Arity, Class, ElementwiseOp, Family, Moves, Op, Opcode, Role, SizeRule, Traits, Work};
+pub use opcode::{
+    Arity, Class, ElementwiseOp, Family, FusionRole, Moves, Op, Opcode, Role, SizeRule, Traits, Work,
+};
 pub use text::{blank, cursor};
 pub use types::bytes::human_bytes;
 pub use types::element_type::ElementType;

@@ -4,7 +4,7 @@
 
 use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_analysis::in_place::updated;
-use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
+use hlo_ir::{ComputationId, InstrId, Module, Moves, Op, Role, Shape, Traits};
 use std::collections::{BTreeSet, HashMap};
 
 /// How deep the elements that a kernel computes may nest: each level takes stack where code is generated, and perhaps a
@@ -103,10 +103,12 @@ fn indices(module: &Module, id: InstrId, operand: InstrId) -> usize {
 /// runtime's product is many times faster than a loop for each element.
 fn has_element(op: &Op) -> bool {
     match op {
-        Op::Constant(_) | Op::Iota(_) | Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) => true,
-        Op::Reverse(_) | Op::Slice(_) | Op::Pad(_) | Op::Concatenate(_) => true,
-        Op::DynamicSlice(_) | Op::DynamicUpdateSlice | Op::Gather(_) | Op::Map(_) => true,
-        op => op.opcode().is_pointwise(),
+        Op::Constant(_) | Op::Iota(_) | Op::Map(_) => true,
+        op if op.opcode().is_pointwise() => true,
+        op => {
+            let Traits { moves, role, .. } = op.opcode().traits();
+            role == Role::Kernel && matches!(moves, Moves::View | Moves::First | Moves::FirstTwo | Moves::All)
+        }
     }
 }
 

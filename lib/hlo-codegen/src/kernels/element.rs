@@ -11,7 +11,7 @@ use crate::builder::{Binary, Builder, Cast, IntPredicate, V};
 use crate::elem::{self, Elem};
 use crate::ops::{convert, elementwise};
 use hlo_ir::access::{Along, Axis};
-use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
+use hlo_ir::{ArrayShape, ElementType, InstrId, Moves, Op};
 use hlo_plan::Refusal;
 use hlo_plan::fusions::{MAX_DEPTH, MAX_ELEMENTS};
 use std::cell::{Cell, RefCell};
@@ -276,9 +276,6 @@ impl<'a, 'c> ElementCx<'a, 'c> {
                 let i = index.get(a.iota_dimension as usize).copied().unwrap_or(Idx::constant(0));
                 Ok(convert::from_index(b, ty, i.emit(b)))
             }
-            Op::Broadcast(_) | Op::Transpose(_) | Op::Reverse(_) | Op::Slice(_) => {
-                self.value(self.operand(id, 0), &self.moved_index(id, index)?)
-            }
             Op::Reshape(_) => {
                 let inner = self.relaid_index(id, index)?;
                 self.value(self.operand(id, 0), &inner)
@@ -323,6 +320,9 @@ impl<'a, 'c> ElementCx<'a, 'c> {
             }
             Op::BitcastConvert => self.bitcast_convert(id, index),
             Op::Copy => self.value(self.operand(id, 0), index),
+            op if op.opcode().traits().moves == Moves::View => {
+                self.value(self.operand(id, 0), &self.moved_index(id, index)?)
+            }
             op => {
                 let elementwise = op.elementwise();
                 let op =

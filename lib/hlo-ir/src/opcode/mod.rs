@@ -22,7 +22,7 @@ mod types;
 mod elementwise;
 
 pub use elementwise::{Class, Elementwise, ResultType, Work};
-pub use traits::{Moves, Role, SizeRule, Traits};
+pub use traits::{FusionRole, Moves, Role, SizeRule, Traits};
 pub use types::Types;
 
 /// How many operands an opcode takes.
@@ -119,6 +119,9 @@ macro_rules! column {
     };
     (role $value:ident) => {
         Role::$value
+    };
+    (fusion $value:ident) => {
+        FusionRole::$value
     };
     (by_parts $value:tt) => {
         $value

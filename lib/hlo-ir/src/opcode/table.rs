@@ -159,47 +159,47 @@ macro_rules! for_each_opcode {
                     { moves: View, sizes: Own, role: Alias }
                     "The operand's buffer read with another shape and layout of the same size; no data moves."
                 BitcastConvert "bitcast-convert" Exactly(1) DataMovement []
-                    { sizes: Own, role: Kernel, by_parts: true }
+                    { sizes: Own, role: Kernel, fusion: Cheap, by_parts: true }
                     "The operand's bits read as another element type; a last dimension appears or goes if the widths differ."
                 Broadcast "broadcast" Exactly(1) DataMovement [BroadcastAttrs]
-                    { moves: View, sizes: Own, role: Kernel, by_parts: true }
+                    { moves: View, sizes: Own, role: Kernel, fusion: Free, by_parts: true }
                     "Copies of the operand along new dimensions; `dimensions` says where its own ones go."
                 Concatenate "concatenate" AtLeast(1) DataMovement [DimensionAttrs]
-                    { moves: All, sizes: Own, role: Kernel, by_parts: true }
+                    { moves: All, sizes: Own, role: Kernel, fusion: Cheap, by_parts: true }
                     "The operands joined end to end along one dimension."
                 Copy "copy" Exactly(1) DataMovement []
                     { moves: First, sizes: FirstOperand, role: Kernel, by_parts: true }
                     "The operand's value in a buffer of its own, possibly with another layout."
                 Iota "iota" Exactly(0) DataMovement [IotaAttrs]
-                    { sizes: Bounds, role: Kernel }
+                    { sizes: Bounds, role: Kernel, fusion: Free }
                     "Each element's index along `iota_dimension`."
                 Pad "pad" Exactly(2) DataMovement [PadAttrs]
-                    { moves: FirstTwo, sizes: Own, role: Kernel, by_parts: true }
+                    { moves: FirstTwo, sizes: Own, role: Kernel, fusion: Cheap, by_parts: true }
                     "The operand with copies of the padding value before, after and between its elements; negative amounts cut."
                 Reshape "reshape" Exactly(1) DataMovement [ReshapeAttrs]
-                    { moves: View, sizes: Own, role: Kernel }
+                    { moves: View, sizes: Own, role: Kernel, fusion: Free }
                     "The operand's elements in row-major order, with other dimension sizes."
                 Reverse "reverse" Exactly(1) DataMovement [DimensionsAttrs]
-                    { moves: View, role: Kernel, by_parts: true }
+                    { moves: View, role: Kernel, fusion: Free, by_parts: true }
                     "The operand with the order of its elements reversed along `dimensions`."
                 Slice "slice" Exactly(1) DataMovement [SliceAttrs]
-                    { moves: View, role: Kernel, by_parts: true }
+                    { moves: View, role: Kernel, fusion: Free, by_parts: true }
                     "Part of the operand: from start up to limit by stride in each dimension."
                 Transpose "transpose" Exactly(1) DataMovement [DimensionsAttrs]
-                    { moves: View, role: Kernel, by_parts: true }
+                    { moves: View, role: Kernel, fusion: Free, by_parts: true }
                     "The operand with its dimensions reordered: result dimension i is operand dimension `dimensions[i]`."
 
                 DynamicReshape "dynamic-reshape" AtLeast(1) Indexing []
                     { moves: First, sizes: Forwarded }
                     "A reshape whose result sizes are the other operands, bounded by the result's shape."
                 DynamicSlice "dynamic-slice" AtLeast(1) Indexing [DynamicSliceAttrs]
-                    { moves: First, role: Kernel, by_parts: true }
+                    { moves: First, role: Kernel, fusion: Cheap, by_parts: true }
                     "Part of the first operand that begins at the indices given by the others, clamped to stay inside."
                 DynamicUpdateSlice "dynamic-update-slice" AtLeast(2) Indexing []
-                    { moves: FirstTwo, role: Kernel, by_parts: true }
+                    { moves: FirstTwo, role: Kernel, fusion: Update, by_parts: true }
                     "First operand with the second written over it at the indices given by the others, clamped to stay inside."
                 Gather "gather" Exactly(2) Indexing [Box<GatherAttrs>]
-                    { moves: First, sizes: Paired, role: Kernel, by_parts: true }
+                    { moves: First, sizes: Paired, role: Kernel, fusion: Expensive, by_parts: true }
                     "Slices of the first operand at the indices in the second, put together in one array."
                 GetDimensionSize "get-dimension-size" Exactly(1) Indexing [DimensionAttrs]
                     { sizes: Forwarded }
@@ -215,7 +215,7 @@ macro_rules! for_each_opcode {
                     { sizes: Elementwise, role: Kernel, by_parts: true }
                     "A computation on scalars applied to the operands, element by element."
                 Reduce "reduce" AtLeast(2) Reduction [ReduceAttrs]
-                    { sizes: Paired, role: Kernel, by_parts: true }
+                    { sizes: Paired, role: Kernel, fusion: Reduce, by_parts: true }
                     "The elements along `dimensions` combined into one by a computation, starting from the initial values."
                 ReduceWindow "reduce-window" AtLeast(2) Reduction [Box<ReduceWindowAttrs>]
                     { sizes: Paired, role: Kernel, by_parts: true }

@@ -104,8 +104,26 @@ pub enum Role {
     Expanded,
 }
 
+/// How an instruction that is not elementwise takes part in a fusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FusionRole {
+    /// It is never fused, but may be computed before or after a fusion.
+    Never,
+    /// Each element is an element of an operand at an index that costs next to nothing to compute.
+    Free,
+    /// As [`FusionRole::Free`]; computing the index or choosing the operand takes a few instructions.
+    Cheap,
+    /// As [`FusionRole::Free`]; the index is read from memory.
+    Expensive,
+    /// It combines the elements of its operand.
+    Reduce,
+    /// It overwrites a part of its first operand.
+    Update,
+}
+
 /// The columns of an opcode. A row of the table lists those that differ from the family's default: an
-/// elementwise opcode computes values in a kernel; another one is expanded by a pass, and its sizes are inferred.
+/// elementwise opcode computes values in a kernel; another one is expanded by a pass, is not fused, and
+/// its sizes are inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// The operands whose elements the result contains unchanged.
@@ -114,6 +132,8 @@ pub struct Traits {
     pub sizes: SizeRule,
     /// How compiled code computes an instruction.
     pub role: Role,
+    /// How an instruction that is not elementwise takes part in a fusion.
+    pub fusion: FusionRole,
     /// Whether a part of the result is the result of the same opcode on parts of the operands, as far as
     /// [`Module::access`](crate::Module::access) describes which parts. Partitioning cuts such instructions.
     pub by_parts: bool,
@@ -127,12 +147,14 @@ impl Traits {
                 moves: Moves::Nothing,
                 sizes: SizeRule::Elementwise,
                 role: Role::Kernel,
+                fusion: FusionRole::Never,
                 by_parts: true,
             },
             _ => Traits {
                 moves: Moves::Nothing,
                 sizes: SizeRule::Inferred,
                 role: Role::Expanded,
+                fusion: FusionRole::Never,
                 by_parts: false,
             },
         }

@@ -1,4 +1,5 @@
-//! The attributes of each opcode: which fields of an instruction's message they are.
+//! The attributes of each opcode: which fields of an instruction's message they are. Structs that are not in the table, which
+//! XLA does not have, are stored as text (see [`as_text`](super::as_text)).
 //!
 //! A row of the table is one of
 //! - `[attribute: field]`, or `[attribute]` if both have the same name: one field ([`Field`]);
@@ -8,6 +9,7 @@
 //! - `[part attribute]`: what is several fields ([`Part`]);
 //! - `[text attribute "name"]`: what XLA's message has no field for, as its text, in `text_attributes`.
 
+use super::as_text::{AsText as _, ByTable as _, Source, Target};
 use super::fields::Field;
 use super::literal::{read_literal, write_literal};
 use super::parts::Part;
@@ -23,7 +25,7 @@ use hlo_ir::attr::*;
 use hlo_ir::{Literal, Op, with_attrs};
 
 /// The attributes of an opcode.
-trait Attributes: Sized {
+pub(super) trait Attributes: Sized {
     /// Those that a message has.
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self>;
 
@@ -174,7 +176,6 @@ attributes! {
     TopkAttrs { [k] [largest] [is_stable] }
 
     CholeskyAttrs { [in cholesky_options: CholeskyOptions { lower: lower }] }
-    ContractionAttrs { [text access "access"] }
     ConvolutionAttrs {
         [window]
         [dim_labels: convolution_dimension_numbers]
@@ -393,11 +394,11 @@ impl Attributes for AsyncDoneAttrs {
 
 /// Reads the attributes of an operation.
 pub fn read_attributes(op: &mut Op, proto: &HloInstructionProto, context: &Reading<'_>) -> Result<()> {
-    with_attrs!(op, a => *a = Attributes::read(proto, context)?);
+    with_attrs!(op, a => (&mut Target(a)).read(proto, context)?);
     Ok(())
 }
 
 /// Writes the attributes of an operation.
 pub fn write_attributes(op: &Op, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-    with_attrs!(op, a => a.write(proto, context));
+    with_attrs!(op, a => (&Source(a)).write(proto, context));
 }

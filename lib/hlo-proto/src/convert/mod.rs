@@ -1,6 +1,7 @@
 //! Between messages and the IR, both directions of a subject in one file: shapes, literals, metadata, shardings, the attributes
 //! of opcodes, modules. What each file does with a field is what XLA does with it.
 
+mod as_text;
 mod attributes;
 mod devices;
 mod fields;

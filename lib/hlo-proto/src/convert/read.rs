@@ -421,9 +421,18 @@ fn read_accuracy(proto: &HloInstructionProto) -> ResultAccuracy {
 /// The value of an attribute that is written as in HLO text; the default one if it is not.
 pub fn read_text<A: AttrValue>(attributes: &[TextAttribute], name: &str) -> Result<A> {
     let Some(attribute) = attributes.iter().find(|t| t.name == name) else { return Ok(A::default()) };
+    read_text_with(attribute, A::read)
+}
+
+/// Reads the value of an attribute that is written as in HLO text with a function.
+pub(super) fn read_text_with<T>(
+    attribute: &TextAttribute,
+    read: impl FnOnce(&mut AttrReader<'_>) -> std::result::Result<T, AttrError>,
+) -> Result<T> {
+    let TextAttribute { name, value } = attribute;
     let context = AttrContext { resolver: &Nothing, inline: &[] };
-    let mut reader: AttrReader<'_> = Cursor::with_context(&attribute.value, 0, context);
-    let value = A::read(&mut reader).and_then(|value| reader.expect_end().map(|()| value));
+    let mut reader: AttrReader<'_> = Cursor::with_context(value, 0, context);
+    let value = read(&mut reader).and_then(|value| reader.expect_end().map(|()| value));
     value.map_err(|e| {
         let found = if e.found.is_empty() { String::new() } else { format!(", found {}", e.found) };
         format!("attribute `{name}`: expected {}{found}", e.expected)

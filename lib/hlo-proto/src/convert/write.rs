@@ -246,10 +246,18 @@ pub fn write_text<A: AttrValue>(name: &str, value: &A) -> Option<TextAttribute> 
     if *value == A::default() {
         return None;
     }
-    let mut text = String::new();
+    Some(write_text_with(name, |out, names| value.write(out, names)))
+}
+
+/// Returns the text that a function writes as the value of an attribute.
+pub(super) fn write_text_with(
+    name: &str,
+    write: impl FnOnce(&mut dyn fmt::Write, &dyn ComputationNames) -> fmt::Result,
+) -> TextAttribute {
+    let mut value = String::new();
     // Writing to a string does not fail.
-    let _ = value.write(&mut text, &Nameless);
-    Some(TextAttribute { name: name.to_owned(), value: text })
+    let _ = write(&mut value, &Nameless);
+    TextAttribute { name: name.to_owned(), value }
 }
 
 /// What such values say of computations: nothing.

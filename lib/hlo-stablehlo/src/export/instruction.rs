@@ -5,6 +5,19 @@ use super::failure::Outcome;
 use super::value::Value;
 use hlo_ir::{InstrId, Op, elementwise_op};
 
+/// Returns how to change a module whose operation StableHLO and CHLO lack.
+fn advice(op: &Op) -> Option<&'static str> {
+    Some(match op {
+        Op::Contraction(_) => {
+            "`contraction-raising` makes what it can of contractions products, convolutions and reductions; others can't be \
+             exported"
+        }
+        Op::ScaledDot(_) => "`scaled-dot-rewriter` makes it products",
+        Op::RngGetAndUpdateState(_) => "`rng-bit-generator` has a state that the program hands on",
+        _ => return None,
+    })
+}
+
 impl Exporter<'_> {
     /// Adds the operations of an instruction and notes what it has become.
     pub(super) fn translate(&mut self, id: InstrId) {
@@ -63,15 +76,9 @@ impl Exporter<'_> {
             Op::Scan(a) => self.scan(id, a),
             Op::TopK(a) => self.top_k(id, a),
 
-            Op::Contraction(_) => self.lacks(
-                id,
-                "`contraction-raising` makes what it can of contractions products, convolutions and reductions; \
-                 others can't be exported",
-            ),
             Op::Convolution(a) => self.convolution(id, a),
             Op::Dot(a) => self.dot(id, a),
             Op::RaggedDot(a) => self.ragged_dot(id, a),
-            Op::ScaledDot(_) => self.lacks(id, "`scaled-dot-rewriter` makes it products"),
             Op::Cholesky(a) => self.cholesky(id, a),
             Op::Fft(a) => self.fft(id, a),
             Op::TriangularSolve(a) => self.triangular_solve(id, a),
@@ -81,9 +88,6 @@ impl Exporter<'_> {
 
             Op::Rng(a) => self.rng(id, a.distribution),
             Op::RngBitGenerator(a) => self.rng_bit_generator(id, a.algorithm),
-            Op::RngGetAndUpdateState(_) => {
-                self.lacks(id, "`rng-bit-generator` has a state that the program hands on")
-            }
 
             Op::Call(a) => self.call(id, a),
             Op::Conditional(a) => self.conditional(id, a),
@@ -120,6 +124,11 @@ impl Exporter<'_> {
             Op::CollectivePermuteStart(a) => self.collective_permute_start(id, a),
             Op::RaggedAllToAll(a) => self.ragged_all_to_all(id, a),
             Op::ReduceScatter(a) => self.reduce_scatter(id, a),
+
+            other => match advice(other) {
+                Some(advice) => self.lacks(id, advice),
+                None => self.refuse(id, "is no operation of StableHLO or CHLO"),
+            },
         }
     }
 }

@@ -8,38 +8,13 @@ use hlo_ir::{ElementType as E, Opcode};
 /// True if one device can run the opcode by itself, on arrays of static sizes.
 pub fn runs_alone(opcode: Opcode) -> bool {
     use Opcode::*;
-    match opcode {
-        Parameter | Constant | Tuple | GetTupleElement => true,
-        hlo_ir::elementwise_opcode!() => true,
-        Bitcast | BitcastConvert | Broadcast | Concatenate | Copy | Iota | Pad | Reshape | Reverse
-        | Slice | Transpose => true,
-        DynamicSlice | DynamicUpdateSlice | Gather | GetDimensionSize | Scatter => true,
+    !matches!(
+        opcode,
         // They make dynamic sizes.
-        DynamicReshape | SetDimensionSize => false,
-        Map | Reduce | ReduceWindow | Scan | SelectAndScatter | Sort | TopK => true,
-        Cholesky | Contraction | Convolution | Dot | Fft | RaggedDot | ScaledDot | TriangularSolve => true,
-        BatchNormGrad | BatchNormInference | BatchNormTraining => true,
-        Rng | RngBitGenerator => true,
-        RngGetAndUpdateState => true,
-        Call | Conditional | Fusion | OptBarrier | While => true,
-        AddDependency | AfterAll | CopyStart | CopyDone | Domain => true,
-        AsyncDone | AsyncStart | AsyncUpdate | PartitionId | ReplicaId => true,
+        DynamicReshape | SetDimensionSize
         // They need the host, a library, or the other end of a channel.
-        CustomCall | Infeed | Outfeed | Recv | RecvDone | Send | SendDone => false,
-        AllGather
-        | AllGatherDone
-        | AllGatherStart
-        | AllReduce
-        | AllReduceDone
-        | AllReduceStart
-        | AllToAll
-        | CollectiveBroadcast
-        | CollectivePermute
-        | CollectivePermuteDone
-        | CollectivePermuteStart
-        | RaggedAllToAll
-        | ReduceScatter => true,
-    }
+        | CustomCall | Infeed | Outfeed | Recv | RecvDone | Send | SendDone
+    )
 }
 
 /// True if the opcode has the same result everywhere for every element type but complex ones: it moves elements, or
@@ -53,68 +28,7 @@ pub fn is_exact(opcode: Opcode) -> bool {
         Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Contraction | Convolution | Dot
         | Fft | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
         | BatchNormTraining | Rng => false,
-        Parameter
-        | Constant
-        | Tuple
-        | GetTupleElement
-        | Copy
-        | BitcastConvert
-        | Bitcast
-        | Broadcast
-        | Concatenate
-        | Iota
-        | Pad
-        | Reshape
-        | Reverse
-        | Slice
-        | Transpose
-        | DynamicReshape
-        | DynamicSlice
-        | DynamicUpdateSlice
-        | Gather
-        | GetDimensionSize
-        | SetDimensionSize
-        | Map
-        | Scan
-        | Sort
-        | TopK
-        | RngBitGenerator
-        | RngGetAndUpdateState
-        | Call
-        | Conditional
-        | Fusion
-        | OptBarrier
-        | While
-        | AddDependency
-        | AfterAll
-        | AsyncDone
-        | AsyncStart
-        | AsyncUpdate
-        | CopyDone
-        | CopyStart
-        | CustomCall
-        | Domain
-        | Infeed
-        | Outfeed
-        | PartitionId
-        | Recv
-        | RecvDone
-        | ReplicaId
-        | Send
-        | SendDone
-        | AllGather
-        | AllGatherDone
-        | AllGatherStart
-        | AllReduce
-        | AllReduceDone
-        | AllReduceStart
-        | AllToAll
-        | CollectiveBroadcast
-        | CollectivePermute
-        | CollectivePermuteDone
-        | CollectivePermuteStart
-        | RaggedAllToAll
-        | ReduceScatter => true,
+        _ => true,
     }
 }
 

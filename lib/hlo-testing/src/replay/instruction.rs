@@ -291,6 +291,12 @@ pub(super) fn rebuilt<'b>(
             of.constrain_layout = a.constrain_layout;
             x[0].reduce_scatter(&called.get(a.to_apply), along, whole.checked_div(part).unwrap_or(1), &of)
         }
+
+        #[allow(
+            unreachable_patterns,
+            reason = "the builder need not have a method for an opcode that XLA lacks"
+        )]
+        _ => return None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! What may be fused, and what it costs to compute an element again.
 
 use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
-use hlo_ir::{ArrayShape, InstrId, Module, Op};
+use hlo_ir::{ArrayShape, FusionRole, InstrId, Module, Op};
 
 /// The cost of one element, its operands' elements at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,80 +75,15 @@ fn operation_role(op: &Op, operands: usize) -> Role {
             hlo_ir::Work::Simple => Cheap,
             _ => Expensive,
         }),
-        Broadcast(_) | Iota(_) | Reshape(_) | Reverse(_) | Slice(_) | Transpose(_) => Indexed(Free),
-        // Between types of different widths the sizes change: as an indexed one it is right for all.
-        BitcastConvert => Indexed(Cheap),
-        // Of many operands it is a copy of each.
         Concatenate(_) if operands > MAX_JOINED_OPERANDS => Never,
-        Concatenate(_) | Pad(_) | DynamicSlice(_) => Indexed(Cheap),
-        Gather(_) => Indexed(Expensive),
-        Op::Reduce(_) => Role::Reduce,
-        DynamicUpdateSlice => Update,
-        // Copies are there for a layout or a place of their own. A bitcast is a reshape after simplification.
-        Copy | Bitcast => Never,
-        Parameter(_)
-        | Constant(_)
-        | Tuple
-        | GetTupleElement(_)
-        | DynamicReshape
-        | GetDimensionSize(_)
-        | Scatter(_)
-        | SetDimensionSize(_)
-        | Map(_)
-        | ReduceWindow(_)
-        | Scan(_)
-        | SelectAndScatter(_)
-        | Sort(_)
-        | TopK(_)
-        | Cholesky(_)
-        | Contraction(_)
-        | Convolution(_)
-        | Dot(_)
-        | Fft(_)
-        | RaggedDot(_)
-        | ScaledDot(_)
-        | TriangularSolve(_)
-        | BatchNormGrad(_)
-        | BatchNormInference(_)
-        | BatchNormTraining(_)
-        | Rng(_)
-        | RngBitGenerator(_)
-        | RngGetAndUpdateState(_)
-        | Call(_)
-        | Conditional(_)
-        | Fusion(_)
-        | OptBarrier
-        | While(_)
-        | AddDependency
-        | AfterAll
-        | AsyncDone(_)
-        | AsyncStart(_)
-        | AsyncUpdate(_)
-        | CopyDone
-        | CopyStart(_)
-        | CustomCall(_)
-        | Domain(_)
-        | Infeed(_)
-        | Outfeed(_)
-        | PartitionId
-        | Recv(_)
-        | RecvDone(_)
-        | ReplicaId
-        | Send(_)
-        | SendDone(_)
-        | AllGather(_)
-        | AllGatherDone
-        | AllGatherStart(_)
-        | AllReduce(_)
-        | AllReduceDone
-        | AllReduceStart(_)
-        | AllToAll(_)
-        | CollectiveBroadcast(_)
-        | CollectivePermute(_)
-        | CollectivePermuteDone
-        | CollectivePermuteStart(_)
-        | RaggedAllToAll(_)
-        | ReduceScatter(_) => Never,
+        op => match op.opcode().traits().fusion {
+            FusionRole::Never => Never,
+            FusionRole::Free => Indexed(Free),
+            FusionRole::Cheap => Indexed(Cheap),
+            FusionRole::Expensive => Indexed(Expensive),
+            FusionRole::Reduce => Reduce,
+            FusionRole::Update => Update,
+        },
     }
 }
 
