@@ -1,5 +1,5 @@
-//! Implicit broadcasting (XLA preview, "Broadcasting semantics"): scalars, operands of lower rank along given dimensions,
-//! degenerate dimensions, and both together.
+//! Implicit broadcasting (XLA preview, "Broadcasting semantics"): of scalars, of operands of lower rank along
+//! given dimensions, of degenerate dimensions, and of combinations of these.
 
 use crate::operand::Operand;
 use crate::{Builder, Value};
@@ -8,7 +8,7 @@ use hlo_ir::{ArrayShape, Op};
 use std::panic::Location;
 
 impl<'b> Value<'b> {
-    /// The value and another operand of an elementwise operation in one shape.
+    /// Broadcasts this value and the other operand of an elementwise operation to one shape.
     #[track_caller]
     pub(crate) fn together(self, other: Operand<'b>, what: &str) -> Option<[Value<'b>; 2]> {
         let (other, dimensions) = other.beside(self);
@@ -16,7 +16,8 @@ impl<'b> Value<'b> {
     }
 }
 
-/// Two operands in one shape. `dimensions` are those of the one of higher rank along which the other one lies.
+/// Broadcasts two operands to one shape. `dimensions` lists the dimensions of the operand of higher rank that
+/// the dimensions of the other operand map to.
 #[track_caller]
 pub(crate) fn alike<'b>(
     operands: [Value<'b>; 2],
@@ -24,7 +25,7 @@ pub(crate) fn alike<'b>(
     what: &str,
     builder: &'b Builder,
 ) -> Option<[Value<'b>; 2]> {
-    // Before anything is added to the computation of one of them.
+    // The check comes before anything is added to the computation of either operand.
     if !builder.owns(&operands) {
         return None;
     }
@@ -64,7 +65,7 @@ pub(crate) fn alike<'b>(
     Some([place(0, &a), place(1, &b)])
 }
 
-/// Checks that `dimensions` gives each dimension of `low` one of `high`, in order.
+/// Checks that `dimensions` maps each dimension of `low` to a dimension of `high`, in increasing order.
 fn check_dimensions(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> Result<(), String> {
     if dimensions.len() != low.rank() {
         return Err(format!(
@@ -82,7 +83,8 @@ fn check_dimensions(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> 
     }
 }
 
-/// The sizes of the result of both, `low` along `dimensions`; `None` if they don't fit.
+/// Returns the shape of the result when `low` is mapped along `dimensions` of `high`, or `None` if the sizes
+/// do not match.
 fn joined(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> Option<ArrayShape> {
     let mut result = ArrayShape::new(high.element_type, high.dims.iter().copied());
     let mut dynamic: Vec<bool> = (0..high.rank()).map(|d| high.is_dynamic_dim(d)).collect();
@@ -106,8 +108,9 @@ fn joined(low: &ArrayShape, high: &ArrayShape, dimensions: &[i64]) -> Option<Arr
 }
 
 impl<'b> Value<'b> {
-    /// An array, whose dimension `i` lies along dimension `along[i]` of an array of the sizes of `result`, repeated where it has
-    /// size 1 or no dimension. Itself if it has these sizes.
+    /// Broadcasts an array to the sizes of `result`: dimension `i` of the array maps to dimension `along[i]`.
+    /// Dimensions of size 1 and missing dimensions are repeated. Returns the value itself if it already has
+    /// these sizes.
     pub(crate) fn stretched_at(
         self,
         at: &'static Location<'static>,
@@ -118,7 +121,7 @@ impl<'b> Value<'b> {
         if shape.dims == result.dims {
             return self;
         }
-        // Dimensions of size 1 that are repeated go first: `broadcast` has none such.
+        // Dimensions of size 1 that are repeated are removed first, because `broadcast` cannot repeat them.
         let to = |d: usize| along[d] as usize;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&d| shape.dims[d] == result.dims[to(d)]).collect();
         let part = match kept.len() == shape.rank() {

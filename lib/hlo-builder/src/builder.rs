@@ -13,13 +13,15 @@ use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Builds a computation, instruction by instruction: XLA's `ComputationBuilder`, today's `XlaBuilder`.
+/// Builds a computation, instruction by instruction: XLA's `ComputationBuilder`, now called `XlaBuilder`.
 ///
-/// Methods of the builder and of [`Value`] add instructions, whose shapes follow from the operands. What is wrong is kept
-/// until [`Builder::build`], with the line of the program that asked for it; what is computed of a value that could not be
-/// made is left out without a report of its own.
+/// Methods of the builder and of [`Value`] add instructions. The builder infers their shapes from the
+/// operands. It collects errors until [`Builder::build`]; each error names the source line that caused it. If
+/// an operation fails, the builder reports that error once. Operations that depend on its result fail without
+/// a further report.
 ///
-/// The result is the value that was added last, or the one given to [`Builder::set_return_value`].
+/// The result of the computation is the value that was added last, or the value passed to
+/// [`Builder::set_return_value`].
 ///
 /// # Example
 /// ```
@@ -41,33 +43,34 @@ pub struct Builder {
     pub(crate) state: RefCell<State>,
 }
 
-/// What a builder has made so far.
+/// The mutable state of a builder.
 pub(crate) struct State {
     pub(crate) module: Module,
     pub(crate) entry: ComputationId,
-    /// The numbers of the parameters so far.
+    /// The parameter numbers in use.
     parameters: HashSet<i64>,
-    /// What was added last.
+    /// The instruction that was added last.
     pub(crate) last: Option<InstrId>,
-    /// What [`Builder::set_return_value`] was given.
+    /// The value passed to [`Builder::set_return_value`].
     root: Option<InstrId>,
     errors: Vec<Diag>,
-    /// The computations that were called before, where they are in the module. They are held, so that their addresses are theirs.
+    /// The computations that were called before, each with its copy in this module. The map owns them, so
+    /// that no other module can reuse an address.
     imported: HashMap<*const Module, (Arc<Module>, ComputationId)>,
     namer: ComputationNamer,
     /// The names that instructions of this computation have or had.
     names: HashSet<Box<str>>,
-    /// The scopes that last, each with its number.
+    /// The open scopes of each kind, with their numbers.
     pub(crate) metadata: Vec<(u64, OpMetadata)>,
     pub(crate) shardings: Vec<(u64, Option<Sharding>)>,
     pub(crate) lines: Vec<(u64, &'static Location<'static>)>,
-    /// How many scopes there were.
+    /// The number of scopes created so far.
     pub(crate) scopes: u64,
-    /// The token after the feeds so far.
+    /// The token of the last infeed, outfeed or trace.
     pub(crate) feeds: Option<InstrId>,
-    /// The seed of the next evaluation.
+    /// The random seed of the next evaluation of a constant.
     pub(crate) seed: u64,
-    /// The work that an evaluation may do.
+    /// The limit on the work of one evaluation of a constant.
     pub(crate) max_operations: Option<u64>,
     raises: bool,
     is_finished: bool,
@@ -80,7 +83,7 @@ impl std::fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Begins a computation of that name.
+    /// Creates a builder for a computation called `name`.
     pub fn new(name: &str) -> Self {
         let name = identifier(name);
         let mut module = Module::new(&name);
@@ -110,19 +113,20 @@ impl Builder {
         }
     }
 
-    /// The name of the computation.
+    /// Returns the name of the computation.
     pub fn name(&self) -> String {
         self.state.borrow().module.name.to_string()
     }
 
-    /// If `enabled`, an error panics where it is made, with its message; otherwise [`Builder::build`] returns all of them.
+    /// Selects how errors are reported. If `enabled`, an error panics immediately, with its message.
+    /// Otherwise [`Builder::build`] returns all errors.
     pub fn raise_at_once(&self, enabled: bool) {
         self.state.borrow_mut().raises = enabled;
     }
 
-    /// Says on how many devices the program runs: replicas, which are copies of it on other data, and partitions, which work on
-    /// each copy together; one of each unless it is said. How many devices are in a group may follow from these, so it is
-    /// said before the first collective.
+    /// Sets the number of devices that the program runs on. Replicas are copies of the program that work on
+    /// different data; partitions work together on each replica. Both default to 1. Call this before you add
+    /// the first collective, because the number of devices in a group may depend on it.
     ///
     /// # Example
     /// ```
@@ -144,8 +148,8 @@ impl Builder {
         header.num_partitions.0 = partitions;
     }
 
-    /// Begins a computation for this one to call, in which errors are raised, and the work for constants is limited, as in this
-    /// one, and which runs on as many devices.
+    /// Creates a builder for a computation that this one calls. It inherits the error reporting, the limit on
+    /// the work for constants, and the number of devices.
     pub fn sub_builder(&self, name: &str) -> Builder {
         let sub = Builder::new(name);
         let state = self.state.borrow();
@@ -156,7 +160,7 @@ impl Builder {
         sub
     }
 
-    /// Makes `value` the result. What is added later does not change that.
+    /// Makes `value` the result of the computation. Instructions that are added later do not change it.
     #[track_caller]
     pub fn set_return_value(&self, value: Value<'_>) {
         if !self.owns(&[value]) {
@@ -165,12 +169,13 @@ impl Builder {
         self.state.borrow_mut().root = value.id;
     }
 
-    /// The errors so far.
+    /// Returns the errors so far.
     pub fn errors(&self) -> Vec<Diag> {
         self.state.borrow().errors.clone()
     }
 
-    /// Why a value is none: the errors so far, or that the computation was built before.
+    /// Returns the errors that explain why a value does not exist: the errors so far, or an error that the
+    /// computation was already built.
     pub(crate) fn errors_so_far(&self, at: &Location<'_>) -> BuildErrors {
         match self.errors() {
             errors if errors.is_empty() => {
@@ -181,10 +186,12 @@ impl Builder {
         }
     }
 
-    /// The finished computation, as the entry of a module of its own. The builder takes no more instructions.
+    /// Returns the finished computation as the entry of a module of its own. The builder accepts no more
+    /// instructions.
     ///
     /// # Errors
-    /// All that was wrong, and what the verifier finds in the whole.
+    /// Returns all errors collected so far. If there are none, returns the errors that the verifier finds in
+    /// the module.
     #[track_caller]
     pub fn build(&self) -> Result<Module, BuildErrors> {
         let at = Location::caller();
@@ -207,18 +214,20 @@ impl Builder {
         };
         state.module.set_root(state.entry, root);
         state.module.set_entry(state.entry);
-        // What runs beside has the attributes of its start, as when the module is read from text.
+        // Computations that run asynchronously get the attributes of their start, as when a module is
+        // parsed from text.
         state.module.spread_async_attributes();
         errors = verify::verify(&state.module);
         if !errors.is_empty() {
             return Err(BuildErrors::new(errors));
         }
-        // The name stays, for what comes too late.
+        // The empty module keeps the name for the messages of later errors.
         let nothing = Module::new(&state.module.name);
         Ok(std::mem::replace(&mut state.module, nothing))
     }
 
-    /// The finished computation for others to call. If something is wrong with it, who calls it has the errors.
+    /// Returns the finished computation for other computations to call. If it has errors, the builder of the
+    /// caller reports them.
     #[track_caller]
     pub fn computation(&self) -> Computation {
         Computation(self.build().map(Arc::new).map_err(Vec::from))
@@ -227,7 +236,7 @@ impl Builder {
 
 /// Adding instructions.
 impl Builder {
-    /// Adds an instruction whose shape follows from its operands.
+    /// Adds an instruction and infers its shape from its operands.
     #[track_caller]
     pub(crate) fn add(&self, op: Op, operands: &[Value<'_>]) -> Value<'_> {
         self.add_at(Location::caller(), op, operands, None)
@@ -239,7 +248,8 @@ impl Builder {
         self.add_at(Location::caller(), op, operands, Some(shape.into()))
     }
 
-    /// Adds an instruction whose shape follows from its operands, but for the element type if that is given.
+    /// Adds an instruction and infers its shape from its operands, except for the element type if one is
+    /// given.
     #[track_caller]
     pub(crate) fn add_of_type(
         &self,
@@ -258,7 +268,7 @@ impl Builder {
         self.add_at(Location::caller(), op, operands, shape)
     }
 
-    /// Adds an instruction, of the given shape or of the one that follows from its operands.
+    /// Adds an instruction, of the given shape or of the shape inferred from its operands.
     pub(crate) fn add_at(
         &self,
         at: &'static Location<'static>,
@@ -275,7 +285,7 @@ impl Builder {
         self.added(at, |state| state.add(at, None, op, &operands, shape))
     }
 
-    /// Whether all of these are values of this computation; otherwise an error.
+    /// Checks that all of these are values of this computation, and reports an error if not.
     #[track_caller]
     pub(crate) fn owns(&self, values: &[Value<'_>]) -> bool {
         self.owns_at(Location::caller(), values)
@@ -291,7 +301,7 @@ impl Builder {
         }
     }
 
-    /// What `add` added, or its errors.
+    /// Returns the value that `add` adds, or reports its errors.
     fn added(
         &self,
         at: &'static Location<'static>,
@@ -309,7 +319,7 @@ impl Builder {
         }
     }
 
-    /// Adds a parameter, for a line of the program.
+    /// Adds a parameter and attributes it to a source line.
     pub(crate) fn parameter_at(
         &self,
         number: i64,
@@ -332,7 +342,8 @@ impl Builder {
         })
     }
 
-    /// Where a computation that an instruction calls is in the module; its errors are this builder's.
+    /// Copies a called computation into this module, unless it was copied before, and returns the copy.
+    /// Reports the errors of the computation as errors of this builder.
     pub(crate) fn import(
         &self,
         at: &'static Location<'static>,
@@ -348,7 +359,7 @@ impl Builder {
         }))
     }
 
-    /// As [`Builder::import`], of a computation that nothing else may call.
+    /// Like [`Builder::import`], but always makes a new copy, which no other instruction calls.
     pub(crate) fn import_own(
         &self,
         at: &'static Location<'static>,
@@ -359,7 +370,7 @@ impl Builder {
         Some(import(&mut state.module, &mut state.namer, module, module.entry()))
     }
 
-    /// The module of a computation, unless its errors are this builder's.
+    /// Returns the module of a computation, or reports its errors as errors of this builder.
     fn finished<'c>(
         &self,
         at: &'static Location<'static>,
@@ -374,15 +385,15 @@ impl Builder {
         }
     }
 
-    /// Notes an error that a line of the program made. Gives the value that stands for one that could not be made.
+    /// Records an error for a source line and returns the placeholder for a failed value.
     pub(crate) fn fail(&self, at: &'static Location<'static>, error: Diag) -> Value<'_> {
         let at = self.state.borrow().line(at);
         self.raise(placed(error, at), at);
         self.nothing()
     }
 
-    /// Notes an error of this line of the program, as what makes instructions out of other programs finds it. Gives the value
-    /// that stands for one that could not be made: what is computed of it is no further error.
+    /// Records an error for the caller's line and returns the placeholder for a failed value. Operations on
+    /// the placeholder report no further error. Use this when you translate other programs to instructions.
     ///
     /// # Example
     /// ```
@@ -399,31 +410,32 @@ impl Builder {
         self.fail(Location::caller(), error)
     }
 
-    /// Notes an error that says where it was made.
+    /// Records an error that already contains its source line, or panics if errors are reported immediately.
     fn raise(&self, error: Diag, at: &'static Location<'static>) {
         let mut state = self.state.borrow_mut();
         if state.raises {
             drop(state);
             panic!("{} ({at})", error.message);
         }
-        // A computation with errors may be called many times.
+        // A computation with errors may be called more than once.
         if !state.errors.contains(&error) {
             state.errors.push(error);
         }
     }
 
-    /// What stands for a value that could not be made, where an error that says why has been noted before: what is computed of it
-    /// is no further error.
+    /// Returns the placeholder for a failed value whose error was already reported. Operations on it report
+    /// no further error.
     pub fn nothing(&self) -> Value<'_> {
         Value { builder: self, id: None }
     }
 
-    /// The instruction of a value of this computation, if it could be made and the computation was not built yet.
+    /// Returns the instruction of a value of this computation, or `None` if the value failed or the
+    /// computation was already built.
     pub(crate) fn made(&self, value: Value<'_>) -> Option<InstrId> {
         value.id.filter(|&id| std::ptr::eq(value.builder, self) && self.state.borrow().has(id))
     }
 
-    /// The module so far.
+    /// Borrows the module so far.
     pub(crate) fn module(&self) -> Ref<'_, Module> {
         Ref::map(self.state.borrow(), |s| &s.module)
     }
@@ -466,12 +478,12 @@ impl State {
         Ok(id)
     }
 
-    /// Whether an instruction is there: it is not any more once the computation was built.
+    /// Whether the instruction still exists. It does not after the computation was built.
     pub(crate) fn has(&self, id: InstrId) -> bool {
         id.index() < self.module.instruction_capacity()
     }
 
-    /// Gives an instruction a name, made unique if another one has it.
+    /// Renames an instruction. Changes the name to a unique one if another instruction has it.
     pub(crate) fn rename(&mut self, id: InstrId, name: &str) {
         if !self.has(id) {
             return;
@@ -482,7 +494,7 @@ impl State {
         }
     }
 
-    /// The name, or one like it if an instruction has it already.
+    /// Returns the name, or a variant of it if another instruction has the name.
     fn free_name(&mut self, name: &str) -> String {
         let mut name = identifier(name);
         if !self.names.insert(name.as_str().into()) {
@@ -492,12 +504,12 @@ impl State {
         name
     }
 
-    /// The line of the program that counts: that of the innermost scope, or `at` without one.
+    /// Returns the source line to record: the line of the innermost line scope, or `at` if there is none.
     fn line(&self, at: &'static Location<'static>) -> &'static Location<'static> {
         self.lines.last().map_or(at, |(_, line)| line)
     }
 
-    /// Gives an instruction what the scopes say, and the line of the program that asked for it.
+    /// Sets the metadata, sharding and source line of an instruction from the open scopes.
     fn annotate(&mut self, id: InstrId, at: &'static Location<'static>) {
         let at = self.line(at);
         let mut metadata = self.metadata.last().map_or_else(OpMetadata::default, |(_, m)| m.clone());
@@ -513,7 +525,7 @@ impl State {
     }
 }
 
-/// An error with the line of the program that made it.
+/// Adds the source line that caused an error to it.
 pub(crate) fn placed(error: Diag, at: &Location<'_>) -> Diag {
     error.note(format!("at {at}"))
 }
@@ -522,7 +534,8 @@ pub(crate) fn foreign(of: &Builder, to: &Builder) -> Diag {
     Diag::error(format!("a value of the computation `{}` is no value of `{}`", of.name(), to.name()))
 }
 
-/// Returns the name that an instruction or a computation called `name` gets: one that HLO text expresses without a `%`.
+/// Returns the identifier for an instruction or computation called `name`: a name that HLO text can print
+/// without `%`.
 fn identifier(name: &str) -> String {
     let mut out = sanitized(name).into_owned();
     if out.is_empty() || is_reserved(&out) {

@@ -1,5 +1,5 @@
-//! Communication between devices (operation semantics, "AllGather", "AllReduce", "AllToAll", "CollectivePermute",
-//! "ReduceScatter", "ReplicaId").
+//! Collective operations: communication between devices (operation semantics, "AllGather", "AllReduce",
+//! "AllToAll", "CollectivePermute", "ReduceScatter", "ReplicaId").
 
 use crate::{Builder, Computation, Value};
 use hlo_ir::attr::{
@@ -11,44 +11,46 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, Op, Shape};
 use std::panic::Location;
 
-/// Which devices communicate with each other, and how.
+/// The devices that take part in a collective, and how they communicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Participants {
-    /// The groups; one of all devices if there are none.
+    /// The groups. An empty list means one group of all devices.
     pub groups: ReplicaGroups,
-    /// The channel, where partitions communicate; none where replicas do.
+    /// The channel. Communication between partitions requires one; communication between replicas has none.
     pub channel: Option<i64>,
-    /// Whether the groups have numbers of devices, replica · partitions + partition; otherwise of replicas.
+    /// Whether the groups contain device numbers (replica · partitions + partition) instead of replica
+    /// numbers.
     pub use_global_device_ids: bool,
-    /// What the numbers in the groups mean, in so many words; only all-reduce and reduce-scatter have them.
+    /// The explicit meaning of the numbers in the groups. Only all-reduce and reduce-scatter accept it.
     pub mode: Option<CollectiveMode>,
-    /// Whether the layouts of what is exchanged are part of the contract; gathers, reductions and all-to-all can have it.
+    /// Whether the layouts of the exchanged arrays are part of the contract. Gathers, reductions and
+    /// all-to-all accept it.
     pub constrain_layout: bool,
 }
 
 impl Participants {
-    /// All devices.
+    /// Returns one group of all devices.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Those of each group with each other.
+    /// Returns the given groups. Only the devices of the same group communicate with each other.
     pub fn groups(groups: &[&[i64]]) -> Self {
         let lists = groups.iter().map(|group| group.to_vec()).collect();
         Self { groups: ReplicaGroups::Lists(lists), ..Self::default() }
     }
 }
 
-/// What a [`Value::collective_permute_slices`] sends, and where it is written.
+/// The slices that a [`Value::collective_permute_slices`] sends, and where it writes them.
 #[derive(Clone, Debug)]
 pub struct PermutedSlices<'b> {
-    /// The array that slices are written into.
+    /// The array that the received slices are written into.
     pub output: Value<'b>,
-    /// Where slices begin in the array that they are of: a tuple of an `s32` scalar for each dimension.
+    /// The start of each slice in the input array: a tuple of one `s32` scalar for each dimension.
     pub starts: Value<'b>,
-    /// Where they begin in the output, likewise.
+    /// The start of each slice in the output, in the same form.
     pub output_starts: Value<'b>,
-    /// The sizes of each slice that is sent.
+    /// The sizes of each slice.
     pub sizes: Vec<Vec<i64>>,
 }
 
@@ -64,7 +66,8 @@ impl<'b> PermutedSlices<'b> {
 }
 
 impl<'b> Value<'b> {
-    /// The arrays of all devices of a group joined along a dimension. `shard_count` is how many there are in a group.
+    /// Concatenates the arrays of all devices of a group along a dimension. `shard_count` is the number of
+    /// devices in a group.
     #[track_caller]
     pub fn all_gather(self, dimension: i64, shard_count: i64, participants: &Participants) -> Value<'b> {
         let Some(shape) = self.gathered(dimension, shard_count) else { return self.builder.nothing() };
@@ -72,7 +75,7 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(op, &[self], shape)
     }
 
-    /// Begins an [`Value::all_gather`].
+    /// Starts an asynchronous [`Value::all_gather`].
     #[track_caller]
     pub fn all_gather_start(
         self,
@@ -87,13 +90,13 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(op, &[self], Shape::tuple(vec![own, shape.into()]))
     }
 
-    /// Waits for what [`Value::all_gather_start`] began.
+    /// Waits for the operation that [`Value::all_gather_start`] started.
     #[track_caller]
     pub fn all_gather_done(self) -> Value<'b> {
         self.builder.add(Op::AllGatherDone, &[self])
     }
 
-    /// The array with a dimension so many times as large.
+    /// Returns the shape of the array with the size of one dimension multiplied by `shard_count`.
     #[track_caller]
     fn gathered(self, dimension: i64, shard_count: i64) -> Option<ArrayShape> {
         let a = self.array("all-gather")?;
@@ -108,20 +111,20 @@ impl<'b> Value<'b> {
         Some(shape)
     }
 
-    /// The arrays of all devices of a group combined element by element by a computation of two scalars; of a tuple of arrays
-    /// each one.
+    /// Combines the arrays of all devices of a group element by element with a computation of two scalars. On
+    /// a tuple of arrays, combines each array.
     #[track_caller]
     pub fn all_reduce(self, computation: &Computation, participants: &Participants) -> Value<'b> {
         self.all_reduced(computation, participants, |a| Op::AllReduce(Box::new(a)))
     }
 
-    /// Begins an [`Value::all_reduce`].
+    /// Starts an asynchronous [`Value::all_reduce`].
     #[track_caller]
     pub fn all_reduce_start(self, computation: &Computation, participants: &Participants) -> Value<'b> {
         self.all_reduced(computation, participants, |a| Op::AllReduceStart(Box::new(a)))
     }
 
-    /// Waits for what [`Value::all_reduce_start`] began.
+    /// Waits for the operation that [`Value::all_reduce_start`] started.
     #[track_caller]
     pub fn all_reduce_done(self) -> Value<'b> {
         self.builder.add(Op::AllReduceDone, &[self])
@@ -152,14 +155,14 @@ impl<'b> Value<'b> {
         };
         let is_tuple = operands.first().is_none_or(|o| o.id != self.id);
         let reduced = self.builder.add(op(attributes), &operands);
-        // Of a tuple of one array the result is one, too.
+        // For a tuple of one array, the result is also a tuple.
         match is_tuple && operands.len() == 1 {
             true => self.builder.tuple(&[reduced]),
             false => reduced,
         }
     }
 
-    /// The sum of the arrays of all replicas of a group.
+    /// Adds the arrays of all replicas of a group.
     #[track_caller]
     pub fn cross_replica_sum(self, groups: &[&[i64]]) -> Value<'b> {
         let element_type = match self.shape_if_made().as_ref().map(Shape::leaves).as_deref() {
@@ -173,8 +176,9 @@ impl<'b> Value<'b> {
         self.all_reduce(&Computation::scalar(Op::Add, element_type), &Participants::groups(groups))
     }
 
-    /// The arrays of all devices of a group combined element by element by a computation of two scalars, of which each device
-    /// gets a part along a dimension. `shard_count` is how many there are in a group.
+    /// Combines the arrays of all devices of a group element by element with a computation of two scalars,
+    /// and splits the result along a dimension: each device gets one part. `shard_count` is the number of
+    /// devices in a group.
     #[track_caller]
     pub fn reduce_scatter(
         self,
@@ -209,8 +213,9 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::ReduceScatter(Box::new(attributes)), &[self], shape)
     }
 
-    /// Splits the array into `split_count` blocks along a dimension, of which each device of a group gets one from each; those
-    /// that it gets are joined along another dimension, or the same.
+    /// Splits the array into `split_count` blocks along a dimension and sends one block to each device of the
+    /// group. Each device concatenates the blocks that it receives along `concat_dimension`, which may be the
+    /// same dimension.
     #[track_caller]
     pub fn all_to_all(
         self,
@@ -243,7 +248,8 @@ impl<'b> Value<'b> {
         if split == concat {
             return received;
         }
-        // The blocks lie along the dimension that was split: their number moves before the one along which they are joined.
+        // The received blocks are concatenated along the split dimension. Their number becomes a dimension
+        // of its own, which moves in front of `concat_dimension`.
         let mut sizes = a.dims.to_vec();
         sizes.splice(split..=split, [split_count, size / split_count]);
         let mut order: Vec<i64> = (0..sizes.len() as i64).filter(|&d| d != split as i64).collect();
@@ -254,7 +260,8 @@ impl<'b> Value<'b> {
         received.reshape(&sizes).transpose(&order).reshape(&joined)
     }
 
-    /// A tuple whose element `i` is what device `i` of the group has for this one, of a tuple whose element `i` is for device `i`.
+    /// Exchanges the elements of a tuple. Element `i` of the operand is sent to device `i` of the group, and
+    /// element `i` of the result is received from device `i`.
     #[track_caller]
     pub fn all_to_all_tuple(self, participants: &Participants) -> Value<'b> {
         let attributes = AllToAllAttrs {
@@ -279,13 +286,14 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The array of the device that sends to this one, by pairs of a source and a target; zeros where none does.
+    /// Returns the array of the device that sends to this one. `pairs` contains pairs of a source and a
+    /// target. A device that receives nothing gets zeros.
     #[track_caller]
     pub fn collective_permute(self, pairs: &[(i64, i64)], channel: Option<i64>) -> Value<'b> {
         self.builder.add(Op::CollectivePermute(permute(pairs, channel)), &[self])
     }
 
-    /// Begins a [`Value::collective_permute`].
+    /// Starts an asynchronous [`Value::collective_permute`].
     #[track_caller]
     pub fn collective_permute_start(self, pairs: &[(i64, i64)], channel: Option<i64>) -> Value<'b> {
         let Some(shape) = self.shape_if_made() else { return self.builder.nothing() };
@@ -294,7 +302,8 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::CollectivePermuteStart(permute(pairs, channel)), &[self], state)
     }
 
-    /// Slices of this array, from the device that sends to this one, written into `slices.output`.
+    /// Receives slices of this array from the device that sends to this one, and writes them into
+    /// `slices.output`.
     #[track_caller]
     pub fn collective_permute_slices(
         self,
@@ -306,7 +315,7 @@ impl<'b> Value<'b> {
         self.builder.add(op, &slices.operands(self))
     }
 
-    /// Begins a [`Value::collective_permute_slices`].
+    /// Starts an asynchronous [`Value::collective_permute_slices`].
     #[track_caller]
     pub fn collective_permute_slices_start(
         self,
@@ -323,13 +332,14 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(op, &slices.operands(self), state)
     }
 
-    /// Waits for what [`Value::collective_permute_start`] or [`Value::collective_permute_slices_start`] began.
+    /// Waits for the operation that [`Value::collective_permute_start`] or
+    /// [`Value::collective_permute_slices_start`] started.
     #[track_caller]
     pub fn collective_permute_done(self) -> Value<'b> {
         self.builder.add(Op::CollectivePermuteDone, &[self])
     }
 
-    /// The array of the first device of a group, on all of it.
+    /// Returns the array of the first device of a group on all devices of the group.
     #[track_caller]
     pub fn collective_broadcast(self, participants: &Participants) -> Value<'b> {
         let attributes = CollectiveBroadcastAttrs {
@@ -340,8 +350,9 @@ impl<'b> Value<'b> {
         self.builder.add(Op::CollectiveBroadcast(Box::new(attributes)), &[self])
     }
 
-    /// `output` with the rows that devices of a group send to this one: `[input offsets, send sizes, output offsets, receive
-    /// sizes]` say which rows of this array go where, one number for each device.
+    /// Returns `output` with the rows that the devices of a group send to this one. The operands
+    /// `[input offsets, send sizes, output offsets, receive sizes]` specify which rows of this array go
+    /// where. Each has one number for each device.
     #[track_caller]
     pub fn ragged_all_to_all(
         self,
@@ -379,13 +390,13 @@ fn permute(pairs: &[(i64, i64)], channel: Option<i64>) -> Box<CollectivePermuteA
 }
 
 impl Builder {
-    /// The number of the replica that the program runs on, of type `u32`.
+    /// Returns the number of the replica that the program runs on, as `u32`.
     #[track_caller]
     pub fn replica_id(&self) -> Value<'_> {
         self.add(Op::ReplicaId, &[])
     }
 
-    /// The number of the partition that the program runs on, of type `u32`.
+    /// Returns the number of the partition that the program runs on, as `u32`.
     #[track_caller]
     pub fn partition_id(&self) -> Value<'_> {
         self.add(Op::PartitionId, &[])

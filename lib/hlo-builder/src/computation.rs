@@ -1,4 +1,4 @@
-//! Computations that instructions call, and how they come into the module that calls them.
+//! Computations that instructions call, and copying them into the module of the caller.
 
 use crate::{Builder, Value};
 use hlo_ir::build::ComputationNamer;
@@ -9,9 +9,10 @@ use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A finished computation, for instructions of others to call: the entry of a module. Cloning is cheap.
+/// A finished computation that instructions of other computations can call: the entry of a module. Cloning is
+/// cheap.
 ///
-/// One that could not be built holds its errors; who calls it has them.
+/// If the computation could not be built, it contains its errors, and the builder of the caller reports them.
 ///
 /// # Example
 /// ```
@@ -32,7 +33,8 @@ use std::sync::Arc;
 pub struct Computation(pub(crate) Result<Arc<Module>, Vec<Diag>>);
 
 impl Computation {
-    /// The computation of that name that `fill` makes of parameters of these shapes: its result is what `fill` returns.
+    /// Builds a computation called `name` with parameters of the given shapes. `fill` receives the parameters
+    /// and returns the result.
     #[track_caller]
     pub fn of(
         name: &str,
@@ -51,13 +53,13 @@ impl Computation {
         builder.computation()
     }
 
-    /// The computation that applies a binary elementwise operation to two scalars of a type.
+    /// Builds a computation that applies a binary elementwise operation to two scalars of a type.
     #[track_caller]
     pub fn scalar(op: Op, element_type: ElementType) -> Self {
         let builder = Builder::new(op.opcode().name());
         let first = builder.parameter(0, Shape::scalar(element_type), "p0");
         let second = builder.parameter(1, Shape::scalar(element_type), "p1");
-        // Not in a closure: what is in one has a line of this file.
+        // Not in a closure: instructions added in a closure record a line of this file.
         let result = first.binary(op, second);
         builder.set_return_value(result);
         builder.computation()
@@ -65,7 +67,7 @@ impl Computation {
 }
 
 impl Computation {
-    /// A computation of a module, with what it calls.
+    /// Returns a computation of a module, including the computations that it calls.
     pub fn part_of(module: &Module, computation: ComputationId) -> Self {
         let errors = verify(module);
         if !errors.is_empty() {
@@ -80,14 +82,15 @@ impl Computation {
 }
 
 impl From<Module> for Computation {
-    /// The entry of a module.
+    /// Returns the entry of a module.
     fn from(module: Module) -> Self {
         let errors = verify(&module);
         Self(if errors.is_empty() { Ok(Arc::new(module)) } else { Err(errors) })
     }
 }
 
-/// Copies a computation of a module, and what it calls, into another one. Names are made different from those that are there.
+/// Copies a computation of a module, and the computations that it calls, into another module. Renames them
+/// where a name is already in use.
 pub(crate) fn import(
     into: &mut Module,
     namer: &mut ComputationNamer,
@@ -98,7 +101,8 @@ pub(crate) fn import(
     copies[&computation]
 }
 
-/// Copies some computations of a module, and what they call, into another one: each with its copy.
+/// Copies several computations of a module, and the computations that they call, into another module. Returns
+/// the copy of each.
 fn import_all(
     into: &mut Module,
     namer: &mut ComputationNamer,
@@ -118,8 +122,8 @@ fn import_all(
     copies
 }
 
-/// A module whose entry has an instruction of a computation as its result, and otherwise only what that needs: no
-/// parameters, if it needs none.
+/// Returns a module whose entry computes the value of one instruction. It contains only the instructions that
+/// the value depends on, so it has no parameters if the value depends on none.
 pub(crate) fn alone(from: &Module, id: InstrId) -> Module {
     let (mut needed, mut work) = (HashSet::from([id]), vec![id]);
     while let Some(at) = work.pop() {
@@ -130,14 +134,14 @@ pub(crate) fn alone(from: &Module, id: InstrId) -> Module {
     let called = needed.iter().flat_map(|&i| from[i].op.called_computations()).collect();
     let copies = import_all(&mut module, &mut namer, from, called);
     let c = from[id].parent;
-    // In the order in which they were added, operands are first.
+    // Instructions are in the order in which they were added, so operands come before users.
     let order: Vec<InstrId> = from[c].instructions().iter().copied().filter(|i| needed.contains(i)).collect();
     let entry = copied(&mut module, &mut namer, from, (c, &order, id), &copies);
     module.set_entry(entry);
     module
 }
 
-/// Copies instructions of a computation, operands first, and its root, which is one of them.
+/// Copies the instructions in `order`, operands first, into a new computation. `root` is one of them.
 fn copied(
     into: &mut Module,
     namer: &mut ComputationNamer,
@@ -159,10 +163,10 @@ fn copied(
         let copy = into.add(to, &name, instruction.shape.clone(), op, operands);
         if let Some(common) = &instruction.common {
             let mut common = (**common).clone();
-            // What is not copied does not run before.
+            // Keep only the control predecessors that are copied.
             common.control_predecessors =
                 common.control_predecessors.iter().filter_map(|p| copies.get(p).copied()).collect();
-            // Frames are numbers of the other module's table.
+            // A stack frame id refers to the other module's table.
             common.metadata.stack_frame_id = 0;
             *into.common_mut(copy) = common;
         }

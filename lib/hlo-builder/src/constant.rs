@@ -1,4 +1,4 @@
-//! Values known while a computation is built.
+//! Constants: evaluates values while a computation is built.
 
 use crate::builder::{foreign, placed};
 use crate::computation::alone;
@@ -8,17 +8,19 @@ use hlo_ir::{Family, InstrId, Layout, Literal, Module, Op, Shape};
 use std::collections::HashSet;
 use std::panic::Location;
 
-/// The element operations that a constant may take unless it is said: some seconds of the interpreter's time.
+/// The default limit on the work of a constant, in element operations. The interpreter needs a few seconds
+/// for it.
 pub(crate) const MAX_OPERATIONS: u64 = 100_000_000;
 
 impl Builder {
-    /// The value of what does not depend on parameters or on the world outside, computed by the interpreter. Random numbers
-    /// count as constant: they are others each time.
+    /// Evaluates a value that does not depend on parameters or on external input. The interpreter computes
+    /// it. Random numbers count as constants; each evaluation returns different ones.
     ///
     /// # Errors
-    /// The value depends on a parameter, which is named, or on something else that is not known yet; it could not be made; it
-    /// takes more work than [`Builder::limit_constants`] allows, as a loop without an end does; or what else the evaluation ends
-    /// with.
+    /// Returns an error if the value depends on a parameter (the error names it) or on something else that is
+    /// unknown at build time, if the value could not be created, if it takes more work than
+    /// [`Builder::limit_constants`] allows (for example a loop that does not end), or if the evaluation
+    /// fails.
     #[track_caller]
     pub fn compute_constant(&self, value: Value<'_>) -> Result<Literal, BuildErrors> {
         let at = Location::caller();
@@ -50,16 +52,18 @@ impl Builder {
             .map_err(|e| failed(format!("`{}` can't be computed: {e}", self.module()[id].name)))
     }
 
-    /// The work that [`Builder::compute_constant`] may do for a value, in element operations, an instruction being one at least:
-    /// 100 million unless it is said. `None` for no limit: what has no end never returns.
+    /// Sets the limit on the work of [`Builder::compute_constant`] for one value, in element operations. Each
+    /// instruction counts as at least one. The default is 100 million. With `None` there is no limit, and
+    /// evaluating an endless loop never returns.
     pub fn limit_constants(&self, operations: Option<u64>) {
         self.state.borrow_mut().max_operations = operations;
     }
 
-    /// As [`Builder::compute_constant`], with a layout for the array.
+    /// Like [`Builder::compute_constant`], but returns the array in the given layout.
     ///
     /// # Errors
-    /// Those of [`Builder::compute_constant`]; or the layout is none of an array of its rank.
+    /// Returns the errors of [`Builder::compute_constant`], or an error if the layout is not valid for an
+    /// array of this rank.
     #[track_caller]
     pub fn compute_constant_in_layout(
         &self,
@@ -87,8 +91,8 @@ impl Builder {
         Err(BuildErrors::new(vec![placed(Diag::error(message), Location::caller())]))
     }
 
-    /// Whether a value is one for [`Builder::compute_constant`]: it depends on no parameter and nothing outside. Nothing is
-    /// computed to find that out.
+    /// Whether [`Builder::compute_constant`] can evaluate a value: whether it depends on no parameter and no
+    /// external input. This check evaluates nothing.
     pub fn is_constant(&self, value: Value<'_>) -> bool {
         match self.made(value) {
             Some(id) => self.unknown(&self.module(), id).is_none(),
@@ -96,7 +100,7 @@ impl Builder {
         }
     }
 
-    /// What a value depends on that is not known while the computation is built.
+    /// Returns the first instruction found that a value depends on and that is unknown at build time.
     fn unknown(&self, module: &Module, id: InstrId) -> Option<InstrId> {
         let (mut seen, mut work) = (HashSet::from([id]), vec![id]);
         while let Some(at) = work.pop() {
@@ -110,7 +114,8 @@ impl Builder {
     }
 }
 
-/// Whether an operation touches the world outside: other devices, the host, what a program is told when it runs.
+/// Whether an operation depends on or affects anything outside the computation: other devices, the host, or
+/// data that the program receives at run time.
 fn is_outside(op: &Op) -> bool {
     let touches = matches!(
         op,
@@ -128,7 +133,7 @@ fn is_outside(op: &Op) -> bool {
     touches || op.opcode().family() == Family::Collective
 }
 
-/// Whether a computation that an instruction calls, or one that it calls in turn, touches the world outside.
+/// Whether a computation that an instruction calls, directly or indirectly, contains such an operation.
 fn calls_outside(module: &Module, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut work = module[id].op.called_computations();

@@ -9,7 +9,7 @@ use hlo_ir::{ComputationId, Op};
 use std::panic::Location;
 
 impl Builder {
-    /// The result of a computation of some operands.
+    /// Calls a computation with operands and returns its result.
     #[track_caller]
     pub fn call<'b>(&'b self, computation: &Computation, operands: &[Value<'b>]) -> Value<'b> {
         match self.import(Location::caller(), computation) {
@@ -18,8 +18,8 @@ impl Builder {
         }
     }
 
-    /// The result of an operation of a dialect, by name, that a computation says how to decompose. `attributes` are a
-    /// dictionary as MLIR writes one, `{}` if there are none.
+    /// Adds an operation of another dialect, identified by its name. The computation defines its
+    /// decomposition. `attributes` is a dictionary in MLIR syntax, `{}` if there are none.
     #[track_caller]
     pub fn composite_call<'b>(
         &'b self,
@@ -38,7 +38,8 @@ impl Builder {
             .with_frontend_attributes(noted)
     }
 
-    /// The result of a computation that is compiled as one kernel. `aliasing` has results that share memory with operands.
+    /// Calls a computation that is compiled as one kernel. `aliasing` lists the results that share memory
+    /// with operands.
     #[track_caller]
     pub fn fusion<'b>(
         &'b self,
@@ -52,7 +53,8 @@ impl Builder {
         self.add(Op::Fusion(attributes), operands)
     }
 
-    /// The state after `body` has been applied to `init` as long as `condition` holds of it.
+    /// Applies `body` to the state repeatedly, starting from `init`, as long as `condition` returns true for
+    /// the state. Returns the last state.
     #[track_caller]
     pub fn while_loop<'b>(
         &'b self,
@@ -69,8 +71,8 @@ impl Builder {
 }
 
 impl<'b> Value<'b> {
-    /// The result of `on_true` if this scalar is true, otherwise that of `on_false`, each of an operand of its own. Only one of
-    /// both runs.
+    /// Calls `on_true` if this scalar is true, and `on_false` otherwise. Each has its own operand. Only one
+    /// of them runs.
     #[track_caller]
     pub fn conditional(
         self,
@@ -90,8 +92,8 @@ impl<'b> Value<'b> {
         self.builder.add(Op::Conditional(attributes), &[self, true_operand, false_operand])
     }
 
-    /// The result of the branch that this scalar of type `s32` is the index of, of an operand of its own; of the last branch if
-    /// it is no index of one. Only that one runs.
+    /// Calls the branch whose index is this `s32` scalar, each branch with its own operand. Calls the last
+    /// branch if the index is out of range. Only one branch runs.
     #[track_caller]
     pub fn switch(self, branches: &[(&Computation, Value<'b>)]) -> Value<'b> {
         let at = Location::caller();
@@ -103,7 +105,7 @@ impl<'b> Value<'b> {
         self.builder.add(Op::Conditional(attributes), &operands)
     }
 
-    /// The value; no optimization moves code across.
+    /// Returns the value unchanged. Optimizations do not move code across the barrier.
     #[track_caller]
     pub fn opt_barrier(self) -> Value<'b> {
         self.builder.add(Op::OptBarrier, &[self])

@@ -9,7 +9,7 @@ use std::panic::Location;
 
 /// Adding and changing dimensions.
 impl<'b> Value<'b> {
-    /// Copies along new dimensions of these sizes, which come before the others.
+    /// Repeats the array along new dimensions of the given sizes, which come before the existing ones.
     #[track_caller]
     pub fn broadcast(self, sizes: &[i64]) -> Value<'b> {
         let Some(a) = self.array("broadcast") else { return self.builder.nothing() };
@@ -18,8 +18,8 @@ impl<'b> Value<'b> {
         self.broadcast_in_dim(&all, &own)
     }
 
-    /// Copies in an array of these sizes: dimension `i` lies along its dimension `dimensions[i]`. A dimension of size 1
-    /// is repeated.
+    /// Repeats the array in an array of the given sizes. Dimension `i` of this array maps to dimension
+    /// `dimensions[i]` of the result. Dimensions of size 1 are repeated.
     #[track_caller]
     pub fn broadcast_in_dim(self, sizes: &[i64], dimensions: &[i64]) -> Value<'b> {
         let Some(a) = self.array("broadcast") else { return self.builder.nothing() };
@@ -45,7 +45,7 @@ impl<'b> Value<'b> {
         self.stretched_at(at, &a, dimensions, &result)
     }
 
-    /// The elements in row-major order in an array of these sizes.
+    /// Returns the elements, in row-major order, as an array of the given sizes.
     #[track_caller]
     pub fn reshape(self, sizes: &[i64]) -> Value<'b> {
         let Some(a) = self.array("reshape") else { return self.builder.nothing() };
@@ -53,7 +53,8 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::reshape(), &[self], shape)
     }
 
-    /// As [`Value::reshape`], where a dimension of unknown size takes what the other ones leave.
+    /// Like [`Value::reshape`], but for shapes with a dimension of unknown size. At run time, its size
+    /// follows from the sizes of the other dimensions.
     #[track_caller]
     pub fn reshape_with_inferred_dimension(self, sizes: &[i64], inferred_dimension: i64) -> Value<'b> {
         let Some(a) = self.array("reshape") else { return self.builder.nothing() };
@@ -62,8 +63,8 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::Reshape(attributes), &[self], shape)
     }
 
-    /// The elements, read with the dimensions in the order of `dimensions`, the slowest one first, in an array of these
-    /// sizes: `Reshape(operand, dimensions, new_sizes)`.
+    /// Reads the elements with the dimensions in the order of `dimensions`, slowest first, and returns them
+    /// as an array of the given sizes: XLA's `Reshape(operand, dimensions, new_sizes)`.
     #[track_caller]
     pub fn reshape_in_order(self, dimensions: &[i64], sizes: &[i64]) -> Value<'b> {
         let is_in_order = dimensions.iter().copied().eq(0..dimensions.len() as i64);
@@ -75,7 +76,7 @@ impl<'b> Value<'b> {
         ordered.reshape(sizes)
     }
 
-    /// Some dimensions that follow each other made into one.
+    /// Merges adjacent dimensions into one.
     #[track_caller]
     pub fn collapse(self, dimensions: &[i64]) -> Value<'b> {
         let Some(a) = self.array("collapse") else { return self.builder.nothing() };
@@ -92,26 +93,26 @@ impl<'b> Value<'b> {
         self.reshape(&sizes)
     }
 
-    /// The dimensions in another order: dimension `i` of the result is dimension `permutation[i]` of this.
+    /// Permutes the dimensions: dimension `i` of the result is dimension `permutation[i]` of this array.
     #[track_caller]
     pub fn transpose(self, permutation: &[i64]) -> Value<'b> {
         self.builder.add(Op::transpose(permutation.iter().copied()), &[self])
     }
 
-    /// The transpose of a matrix.
+    /// Transposes a matrix.
     #[track_caller]
     pub fn trans(self) -> Value<'b> {
         self.transpose(&[1, 0])
     }
 
-    /// The elements in reverse order along some dimensions.
+    /// Reverses the order of the elements along some dimensions.
     #[track_caller]
     pub fn rev(self, dimensions: &[i64]) -> Value<'b> {
         self.builder.add(Op::reverse(dimensions.iter().copied()), &[self])
     }
 
-    /// The bits read as elements of another type. If that is narrower, a dimension for the parts of an element comes last;
-    /// if it is wider, the last dimension goes.
+    /// Reinterprets the bits as elements of another type. If the new type is narrower, the result has an
+    /// additional last dimension for the parts of an element. If it is wider, the last dimension is removed.
     #[track_caller]
     pub fn bitcast_convert(self, element_type: ElementType) -> Value<'b> {
         let Some(a) = self.array("bitcast-convert") else { return self.builder.nothing() };
@@ -126,22 +127,23 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::BitcastConvert, &[self], shape.with_dynamic(flags))
     }
 
-    /// The buffer read as another shape of the same size; no data moves.
+    /// Reinterprets the buffer as another shape of the same size. No data is moved.
     #[track_caller]
     pub fn bitcast(self, shape: impl Into<Shape>) -> Value<'b> {
         self.builder.add_shaped(Op::Bitcast, &[self], shape)
     }
 
-    /// The value in memory of its own.
+    /// Copies the value to memory of its own.
     #[track_caller]
     pub fn copy(self) -> Value<'b> {
         self.builder.add(Op::Copy, &[self])
     }
 }
 
-/// Parts and surroundings.
+/// Slicing and padding.
 impl<'b> Value<'b> {
-    /// The elements from `starts` up to `limits`, each `strides`-th, in each dimension.
+    /// Returns the elements from `starts` up to `limits` (exclusive), with a step of `strides`, in each
+    /// dimension.
     #[track_caller]
     pub fn slice(self, starts: &[i64], limits: &[i64], strides: &[i64]) -> Value<'b> {
         if starts.len() != limits.len() || starts.len() != strides.len() {
@@ -158,7 +160,8 @@ impl<'b> Value<'b> {
         self.builder.add(Op::slice(ranges), &[self])
     }
 
-    /// The elements from `start` up to `limit`, each `stride`-th, in one dimension; all in the others.
+    /// Returns the elements from `start` up to `limit` (exclusive), with a step of `stride`, in one
+    /// dimension, and all elements in the other dimensions.
     #[track_caller]
     pub fn slice_in_dim(self, start: i64, limit: i64, stride: i64, dimension: i64) -> Value<'b> {
         let Some(a) = self.array("slice") else { return self.builder.nothing() };
@@ -171,14 +174,15 @@ impl<'b> Value<'b> {
         self.builder.add(Op::slice(ranges), &[self])
     }
 
-    /// Copies of a value before, after and between the elements: amounts for each dimension. Negative ones cut.
+    /// Inserts copies of a value before, after and between the elements. `padding` contains the amounts for
+    /// each dimension. Negative amounts before and after remove elements.
     #[track_caller]
     pub fn pad(self, value: impl Into<Operand<'b>>, padding: &[PaddingDim]) -> Value<'b> {
         let value = value.into().plain(self.builder, self.element_type("pad"));
         self.builder.add(Op::pad(padding.to_vec()), &[self, value])
     }
 
-    /// Copies of a value before and after the elements along one dimension.
+    /// Inserts copies of a value before and after the elements along one dimension.
     #[track_caller]
     pub fn pad_in_dim(self, value: impl Into<Operand<'b>>, dimension: i64, low: i64, high: i64) -> Value<'b> {
         let Some(a) = self.array("pad") else { return self.builder.nothing() };
@@ -190,7 +194,7 @@ impl<'b> Value<'b> {
         self.pad(value, &padding)
     }
 
-    /// An error: an array has no dimension of that number.
+    /// Reports that an array does not have the given dimension.
     #[track_caller]
     pub(crate) fn no_dimension(self, what: &str, dimension: i64, a: &ArrayShape) -> Value<'b> {
         let message = format!("`{what}` along dimension {dimension}: {a} has {} dimensions", a.rank());
@@ -199,19 +203,19 @@ impl<'b> Value<'b> {
 }
 
 impl Builder {
-    /// Arrays end to end along a dimension.
+    /// Concatenates arrays along a dimension.
     #[track_caller]
     pub fn concat_in_dim<'b>(&'b self, operands: &[Value<'b>], dimension: i64) -> Value<'b> {
         self.add(Op::concatenate(dimension), operands)
     }
 
-    /// The index along a dimension of each element of an array of that shape.
+    /// Returns an array of the given shape. Each element is its index along `dimension`.
     #[track_caller]
     pub fn iota(&self, shape: impl Into<Shape>, dimension: i64) -> Value<'_> {
         self.add_shaped(Op::iota(dimension), &[], shape)
     }
 
-    /// The numbers from 0 up to `size`.
+    /// Returns the numbers from 0 up to `size` (exclusive).
     #[track_caller]
     pub fn iota_r1(&self, element_type: ElementType, size: i64) -> Value<'_> {
         self.iota(Shape::array(element_type, [size]), 0)

@@ -1,5 +1,5 @@
-//! The world outside: tokens, feeds, transfers, custom calls and what runs beside (operation semantics, "AfterAll",
-//! "Infeed", "Send", "Recv", "CustomCall").
+//! Operations with side effects: tokens, feeds, transfers, custom calls and asynchronous computations
+//! (operation semantics, "AfterAll", "Infeed", "Send", "Recv", "CustomCall").
 
 use crate::{Builder, Computation, Value};
 use hlo_custom_call::TRACE;
@@ -12,19 +12,19 @@ use std::panic::Location;
 
 /// Tokens.
 impl Builder {
-    /// A token that is there once all of these are: with none at once.
+    /// Returns a token that is available once all given tokens are available; immediately if there are none.
     #[track_caller]
     pub fn after_all<'b>(&'b self, tokens: &[Value<'b>]) -> Value<'b> {
         self.add(Op::AfterAll, tokens)
     }
 
-    /// A token.
+    /// Creates a token that is available immediately.
     #[track_caller]
     pub fn create_token(&self) -> Value<'_> {
         self.after_all(&[])
     }
 
-    /// The token after the feeds so far.
+    /// Returns the token of the last feed, or a new token if there was none.
     #[track_caller]
     fn feeds(&self) -> Value<'_> {
         let last = self.state.borrow().feeds;
@@ -40,29 +40,30 @@ impl Builder {
         }
     }
 
-    /// What was added last before something that is no result of the computation, for [`Builder::go_back`]. Not by a closure:
-    /// what is added in one has a line of this file.
+    /// Returns the last instruction, before an instruction is added that is not the result of the
+    /// computation. Pass it to [`Builder::go_back`]. This does not take a closure, because instructions added
+    /// in a closure record a line of this file.
     fn last(&self) -> Option<InstrId> {
         self.state.borrow().last
     }
 
-    /// Makes what was added last before the result again.
+    /// Makes a previous last instruction the result of the computation again.
     fn go_back(&self, last: Option<InstrId>) {
         self.state.borrow_mut().last = last;
     }
 }
 
 impl<'b> Value<'b> {
-    /// The value, once a token is there.
+    /// Returns the value once a token is available.
     #[track_caller]
     pub fn add_dependency(self, token: Value<'b>) -> Value<'b> {
         self.builder.add(Op::AddDependency, &[self, token])
     }
 }
 
-/// Feeds. Those that are given no token of their own happen in the order in which they were added.
+/// Feeds. Those without a token argument run in the order in which they were added.
 impl Builder {
-    /// Data of that shape from the host's infeed queue.
+    /// Reads data of the given shape from the host's infeed queue.
     #[track_caller]
     pub fn infeed(&self, shape: impl Into<Shape>) -> Value<'_> {
         let both = self.infeed_with_token(self.feeds(), shape, "");
@@ -70,8 +71,8 @@ impl Builder {
         both.get_tuple_element(0)
     }
 
-    /// Data of that shape from the host's infeed queue once a token is there, and a token: a tuple of both. `config` is for the
-    /// backend.
+    /// Reads data of the given shape from the host's infeed queue once a token is available. Returns a tuple
+    /// of the data and a token. `config` is passed to the backend.
     #[track_caller]
     pub fn infeed_with_token<'b>(
         &'b self,
@@ -93,7 +94,8 @@ impl Builder {
         self.go_back(last);
     }
 
-    /// Writes a value to the host's outfeed queue once a token is there; gives a token. `config` is for the backend.
+    /// Writes a value to the host's outfeed queue once a token is available. Returns a token. `config` is
+    /// passed to the backend.
     #[track_caller]
     pub fn outfeed_with_token<'b>(&'b self, value: Value<'b>, token: Value<'b>, config: &str) -> Value<'b> {
         let outfeed_shape = OptionalShape(value.shape_if_made());
@@ -101,8 +103,9 @@ impl Builder {
         self.add(Op::Outfeed(Box::new(attributes)), &[value, token])
     }
 
-    /// Tells a value, with a tag, when the program gets there: on standard error, or as the program's registry of custom
-    /// calls says (`hlo_custom_call::Registry::set_tracer`).
+    /// Prints a value, with a tag, when the program reaches this point. The output is written to standard
+    /// error, or passed to the tracer of the program's registry of custom calls
+    /// (`hlo_custom_call::Registry::set_tracer`).
     #[track_caller]
     pub fn trace(&self, tag: &str, value: Value<'_>) {
         let last = self.last();
@@ -120,7 +123,7 @@ impl Builder {
 
 /// Transfers between computations.
 impl Builder {
-    /// Sends a value over a channel and waits until it is received; gives a token.
+    /// Sends a value over a channel and waits until it is received. Returns a token.
     #[track_caller]
     pub fn send<'b>(&'b self, value: Value<'b>, channel: i64) -> Value<'b> {
         let last = self.last();
@@ -130,14 +133,15 @@ impl Builder {
         token
     }
 
-    /// A value of that shape, received over a channel.
+    /// Receives a value of the given shape over a channel.
     #[track_caller]
     pub fn recv(&self, shape: impl Into<Shape>, channel: i64) -> Value<'_> {
         let received = self.recv_start(shape, self.create_token(), channel, false);
         self.recv_done(received, channel, false).get_tuple_element(0)
     }
 
-    /// Begins to send a value over a channel once a token is there. `is_host_transfer`: to the host, not to a device.
+    /// Starts to send a value over a channel once a token is available. `is_host_transfer` selects the host
+    /// as the receiver instead of a device.
     #[track_caller]
     pub fn send_start<'b>(
         &'b self,
@@ -149,13 +153,13 @@ impl Builder {
         self.add(Op::Send(over(channel, is_host_transfer)), &[value, token])
     }
 
-    /// Waits until what [`Builder::send_start`] began is received; gives a token.
+    /// Waits until the value that [`Builder::send_start`] sends is received. Returns a token.
     #[track_caller]
     pub fn send_done<'b>(&'b self, send: Value<'b>, channel: i64, is_host_transfer: bool) -> Value<'b> {
         self.add(Op::SendDone(over(channel, is_host_transfer)), &[send])
     }
 
-    /// Begins to receive a value of that shape over a channel once a token is there.
+    /// Starts to receive a value of the given shape over a channel once a token is available.
     #[track_caller]
     pub fn recv_start<'b>(
         &'b self,
@@ -168,7 +172,7 @@ impl Builder {
         self.add_shaped(Op::Recv(over(channel, is_host_transfer)), &[token], result)
     }
 
-    /// Waits for what [`Builder::recv_start`] began to receive: a tuple of the value and a token.
+    /// Waits for the value that [`Builder::recv_start`] receives. Returns a tuple of the value and a token.
     #[track_caller]
     pub fn recv_done<'b>(&'b self, recv: Value<'b>, channel: i64, is_host_transfer: bool) -> Value<'b> {
         self.add(Op::RecvDone(over(channel, is_host_transfer)), &[recv])
@@ -179,9 +183,9 @@ fn over(channel: i64, is_host_transfer: bool) -> ChannelAttrs {
     ChannelAttrs { channel_id: Some(channel), is_host_transfer }
 }
 
-/// Functions from outside.
+/// Custom calls.
 impl Builder {
-    /// The result, of that shape, of a function from outside HLO, by name.
+    /// Calls an external function by name. Its result has the given shape.
     #[track_caller]
     pub fn custom_call<'b>(
         &'b self,
@@ -194,8 +198,8 @@ impl Builder {
         self.custom_call_with(attributes, operands, shape)
     }
 
-    /// As [`Builder::custom_call`], with all attributes that the operation has but computations: of these see
-    /// [`Builder::custom_call_of`].
+    /// Like [`Builder::custom_call`], with all attributes of the operation except computations. To pass
+    /// computations, use [`Builder::custom_call_of`].
     #[track_caller]
     pub fn custom_call_with<'b>(
         &'b self,
@@ -206,7 +210,7 @@ impl Builder {
         self.custom_call_of(attributes, &[], operands, shape)
     }
 
-    /// As [`Builder::custom_call_with`], with computations that the function may call.
+    /// Like [`Builder::custom_call_with`], with computations that the function may call.
     #[track_caller]
     pub fn custom_call_of<'b>(
         &'b self,
@@ -223,10 +227,10 @@ impl Builder {
     }
 }
 
-/// What runs beside.
+/// Asynchronous computations.
 impl Builder {
-    /// Begins a computation of some operands on an execution thread. Its state has the operands, the result and a context.
-    /// `aliasing` has parts of the state that share memory with operands.
+    /// Starts a computation on an execution thread. Returns a state that contains the operands, the result
+    /// and a context. `aliasing` lists the parts of the state that share memory with operands.
     #[track_caller]
     pub fn async_start<'b>(
         &'b self,
@@ -255,13 +259,13 @@ impl Builder {
         self.add_shaped(Op::AsyncStart(attributes), operands, state)
     }
 
-    /// Lets what [`Builder::async_start`] began go on; gives its state.
+    /// Continues the computation that [`Builder::async_start`] started. Returns its state.
     #[track_caller]
     pub fn async_update<'b>(&'b self, state: Value<'b>) -> Value<'b> {
         self.add(Op::AsyncUpdate(AsyncUpdateAttrs::default()), &[state])
     }
 
-    /// Waits for what [`Builder::async_start`] began; gives its result.
+    /// Waits for the computation that [`Builder::async_start`] started. Returns its result.
     #[track_caller]
     pub fn async_done<'b>(&'b self, state: Value<'b>) -> Value<'b> {
         self.add(Op::AsyncDone(AsyncDoneAttrs::default()), &[state])
@@ -269,21 +273,21 @@ impl Builder {
 }
 
 impl<'b> Value<'b> {
-    /// Begins to copy the value; gives a state for [`Value::copy_done`]. `cross_program_prefetch` numbers the copies that begin
-    /// before the program does.
+    /// Starts to copy the value. Returns a state for [`Value::copy_done`]. `cross_program_prefetch` is the
+    /// index of the copy among those that start before the program does.
     #[track_caller]
     pub fn copy_start(self, cross_program_prefetch: Option<i64>) -> Value<'b> {
         let attributes = CopyStartAttrs { cross_program_prefetch_index: cross_program_prefetch };
         self.builder.add(Op::CopyStart(attributes), &[self])
     }
 
-    /// Waits for the copy that [`Value::copy_start`] began; gives it.
+    /// Waits for the copy that [`Value::copy_start`] started, and returns it.
     #[track_caller]
     pub fn copy_done(self) -> Value<'b> {
         self.builder.add(Op::CopyDone, &[self])
     }
 
-    /// The value, where its sharding changes.
+    /// Returns the value unchanged and marks a point where its sharding changes.
     #[track_caller]
     pub fn domain(self, domain: Domain) -> Value<'b> {
         self.builder.add(Op::Domain(Box::new(DomainAttrs { domain })), &[self])

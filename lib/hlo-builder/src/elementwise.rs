@@ -111,7 +111,7 @@ comparisons! {
 }
 
 impl<'b> Value<'b> {
-    /// A unary elementwise operation.
+    /// Applies a unary elementwise operation.
     #[track_caller]
     pub fn unary(self, op: Op) -> Value<'b> {
         match check_elementwise(&op, 1) {
@@ -120,8 +120,9 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// A binary elementwise operation of operands that are broadcast to each other: scalars to arrays, sizes of 1 to others,
-    /// and arrays of lower rank that lie along dimensions ([`Value::along`]).
+    /// Applies a binary elementwise operation. The operands are broadcast to each other: scalars to arrays,
+    /// dimensions of size 1 to other sizes, and arrays of lower rank along given dimensions
+    /// ([`Value::along`]).
     #[track_caller]
     pub fn binary(self, op: Op, other: impl Into<Operand<'b>>) -> Value<'b> {
         if let Err(error) = check_elementwise(&op, 2) {
@@ -133,7 +134,7 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// Whether a relation holds, in an order.
+    /// Compares the elements of two operands in the given order.
     #[track_caller]
     pub fn compare(
         self,
@@ -144,7 +145,7 @@ impl<'b> Value<'b> {
         self.binary(Op::Compare(CompareAttrs { direction, comparison_type }), other)
     }
 
-    /// Each element rounded to a type, up or down at random by the bits of `random`.
+    /// Rounds each element to a type, up or down at random. The bits of `random` decide the direction.
     #[track_caller]
     pub fn stochastic_convert(self, random: Value<'b>, element_type: ElementType) -> Value<'b> {
         let Some(shape) = self.array("stochastic-convert") else { return self.builder.nothing() };
@@ -152,20 +153,20 @@ impl<'b> Value<'b> {
         self.builder.add_shaped(Op::StochasticConvert, &[self, random], shape)
     }
 
-    /// Each element's value in another type.
+    /// Converts each element to another type.
     #[track_caller]
     pub fn convert(self, element_type: ElementType) -> Value<'b> {
         let Some(shape) = self.array("convert") else { return self.builder.nothing() };
         self.builder.add_shaped(Op::Convert, &[self], shape.with_element_type(element_type))
     }
 
-    /// Each element rounded to a format of fewer bits, in the same type.
+    /// Rounds each element to a format of fewer bits. The element type does not change.
     #[track_caller]
     pub fn reduce_precision(self, exponent_bits: i64, mantissa_bits: i64) -> Value<'b> {
         self.unary(Op::ReducePrecision(ReducePrecisionAttrs { exponent_bits, mantissa_bits }))
     }
 
-    /// Each element limited to a range, whose ends may be scalars.
+    /// Clamps each element to a range. The bounds may be scalars.
     #[track_caller]
     pub fn clamp(self, min: impl Into<Operand<'b>>, max: impl Into<Operand<'b>>) -> Value<'b> {
         let element_type = self.element_type("clamp");
@@ -174,8 +175,9 @@ impl<'b> Value<'b> {
         self.builder.add(Op::Clamp, &[min, self, max])
     }
 
-    /// The elements of `on_true` where this is true, those of `on_false` where it is false. Any of the three may be a scalar;
-    /// of two tuples, where this is a scalar, the whole one or the other.
+    /// Selects the elements of `on_true` where this value is true, and those of `on_false` where it is false.
+    /// Each of the three may be a scalar. If the choices are tuples, this value must be a scalar and selects
+    /// one of the tuples.
     #[track_caller]
     pub fn select(self, on_true: impl Into<Operand<'b>>, on_false: impl Into<Operand<'b>>) -> Value<'b> {
         let (on_true, on_false) = (on_true.into(), on_false.into());
@@ -202,11 +204,11 @@ impl<'b> Value<'b> {
         let (Some(test), Some(value)) = (self.array("select"), on_true.array("select")) else {
             return self.builder.nothing();
         };
-        // A scalar chooses all elements, of any array.
+        // A scalar selects all elements of an array.
         if test.rank() == 0 || test.rank() == value.rank() {
             return self.builder.add(Op::Select, &[self, on_true, on_false]);
         }
-        // Scalars, chosen by an array.
+        // The choices are scalars, but the selector is an array.
         let a = alike([self, on_true], None, "select", self.builder);
         let b = alike([self, on_false], None, "select", self.builder);
         match (a, b) {
@@ -215,8 +217,8 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// What this selects, as a value: a number in the element type of the other choice; an array of lower rank that lies along
-    /// dimensions of this, or of the other choice, repeated over that.
+    /// Converts a choice of a select to a value. A number gets the element type of the other choice. An array
+    /// of lower rank is broadcast along its dimensions to the shape of the selector or of the other choice.
     #[track_caller]
     fn choice(self, operand: Operand<'b>, other: Option<Value<'b>>) -> Option<Value<'b>> {
         if !self.builder.owns(other.as_slice()) {
@@ -241,7 +243,7 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The tuple `on_true` if this scalar is true, otherwise the tuple `on_false`, element by element.
+    /// Selects the tuple `on_true` if this scalar is true, and `on_false` otherwise, element by element.
     #[track_caller]
     fn select_tuple(self, on_true: Value<'b>, on_false: Value<'b>) -> Value<'b> {
         if !self.builder.owns(&[on_true, on_false]) {
@@ -261,28 +263,28 @@ impl<'b> Value<'b> {
         self.builder.tuple(&values)
     }
 
-    /// The square of each element.
+    /// Squares each element.
     #[track_caller]
     pub fn square(self) -> Value<'b> {
         self.binary(Op::Multiply, self)
     }
 
-    /// 1 divided by each element.
+    /// Divides 1 by each element.
     #[track_caller]
     pub fn reciprocal(self) -> Value<'b> {
         let Some(element_type) = self.element_type("reciprocal") else { return self.builder.nothing() };
         self.builder.number(crate::operand::Number::Integer(1), element_type).binary(Op::Divide, self)
     }
 
-    /// The complex conjugate of each element.
+    /// Returns the complex conjugate of each element.
     #[track_caller]
     pub fn conj(self) -> Value<'b> {
         self.real().complex(-self.imag())
     }
 }
 
-/// Checks that an operation is an elementwise one of so many operands: other ones may have a meaning of dimensions, or
-/// computations of another module, in their attributes.
+/// Checks that an operation is elementwise and has the given number of operands. The attributes of other
+/// operations may refer to dimensions or to computations of another module.
 fn check_elementwise(op: &Op, operands: usize) -> Result<(), Diag> {
     let opcode = op.opcode();
     if opcode.family() == Family::Elementwise && opcode.arity() == Arity::Exactly(operands) {
@@ -321,12 +323,13 @@ macro_rules! operators {
 
                 #[track_caller]
                 fn $method(self, other: Value<'b>) -> Value<'b> {
-                    // The first operand may be the one that lies along dimensions of the second.
+                    // The first operand may be the one that is mapped along dimensions of the second.
                     other.binary_after(Op::$op, self)
                 }
             }
 
-            // One type for each kind of literal: with more of them the type of `(2.0 * x).exp()` would be open.
+            // One type for each kind of literal: with more types, the type of `(2.0 * x).exp()` would be
+            // ambiguous.
             operators! { numbers $trait $method bool i64 f64 }
         )*
     };
@@ -345,7 +348,7 @@ operators! {
 }
 
 impl<'b> Value<'b> {
-    /// The operation of `first` and this value.
+    /// Applies an operation with `first` as the first operand and this value as the second.
     #[track_caller]
     fn binary_after(self, op: Op, first: Operand<'b>) -> Value<'b> {
         match self.together(first, op.opcode().name()) {
@@ -364,7 +367,7 @@ impl<'b> std::ops::Neg for Value<'b> {
     }
 }
 
-/// The complement of each element: logical of truth values, of every bit of integers.
+/// Logical complement of booleans, bitwise complement of integers.
 impl<'b> std::ops::Not for Value<'b> {
     type Output = Value<'b>;
 
@@ -374,7 +377,7 @@ impl<'b> std::ops::Not for Value<'b> {
     }
 }
 
-/// The bits moved down by the other operand: copies of the sign bit are moved into signed integers, zeros into others.
+/// Right shift by the other operand: arithmetic for signed integers, logical for other types.
 impl<'b, T: Into<Operand<'b>>> std::ops::Shr<T> for Value<'b> {
     type Output = Value<'b>;
 
@@ -389,7 +392,7 @@ impl<'b, T: Into<Operand<'b>>> std::ops::Shr<T> for Value<'b> {
 }
 
 impl Builder {
-    /// The sum, product or other combination of several values, of one or more.
+    /// Combines one or more values with a binary operation, for example to their sum or product.
     #[track_caller]
     pub fn combined<'b>(&'b self, op: Op, values: &[Value<'b>]) -> Value<'b> {
         let Some((&first, others)) = values.split_first() else {

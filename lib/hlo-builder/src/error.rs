@@ -1,9 +1,9 @@
-//! What is wrong with a computation that was built.
+//! Errors of a computation that was built.
 
 use hlo_ir::diag::Diag;
 use std::fmt;
 
-/// All that is wrong with a computation that was built: each error with the line of the program that asked for it.
+/// All errors of a computation that was built, each with the source line that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildErrors(Vec<Diag>);
 
@@ -12,7 +12,7 @@ impl BuildErrors {
         Self(diags)
     }
 
-    /// The errors, at least one, in the order in which they were made.
+    /// Returns the errors, at least one, in the order in which they occurred.
     pub fn diags(&self) -> &[Diag] {
         &self.0
     }
@@ -24,7 +24,7 @@ impl From<BuildErrors> for Vec<Diag> {
     }
 }
 
-/// Each error with its notes, as lines.
+/// Prints each error and its notes, one per line.
 impl fmt::Display for BuildErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, diag) in self.0.iter().enumerate() {

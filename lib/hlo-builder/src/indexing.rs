@@ -1,4 +1,4 @@
-//! Parts of arrays at places known at run time, and sizes known at run time (operation semantics, "DynamicSlice", "Gather",
+//! Indexing at run time, and sizes known at run time (operation semantics, "DynamicSlice", "Gather",
 //! "Scatter", "GetDimensionSize", …).
 
 use crate::computation::Computation;
@@ -9,20 +9,21 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, Op};
 use std::panic::Location;
 
-/// What the dimensions of a [`Builder::scatter`] mean (operation semantics, "Scatter").
+/// The meaning of the dimensions of a [`Builder::scatter`] (operation semantics, "Scatter").
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScatterDimensions {
-    /// The dimensions of the updates that lie along windows of the operand.
+    /// The dimensions of the updates that are window dimensions.
     pub update_window_dims: Dims,
-    /// The dimensions of the operand that windows have one element of and updates lack.
+    /// The dimensions of the operand in which windows have size 1 and which the updates do not have.
     pub inserted_window_dims: Dims,
-    /// For each part of an index the dimension of the operand that it is an index in.
+    /// The dimension of the operand that each component of an index applies to.
     pub scatter_dims_to_operand_dims: Dims,
-    /// The dimensions of the operand that go along with dimensions of the indices.
+    /// The batch dimensions of the operand, which correspond to batch dimensions of the indices.
     pub input_batching_dims: Dims,
-    /// These dimensions of the indices.
+    /// The batch dimensions of the indices, in the same order.
     pub scatter_indices_batching_dims: Dims,
-    /// The dimension of the indices that holds the parts of an index; their rank if each element is one.
+    /// The dimension of the indices that contains the components of an index. If it equals the rank, each
+    /// element is an index.
     pub index_vector_dim: i64,
     /// Whether the indices are in increasing order.
     pub indices_are_sorted: bool,
@@ -57,8 +58,8 @@ impl ScatterDimensions {
 }
 
 impl<'b> Value<'b> {
-    /// The part of these sizes that begins at indices, one scalar for each dimension or one vector of them; moved so that it
-    /// is inside.
+    /// Returns the slice of the given sizes that begins at the indices. `starts` contains one scalar for each
+    /// dimension, or one vector. Indices are clamped so that the slice is within the array.
     #[track_caller]
     pub fn dynamic_slice(self, starts: &[Value<'b>], sizes: &[i64]) -> Value<'b> {
         let Some(starts) = self.scalars("dynamic-slice", starts) else { return self.builder.nothing() };
@@ -66,8 +67,8 @@ impl<'b> Value<'b> {
         self.builder.add(Op::dynamic_slice(sizes.iter().copied()), &operands)
     }
 
-    /// The array with `update` written over it at indices, one scalar for each dimension or one vector of them; moved so that
-    /// it is inside.
+    /// Returns the array with `update` written over it at the indices. `starts` contains one scalar for each
+    /// dimension, or one vector. Indices are clamped so that the update is within the array.
     #[track_caller]
     pub fn dynamic_update_slice(self, update: Value<'b>, starts: &[Value<'b>]) -> Value<'b> {
         let Some(starts) = self.scalars("dynamic-update-slice", starts) else {
@@ -77,7 +78,8 @@ impl<'b> Value<'b> {
         self.builder.add(Op::DynamicUpdateSlice, &operands)
     }
 
-    /// Indices of this array as scalars: the elements of the vector that they are, or they themselves.
+    /// Returns the indices as scalars: the elements of the vector if there is one, otherwise the values
+    /// themselves.
     #[track_caller]
     fn scalars(self, what: &str, starts: &[Value<'b>]) -> Option<Vec<Value<'b>>> {
         let &[vector] = starts else { return Some(starts.to_vec()) };
@@ -102,13 +104,14 @@ impl<'b> Value<'b> {
         Some(scalars)
     }
 
-    /// Slices of the array at indices, put together in one array. The attributes say what dimensions mean.
+    /// Collects slices of the array at the indices into one array. The attributes define the meaning of the
+    /// dimensions.
     #[track_caller]
     pub fn gather(self, indices: Value<'b>, attributes: &GatherAttrs) -> Value<'b> {
         self.builder.add(Op::Gather(Box::new(attributes.clone())), &[self, indices])
     }
 
-    /// The array with updates combined into it at indices.
+    /// Returns the array with updates combined into it at the indices.
     #[track_caller]
     pub fn scatter(
         self,
@@ -120,14 +123,15 @@ impl<'b> Value<'b> {
         self.builder.scatter(&[self], indices, &[updates], computation, dimensions)
     }
 
-    /// The size of a dimension when the program runs, of type `s32`.
+    /// Returns the size of a dimension at run time, as `s32`.
     #[track_caller]
     pub fn get_dimension_size(self, dimension: i64) -> Value<'b> {
         let attributes = DimensionAttrs { dimensions: [dimension].into_iter().collect() };
         self.builder.add(Op::GetDimensionSize(attributes), &[self])
     }
 
-    /// The array whose size of a dimension is a number of type `s32`, at most the one that the shape has.
+    /// Sets the size of a dynamic dimension at run time. `size` is an `s32` scalar and at most the size in
+    /// the shape.
     #[track_caller]
     pub fn set_dimension_size(self, size: impl Into<Operand<'b>>, dimension: i64) -> Value<'b> {
         let size = size.into().plain(self.builder, Some(hlo_ir::ElementType::S32));
@@ -135,8 +139,9 @@ impl<'b> Value<'b> {
         self.builder.add(Op::SetDimensionSize(attributes), &[self, size])
     }
 
-    /// The elements in row-major order in an array of sizes known at run time, one scalar for each dimension: at most
-    /// `bounds`, and those exactly where a dimension is not dynamic.
+    /// Returns the elements, in row-major order, as an array whose sizes are known at run time. `sizes`
+    /// contains one scalar for each dimension. Sizes are at most `bounds`, and equal to `bounds` where a
+    /// dimension is not dynamic.
     #[track_caller]
     pub fn dynamic_reshape(self, sizes: &[Value<'b>], bounds: &[i64], is_dynamic: &[bool]) -> Value<'b> {
         let Some(a) = self.array("dynamic-reshape") else { return self.builder.nothing() };
@@ -148,8 +153,8 @@ impl<'b> Value<'b> {
 }
 
 impl Builder {
-    /// Several arrays of the same sizes, with updates combined into each at the same indices: the computation takes an element
-    /// of each array, then one of each update, and gives the new elements.
+    /// Combines updates into several arrays of the same sizes at the same indices. The computation receives
+    /// one element of each array, then one of each update. It returns the new elements.
     #[track_caller]
     pub fn scatter<'b>(
         &'b self,

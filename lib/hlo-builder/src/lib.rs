@@ -1,6 +1,7 @@
-//! Computations built from Rust: XLA's `ComputationBuilder` (XLA preview, "Building computations"), today's `XlaBuilder`.
+//! Builds computations from Rust: XLA's `ComputationBuilder` (XLA preview, "Building computations"), now
+//! called `XlaBuilder`.
 //!
-//! `axpy` of the preview, built and read as text:
+//! This program builds `axpy` of the preview and prints it as text:
 //!
 //! ```
 //! use hlo_builder::Builder;
@@ -17,14 +18,16 @@
 //! # Ok::<(), hlo_builder::BuildErrors>(())
 //! ```
 //!
-//! `hlo-client` compiles and runs what is built. `docs/builder.md` has each method of XLA's interface and what it is called
-//! here.
+//! `hlo-client` compiles and runs the computations. `docs/builder.md` lists the methods of XLA's interface
+//! with their names in this crate.
 //!
-//! - [`Builder`] begins computations and ends them; what has no first operand is a method of it.
-//! - [`Value`] is what an instruction gives. Operators and methods make others of it; their shapes follow. Elementwise
-//!   operations broadcast their operands to each other; [`Value::along`] says how, for ranks that differ.
-//! - [`Computation`] is a finished computation that others call: the function of a reduction, the body of a loop.
-//! - [`BuildErrors`] is all that was wrong, each error with the line of the program that it comes from.
+//! - [`Builder`] starts and finishes computations. Operations without a first operand are methods of it.
+//! - [`Value`] is the result of an instruction. Operators and methods create new values from it and infer
+//!   their shapes. Elementwise operations broadcast their operands to each other. For operands of different
+//!   ranks, [`Value::along`] specifies the dimensions.
+//! - [`Computation`] is a finished computation that others call, such as the function of a reduction or the
+//!   body of a loop.
+//! - [`BuildErrors`] contains all errors, each with the source line that caused it.
 
 mod broadcasting;
 mod builder;

@@ -1,5 +1,5 @@
-//! Products, contractions, convolutions, transforms and factorizations (operation semantics, "Dot", "ConvWithGeneralPadding", "Fft",
-//! "Cholesky", "TriangularSolve", …).
+//! Dot products, contractions, convolutions, Fourier transforms and factorizations (operation semantics,
+//! "Dot", "ConvWithGeneralPadding", "Fft", "Cholesky", "TriangularSolve", …).
 
 use crate::window::{Padding, window};
 use crate::{Builder, Value};
@@ -12,21 +12,23 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, Op, Shape};
 use std::panic::Location;
 
-/// Which dimensions a [`Value::dot_general`] sums over and which go along with each other (operation semantics,
-/// "DotGeneral").
+/// The contracting and batch dimensions of a [`Value::dot_general`] (operation semantics, "DotGeneral").
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DotDimensions {
-    /// The dimensions of the first operand that are summed over, with those of the second.
+    /// The contracting dimensions of the first operand. Each corresponds to a contracting dimension of the
+    /// second.
     pub lhs_contracting: Vec<i64>,
-    /// The dimensions of the second operand that are summed over.
+    /// The contracting dimensions of the second operand.
     pub rhs_contracting: Vec<i64>,
-    /// The dimensions of the first operand that go along with dimensions of the second: they come first in the result.
+    /// The batch dimensions of the first operand. Each corresponds to a batch dimension of the second. They
+    /// come first in the result.
     pub lhs_batch: Vec<i64>,
-    /// These dimensions of the second operand.
+    /// The batch dimensions of the second operand.
     pub rhs_batch: Vec<i64>,
 }
 
-/// A convolution: what moves how over what (operation semantics, "ConvWithGeneralPadding").
+/// The parameters of a convolution: padding, strides, dilations, groups and the meaning of the dimensions
+/// (operation semantics, "ConvWithGeneralPadding").
 ///
 /// # Example
 /// ```
@@ -54,8 +56,8 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// One with that padding; strides, dilations and numbers of groups are 1, dimensions are those of
-    /// [`Convolution::default_dimensions`].
+    /// Creates a convolution with the given padding. Strides, dilations and numbers of groups are 1. The
+    /// dimensions are those of [`Convolution::default_dimensions`].
     pub fn new(padding: impl Into<Padding>) -> Self {
         Self {
             padding: padding.into(),
@@ -70,48 +72,49 @@ impl Convolution {
         }
     }
 
-    /// How far the window moves, for each spatial dimension.
+    /// Sets the stride of the window in each spatial dimension.
     pub fn strides(self, strides: &[i64]) -> Self {
         Self { strides: strides.to_vec(), ..self }
     }
 
-    /// How far the elements of the input are apart, zeros between them, for each spatial dimension.
+    /// Sets the distance between the elements of the input in each spatial dimension. The gaps contain zeros.
     pub fn lhs_dilation(self, dilation: &[i64]) -> Self {
         Self { lhs_dilation: dilation.to_vec(), ..self }
     }
 
-    /// How far the elements of the kernel are apart, zeros between them, for each spatial dimension.
+    /// Sets the distance between the elements of the kernel in each spatial dimension. The gaps contain
+    /// zeros.
     pub fn rhs_dilation(self, dilation: &[i64]) -> Self {
         Self { rhs_dilation: dilation.to_vec(), ..self }
     }
 
-    /// What each dimension means.
+    /// Sets the meaning of each dimension.
     pub fn dimensions(self, dimensions: ConvDimLabels) -> Self {
         Self { dimensions: Some(dimensions), ..self }
     }
 
-    /// In how many groups features go: an output feature is computed of the input features of its group only.
+    /// Sets the number of feature groups. An output feature depends only on the input features of its group.
     pub fn feature_groups(self, count: i64) -> Self {
         Self { feature_groups: count, ..self }
     }
 
-    /// In how many groups the batch goes: an output feature is computed of the inputs of its group only.
+    /// Sets the number of batch groups. An output feature depends only on the inputs of its group.
     pub fn batch_groups(self, count: i64) -> Self {
         Self { batch_groups: count, ..self }
     }
 
-    /// How exact the products are, for each operand.
+    /// Sets the precision of the products for each operand.
     pub fn precision(self, precision: OperandPrecision) -> Self {
         Self { precision, ..self }
     }
 
-    /// The element type of the result, if it is not that of the operands.
+    /// Sets the element type of the result. The default is the element type of the operands.
     pub fn preferred_element_type(self, element_type: ElementType) -> Self {
         Self { preferred_element_type: Some(element_type), ..self }
     }
 
-    /// Dimensions in the order batch, feature, spatial ones, for input and result; output feature, input feature, spatial ones
-    /// for the kernel.
+    /// Returns the default order of dimensions: batch, feature, spatial dimensions for input and result;
+    /// output feature, input feature, spatial dimensions for the kernel.
     pub fn default_dimensions(spatial: usize) -> ConvDimLabels {
         let spatial: hlo_ir::Dims = (2..2 + spatial as i64).collect();
         ConvDimLabels {
@@ -129,7 +132,8 @@ impl Convolution {
 }
 
 impl Convolution {
-    /// What each dimension of input and kernel means, in the result as in the input: XLA's `CreateConvDimensionNumbers`.
+    /// Creates dimension numbers from those of the input and the kernel. The result has the same order as the
+    /// input. This is XLA's `CreateConvDimensionNumbers`.
     ///
     /// # Example
     /// ```
@@ -144,8 +148,8 @@ impl Convolution {
     /// ```
     ///
     /// # Errors
-    /// A number of a dimension is there twice, is too large or negative; or the spatial dimensions are not as many in the
-    /// kernel as in the input.
+    /// Returns an error if a dimension number occurs twice, is too large or negative, or if the numbers of
+    /// spatial dimensions of the kernel and the input differ.
     pub fn dimension_numbers(
         batch: i64,
         feature: i64,
@@ -186,10 +190,11 @@ impl Convolution {
     }
 }
 
-/// Products and convolutions.
+/// Dot products and convolutions.
 impl<'b> Value<'b> {
-    /// The product: of scalars; of vectors; of a matrix and a vector or a matrix. Of arrays of higher rank the sum goes over the
-    /// last dimension of this and the one before the last of `rhs`, or its only one.
+    /// Multiplies two scalars, two vectors, a matrix and a vector, or two matrices. For arrays of higher
+    /// rank, the last dimension of this array and the second to last of `rhs` (or its only one) are
+    /// contracted.
     #[track_caller]
     pub fn dot(self, rhs: Value<'b>) -> Value<'b> {
         if !self.builder.owns(&[rhs]) {
@@ -207,8 +212,8 @@ impl<'b> Value<'b> {
         self.dot_general(rhs, &dimensions)
     }
 
-    /// The sum of products over some dimensions, for each index of those that go along with each other. The result has these
-    /// first, then the other ones of this, then those of `rhs`.
+    /// Sums products over the contracting dimensions for each index of the batch dimensions. The result has
+    /// the batch dimensions first, then the other dimensions of this array, then those of `rhs`.
     #[track_caller]
     pub fn dot_general(self, rhs: Value<'b>, dimensions: &DotDimensions) -> Value<'b> {
         let list = |dimensions: &[i64]| dimensions.iter().copied().collect();
@@ -225,8 +230,9 @@ impl<'b> Value<'b> {
         )
     }
 
-    /// As [`Value::dot_general`], with all attributes that the operation has, the precision among them, and the element type of
-    /// the result, if it is not that of the operands.
+    /// Like [`Value::dot_general`], with all attributes of the operation, including the precision.
+    /// `preferred_element_type` is the element type of the result. The default is the element type of the
+    /// operands.
     #[track_caller]
     pub fn dot_with(
         self,
@@ -237,8 +243,8 @@ impl<'b> Value<'b> {
         self.builder.add_of_type(Op::Dot(Box::new(attributes)), &[self, rhs], preferred_element_type)
     }
 
-    /// A product in which `group_sizes` split a dimension of this into parts of different lengths. See [`Value::dot_with`] for the
-    /// element type.
+    /// Multiplies arrays where `group_sizes` splits a dimension of this array into parts of different
+    /// lengths. [`Value::dot_with`] describes the element type.
     #[track_caller]
     pub fn ragged_dot(
         self,
@@ -251,8 +257,8 @@ impl<'b> Value<'b> {
         self.builder.add_of_type(op, &[self, rhs, group_sizes], preferred_element_type)
     }
 
-    /// A product of two operands each of which is multiplied by a scale, one for each block of it. See [`Value::dot_with`] for
-    /// the element type.
+    /// Multiplies two operands after scaling each of them. A scale has one element for each block of its
+    /// operand. [`Value::dot_with`] describes the element type.
     #[track_caller]
     pub fn scaled_dot(
         self,
@@ -266,13 +272,14 @@ impl<'b> Value<'b> {
         self.builder.add_of_type(op, &[self, rhs, lhs_scale, rhs_scale], preferred_element_type)
     }
 
-    /// The convolution with a kernel, in the order of dimensions of [`Convolution::default_dimensions`].
+    /// Applies a convolution with a kernel. The dimensions are in the order of
+    /// [`Convolution::default_dimensions`].
     #[track_caller]
     pub fn conv(self, kernel: Value<'b>, strides: &[i64], padding: impl Into<Padding>) -> Value<'b> {
         self.convolve(kernel, &Convolution::new(padding).strides(strides))
     }
 
-    /// The convolution with a kernel.
+    /// Applies a convolution with a kernel.
     #[track_caller]
     pub fn convolve(self, kernel: Value<'b>, convolution: &Convolution) -> Value<'b> {
         let at = Location::caller();
@@ -319,8 +326,8 @@ impl<'b> Value<'b> {
         self.convolve_with(kernel, attributes, c.preferred_element_type)
     }
 
-    /// The convolution with all attributes that the operation has, and the element type of the result, if it is not that of the
-    /// operands.
+    /// Applies a convolution with all attributes of the operation. `preferred_element_type` is the element
+    /// type of the result. The default is the element type of the operands.
     #[track_caller]
     pub fn convolve_with(
         self,
@@ -335,9 +342,9 @@ impl<'b> Value<'b> {
 
 /// Contractions.
 impl Builder {
-    /// The contraction of operands, one for each access, to an array of that shape: an operation of this project's, which
-    /// XLA does not have (`docs/hlo-text.md`, "Contractions"). What no index writes has its value in `default`, and is 0
-    /// without one.
+    /// Adds a contraction, with one operand for each access, to an array of the given shape. XLA does not
+    /// have this operation; it is an extension of this project (`docs/hlo-text.md`, "Contractions"). Elements
+    /// that no index writes have the value of `default`, or 0 without a default.
     ///
     /// # Example
     /// ```
@@ -345,7 +352,7 @@ impl Builder {
     /// use hlo_ir::contraction::{Affine, Aggregation, Contraction};
     /// use hlo_ir::{ElementType, Shape};
     ///
-    /// // Every other element: `{(d0) = (2*d0)}`.
+    /// Every other element: `{(d0) = (2*d0)}`.
     /// let b = Builder::new("half");
     /// let x = b.parameter(0, Shape::array(ElementType::F32, [8]), "x");
     /// let i = Affine::index(0, 1);
@@ -376,20 +383,22 @@ impl Builder {
 
 /// Transforms and factorizations.
 impl<'b> Value<'b> {
-    /// The Fourier transform over the last dimensions, of these lengths.
+    /// Computes the Fourier transform over the last dimensions, which have the given lengths.
     #[track_caller]
     pub fn fft(self, fft_type: FftType, lengths: &[i64]) -> Value<'b> {
         self.builder
             .add(Op::Fft(FftAttrs { fft_type, fft_length: lengths.iter().copied().collect() }), &[self])
     }
 
-    /// The Cholesky factors of positive definite matrices, the last two dimensions: the lower ones, or the upper ones.
+    /// Computes the Cholesky factors of positive definite matrices, stored in the last two dimensions.
+    /// `lower` selects the lower or the upper factors.
     #[track_caller]
     pub fn cholesky(self, lower: bool) -> Value<'b> {
         self.builder.add(Op::Cholesky(CholeskyAttrs { lower }), &[self])
     }
 
-    /// The solution x of op(a)·x = b, or of x·op(a) = b if not `left_side`, where this is `a`, of triangular matrices.
+    /// Solves op(a)·x = b for x, or x·op(a) = b if `left_side` is false. `a` is this value and contains
+    /// triangular matrices.
     #[track_caller]
     pub fn triangular_solve(
         self,

@@ -7,8 +7,9 @@ use hlo_ir::diag::Diag;
 use std::panic::Location;
 
 impl<'b> Value<'b> {
-    /// The array normalized over all dimensions but that of the features, scaled and shifted; and the mean and variance of each
-    /// feature: a tuple of the three. `scale` and `offset` have one element for each feature.
+    /// Normalizes the array over all dimensions except the feature dimension, then scales and shifts it.
+    /// Returns a tuple of the result and of the mean and variance of each feature. `scale` and `offset` have
+    /// one element for each feature.
     #[track_caller]
     pub fn batch_norm_training(
         self,
@@ -24,7 +25,7 @@ impl<'b> Value<'b> {
         self.builder.add(op, &[self, scale, offset])
     }
 
-    /// The array normalized by a mean and a variance of each feature, scaled and shifted.
+    /// Normalizes the array with a given mean and variance for each feature, then scales and shifts it.
     #[track_caller]
     pub fn batch_norm_inference(
         self,
@@ -42,7 +43,8 @@ impl<'b> Value<'b> {
         self.builder.add(op, &[self, scale, offset, mean, variance])
     }
 
-    /// The gradients of [`Value::batch_norm_training`] with respect to this operand, scale and offset: a tuple of the three.
+    /// Returns the gradients of [`Value::batch_norm_training`] with respect to this operand, scale and
+    /// offset, as a tuple.
     #[track_caller]
     pub fn batch_norm_grad(
         self,
@@ -60,7 +62,7 @@ impl<'b> Value<'b> {
         self.builder.add(op, &[self, scale, mean, variance, grad_output])
     }
 
-    /// Whether a number can be added to variances, and written; otherwise an error.
+    /// Checks that epsilon is finite and reports an error if not.
     #[track_caller]
     fn is_epsilon(self, epsilon: f32) -> bool {
         if !epsilon.is_finite() {

@@ -1,4 +1,4 @@
-//! What operations take besides values: numbers, and values with the dimensions that they lie along.
+//! Operands of operations that are not only values: numbers, and values with dimensions to broadcast along.
 
 use crate::{Builder, Value};
 use hlo_ir::diag::Diag;
@@ -8,7 +8,8 @@ use std::panic::Location;
 /// An operand of an elementwise operation: a value, a value along some dimensions of the other operand (see
 /// [`Value::along`]), or a number, which becomes a constant of the other operand's element type.
 ///
-/// To the left of an operator a number is a literal, an `i64`, an `f64` or a `bool`; others are operands there.
+/// As the left operand of an operator, a number must be an `i64`, `f64` or `bool` literal. Convert other
+/// numbers to an `Operand` first.
 ///
 /// # Example
 /// ```
@@ -31,7 +32,7 @@ pub(crate) enum Kind<'b> {
     Number(Number),
 }
 
-/// A number that a program writes down.
+/// A number in the source of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Bool(bool),
@@ -64,8 +65,8 @@ numbers! {
 }
 
 impl<'b> Value<'b> {
-    /// The value as an operand whose dimension `i` lies along dimension `dimensions[i]` of the other operand, of higher rank:
-    /// `broadcast_dimensions` of XLA's binary operations.
+    /// Returns this value as an operand whose dimension `i` maps to dimension `dimensions[i]` of the other
+    /// operand, which has a higher rank: `broadcast_dimensions` of XLA's binary operations.
     ///
     /// # Example
     /// ```
@@ -83,15 +84,15 @@ impl<'b> Value<'b> {
 }
 
 impl<'b> Operand<'b> {
-    /// The value and the dimensions of the other operand that it lies along; a number as a constant of the element type of
-    /// `like`, the other operand.
+    /// Returns the value and the dimensions of the other operand that it maps to. A number becomes a constant
+    /// of the element type of `like`, the other operand.
     #[track_caller]
     pub(crate) fn beside(self, like: Value<'b>) -> (Value<'b>, Option<Vec<i64>>) {
         match self.0 {
             Kind::Value(value) => (value, None),
             Kind::Along(value, dimensions) => (value, Some(dimensions)),
             Kind::Number(number) => {
-                // If the other one is no array, that is the error.
+                // If the other operand is not an array, the operation reports that.
                 match like.shape_if_made() {
                     Some(Shape::Array(a)) => (like.builder.number(number, a.element_type), None),
                     _ => (like.builder.nothing(), None),
@@ -100,7 +101,8 @@ impl<'b> Operand<'b> {
         }
     }
 
-    /// The value; a number as a constant of an element type. Dimensions have no meaning where this is asked for.
+    /// Returns the value. A number becomes a constant of `element_type`. Reports an error if the operand has
+    /// dimensions, because they have no meaning here.
     #[track_caller]
     pub(crate) fn plain(self, builder: &'b Builder, element_type: Option<ElementType>) -> Value<'b> {
         match (self.0, element_type) {
@@ -119,7 +121,7 @@ impl<'b> Operand<'b> {
 }
 
 impl Builder {
-    /// A scalar constant of an element type.
+    /// Returns a scalar constant of an element type.
     #[track_caller]
     pub(crate) fn number(&self, number: Number, element_type: ElementType) -> Value<'_> {
         match literal(number, element_type) {
@@ -139,7 +141,8 @@ impl Builder {
     }
 }
 
-/// A number as a scalar of an element type, rounded to nearest in floating-point types; `None` if the type has no such value.
+/// Converts a number to a scalar of an element type. Rounds to nearest in floating-point types. Returns
+/// `None` if the type cannot represent the number.
 pub(crate) fn literal(number: Number, element_type: ElementType) -> Option<Literal> {
     let converted = |wide: Literal| hlo_eval::convert(&wide, element_type).ok();
     if element_type.is_pred() {

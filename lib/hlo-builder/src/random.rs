@@ -10,7 +10,8 @@ use hlo_ir::{ArrayShape, Op, Shape};
 use std::panic::Location;
 
 impl Builder {
-    /// An array of random numbers of the normal distribution of mean `mu` and standard deviation `sigma`, scalars.
+    /// Returns an array of normally distributed random numbers. The scalars `mu` and `sigma` are the mean and
+    /// the standard deviation.
     #[track_caller]
     pub fn rng_normal<'b>(
         &'b self,
@@ -22,7 +23,7 @@ impl Builder {
         self.rng(RngDistribution::Normal, parameters, shape)
     }
 
-    /// An array of random numbers that are spread evenly from `a` up to `b`, scalars.
+    /// Returns an array of random numbers distributed uniformly from `a` up to `b`, which are scalars.
     #[track_caller]
     pub fn rng_uniform<'b>(
         &'b self,
@@ -46,7 +47,8 @@ impl Builder {
         self.add_shaped(Op::Rng(RngAttrs { distribution }), &parameters, shape)
     }
 
-    /// An array of ones, each with probability `mean`, a floating-point scalar, and zeros.
+    /// Returns an array of ones and zeros. Each element is 1 with probability `mean`, a floating-point
+    /// scalar.
     #[track_caller]
     pub fn rng_bernoulli<'b>(&'b self, mean: Value<'b>, shape: ArrayShape) -> Value<'b> {
         if !self.owns(&[mean]) {
@@ -63,7 +65,7 @@ impl Builder {
         uniform.lt(mean).convert(element_type)
     }
 
-    /// The next state of a generator, and an array of random bits: a tuple of both.
+    /// Returns a tuple of the next state of a generator and an array of random bits.
     #[track_caller]
     pub fn rng_bit_generator<'b>(
         &'b self,
@@ -76,7 +78,7 @@ impl Builder {
         self.add_shaped(Op::RngBitGenerator(RngBitGeneratorAttrs { algorithm }), &[state], result)
     }
 
-    /// The state of the program's random numbers, to which `delta` is then added.
+    /// Returns the state of the program's random number generator, and then adds `delta` to it.
     #[track_caller]
     pub fn rng_get_and_update_state(&self, delta: i64, shape: ArrayShape) -> Value<'_> {
         self.add_shaped(Op::RngGetAndUpdateState(RngGetAndUpdateStateAttrs { delta }), &[], shape)

@@ -11,9 +11,9 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{Op, Shape};
 use std::panic::Location;
 
-/// One array.
+/// Operations on one array.
 impl<'b> Value<'b> {
-    /// The elements along some dimensions combined into one by a computation of two scalars, beginning with `init`.
+    /// Combines the elements along some dimensions with a computation of two scalars, starting with `init`.
     #[track_caller]
     pub fn reduce(
         self,
@@ -25,15 +25,15 @@ impl<'b> Value<'b> {
         self.builder.reduce(&[self], &[init], computation, dimensions)
     }
 
-    /// All elements combined into one by a computation of two scalars, beginning with `init`.
+    /// Combines all elements with a computation of two scalars, starting with `init`.
     #[track_caller]
     pub fn reduce_all(self, init: impl Into<Operand<'b>>, computation: &Computation) -> Value<'b> {
         let Some(a) = self.array("reduce") else { return self.builder.nothing() };
         self.reduce(init, computation, &(0..a.rank() as i64).collect::<Vec<_>>())
     }
 
-    /// The elements in each place of a window combined into one by a computation of two scalars, beginning with `init`. The
-    /// window has a size and a stride for each dimension.
+    /// Combines the elements in each position of a window with a computation of two scalars, starting with
+    /// `init`. The window has a size and a stride for each dimension.
     #[track_caller]
     pub fn reduce_window(
         self,
@@ -51,8 +51,9 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// An array like this, of `init`: of each place of a window the element that `select` prefers to the others of it is the
-    /// place where `scatter` combines an element of `source` in.
+    /// Selects one element in each position of a window with the computation `select`. Returns an array with
+    /// the shape of this one that is filled with `init`. At the position of each selected element, `scatter`
+    /// combines it with the corresponding element of `source`.
     #[track_caller]
     #[expect(clippy::too_many_arguments, reason = "the operation has so many")]
     pub fn select_and_scatter(
@@ -78,8 +79,8 @@ impl<'b> Value<'b> {
         self.builder.add(op, &[self, source, init])
     }
 
-    /// The elements along the last dimension in increasing order, those that are equal in the order that they were in.
-    /// Floating-point numbers are in the total order: -NaN, -∞, …, -0, 0, …, ∞, NaN.
+    /// Sorts the elements along the last dimension in increasing order. The sort is stable. Floating-point
+    /// numbers are in the total order: -NaN, -∞, …, -0, 0, …, ∞, NaN.
     #[track_caller]
     pub fn sort(self) -> Value<'b> {
         let Some(a) = self.array("sort") else { return self.builder.nothing() };
@@ -87,24 +88,25 @@ impl<'b> Value<'b> {
         self.sort_by(&ascending, a.rank() as i64 - 1, true)
     }
 
-    /// The elements along a dimension in the order in which `comparator` says of two whether the first one comes before.
-    /// `is_stable`: equal ones stay in the order that they were in.
+    /// Sorts the elements along a dimension. `comparator` returns whether the first of two elements comes
+    /// before the second. If `is_stable`, equal elements keep their order.
     #[track_caller]
     pub fn sort_by(self, comparator: &Computation, dimension: i64, is_stable: bool) -> Value<'b> {
         self.builder.sort(&[self], comparator, dimension, is_stable)
     }
 
-    /// The `k` largest elements along the last dimension, or the smallest, and their indices, of type `s32`: a tuple of both.
+    /// Returns a tuple of the `k` largest (or smallest) elements along the last dimension and their indices,
+    /// as `s32`.
     #[track_caller]
     pub fn top_k(self, k: i64, largest: bool) -> Value<'b> {
         self.builder.add(Op::TopK(TopkAttrs { k, largest: OrTrue(largest), is_stable: None }), &[self])
     }
 }
 
-/// Several arrays of the same sizes. The result is a tuple if there are more than one.
+/// Operations on several arrays of the same sizes. The result is a tuple if there is more than one.
 impl Builder {
-    /// Elements along some dimensions combined into one: the computation takes an accumulator of each array, then an element
-    /// of each, and gives the new accumulators, which begin as `inits`.
+    /// Combines elements along some dimensions. The computation receives an accumulator for each array, then
+    /// an element of each array, and returns the new accumulators. Their initial values are `inits`.
     #[track_caller]
     pub fn reduce<'b>(
         &'b self,
@@ -117,7 +119,7 @@ impl Builder {
         self.add(Op::reduce(dimensions.iter().copied(), to_apply), &[operands, inits].concat())
     }
 
-    /// Elements in each place of a window combined into one, as [`Builder::reduce`] does.
+    /// Combines the elements in each position of a window, in the same way as [`Builder::reduce`].
     #[track_caller]
     pub fn reduce_window<'b>(
         &'b self,
@@ -131,8 +133,8 @@ impl Builder {
         self.add(Op::ReduceWindow(Box::new(attributes)), &[operands, inits].concat())
     }
 
-    /// Arrays sorted together along a dimension. The comparator takes two elements of each array, those of the first array
-    /// first, and says whether those that come first are before the others.
+    /// Sorts arrays together along a dimension. The comparator receives two elements of each array, starting
+    /// with those of the first array. It returns whether the first elements come before the second ones.
     #[track_caller]
     pub fn sort<'b>(
         &'b self,
@@ -146,9 +148,10 @@ impl Builder {
         self.add(Op::Sort(SortAttrs { dimensions, is_stable, to_apply }), operands)
     }
 
-    /// A computation along a dimension of the inputs: each step takes a slice of each input and the carries, and gives a slice
-    /// of each output and the next carries. The result is the outputs, then the last carries. `is_reverse`: from the last
-    /// slice to the first. `is_associative`: steps may be put together in any way.
+    /// Applies a computation along a dimension of the inputs. Each step receives a slice of each input and
+    /// the carries. It returns a slice of each output and the next carries. The result contains the outputs,
+    /// then the last carries. If `is_reverse`, the steps run from the last slice to the first. If
+    /// `is_associative`, the steps may be combined in any grouping.
     #[track_caller]
     pub fn scan<'b>(
         &'b self,
@@ -170,8 +173,8 @@ impl Builder {
         self.add(Op::Scan(attributes), &[inputs, carries].concat())
     }
 
-    /// A computation of scalars applied to the elements of arrays of the same sizes, and to `static_operands`: scalars that it
-    /// takes after these, the same for all elements.
+    /// Applies a computation of scalars to the elements of arrays of the same sizes. The computation receives
+    /// the scalars in `static_operands` as additional arguments, which are the same for all elements.
     #[track_caller]
     pub fn map<'b>(
         &'b self,
@@ -209,8 +212,9 @@ fn not_scalar(n: usize, found: &Shape) -> Diag {
 
 /// Common computations of scalars.
 impl Computation {
-    /// What sorts the first of several arrays of these element types, the others along with it: whether an element is less
-    /// than the other, or has another relation to it. Floating-point numbers are in their total order.
+    /// Returns a comparator that sorts several arrays of these element types by the first one. It returns
+    /// whether the first element is less than the second, or has another relation to it. Floating-point
+    /// numbers are in the total order.
     #[track_caller]
     pub fn comparator(element_types: &[hlo_ir::ElementType], direction: ComparisonDirection) -> Self {
         let parameters: Vec<Shape> =

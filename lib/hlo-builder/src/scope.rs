@@ -1,16 +1,18 @@
-//! What instructions are given while a scope lasts: metadata, shardings, lines of the program.
+//! Scopes, which set the metadata, the sharding or the source line of the instructions that are added in
+//! them.
 
 use crate::Builder;
 use hlo_ir::attr::{OpMetadata, Sharding};
 use std::panic::Location;
 
-/// While it is there, instructions that are added have the metadata, the sharding, or the line that it was made with. Scopes nest: the
-/// one that was made last counts.
+/// A scope. While it exists, added instructions get the metadata, the sharding or the source line that it was
+/// created with. Scopes nest, and the one that was created last takes effect.
 #[derive(Debug)]
 #[must_use = "a scope ends when it is dropped"]
 pub struct Scope<'b> {
     builder: &'b Builder,
-    /// Scopes may end in another order than they began in.
+    /// The number of the scope. It identifies the scope, because scopes may end in another order than they
+    /// began in.
     number: u64,
     kind: Kind,
 }
@@ -23,7 +25,8 @@ enum Kind {
 }
 
 impl Builder {
-    /// Until the scope ends, instructions have this metadata; the line of the program is noted where it names no source.
+    /// Gives instructions this metadata until the scope ends. If the metadata names no source, the source
+    /// line is recorded too.
     ///
     /// # Example
     /// ```
@@ -49,7 +52,7 @@ impl Builder {
         Scope { builder: self, number: state.scopes, kind: Kind::Metadata }
     }
 
-    /// Until the scope ends, instructions have this sharding, or none.
+    /// Gives instructions this sharding, or none, until the scope ends.
     pub fn sharding_scope(&self, sharding: Option<Sharding>) -> Scope<'_> {
         let state = &mut *self.state.borrow_mut();
         state.scopes += 1;
@@ -57,8 +60,8 @@ impl Builder {
         Scope { builder: self, number: state.scopes, kind: Kind::Sharding }
     }
 
-    /// Until the scope ends, instructions and errors are of that line of the program, instead of the line that adds them: for
-    /// what a program said earlier than it is made.
+    /// Records this source line for instructions and errors until the scope ends, instead of the line that
+    /// adds them. Use it when instructions are added later than the code that they belong to.
     ///
     /// # Example
     /// ```

@@ -7,13 +7,13 @@ use hlo_ir::{ElementType, Literal, NativeType, Op, Shape};
 use std::panic::Location;
 
 impl Builder {
-    /// The computation's argument of a number, from 0 on. `name` is what the text calls it.
+    /// Adds a parameter. Numbers start at 0. `name` is the name of the instruction in the text.
     #[track_caller]
     pub fn parameter(&self, number: i64, shape: impl Into<Shape>, name: &str) -> Value<'_> {
         self.parameter_at(number, shape.into(), name, Location::caller())
     }
 
-    /// A constant: an array, or a tuple of constants.
+    /// Adds a constant: an array, or a tuple of constants.
     #[track_caller]
     pub fn constant(&self, literal: Literal) -> Value<'_> {
         match literal.shape() {
@@ -35,33 +35,33 @@ impl Builder {
         }
     }
 
-    /// A scalar constant.
+    /// Adds a scalar constant.
     ///
-    /// The element type is that of the Rust type, as [`NativeType`] has it.
+    /// The Rust type determines the element type (see [`NativeType`]).
     #[track_caller]
     pub fn constant_r0<T: NativeType>(&self, value: T) -> Value<'_> {
         self.constant(Literal::r0(value))
     }
 
-    /// A constant vector.
+    /// Adds a constant vector.
     #[track_caller]
     pub fn constant_r1<T: NativeType>(&self, values: &[T]) -> Value<'_> {
         self.constant(Literal::r1(values))
     }
 
-    /// A constant vector of `length` times the same value.
+    /// Adds a constant vector that contains the same value `length` times.
     #[track_caller]
     pub fn constant_r1_filled<T: NativeType>(&self, length: i64, value: T) -> Value<'_> {
         self.constant_r0(value).broadcast(&[length])
     }
 
-    /// A constant matrix, of its rows.
+    /// Adds a constant matrix from its rows.
     #[track_caller]
     pub fn constant_r2<T: NativeType, const N: usize>(&self, rows: &[[T; N]]) -> Value<'_> {
         self.constant(Literal::r2(rows))
     }
 
-    /// A constant of rank 3, of its matrices.
+    /// Adds a constant of rank 3 from its matrices.
     #[track_caller]
     pub fn constant_r3<T: NativeType, const M: usize, const N: usize>(
         &self,
@@ -70,7 +70,7 @@ impl Builder {
         self.constant(Literal::r3(matrices))
     }
 
-    /// A constant of rank 4, of its arrays of rank 3.
+    /// Adds a constant of rank 4 from its arrays of rank 3.
     #[track_caller]
     pub fn constant_r4<T: NativeType, const L: usize, const M: usize, const N: usize>(
         &self,
@@ -79,7 +79,7 @@ impl Builder {
         self.constant(Literal::r4(arrays))
     }
 
-    /// A constant of these sizes, of any rank, of its elements in row-major order.
+    /// Adds a constant of any rank with the given sizes. The elements are in row-major order.
     ///
     /// # Example
     /// ```
@@ -101,7 +101,7 @@ impl Builder {
         }
     }
 
-    /// The scalar 0 of an element type; false of `pred`.
+    /// Adds the scalar 0 of an element type, or false for `pred`.
     #[track_caller]
     pub fn zero(&self, element_type: ElementType) -> Value<'_> {
         match Literal::try_zeros(&Shape::scalar(element_type)) {
@@ -110,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// A scalar constant of an element type: a number of the program, which must be a value of that type.
+    /// Adds a scalar constant of an element type from a number, which the type must be able to represent.
     ///
     /// # Example
     /// ```
@@ -132,7 +132,7 @@ impl Builder {
         number.into().plain(self, Some(element_type))
     }
 
-    /// The tuple of some values.
+    /// Combines values to a tuple.
     #[track_caller]
     pub fn tuple<'b>(&'b self, elements: &[Value<'b>]) -> Value<'b> {
         self.add(Op::Tuple, elements)
@@ -140,13 +140,14 @@ impl Builder {
 }
 
 impl<'b> Value<'b> {
-    /// The element of a tuple at an index.
+    /// Returns the element of a tuple at an index.
     #[track_caller]
     pub fn get_tuple_element(self, index: i64) -> Value<'b> {
         self.builder.add(Op::get_tuple_element(index), &[self])
     }
 
-    /// The elements of a tuple; none if this is no tuple, which is an error.
+    /// Returns the elements of a tuple. Reports an error and returns no elements if this value is not a
+    /// tuple.
     #[track_caller]
     pub fn elements(self) -> Vec<Value<'b>> {
         match self.shape_if_made() {

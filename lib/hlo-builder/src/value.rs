@@ -1,4 +1,4 @@
-//! Values: what instructions of a computation under construction give.
+//! Values: the results of instructions of a computation under construction.
 
 use crate::{BuildErrors, Builder};
 use hlo_ir::attr::{FrontendAttributes, HloString, OpMetadata, ResultAccuracy, Sharding};
@@ -6,26 +6,27 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Shape};
 use std::panic::Location;
 
-/// A value of a computation under construction: what an instruction gives. XLA's `XlaOp`.
+/// A value of a computation under construction: the result of an instruction. This is XLA's `XlaOp`.
 ///
-/// It is copied freely. Values of different builders don't go together.
+/// Values are `Copy`. An operation cannot combine values of different builders.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'b> {
     pub(crate) builder: &'b Builder,
-    /// `None` stands for a value that could not be made.
+    /// The instruction, or `None` for a value that could not be created.
     pub(crate) id: Option<InstrId>,
 }
 
 impl<'b> Value<'b> {
-    /// The builder whose value it is.
+    /// Returns the builder that the value belongs to.
     pub fn builder(self) -> &'b Builder {
         self.builder
     }
 
-    /// The shape.
+    /// Returns the shape.
     ///
     /// # Errors
-    /// The value could not be made: the errors of the builder so far. Or the computation was built before.
+    /// Returns the errors of the builder so far if the value could not be created, or an error if the
+    /// computation was already built.
     #[track_caller]
     pub fn shape(self) -> Result<Shape, BuildErrors> {
         match self.shape_if_made() {
@@ -34,7 +35,7 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The value itself if it has that shape, layouts aside; otherwise an error.
+    /// Returns the value if it has the given shape. Reports an error otherwise. Layouts are not compared.
     #[track_caller]
     pub fn check_shape(self, expected: &Shape) -> Self {
         let Some(found) = self.shape_if_made() else { return self };
@@ -45,7 +46,7 @@ impl<'b> Value<'b> {
         self.builder.fail(Location::caller(), Diag::error(message))
     }
 
-    /// An error unless both have the same shape, layouts aside.
+    /// Reports an error unless both values have the same shape. Layouts are not compared.
     #[track_caller]
     pub fn check_same_shape(self, other: Value<'_>) {
         if let (Some(a), Some(b)) = (self.shape_if_made(), other.shape_if_made())
@@ -56,13 +57,13 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The shape, unless the value could not be made.
+    /// Returns the shape, or `None` if the value could not be created.
     pub(crate) fn shape_if_made(self) -> Option<Shape> {
         let id = self.builder.made(self)?;
         Some(self.builder.module()[id].shape.clone())
     }
 
-    /// The shape of an array; for any other value an error that `what` needs one.
+    /// Returns the shape of an array. For other values, reports an error that `what` requires an array.
     #[track_caller]
     pub(crate) fn array(self, what: &str) -> Option<ArrayShape> {
         match self.shape_if_made()? {
@@ -75,7 +76,7 @@ impl<'b> Value<'b> {
         }
     }
 
-    /// The element type of an array.
+    /// Returns the element type of an array.
     #[track_caller]
     pub(crate) fn element_type(self, what: &str) -> Option<ElementType> {
         self.array(what).map(|a| a.element_type)
@@ -84,13 +85,13 @@ impl<'b> Value<'b> {
 
 /// Attributes that every instruction may have.
 impl Value<'_> {
-    /// The name of the instruction; `None` if it could not be made.
+    /// Returns the name of the instruction, or `None` if it could not be created.
     pub fn name(self) -> Option<String> {
         let id = self.builder.made(self)?;
         Some(self.builder.module()[id].name.to_string())
     }
 
-    /// The value with a name for its instruction, made unique if another one has it.
+    /// Renames the instruction. Changes the name to a unique one if another instruction has it.
     pub fn named(self, name: &str) -> Self {
         if let Some(id) = self.id {
             self.builder.state.borrow_mut().rename(id, name);
@@ -98,33 +99,33 @@ impl Value<'_> {
         self
     }
 
-    /// The value with the metadata of the program that it comes from.
+    /// Sets the metadata, which describes the source of the instruction.
     pub fn with_metadata(self, metadata: OpMetadata) -> Self {
         self.change(|c| c.metadata = metadata)
     }
 
-    /// The value, spread over devices like this: each element of a tuple, if it is a sharding of one array.
+    /// Sets the sharding. A sharding of one array applies to each element of a tuple.
     pub fn with_sharding(self, sharding: Sharding) -> Self {
         let Some(shape) = self.shape_if_made() else { return self };
         self.change(|c| c.sharding = Some(sharding.for_shape(&shape)))
     }
 
-    /// The value with what the front end notes for itself.
+    /// Sets the frontend attributes.
     pub fn with_frontend_attributes(self, attributes: FrontendAttributes) -> Self {
         self.change(|c| c.frontend_attributes = attributes)
     }
 
-    /// The value with what a backend notes for itself: a string or JSON.
+    /// Sets the backend config: a string or JSON.
     pub fn with_backend_config(self, config: &str) -> Self {
         self.change(|c| c.backend_config = HloString::from(config))
     }
 
-    /// The result of a unary function, as exact as that.
+    /// Sets the accuracy of a unary function.
     pub fn with_accuracy(self, accuracy: ResultAccuracy) -> Self {
         self.change(|c| c.result_accuracy = accuracy)
     }
 
-    /// The value, whose instruction runs after that of another one.
+    /// Adds a control dependency: the instruction runs after that of `other`.
     #[track_caller]
     pub fn after(self, other: Value<'_>) -> Self {
         let Some(before) = other.id else { return self };

@@ -1,17 +1,18 @@
-//! Windows that move over arrays, and what is put around these.
+//! Windows that move over arrays, and the padding of these arrays.
 
 use hlo_ir::ArrayShape;
 use hlo_ir::attr::{Window, WindowDim};
 
-/// How many elements are put before and after an array in each dimension that a window moves along.
+/// The padding before and after an array, in each dimension that a window moves along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// None: windows lie within the array.
+    /// No padding. All windows are within the array.
     Valid,
-    /// So many that there is a window for each stride begun: the result is as large as the array where strides are 1. Of an
-    /// odd number the larger part is put after.
+    /// Enough padding that the number of windows is the size of the array divided by the stride, rounded up.
+    /// If the strides are 1, the result has the size of the array. If the amount is odd, the larger part is
+    /// added after the array.
     Same,
-    /// Numbers before and after, for each dimension.
+    /// The amounts before and after, for each dimension.
     General(Vec<(i64, i64)>),
 }
 
@@ -34,7 +35,7 @@ impl From<Vec<(i64, i64)>> for Padding {
 }
 
 impl Padding {
-    /// The numbers before and after each dimension of an array of these sizes, for windows of these sizes.
+    /// Returns the amounts before and after each dimension, for an array and a window of the given sizes.
     pub fn amounts(&self, base: &[i64], window: &[i64], strides: &[i64]) -> Vec<(i64, i64)> {
         match self {
             Padding::Valid => vec![(0, 0); base.len()],
@@ -55,8 +56,8 @@ impl Padding {
     }
 }
 
-/// The window of these sizes; what is left out is 1, for strides and dilations, or 0. An error names what has another length
-/// than the sizes.
+/// Creates a window of the given sizes. Empty lists of strides and dilations mean 1, and an empty padding
+/// means 0. Returns an error that names a list whose length differs from that of `sizes`.
 pub(crate) fn window(
     sizes: &[i64],
     strides: &[i64],
@@ -87,7 +88,7 @@ pub(crate) fn window(
     Ok(Window { dims: dims.collect() })
 }
 
-/// The window of a windowed reduction of an array.
+/// Creates the window of a windowed reduction of an array.
 pub(crate) fn over(
     array: &ArrayShape,
     sizes: &[i64],
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn same_padding_gives_a_window_for_each_stride() {
-        // TensorFlow's examples of SAME: 13 elements, windows of 6, strides of 5.
+        // Examples of SAME from TensorFlow: 13 elements, windows of 6, strides of 5.
         assert_eq!(Padding::Same.amounts(&[13], &[6], &[5]), [(1, 2)]);
         assert_eq!(Padding::Same.amounts(&[5, 4], &[3, 2], &[1, 2]), [(1, 1), (0, 0)]);
         assert_eq!(Padding::Same.amounts(&[3], &[1], &[2]), [(0, 0)]);

@@ -1,8 +1,10 @@
-//! Gradients of contractions, and of what is one: products, convolutions, windowed sums.
+//! Gradients of contractions and of operations that can be written as contractions: dot products,
+//! convolutions and windowed sums.
 //!
-//! A contraction gives `O[f(x)]` values of elements `S[g(x)]` for the valid indices `x`. By `S[g(x)]` its gradient is again a
-//! contraction over the same indices, of `O`'s gradient at `f(x)` and of the other operands: what is no longer read stays as
-//! constraints, so that the same indices are valid.
+//! A contraction combines the elements `S[g(x)]` into `O[f(x)]` for all valid indices `x`. Its gradient with
+//! respect to `S` is a contraction over the same indices. It reads the gradient of `O` at `f(x)` and the
+//! other operands. The accesses that it no longer reads remain as constraints, so that the same indices are
+//! valid.
 
 use super::{Gradients, Step};
 use crate::Value;
@@ -10,10 +12,10 @@ use hlo_ir::attr::{ConvolutionAttrs, DotAttrs, ReduceWindowAttrs};
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction};
 use hlo_ir::{ArrayShape, ElementType, Op, Opcode, Shape};
 
-/// The combined values of a maximum of combinations are made for so many indices at most.
+/// Maximum number of combined values that the gradient of a maximum of combinations stores.
 const MAX_COMBINED: i128 = 1 << 28;
 
-/// A contraction with what it reads and what it gives.
+/// A contraction with its operands, its result and the gradient of its result.
 #[derive(Clone)]
 struct Contracted<'b> {
     contraction: Contraction,
@@ -23,7 +25,7 @@ struct Contracted<'b> {
 }
 
 impl<'b> Step<'b> {
-    /// Of a contraction the gradients by its operands; `None` for what is none.
+    /// Returns the gradients of a contraction with respect to its operands, or `None` for other operations.
     pub(super) fn of_contraction(&self) -> Result<Option<Gradients<'b>>, String> {
         let contraction = match &self.op {
             Op::Contraction(a) => a.access.clone(),
@@ -59,8 +61,10 @@ impl<'b> Step<'b> {
         Ok(Some(out))
     }
 
-    /// Adds a contraction of the valid indices of another one: its constraints, and those of what is no longer read. An
-    /// index that would be in none but constraints still counts: then what has it is read, as ones.
+    /// Adds a contraction over the valid indices of another one. Its constraints are those of the other
+    /// contraction plus one for each access that it no longer reads. An index that occurs only in constraints
+    /// must still be counted. In this case, the contraction also reads ones with the access that contains the
+    /// index.
     fn contracted(
         &self,
         of: &Contracted<'b>,
@@ -104,7 +108,7 @@ impl<'b> Step<'b> {
         self.builder.contraction(Shape::Array(shape), contraction, &operands, None)
     }
 
-    /// The gradient by the operand of that number.
+    /// Returns the gradient with respect to operand `number`.
     fn by_operand(&self, of: &Contracted<'b>, number: usize) -> Result<Option<Value<'b>>, String> {
         let c = &of.contraction;
         let own = &c.operands[number];
@@ -135,7 +139,8 @@ impl<'b> Step<'b> {
         Ok(Some(self.contracted(of, shape, how, read)))
     }
 
-    /// The gradient of a maximum or minimum of combinations: by way of an array of all that was combined.
+    /// Returns the gradient of a maximum or minimum of combinations. It stores all combined values in an
+    /// array.
     fn by_combined(&self, of: &Contracted<'b>, number: usize) -> Result<Option<Value<'b>>, String> {
         let c = &of.contraction;
         let shape = self.array(of.result);
@@ -164,7 +169,7 @@ impl<'b> Step<'b> {
         let read = c.operands.iter().cloned().zip(of.operands.iter().copied()).collect();
         let how = (access.clone(), Aggregation::Assign, c.combination);
         let combined = self.contracted(of, combined_shape.clone(), how, read);
-        // Which of them are the result, and so have its gradient.
+        // Only the combined values that equal the result receive its gradient.
         let read =
             vec![(access.clone(), combined), (c.output.clone(), of.result), (c.output.clone(), of.gradient)];
         let how = (access.clone(), Aggregation::Sum, Combination::Select);
@@ -182,7 +187,8 @@ impl<'b> Step<'b> {
         self.by_operand(&made, number)
     }
 
-    /// The gradient by the default: that of the elements which have no value.
+    /// Returns the gradient with respect to the default value: the gradient of the elements that no index
+    /// writes.
     fn by_default(&self, of: &Contracted<'b>) -> Value<'b> {
         let shape = self.array(of.result).with_element_type(ElementType::Pred);
         let first = self.array(of.operands[0]).dims;
@@ -192,7 +198,7 @@ impl<'b> Step<'b> {
         written.select(self.like(self.gradient, 0.0), self.gradient)
     }
 
-    /// A windowed sum, maximum or minimum as a contraction.
+    /// Converts a windowed sum, maximum or minimum to a contraction.
     fn of_windows(&self, a: &ReduceWindowAttrs) -> Result<Contraction, String> {
         let aggregation = {
             let module = self.builder.module();
@@ -226,7 +232,8 @@ impl<'b> Step<'b> {
     }
 }
 
-/// A product of matrices as a contraction: its indices are the result's dimensions, then the contracted ones.
+/// Converts a dot product to a contraction. Its indices are the dimensions of the result, then the
+/// contracting dimensions.
 fn of_dot(a: &DotAttrs, left: usize, right: usize) -> Contraction {
     let batch = a.lhs_batch_dims.len();
     let contracted = a.lhs_contracting_dims.len();
@@ -258,8 +265,9 @@ fn of_dot(a: &DotAttrs, left: usize, right: usize) -> Contraction {
     }
 }
 
-/// A convolution as a contraction: its indices are batch, group, output feature in the group, places, then input feature in
-/// the group and taps. `None` for one whose input is dilated, or with groups of batches.
+/// Converts a convolution to a contraction. Its indices are batch, group, output feature in the group, output
+/// positions, input feature in the group, and kernel positions. Returns `None` if the input is dilated or if
+/// there are batch groups.
 fn of_convolution(a: &ConvolutionAttrs, kernel: &ArrayShape) -> Option<Contraction> {
     let window = &a.window.dims;
     if a.batch_groups() != 1 || window.iter().any(|w| w.lhs_dilate != 1) {

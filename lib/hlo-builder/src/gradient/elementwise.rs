@@ -5,7 +5,8 @@ use crate::Value;
 use hlo_ir::Op;
 
 impl<'b> Step<'b> {
-    /// Of an elementwise operation the gradients by its operands; `None` for any other.
+    /// Returns the gradients of an elementwise operation with respect to its operands, or `None` for other
+    /// operations.
     pub(super) fn of_elementwise(&self) -> Result<Option<Gradients<'b>>, String> {
         let g = self.gradient;
         Ok(Some(match *self.operands.as_slice() {
@@ -38,8 +39,8 @@ impl<'b> Step<'b> {
         }))
     }
 
-    /// Of a unary operation the gradient by its operand, `Some(None)` for one that is constant but for jumps; `None` for any
-    /// other operation.
+    /// Returns the gradient of a unary operation with respect to its operand. `Some(None)` means that the
+    /// operation is piecewise constant. `None` means another operation.
     fn unary(&self, x: Value<'b>) -> Option<Option<Value<'b>>> {
         let (g, y) = (self.gradient, self.result);
         Some(Some(match self.op {
@@ -74,11 +75,11 @@ impl<'b> Step<'b> {
         }))
     }
 
-    /// Of a binary operation the gradients by its operands.
+    /// Returns the gradients of a binary operation with respect to its operands.
     fn binary(&self, x: Value<'b>, y: Value<'b>) -> Option<(Value<'b>, Value<'b>)> {
         let (g, z) = (self.gradient, self.result);
         let zero = || self.like(g, 0.0);
-        // Of equal operands each has a half.
+        // If the operands are equal, each gets half of the gradient.
         let larger = |x_wins: Value<'b>, y_wins: Value<'b>| {
             let half = g * 0.5;
             (x_wins.select(g, y_wins.select(zero(), half)), y_wins.select(g, x_wins.select(zero(), half)))

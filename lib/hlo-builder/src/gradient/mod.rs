@@ -1,8 +1,9 @@
-//! Gradients: reverse-mode differentiation of what a builder has made so far.
+//! Gradients: reverse-mode differentiation of the instructions that a builder has added so far.
 //!
-//! From the loss back to the values, each instruction turns the gradient by its result into those by its operands
-//! (`elementwise.rs`, `movement.rs`, `contraction.rs`; products, convolutions and windowed sums are differentiated as the
-//! contractions that they are). What is added is of the same operations, so that gradients have gradients.
+//! Starting at the loss, each instruction converts the gradient of its result into the gradients of its
+//! operands (`elementwise.rs`, `movement.rs`, `contraction.rs`). Dot products, convolutions and windowed sums
+//! are differentiated as contractions. The gradients use the same operations, so you can differentiate them
+//! again.
 
 mod contraction;
 mod elementwise;
@@ -15,29 +16,31 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 
-/// An instruction whose gradient is known, with what its rule needs.
+/// An instruction whose gradient is known, with the data that its rule needs.
 struct Step<'b> {
     builder: &'b Builder,
-    /// Its result.
+    /// The result of the instruction.
     result: Value<'b>,
     op: Op,
     operands: Vec<Value<'b>>,
-    /// For each operand whether the values that gradients are wanted by matter to it.
+    /// Whether each operand depends on the values to differentiate with respect to.
     is_active: Vec<bool>,
-    /// The gradient of the loss by its result, of the same shape.
+    /// The gradient of the loss with respect to the result, of the same shape.
     gradient: Value<'b>,
 }
 
-/// For each operand the gradient by it; none where there is none, or it is 0.
+/// The gradient with respect to each operand. `None` if it does not exist or is 0.
 type Gradients<'b> = Vec<Option<Value<'b>>>;
 
 impl Builder {
-    /// The gradients of `loss` by each of `values`: arrays of their shapes, zeros where `loss` does not depend on them. Of a
-    /// loss that is no scalar the sum of its elements counts.
+    /// Returns the gradients of `loss` with respect to each of `values`. Each gradient has the shape of its
+    /// value. It is zero if `loss` does not depend on the value. If the loss is not a scalar, the sum of its
+    /// elements is differentiated.
     ///
-    /// Differentiated are elementwise operations, moves of elements, sums, maxima and minima, `dot`, `convolution`,
-    /// `contraction` and windowed sums. Of operands that are equally large, each gets half of the gradient of their
-    /// maximum; of a `contraction`'s or `reduce`'s equal maxima each gets all of it. Whole numbers and truth values have no
+    /// Supported operations are elementwise operations, operations that move elements, sums, maxima and
+    /// minima, `dot`, `convolution`, `contraction` and windowed sums. If the operands of an elementwise
+    /// maximum or minimum are equal, each gets half of the gradient. If several elements are the maximum or
+    /// minimum of a `contraction` or `reduce`, each gets the full gradient. Integers and booleans have no
     /// gradients.
     ///
     /// # Example
@@ -69,7 +72,7 @@ impl Builder {
                 }
             }
         }
-        // Errors and instructions are of the line that asks for gradients.
+        // Errors and instructions record the line of the call to `gradients`.
         let _line = self.line_scope(at);
         let mut gradients: HashMap<InstrId, Value<'b>> = HashMap::new();
         let Some(of_loss) = loss.array("gradients") else { return nothing() };
@@ -79,7 +82,7 @@ impl Builder {
             return nothing();
         }
         let active = self.active(last, values);
-        // What is added belongs to what it is the gradient of.
+        // Added instructions get the metadata of the instruction that they differentiate.
         let scope = self.metadata_scope(self.metadata_of(last));
         gradients.insert(last, self.full(&of_loss, 1.0));
         drop(scope);
@@ -111,12 +114,12 @@ impl Builder {
         gradients
     }
 
-    /// The metadata of an instruction.
+    /// Returns the metadata of an instruction.
     fn metadata_of(&self, id: InstrId) -> OpMetadata {
         self.module()[id].common.as_ref().map_or_else(OpMetadata::default, |c| c.metadata.clone())
     }
 
-    /// The instructions up to `last` to which some of `values` matter, in order.
+    /// Returns the instructions up to `last` that depend on some of `values`, in order.
     fn active(&self, last: InstrId, values: &[Value<'_>]) -> Vec<InstrId> {
         let module = self.module();
         let state = self.state.borrow();
@@ -148,14 +151,14 @@ impl Builder {
         }
     }
 
-    /// A number in each element of an array.
+    /// Returns an array with the shape of `like` that contains one number in all elements.
     fn full(&self, like: &ArrayShape, number: f64) -> Value<'_> {
         self.constant_number(number, like.element_type).broadcast(&like.dims)
     }
 }
 
 impl<'b> Step<'b> {
-    /// The gradients by the operands.
+    /// Returns the gradients with respect to the operands.
     fn rule(&self) -> Result<Gradients<'b>, String> {
         let differentiable = |value: &Value<'b>| {
             value.shape_if_made().is_some_and(|s| s.as_array().is_some_and(|a| a.element_type.is_float()))
@@ -179,7 +182,7 @@ impl<'b> Step<'b> {
         Err(format!("`{}` has no gradient here", self.op.opcode()))
     }
 
-    /// The shape of an array; the empty one of a value that could not be made.
+    /// Returns the shape of an array, or an empty shape if the value could not be created.
     fn array(&self, value: Value<'b>) -> ArrayShape {
         match value.shape_if_made() {
             Some(Shape::Array(a)) => a,
@@ -187,12 +190,12 @@ impl<'b> Step<'b> {
         }
     }
 
-    /// A number in each element of an array like `value`.
+    /// Returns an array with the shape of `value` that contains one number in all elements.
     fn like(&self, value: Value<'b>, number: f64) -> Value<'b> {
         self.builder.full(&self.array(value), number)
     }
 
-    /// The sums over some dimensions.
+    /// Sums over some dimensions.
     fn sum(&self, value: Value<'b>, dimensions: &[i64]) -> Value<'b> {
         if dimensions.is_empty() {
             return value;

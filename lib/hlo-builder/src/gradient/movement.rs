@@ -6,7 +6,8 @@ use hlo_ir::attr::{GatherAttrs, PaddingDim, SliceDim};
 use hlo_ir::{ArrayShape, Op, Opcode};
 
 impl<'b> Step<'b> {
-    /// Of an operation that moves elements, or adds them up, the gradients by its operands; `None` for any other.
+    /// Returns the gradients of an operation that moves or adds elements with respect to its operands, or
+    /// `None` for other operations.
     pub(super) fn of_movement(&self) -> Result<Option<Gradients<'b>>, String> {
         let g = self.gradient;
         let Some(&x) = self.operands.first() else { return Ok(None) };
@@ -29,12 +30,12 @@ impl<'b> Step<'b> {
         }))
     }
 
-    /// Sums over the dimensions that the operand lacks.
+    /// Returns the gradient of a broadcast: the sum over the dimensions that the operand does not have.
     fn of_broadcast(&self, dimensions: &[i64]) -> Value<'b> {
         let rank = self.array(self.gradient).rank() as i64;
         let over: Vec<i64> = (0..rank).filter(|d| !dimensions.contains(d)).collect();
         let sum = self.sum(self.gradient, &over);
-        // What is left is in the order of the result's dimensions.
+        // The remaining dimensions are in the order of the result's dimensions.
         let place = |d: &i64| dimensions.iter().filter(|&other| other < d).count() as i64;
         let order: Vec<i64> = dimensions.iter().map(place).collect();
         if order.is_sorted() { sum } else { sum.transpose(&order) }
@@ -53,7 +54,8 @@ impl<'b> Step<'b> {
         self.gradient.pad(self.builder.zero(shape.element_type), &padding)
     }
 
-    /// The operand's elements are where they went, those that were cut have none; the padding has the rest.
+    /// Returns the gradients of a pad. The gradient of the operand is read from the positions of its
+    /// elements, and is zero for elements that were cut. The padding value gets the sum of the rest.
     fn of_pad(&self, padding: &[PaddingDim], shape: &ArrayShape) -> Gradients<'b> {
         let g = self.gradient;
         let zero = self.builder.zero(shape.element_type);
@@ -78,7 +80,8 @@ impl<'b> Step<'b> {
         out
     }
 
-    /// What was read is added up where it was read: at indices that were moved inside.
+    /// Returns the gradient of a gather: a scatter that adds the gradient at the indices that were read. The
+    /// indices are clamped, as in the gather.
     fn of_gather(&self, a: &GatherAttrs, shape: &ArrayShape) -> Value<'b> {
         let indices = self.operands[1];
         let of_indices = self.array(indices);
@@ -105,7 +108,8 @@ impl<'b> Step<'b> {
         zeros.scatter(inside, self.gradient, &add, &dimensions)
     }
 
-    /// Of a sum, each element has the sum's gradient; of a maximum or minimum those that are it.
+    /// Returns the gradients of a reduction. Each element of a sum gets the gradient of the sum. In a maximum
+    /// or minimum, only the elements that equal the result get the gradient.
     fn of_reduce(
         &self,
         to_apply: hlo_ir::ComputationId,

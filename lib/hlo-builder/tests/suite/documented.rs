@@ -1,24 +1,25 @@
-//! docs/builder.md has each method that XLA's documents name, and what it says that it is called here there is.
+//! Checks that docs/builder.md lists each method that XLA's documents name, and that the methods it lists
+//! exist in this crate.
 
 use crate::sources::public_methods;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DOCUMENT: &str = include_str!("../../../../docs/builder.md");
 
-/// The names of XLA's documents.
+/// The method names in XLA's documents.
 const NAMES: &str = include_str!("../data/xla-names.txt");
 
-/// What in a row is no method of this crate: the operators of values.
+/// The entries of the table that are not methods of this crate: the operators of values.
 const OPERATORS: &[&str] = &[
     "a + b", "a - b", "a * b", "a / b", "a % b", "a & b", "a \\| b", "a ^ b", "a << b", "a >> b", "-a", "!a",
 ];
 
-/// The rows of the table: XLA's name, ours.
+/// Returns the rows of the table: XLA's name and our names.
 fn rows() -> BTreeMap<&'static str, Vec<&'static str>> {
     let table = DOCUMENT.split_once("| XLA | here | |\n|---|---|---|\n").expect("the table").1;
     let mut rows = BTreeMap::new();
     for row in table.lines().take_while(|line| line.starts_with('|')) {
-        // A bar in a name is written `\|`.
+        // A bar in a name is escaped as `\|`.
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let [xla, here, ..] = cells.as_slice() else { panic!("{row}") };
         let names = here.split("`, `").map(|name| name.trim_matches('`')).collect();
@@ -51,7 +52,7 @@ fn what_the_table_names_is_public() {
     }
 }
 
-/// The operators are those of values: this compiles.
+/// Compiling this function checks that values have the operators.
 #[test]
 fn values_have_the_operators() {
     let builder = hlo_builder::Builder::new("operators");

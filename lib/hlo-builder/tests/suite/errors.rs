@@ -1,4 +1,5 @@
-//! What is wrong with a computation: kept until it is built, each error with the line of the program; or raised at once.
+//! Errors of computations: collected until the computation is built, each with its source line, or reported
+//! immediately by a panic.
 
 use hlo_builder::{BuildErrors, Builder, Computation, Padding, Value};
 use hlo_ir::{ElementType, Layout, Literal, Op, Shape};
@@ -8,7 +9,7 @@ fn f32s(dims: &[i64]) -> Shape {
     Shape::array(ElementType::F32, dims.iter().copied())
 }
 
-/// The messages of errors, each with the number of its line in this file.
+/// Returns the messages of errors, each with its line number in this file.
 fn lines(errors: &BuildErrors) -> Vec<(String, u32)> {
     let place = |note: &String| note.rsplit_once("errors.rs:")?.1.split(':').next()?.parse().ok();
     let line = |d: &hlo_ir::diag::Diag| d.notes.iter().find_map(place).unwrap_or_default();
@@ -22,7 +23,7 @@ fn errors_are_kept_until_the_end_each_with_its_line() {
     let y = b.parameter(1, f32s(&[4]), "y");
     let first = line!() + 1;
     let sum = x + y;
-    // What is computed of a value that could not be made is no error of its own.
+    // Operations on a failed value report no further error.
     let product = sum * 2 - x;
     assert!(product.exp().shape().is_err());
     let second = line!() + 1;
@@ -62,10 +63,10 @@ fn an_error_is_raised_at_once_if_asked() {
     let line = line!() + 1;
     let message = raised(|b| drop(b.constant_r1(&[1.0f32]).reshape(&[2]).shape()));
     assert!(message.contains("reshape") && message.contains(&format!("errors.rs:{line}:")), "{message}");
-    // The parent's way is that of its sub-builders.
+    // Sub-builders inherit the setting of their parent.
     let message = raised(|b| drop(b.sub_builder("sub").constant_r0(1.0f32).get_tuple_element(0).shape()));
     assert!(message.contains("get-tuple-element"), "{message}");
-    // It can be switched off again.
+    // The setting can be switched off again.
     let b = Builder::new("lenient");
     b.raise_at_once(true);
     b.raise_at_once(false);
@@ -85,7 +86,7 @@ fn values_of_another_computation_are_refused() {
     let errors = a.build().expect_err("foreign values");
     assert_eq!(errors.diags().len(), 4, "{errors}");
     assert!(errors.diags().iter().all(|d| d.message == message), "{errors}");
-    // The other one is as it was.
+    // The other builder is unchanged.
     assert!(b.build().is_ok());
 
     let (a, b) = (Builder::new("a"), Builder::new("b"));
@@ -121,7 +122,8 @@ fn a_sub_builder_makes_a_computation_of_its_parent_only() {
     assert_eq!(module.computations().count(), 2);
 }
 
-/// `BuildAndNoteError`: who calls a computation that could not be built has its errors, once, however often it is called.
+/// `BuildAndNoteError`: a caller of a computation that could not be built reports its errors once, even if it
+/// calls it several times.
 #[test]
 fn errors_of_a_computation_are_those_of_its_caller() {
     let b = Builder::new("caller");
@@ -137,7 +139,7 @@ fn errors_of_a_computation_are_those_of_its_caller() {
     }
     let found = lines(&b.build().expect_err("the computation's error"));
     assert_eq!(found.iter().map(|(_, line)| *line).collect::<Vec<_>>(), [line], "{found:?}");
-    // Another caller has them, too.
+    // Another caller reports them, too.
     let c = Builder::new("another");
     let _ = c.call(&broken, &[]);
     assert_eq!(lines(&c.build().expect_err("the same")), found);
@@ -154,13 +156,13 @@ fn a_computation_is_built_once_and_has_a_result() {
     let x = b.constant_r0(1i32);
     assert!(b.build().is_ok());
     assert_eq!(b.build().expect_err("again").diags()[0].message, "`twice` was built before");
-    // What comes too late is no value.
+    // Values of a builder that was already built are invalid.
     let late = x + 1;
     for value in [x, late] {
         assert_eq!(value.shape().expect_err("late").diags()[0].message, "`twice` was built before");
     }
     assert!(b.compute_constant(x).is_err() && !b.is_constant(x));
-    // Its name, metadata and order are not changed any more, and nothing panics.
+    // Setting a name, metadata or a control dependency has no effect and does not panic.
     let _ = x.named("late").with_backend_config("late").after(x);
 }
 
@@ -185,10 +187,10 @@ fn parameters_have_the_numbers_from_zero_on_once() {
     assert!(errors.to_string().contains("parameter") && errors.to_string().contains('0'), "{errors}");
 }
 
-/// A refused call, and its message: what was expected, what was found.
+/// A call that must fail, and its error message, which says what was expected and what was found.
 type Refusal = (for<'b> fn(&'b Builder, Value<'b>) -> Value<'b>, &'static str);
 
-/// Calls on an array `f32[2,3]`.
+/// Calls on an array `f32[2,3]` that must fail.
 const REFUSALS: &[Refusal] = &[
     (|_, x| x.get_tuple_element(0), "`get-tuple-element` needs a tuple as operand 0, found f32[2,3]"),
     (|b, x| b.tuple(&[x]).exp(), "`exponential` needs an array as operand 0, found (f32[2,3])"),
@@ -288,7 +290,8 @@ fn what_depends_on_a_parameter_is_no_constant() {
     let refused = b.compute_constant(sum).expect_err("it depends on x");
     let message = "`sum` is not constant: it depends on parameter 0 (`x`)".to_owned();
     assert_eq!(lines(&refused), [(message, line)]);
-    // Asking is no error of the computation; the sizes of a parameter are constant, its elements are not.
+    // A failed query adds no error to the computation. The sizes of a parameter are constant; its elements
+    // are not.
     assert!(b.errors().is_empty());
     b.build().unwrap();
 }
@@ -308,7 +311,7 @@ fn what_comes_from_outside_is_no_constant_but_random_numbers_are() {
         let refused = b.compute_constant(value).expect_err("not known").to_string();
         assert!(refused.contains("is not constant: it depends on `"), "{refused}");
     }
-    // In a computation that is called as well.
+    // The same applies inside a called computation.
     let asks = Computation::of("asks", &[], |b, _| b.replica_id());
     assert!(!b.is_constant(b.call(&asks, &[])));
     // "In that case you may receive different values if you call this method several times."
@@ -325,7 +328,7 @@ fn a_constant_that_takes_too_long_is_an_error() {
     let always = Computation::of("always", &number, |b, _| b.constant_r0(true));
     let next = Computation::of("next", &number, |_, p| p[0] + 1);
     let endless = b.while_loop(&always, &next, b.constant_r0(0i32)).named("endless");
-    // That it depends on nothing outside says not that it has a value.
+    // A value that depends on nothing outside need not be computable.
     assert!(b.is_constant(endless));
     let line = line!() + 1;
     let refused = b.compute_constant(endless).expect_err("it has no end");
@@ -338,7 +341,7 @@ fn a_constant_that_takes_too_long_is_an_error() {
     b.limit_constants(Some(1000));
     let refused = b.compute_constant_in_layout(endless, &Layout::new([])).expect_err("it has no end");
     assert_eq!(refused.diags()[0].message, message(1000));
-    // What is built for this one has its limit.
+    // Sub-builders inherit the limit.
     let sub = b.sub_builder("large");
     let sum =
         |b: &Builder| b.compute_constant(b.constant_r1_filled(2000, 1i32) + 1).map(|sum| sum.elements()[0]);

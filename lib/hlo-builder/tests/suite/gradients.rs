@@ -1,4 +1,4 @@
-//! Gradients against finite differences in `f64`, and against values of JAX.
+//! Compares gradients to finite differences in `f64` and to values computed by JAX.
 
 use hlo_builder::{Builder, Computation, Convolution, DotDimensions, Padding, Value};
 use hlo_ir::attr::{GatherAttrs, PaddingDim};
@@ -6,7 +6,7 @@ use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contract
 use hlo_ir::{ElementType, Literal, Op, Shape};
 use hlo_testing::Numbers;
 
-/// Arrays of these sizes, of numbers from `low` to `high`.
+/// Returns arrays of the given sizes that contain random numbers from `low` to `high`.
 fn inputs(sizes: &[&[i64]], low: f64, high: f64) -> Vec<Literal> {
     let mut numbers = Numbers::new(5);
     let array = |sizes: &&[i64]| {
@@ -18,7 +18,7 @@ fn inputs(sizes: &[&[i64]], low: f64, high: f64) -> Vec<Literal> {
     sizes.iter().map(array).collect()
 }
 
-/// The value of what is made of parameters like these.
+/// Evaluates a function of parameters with the given values.
 fn value(inputs: &[Literal], make: &dyn for<'b> Fn(&'b Builder, &[Value<'b>]) -> Value<'b>) -> Literal {
     let b = Builder::new("value");
     let mut parameters = Vec::new();
@@ -30,7 +30,8 @@ fn value(inputs: &[Literal], make: &dyn for<'b> Fn(&'b Builder, &[Value<'b>]) ->
     hlo_eval::evaluate(&module, inputs, &hlo_eval::Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Holds the gradients of a function to its finite differences. Elements of its result have weights, so that each counts.
+/// Compares the gradients of a function to its finite differences. Different weights for the elements of the
+/// result ensure that each element contributes.
 fn check(name: &str, inputs: &[Literal], function: impl for<'b> Fn(&'b Builder, &[Value<'b>]) -> Value<'b>) {
     let loss = |inputs: &[Literal]| {
         let result = value(inputs, &|b, x| function(b, x));
@@ -186,7 +187,8 @@ fn products_and_convolutions() {
     });
 }
 
-/// A contraction of an output and operands, each index expression by its coefficients and what is added.
+/// Builds a contraction. Each index expression of the output and the operands consists of coefficients and a
+/// constant.
 fn contraction(
     indices: usize,
     output: &[(&[i64], i64)],
@@ -216,12 +218,12 @@ fn contractions() {
     use Aggregation::{Assign, Max, Min, Sum};
     use Combination::{Add, Multiply, Select, Single};
     let f64s = |sizes: &[i64]| Shape::array(ElementType::F64, sizes.iter().copied());
-    // A convolution that reads beyond its input, and writes a larger output.
+    // A convolution that reads beyond its input and has a larger output.
     let conv = contraction(2, &[(&[1, 0], 0)], &[&[(&[2, 1], -1)], &[(&[0, 1], 0)]], (Sum, Multiply), &[]);
     check("windows of a product", &inputs(&[&[7], &[3]], -1.0, 1.0), |b, x| {
         b.contraction(f64s(&[6]), conv.clone(), &[x[0], x[1]], None).exp()
     });
-    // The sum over j counts A as often as B has elements.
+    // The sum over j adds each element of A once for each element of B.
     let plus = contraction(2, &[(&[1, 0], 0)], &[&[(&[1, 0], 0)], &[(&[0, 1], 0)]], (Sum, Add), &[]);
     check("a sum of sums", &inputs(&[&[4], &[3]], -1.0, 1.0), |b, x| {
         b.contraction(f64s(&[3]), plus.clone(), &[x[0], x[1]], None).exp()
@@ -284,7 +286,7 @@ fn what_has_none() {
     let unused = b.parameter(1, Shape::array(ElementType::F32, [2]), "unused");
     let zeros = b.gradients(x.exp(), &[unused])[0];
     assert_eq!(b.compute_constant(zeros).unwrap().elements::<f32>(), [0.0, 0.0]);
-    // Through whole numbers goes nothing.
+    // Conversion to integers has a zero gradient.
     let zeros = b.gradients(x.convert(ElementType::S32).convert(ElementType::F32), &[x])[0];
     assert_eq!(b.compute_constant(zeros).unwrap().elements::<f32>(), [0.0; 3]);
     b.gradients(x.sort(), &[x]);

@@ -1,4 +1,4 @@
-//! What programs build, what is refused, and what is documented.
+//! Tests of the builder: built computations, rejected calls, and the documentation.
 
 mod documented;
 mod errors;

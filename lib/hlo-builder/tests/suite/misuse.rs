@@ -1,5 +1,6 @@
-//! All methods with arguments that don't fit: numbers as large and as small as there are, lists too short and too long, values
-//! of other kinds and of other computations. Never a panic: a value, or an error with the line of the program.
+//! Calls all methods with invalid arguments: extreme numbers, lists of the wrong length, values of other
+//! types and of other computations. A call must return a value or report an error with the source line, and
+//! must never panic.
 
 use crate::sources::public_methods;
 use hlo_builder::{
@@ -13,7 +14,7 @@ use hlo_testing::Numbers;
 use hlo_testing::generate::random_contraction;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where arguments come from.
+/// A generator of random arguments.
 struct Arguments<'b> {
     b: &'b Builder,
     values: Vec<Value<'b>>,
@@ -21,7 +22,7 @@ struct Arguments<'b> {
     numbers: Numbers,
 }
 
-/// Numbers at which something begins or ends.
+/// Boundary values.
 const NUMBERS: &[i64] =
     &[i64::MIN, i64::MIN + 1, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 64, 1 << 40, i64::MAX - 1, i64::MAX];
 
@@ -38,7 +39,7 @@ const TYPES: &[ElementType] = &[
 ];
 
 impl<'b> Arguments<'b> {
-    /// A value.
+    /// Returns a random value.
     fn v(&mut self) -> Value<'b> {
         self.numbers.pick(&self.values)
     }
@@ -47,13 +48,13 @@ impl<'b> Arguments<'b> {
         (0..self.numbers.below(4)).map(|_| self.v()).collect()
     }
 
-    /// A number.
+    /// Returns a random number.
     fn n(&mut self) -> i64 {
         self.numbers.pick(NUMBERS)
     }
 
     fn ns(&mut self) -> Vec<i64> {
-        // Lists that fit are some of them.
+        // Some of the lists are valid.
         match self.numbers.below(4) {
             0 => (0..self.numbers.below(4) as i64).collect(),
             1 => vec![self.numbers.between(0, 3); self.numbers.below(4)],
@@ -69,12 +70,12 @@ impl<'b> Arguments<'b> {
         self.numbers.one_in(2)
     }
 
-    /// A type.
+    /// Returns a random element type.
     fn ty(&mut self) -> ElementType {
         self.numbers.pick(TYPES)
     }
 
-    /// An operand.
+    /// Returns a random operand.
     fn o(&mut self) -> Operand<'b> {
         match self.numbers.below(6) {
             0 => self.n().into(),
@@ -88,7 +89,7 @@ impl<'b> Arguments<'b> {
         }
     }
 
-    /// A computation.
+    /// Returns a random computation.
     fn c(&mut self) -> Computation {
         self.numbers.pick(self.computations)
     }
@@ -216,7 +217,7 @@ macro_rules! methods {
     };
 }
 
-/// Each method that makes a value, with random arguments.
+/// Each method that returns a value, with random arguments.
 const METHODS: &[(&str, Method)] = methods! {
     all_gather(a) a.v().all_gather(a.n(), a.n(), &a.participants());
     all_gather_start(a) a.v().all_gather_start(a.n(), a.n(), &a.participants());
@@ -457,7 +458,7 @@ const METHODS: &[(&str, Method)] = methods! {
     after(a) a.v().after(a.v());
 };
 
-/// Computations of which hardly any fits.
+/// Returns computations, most of which are invalid for a given method.
 fn computations() -> Vec<Computation> {
     let f32s = Shape::scalar(ElementType::F32);
     let broken = Computation::of("broken", std::slice::from_ref(&f32s), |b, p| b.tuple(p) + p[0]);
@@ -475,7 +476,7 @@ fn computations() -> Vec<Computation> {
     ]
 }
 
-/// Values of all kinds, of which two are of another computation.
+/// Returns values of all types. Two of them belong to another computation.
 fn values<'b>(b: &'b Builder, other: &'b Builder) -> Vec<Value<'b>> {
     let f32s = |dims: &[i64]| Shape::array(ElementType::F32, dims.iter().copied());
     let dynamic = ArrayShape::new(ElementType::F32, [3, 2]).with_dynamic([true, false]);
@@ -508,7 +509,7 @@ fn values<'b>(b: &'b Builder, other: &'b Builder) -> Vec<Value<'b>> {
     values
 }
 
-/// What one call did, by the number of its random arguments.
+/// Calls a method with arguments from the given random seed and checks the result.
 fn call(
     name: &str,
     method: Method,
@@ -543,7 +544,7 @@ fn call(
     let read =
         hlo_parser::parse_module(&text).unwrap_or_else(|e| panic!("{name}, seed {seed}: {e:?}\n{text}"));
     assert_eq!(read.difference(&module), None, "{name}, seed {seed}:\n{text}");
-    // Whatever is added now comes too late.
+    // The computation is already built, so this call must not add anything.
     let _ = method(&mut arguments);
     true
 }
@@ -560,7 +561,7 @@ fn no_argument_makes_a_method_panic_and_each_error_says_where_it_was_made() {
             made.entry(name).or_default()[usize::from(is_valid)] += 1;
         }
     }
-    // Some fit, so that these tests are no mere repetition of one error; most don't.
+    // Some calls must be valid, so that the test does not repeat one error only. Most are invalid.
     let valid: u64 = made.values().map(|[_, valid]| valid).sum();
     let refused: u64 = made.values().map(|[refused, _]| refused).sum();
     assert!(valid * 20 > refused && refused > valid, "{valid} valid, {refused} refused");
@@ -573,7 +574,7 @@ fn no_argument_makes_a_method_panic_and_each_error_says_where_it_was_made() {
 #[test]
 fn every_method_that_makes_a_value_is_misused() {
     let tried: BTreeSet<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-    // Those that make no value, and those whose tests are elsewhere.
+    // Methods that return no value, and methods that other tests cover.
     let others = [
         "Builder::new name raise_at_once sub_builder set_return_value errors build computation compute_constant",
         "compute_constant_in_layout is_constant replica_id partition_id outfeed trace metadata_scope sharding_scope",
@@ -594,7 +595,7 @@ fn every_method_that_makes_a_value_is_misused() {
     assert!(untried.is_empty(), "{untried:?}");
 }
 
-/// The elementwise methods that macros make: all go through `unary`, `binary` and `compare`.
+/// Returns the elementwise methods that macros define. They all call `unary`, `binary` or `compare`.
 fn elementwise() -> BTreeSet<&'static str> {
     "abs acos acosh asin asinh atanh cbrt ceil clz cos cosh erf exp expm1 floor imag is_finite log log1p logistic \
      population_count real round round_nearest_even rsqrt sign sin sinh sqrt tan tanh atan2 complex max min mulhi pow \

@@ -1,5 +1,6 @@
-//! Random modules, built anew instruction by instruction through the builder's methods (`hlo_testing::replay`): what is built
-//! reads back the same from its text. Both engines run such modules in `test/builder`, at the top of the repository.
+//! Rebuilds random modules instruction by instruction with the builder's methods (`hlo_testing::replay`) and
+//! checks that the result survives printing and parsing. `test/builder`, at the top of the repository, runs
+//! such modules in both engines.
 
 use hlo_ir::Opcode;
 use hlo_ir::print::{PrintOptions, print_module};

@@ -1,10 +1,10 @@
-//! Metadata and shardings of scopes, names, and the order of effects.
+//! Tests metadata and shardings of scopes, names, and the order of effects.
 
 use hlo_builder::{Builder, Value};
 use hlo_ir::attr::{OpMetadata, Sharding, ShardingKind};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 
-/// The instruction of a name.
+/// Returns the instruction with the given name.
 fn named<'m>(module: &'m Module, name: &str) -> &'m hlo_ir::Instruction {
     let ids = module[module.entry()].instructions();
     let id: InstrId =
@@ -29,7 +29,7 @@ fn the_innermost_scope_that_lasts_counts() {
         values.push(x.exp().named("b"));
     }
     values.push(x.exp().named("c"));
-    // Scopes may end in another order than they began in.
+    // Scopes may end in a different order than they began in.
     let last = b.metadata_scope(layer("last"));
     drop(outer);
     drop(sharded);
@@ -48,7 +48,7 @@ fn the_innermost_scope_that_lasts_counts() {
     assert_eq!(names, ["outer", "inner", "outer", "last", "own", ""]);
     let sharded = ["a", "b", "c", "d"].map(|name| named(&module, name).sharding().is_some());
     assert_eq!(sharded, [true, false, true, false]);
-    // Of a tuple each element has it.
+    // The sharding applies to each element of a tuple.
     assert_eq!(named(&module, "all").sharding().map(|s| s.leaves().len()), Some(6));
 }
 
@@ -88,7 +88,7 @@ fn names_are_made_unique_and_such_as_text_may_have() {
     assert_eq!(read.difference(&module), None, "{text}");
 }
 
-/// "Trace" and outfeeds are no result, and come in the order of the program.
+/// Traces and outfeeds are not the result of the computation. They are in the order of the program.
 #[test]
 fn effects_are_in_order_and_no_result() {
     let b = Builder::new("effects");
@@ -124,7 +124,7 @@ fn a_value_can_be_made_to_come_after_another() {
     let module = b.build().unwrap();
     let root = &module[module[module.entry()].root()];
     assert_eq!(module[root.operands[1]].control_predecessors(), [root.operands[0]]);
-    // Only after what was there before.
+    // Only a value that was added before is accepted.
     let b = Builder::new("before");
     let x = b.constant_r0(1i32);
     let _ = x.after(x + 1);

@@ -1,16 +1,16 @@
-//! The public methods of the crate, as its sources have them.
+//! Reads the public methods of the crate from its sources.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder and of those in it.
+/// Returns the files in a folder and its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(folder).expect("the sources").map(|e| e.expect("a source").path());
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The public methods of the crate's types, as `Type::method`: those that are written down, and those that macros make of a line
-/// with a name, an opcode and a summary.
+/// Returns the public methods of the crate's types as `Type::method`. This includes methods that macros
+/// generate from lines that contain a name, an opcode and a summary.
 pub fn public_methods() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut methods = BTreeSet::new();
@@ -47,7 +47,7 @@ pub fn public_methods() -> BTreeSet<String> {
     methods
 }
 
-/// The type of an `impl`.
+/// Returns the type of an `impl`.
 fn implemented(line: &str) -> String {
     let rest = line.rsplit(" for ").next().unwrap_or(line).trim_start_matches("impl");
     let rest =
@@ -70,6 +70,6 @@ fn methods_are_found_whoever_makes_them() {
     ] {
         assert!(methods.contains(name), "{name} is missing of {methods:?}");
     }
-    // One that is not public.
+    // Methods that are not public are excluded.
     assert!(!methods.contains("Value::together") && !methods.contains("Builder::add"));
 }
