@@ -61,7 +61,7 @@ impl<'b> Value<'b> {
     }
 }
 
-/// Feeds. Those without a token argument run in the order in which they were added.
+/// Feeds. Feeds without a token argument run in the order in which they were added.
 impl Builder {
     /// Reads data of the given shape from the host's infeed queue.
     #[track_caller]

@@ -352,7 +352,7 @@ impl Builder {
     /// use hlo_ir::contraction::{Affine, Aggregation, Contraction};
     /// use hlo_ir::{ElementType, Shape};
     ///
-    /// Every other element: `{(d0) = (2*d0)}`.
+    /// // Every other element: `{(d0) = (2*d0)}`.
     /// let b = Builder::new("half");
     /// let x = b.parameter(0, Shape::array(ElementType::F32, [8]), "x");
     /// let i = Affine::index(0, 1);
