@@ -1,4 +1,4 @@
-//! Arguments: the shapes and numbers that a function is specialised to.
+//! Arguments: the shapes and numbers that a function is specialized for.
 
 use crate::ast::File;
 use crate::error::error;
@@ -7,43 +7,43 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
-/// What a function is called with.
+/// An argument of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The parameter that it is for; `None` for the one at its position.
+    /// The name of its parameter, or `None` for the parameter at its position.
     pub name: Option<String>,
-    /// What it is.
+    /// The value.
     pub value: ArgumentValue,
 }
 
-/// What an argument is.
+/// The value of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArgumentValue {
-    /// A tensor of that type and shape: a parameter of the module.
+    /// A tensor of the given type and shape. It becomes a parameter of the module.
     Tensor(ArrayShape),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a point.
+    /// A floating-point number.
     Float(f64),
-    /// A truth value.
+    /// A boolean.
     Truth(bool),
     /// A string, such as the order of a tensor's dimensions.
     Text(String),
 }
 
-/// What a function is called with while a computation is being built ([`Tile::call`](crate::Tile::call), `tile!`): a tensor, a
-/// number, or `()` for the parameter's default.
+/// An argument of a function that is called while a computation is being built
+/// ([`Tile::call`](crate::Tile::call), `tile!`): a tensor, a number, or `()` for the parameter's default.
 #[derive(Clone, Copy, Debug)]
 pub enum FunctionArgument<'b> {
     /// A tensor of the computation.
     Tensor(Value<'b>),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a point.
+    /// A floating-point number.
     Float(f64),
-    /// A truth value.
+    /// A boolean.
     Truth(bool),
-    /// What the parameter has by default.
+    /// The default value of the parameter.
     Default,
 }
 
@@ -74,32 +74,33 @@ impl From<()> for FunctionArgument<'_> {
 }
 
 impl Argument {
-    /// A tensor for the parameter at the argument's position.
+    /// Returns a tensor argument for the parameter at the argument's position.
     pub fn tensor(element_type: ElementType, dims: &[i64]) -> Self {
         ArgumentValue::Tensor(ArrayShape::new(element_type, dims.iter().copied())).into()
     }
 
-    /// A whole number for the parameter at the argument's position.
+    /// Returns an integer argument for the parameter at the argument's position.
     pub fn integer(value: i64) -> Self {
         ArgumentValue::Integer(value).into()
     }
 
-    /// A number with a point for the parameter at the argument's position.
+    /// Returns a floating-point argument for the parameter at the argument's position.
     pub fn float(value: f64) -> Self {
         ArgumentValue::Float(value).into()
     }
 
-    /// The same for the parameter of that name.
+    /// Returns this argument for the parameter called `name`.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self
     }
 
-    /// The argument that `text` says: `f32[2,3]`, `2`, `0.5`, `True`, `'NHWC'`; after a name and `:` or `=`, the one for that parameter.
+    /// Parses an argument: `f32[2,3]`, `2`, `0.5`, `True`, `'NHWC'`. A name and `:` or `=` before it select
+    /// the parameter.
     ///
     /// # Errors
-    /// It is none of that; the place is in `text`.
+    /// Returns an error with a span in `text` if `text` is not an argument.
     ///
     /// # Example
     /// ```
@@ -163,17 +164,17 @@ fn value(text: &str) -> Result<ArgumentValue, Diag> {
     }
 }
 
-/// `# tile: A: f32[2,3], s = 2` before a function: the arguments that it is specialised to where none are given.
+/// A comment `# tile: A: f32[2,3], s = 2` before a function: the default arguments for specializing it.
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// The function.
+    /// The name of the function.
     pub function: String,
     /// The arguments.
     pub arguments: Vec<Argument>,
 }
 
 impl Directive {
-    /// The directives of a file: each stands on lines of its own before its function.
+    /// Returns the directives of a file. Each directive is on lines of its own before its function.
     pub(crate) fn all(text: &str, file: &File) -> Result<Vec<Self>, Diag> {
         let mut found = Vec::new();
         let mut from = 0;
@@ -202,7 +203,7 @@ impl Directive {
     }
 }
 
-/// What stands between commas that are in no brackets, each with where it begins.
+/// Splits a list at the commas outside of brackets. Returns each part with its offset.
 fn parts(list: &str) -> Vec<(usize, &str)> {
     let mut out = Vec::new();
     let (mut depth, mut start) = (0_usize, 0);

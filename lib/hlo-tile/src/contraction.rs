@@ -1,4 +1,4 @@
-//! Contractions: what is wrong with them, and the instruction that they become.
+//! Contractions: checks them and adds their instructions.
 
 use crate::error::error;
 use crate::poly::{IndexId, IndexNames, Poly, Rational};
@@ -13,54 +13,54 @@ use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 use std::collections::BTreeSet;
 
-/// How many iterations of loops the check of `=` takes at most.
+/// Maximum number of loop iterations for checking `=`.
 const MAX_STEPS: usize = 1_000_000;
 
-/// Elements of a tensor: `A[i, k]`.
+/// An access to elements of a tensor: `A[i, k]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Access<'b> {
     /// The tensor.
     pub(crate) value: Hlo<'b>,
-    /// What it is called.
+    /// The name of the tensor.
     pub(crate) name: String,
-    /// For each dimension the index.
+    /// The index of each dimension.
     pub(crate) indices: Vec<(Poly, Span)>,
-    /// All of it.
+    /// The span of the whole access.
     pub(crate) span: Span,
 }
 
-/// A contraction of which all has been said.
+/// A complete contraction.
 #[derive(Debug)]
 pub(crate) struct Contraction<'b> {
-    /// What the output is called.
+    /// The name of the output.
     pub(crate) name: String,
-    /// Where the output got its sizes.
+    /// The span that declares the sizes of the output.
     pub(crate) declared: Span,
-    /// Its sizes.
+    /// The sizes of the output.
     pub(crate) sizes: Vec<i64>,
-    /// For each of its dimensions the index that is written.
+    /// The index that is written in each dimension of the output.
     pub(crate) output: Vec<(Poly, Span)>,
-    /// Where those are said.
+    /// The span of the output indices.
     pub(crate) target: Span,
-    /// How values for one element become one.
+    /// How several values for one element are combined.
     pub(crate) aggregation: Aggregation,
-    /// How elements become one value.
+    /// How the operands are combined to one value.
     pub(crate) combination: Combination,
-    /// The elements.
+    /// The accesses to the operands.
     pub(crate) operands: Vec<Access<'b>>,
     /// `0 <= index < bound`.
     pub(crate) constraints: Vec<(Poly, i64, Span)>,
-    /// What unwritten elements have.
+    /// The value of elements that are not written.
     pub(crate) default: Option<(Hlo<'b>, Span)>,
-    /// The statement.
+    /// The span of the statement.
     pub(crate) span: Span,
 }
 
-/// Adds the instruction of a contraction; with what is likely not as meant. What is against the rules of the operation itself is
-/// an error of the builder.
+/// Adds the instruction of a contraction. Also returns warnings about likely mistakes. If the contraction
+/// violates the rules of the operation itself, the builder reports the error.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the first error in the contraction.
 pub(crate) fn contract<'b>(
     b: &'b Builder,
     mut contraction: Contraction<'b>,
@@ -151,7 +151,7 @@ impl<'b> Contraction<'b> {
         Ok(())
     }
 
-    /// The indices of all accesses, in the order in which they first occur.
+    /// Returns the indices of all accesses, in the order in which they first occur.
     fn used_indices(&self) -> Vec<IndexId> {
         let mut used = Vec::new();
         let polys = self.output.iter().chain(self.operands.iter().flat_map(|a| &a.indices));
@@ -175,7 +175,7 @@ impl<'b> Contraction<'b> {
         Ok(())
     }
 
-    /// Brings operands that are combined into one element type; the type of the result.
+    /// Converts the operands that are combined to one element type. Returns the type of the result.
     fn convert_operands(&mut self) -> Result<ElementType, Diag> {
         let types: Vec<ElementType> = self.operands.iter().map(|a| shape_of(a.value).element_type).collect();
         let together = if self.combination == Combination::Select { 2 } else { types.len() };
@@ -209,14 +209,15 @@ impl<'b> Contraction<'b> {
         Ok(result)
     }
 
-    /// All index expressions.
+    /// Returns all index expressions.
     fn polys(&self) -> impl Iterator<Item = &Poly> {
         let output = self.output.iter().map(|(p, _)| p);
         let operands = self.operands.iter().flat_map(|a| &a.indices).map(|(p, _)| p);
         output.chain(operands).chain(self.constraints.iter().map(|(p, _, _)| p))
     }
 
-    /// The integers at which every index expression is one; `None` if there are none.
+    /// Returns the lattice of index values at which all index expressions are integers, or `None` if there
+    /// are none.
     fn integral(&self, used: &[IndexId]) -> Result<Option<Lattice>, Overflow> {
         let mut lattice = Lattice::all(used.len());
         for poly in self.polys() {
@@ -237,7 +238,8 @@ impl<'b> Contraction<'b> {
         Ok(Some(lattice))
     }
 
-    /// The index expressions in terms of the lattice's coordinates: whole numbers. `None` for what is too large.
+    /// Rewrites the index expressions in the coordinates of the lattice, with integer coefficients. Returns
+    /// `None` if a number is too large.
     fn access(&self, used: &[IndexId], lattice: &Lattice) -> Option<Access_> {
         let affine = |poly: &Poly| -> Option<Affine> {
             let at = |vector: &[i128], constant: Rational| -> Option<i64> {
@@ -273,7 +275,7 @@ impl<'b> Contraction<'b> {
         })
     }
 
-    /// The result if no index is valid: the default, or zeros.
+    /// Returns the result if no index is valid: the default, or zeros.
     fn nothing(&self, b: &'b Builder, shape: &ArrayShape, warnings: &mut Vec<Diag>) -> Hlo<'b> {
         let message = format!(
             "no index is valid, so that `{}` is all {}",
@@ -294,7 +296,7 @@ impl<'b> Contraction<'b> {
         error(code::TILE_SIZE, self.span, message, "its loops can't be computed")
     }
 
-    /// The error for indices that have no loop nest.
+    /// Returns the error for indices that do not form a loop nest.
     fn no_nest(&self, e: NestError, used: &[IndexId], lattice: &Lattice, indices: &dyn IndexNames) -> Diag {
         match e {
             NestError::TooLarge if used.len() > MAX_INDICES => {
@@ -304,7 +306,7 @@ impl<'b> Contraction<'b> {
             }
             NestError::TooLarge => self.too_large(),
             NestError::Unbounded(coordinates) => {
-                // Coordinates of the lattice move the indices that their vectors say.
+                // A coordinate of the lattice changes the indices for which its basis vector is not 0.
                 let moved = |n: usize| coordinates.iter().any(|&c| lattice.basis.vectors()[c][n] != 0);
                 let names: BTreeSet<String> = (0..used.len())
                     .filter(|&n| moved(n))
@@ -318,7 +320,7 @@ impl<'b> Contraction<'b> {
         }
     }
 
-    /// The error for elements that `=` writes more than once.
+    /// Returns an error if `=` writes an element more than once.
     fn check_single(
         &self,
         repetition: &Repetition,
@@ -358,7 +360,8 @@ impl<'b> Contraction<'b> {
         }
     }
 
-    /// Warns of an index in the output alone, where operands have windows: likely another one was meant.
+    /// Warns about an index that occurs only in the output although the operands have windows. Most likely
+    /// another index was meant.
     fn look_for_output_only(&self, used: &[IndexId], indices: &dyn IndexNames, warnings: &mut Vec<Diag>) {
         let has_window = self.operands.iter().flat_map(|a| &a.indices).any(|(p, _)| p.indices().count() > 1);
         let in_operands = |id: IndexId| {
@@ -375,7 +378,7 @@ impl<'b> Contraction<'b> {
     }
 }
 
-/// The least common multiple of positive numbers.
+/// Returns the least common multiple of positive numbers.
 fn lcm(a: i128, b: &i128) -> Option<i128> {
     let (mut x, mut y) = (a, *b);
     while y != 0 {

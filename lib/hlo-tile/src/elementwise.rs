@@ -1,28 +1,28 @@
-//! Elementwise functions: their names, the types that they work in, and what they are in HLO.
+//! Elementwise functions: their names, the types that they work on, and their HLO operations.
 
 use crate::ast::Binary;
 use crate::types::{Kind, promoted};
 use hlo_builder::Value as Hlo;
 use hlo_ir::ElementType;
 
-/// Which types a function works in, and what it gives.
+/// The operand types that a function accepts, and its result type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Domain {
-    /// Floating-point numbers; of whole numbers it gives `f32`.
+    /// Floating-point numbers. The result for integers is `f32`.
     Real,
-    /// Numbers, in the type of the operands.
+    /// Numbers. The result has the type of the operands.
     Number,
-    /// Numbers or truth values, in the type of the operands.
+    /// Numbers or booleans. The result has the type of the operands.
     Any,
-    /// Whole numbers or truth values, in the type of the operands.
+    /// Integers or booleans. The result has the type of the operands.
     Bits,
-    /// Numbers or truth values of one type; gives a truth value.
+    /// Numbers or booleans of one type. The result is a boolean.
     Comparison,
-    /// Truth values; of a number whether it is not 0.
+    /// Booleans. A number counts as true if it is not 0.
     Logical,
 }
 
-/// Declares the functions: variant, name, number of operands, domain.
+/// Declares the functions with variant, name, number of operands and domain.
 macro_rules! functions {
     ($($variant:ident $name:literal $arity:literal $domain:ident;)*) => {
         /// An elementwise function.
@@ -32,24 +32,24 @@ macro_rules! functions {
         }
 
         impl Function {
-            /// All of them.
+            /// All functions.
             pub(crate) const ALL: &[Function] = &[$(Function::$variant,)*];
 
-            /// What it is called; in messages only, if it has an operator.
+            /// Returns the name. If the function has an operator, the name is only used in messages.
             pub(crate) fn name(self) -> &'static str {
                 match self {
                     $(Function::$variant => $name,)*
                 }
             }
 
-            /// How many operands it takes.
+            /// Returns the number of operands.
             pub(crate) fn arity(self) -> usize {
                 match self {
                     $(Function::$variant => $arity,)*
                 }
             }
 
-            /// Which types it works in.
+            /// Returns the types that the function accepts.
             pub(crate) fn domain(self) -> Domain {
                 match self {
                     $(Function::$variant => Domain::$domain,)*
@@ -113,19 +113,19 @@ functions! {
 }
 
 impl Function {
-    /// The function of that name.
+    /// Returns the function called `name`.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
         Self::ALL.iter().copied().find(|f| is_name && f.name() == name)
     }
 
-    /// The function that an operator is.
+    /// Returns the function of an operator.
     pub(crate) fn of_operator(operator: Binary) -> Option<Self> {
         Some(match operator {
             Binary::Add => Function::Add,
             Binary::Subtract => Function::Sub,
             Binary::Multiply => Function::Mul,
-            // Of whole numbers both round towards zero.
+            // For integers, both round towards zero.
             Binary::Divide => Function::Div,
             Binary::FloorDivide => return None,
             Binary::Modulo => Function::Mod,
@@ -145,7 +145,8 @@ impl Function {
         })
     }
 
-    /// The type that operands of these kinds are converted to; what it needs, if it works in no such type.
+    /// Returns the type that operands of these kinds are converted to, or a description of the required types
+    /// if the function does not accept them.
     pub(crate) fn working_type(self, kinds: &[Kind]) -> Result<ElementType, &'static str> {
         let promoted = promoted(kinds);
         match self.domain() {
@@ -161,7 +162,8 @@ impl Function {
         }
     }
 
-    /// Its value for operands of one type, [`Function::working_type`], and one shape; the first of `select` has truth values.
+    /// Applies the function to operands of one type, [`Function::working_type`], and one shape. The first
+    /// operand of `select` contains booleans.
     pub(crate) fn apply<'b>(self, element_type: ElementType, operands: &[Hlo<'b>]) -> Option<Hlo<'b>> {
         match *operands {
             [x] => Some(self.unary(element_type, x)),
@@ -194,7 +196,7 @@ impl Function {
             Function::Floor => x.floor(),
             Function::Log => x.log(),
             Function::Relu => x.max(0),
-            // Halves away from zero.
+            // Halves are rounded away from zero.
             Function::Round => x.round(),
             Function::Sigmoid => x.logistic(),
             Function::Sign => x.sign(),
@@ -203,7 +205,7 @@ impl Function {
             Function::Sqrt => x.sqrt(),
             Function::Tan => x.tan(),
             Function::Tanh => x.tanh(),
-            // `ident`; those of more operands don't come here.
+            // `ident`. Functions of more operands do not reach this match.
             _ => x,
         }
     }

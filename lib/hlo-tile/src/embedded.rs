@@ -1,4 +1,4 @@
-//! What the functions that `tile!` writes consist of.
+//! Support code for the functions that `tile!` generates.
 
 use crate::error::noted;
 use crate::{FunctionArgument, Tile};
@@ -8,23 +8,23 @@ use hlo_ir::rules::code;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-/// A text of Tile in a Rust program.
+/// A Tile text in a Rust program.
 #[derive(Debug)]
 pub struct Text {
     file: &'static str,
-    /// The line of the file that it begins in.
+    /// The line of the file where the text begins.
     line: usize,
     text: &'static str,
     tile: OnceLock<Result<Tile, Diag>>,
 }
 
 impl Text {
-    /// The text that begins in a line of a file.
+    /// Creates a text that begins at a line of a file.
     pub const fn new(file: &'static str, line: usize, text: &'static str) -> Self {
         Self { file, line, text, tile: OnceLock::new() }
     }
 
-    /// What a function of the text gives, for arguments; what is wrong is an error of the builder.
+    /// Calls a function of the text. The builder reports errors.
     #[track_caller]
     pub fn call<'b, const N: usize>(
         &self,
@@ -32,7 +32,7 @@ impl Text {
         function: &str,
         arguments: &[FunctionArgument<'b>],
     ) -> [Value<'b>; N] {
-        // Of what could not be made, that is the error.
+        // If an argument failed, its error was already reported.
         let unmade = arguments.iter().find_map(|a| match a {
             FunctionArgument::Tensor(tensor) if tensor.shape().is_err() => Some(*tensor),
             _ => None,
@@ -53,18 +53,19 @@ impl Text {
         });
         match results {
             Ok(results) => results,
-            // The builder's own error is one already.
+            // The builder has already reported an error.
             Err(_) if builder.errors().len() > errors => [builder.nothing(); N],
             Err(diag) => [builder.reject(diag); N],
         }
     }
 
-    /// The text after as many empty lines as the file has before it: lines and their numbers are the file's.
+    /// Returns the text after as many empty lines as precede it in the file, so that line numbers match the
+    /// file.
     fn padded(&self) -> String {
         "\n".repeat(self.line.saturating_sub(1)) + self.text
     }
 
-    /// The diagnostic with lines of the file as its notes.
+    /// Replaces the spans of a diagnostic with notes that name lines of the file.
     fn placed(&self, mut diag: Diag) -> Diag {
         let text = self.padded();
         let labels = std::mem::take(&mut diag.labels);

@@ -1,9 +1,9 @@
-//! Errors, each with its rule (`hlo-opt --explain E3010`).
+//! Errors, each with the code of its rule (`hlo-opt --explain E3010`).
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 
-/// An error of that rule, at a place.
+/// Returns an error with a code and a span.
 pub(crate) fn error(
     code: &'static str,
     span: Span,
@@ -13,7 +13,7 @@ pub(crate) fn error(
     Diag::error(message).with_code(code).at(span, label)
 }
 
-/// What is said of a line of a file, as a note.
+/// Returns a note about a line of a file.
 pub(crate) fn noted(file: &str, line: usize, message: &str) -> String {
     match message {
         "" => format!("{file}:{line}"),

@@ -1,31 +1,31 @@
-//! What the names of a function are when it is specialised, for editors.
+//! The values of the names in a specialized function, for editors.
 
 use crate::value::Value;
 use hlo_ir::{ArrayShape, Shape, Span};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a name was where it is defined: a parameter, or what is assigned to.
+/// The value of a name at its definition: a parameter or an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Where it is defined.
+    /// The span of the definition.
     pub span: Span,
-    /// What it was. Of a function that is called several times, in the first call.
+    /// The value. If a function is called several times, the value in the first call.
     pub value: KnownValue,
 }
 
-/// What a name was.
+/// The value of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnownValue {
-    /// A tensor of that type and shape.
+    /// A tensor of the given type and shape.
     Tensor(ArrayShape),
-    /// A TensorDim, or what is computed of some: its size.
+    /// The size of a TensorDim or of an expression of TensorDims.
     Dim(i64),
-    /// Something else: what a person calls it.
+    /// A description of any other value.
     Other(String),
 }
 
-/// ``a tensor `f32[2,3]` ``, in Markdown.
+/// Prints a description in Markdown, such as ``a tensor `f32[2,3]` ``.
 impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
@@ -36,17 +36,18 @@ impl fmt::Display for Known {
     }
 }
 
-/// The names that have been defined so far, by where, with their values, of which more may become known later.
+/// The names defined so far, by the start of their spans, with their values. A value may become known in more
+/// detail later.
 #[derive(Debug, Default)]
 pub(crate) struct Notes<'b>(BTreeMap<u32, (Span, Value<'b>)>);
 
 impl<'b> Notes<'b> {
-    /// Notes what the name that is defined at `span` is, unless that is known from an earlier call.
+    /// Records the value of the name defined at `span`, unless an earlier call recorded it.
     pub(crate) fn note(&mut self, span: Span, value: &Value<'b>) {
         self.0.entry(span.start).or_insert_with(|| (span, value.clone()));
     }
 
-    /// What is known of the names by now, in the order of the text.
+    /// Returns the descriptions of the names, in the order of the text.
     pub(crate) fn described(&self) -> Vec<Known> {
         self.0.values().map(|(span, value)| Known { span: *span, value: described(value) }).collect()
     }

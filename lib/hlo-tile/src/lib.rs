@@ -1,4 +1,4 @@
-//! Tile, PlaidML's eDSL: tensor programs whose contractions are formulas of indices.
+//! Tile, PlaidML's eDSL: a language for tensor programs in which index formulas express contractions.
 //!
 //! ```
 //! use hlo_ir::print::{PrintOptions, print_module};
@@ -21,10 +21,11 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! A file has functions (`grammar/tile.pest`), which are polymorphic: [`Tile::specialize`] runs one on the shapes and numbers
-//! that it is called with, and what it does with tensors becomes a module. Every contraction is an instruction `contraction`
-//! (`docs/tile.md`); the pass `contraction-raising` finds those that are products, convolutions, reductions. Files import functions
-//! for neural networks from the [`library`], which is written in Tile.
+//! A file contains functions (`grammar/tile.pest`), which are polymorphic. [`Tile::specialize`] runs a
+//! function on the shapes and numbers of its arguments and converts the tensor operations to a module. Every
+//! contraction becomes an instruction `contraction` (`docs/tile.md`). The pass `contraction-raising` converts
+//! contractions to dot products, convolutions and reductions where possible. Files can import functions for
+//! neural networks from the [`library`], which is written in Tile.
 
 mod argument;
 mod contraction;
@@ -53,8 +54,9 @@ pub use specialize::{Called, Specialized, Tile};
 #[doc = include_str!("../../../docs/tile.md")]
 struct Documentation;
 
-/// Functions of Tile in a Rust program: for each a function of Rust, which adds what it does to a computation that is being
-/// built. The first argument is the builder, the others are tensors, numbers, or `()` for a parameter's default.
+/// Defines Tile functions in a Rust program. Each one becomes a Rust function that adds its operations to a
+/// computation that is being built. The first argument is the builder. The others are tensors, numbers, or
+/// `()` for a parameter's default.
 ///
 /// ```
 /// use hlo_builder::Builder;
@@ -88,10 +90,11 @@ struct Documentation;
 /// # Ok::<(), hlo_builder::BuildErrors>(())
 /// ```
 ///
-/// The text is Tile's (`docs/tile.md`) and read by its grammar while the program is compiled; what is wrong with it is an error of
-/// the compiler at its place. What is wrong with a function for the shapes that it is called with is an error of the builder,
-/// with the line of the text. A function that returns several tensors gives an array of them. As the text comes through Rust's
-/// tokens, `//` is written `/ /`, strings have double quotes, and a line can't end with a backslash.
+/// The text is parsed with Tile's grammar when the program is compiled (`docs/tile.md`). The Rust compiler
+/// reports syntax errors at their locations. Errors that depend on the shapes in a call are reported by the
+/// builder, with the line of the text. A function that returns several tensors returns an array. Because the
+/// text consists of Rust tokens, write `/ /` instead of `//` and use double quotes for strings. A line cannot
+/// end with a backslash.
 ///
 /// ```compile_fail
 /// hlo_tile::tile! {

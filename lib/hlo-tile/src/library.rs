@@ -1,13 +1,13 @@
-//! The library: functions of neural networks that are written in Tile (`library/*.tile`), the module `nn`.
+//! The library: functions for neural networks, written in Tile (`library/*.tile`). It is the module `nn`.
 
 use crate::ast::{ExprKind, File, Function, StatementKind};
 use crate::parse;
 use std::sync::LazyLock;
 
-/// The module whose functions files may import.
+/// The module whose functions files can import.
 pub const MODULE: &str = "nn";
 
-/// The files: what their instructions have as their source, and the texts.
+/// Lists the files: the source name of their instructions, and the text.
 macro_rules! texts {
     ($($name:literal),*) => {
         &[$((concat!("nn/", $name, ".tile"), include_str!(concat!("../library/", $name, ".tile")))),*]
@@ -40,13 +40,13 @@ pub(crate) struct LibraryFile {
 pub struct LibraryFunction {
     /// The function.
     pub function: &'static Function,
-    /// What the file that it is in is called.
+    /// The name of its file.
     pub file: &'static str,
     text: &'static str,
 }
 
 impl LibraryFunction {
-    /// How it is called: `softmax(X, axis=-1)`.
+    /// Returns the signature: `softmax(X, axis=-1)`.
     pub fn signature(&self) -> String {
         let parameter = |p: &crate::ast::Parameter| match &p.default {
             Some(default) => format!("{}={}", p.name.text, &self.text[default.span.range()]),
@@ -56,7 +56,7 @@ impl LibraryFunction {
         format!("{}({})", self.function.name.text, parameters.join(", "))
     }
 
-    /// What it says of itself: shapes and the formula.
+    /// Returns the doc string: shapes and the formula.
     pub fn documentation(&self) -> &'static str {
         match self.function.body.first().map(|s| &s.kind) {
             Some(StatementKind::Expression(expr)) => match &expr.kind {
@@ -69,17 +69,17 @@ impl LibraryFunction {
 }
 
 static FILES: LazyLock<Vec<LibraryFile>> = LazyLock::new(|| {
-    // A test holds that all of them are Tile.
+    // A test checks that all files are valid Tile.
     let read = |&(name, text)| LibraryFile { name, text, file: parse(text).unwrap_or_default() };
     TEXTS.iter().map(read).collect()
 });
 
-/// The files, read once.
+/// Returns the files, which are parsed once.
 pub(crate) fn files() -> &'static [LibraryFile] {
     &FILES
 }
 
-/// The functions that files may import, in the order of the library's files.
+/// Returns the functions that files can import, in the order of the library's files.
 ///
 /// # Example
 /// ```
@@ -93,7 +93,7 @@ pub fn functions() -> impl Iterator<Item = LibraryFunction> {
     files().iter().flat_map(of).filter(|f| !is_private(&f.function.name.text))
 }
 
-/// True for the name of a function that only the library itself calls.
+/// Whether a name is that of a function that only the library calls.
 pub(crate) fn is_private(name: &str) -> bool {
     name.starts_with('_')
 }

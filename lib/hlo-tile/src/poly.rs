@@ -4,68 +4,69 @@ use num_rational::Ratio;
 use num_traits::Zero;
 use std::collections::BTreeMap;
 
-/// A rational number. Numerators and denominators stay below [`LIMIT`], so that no operation on two overflows.
+/// A rational number. Numerators and denominators are less than [`LIMIT`], so that no operation on two
+/// numbers overflows.
 pub(crate) type Rational = Ratio<i128>;
 
-/// What numerators and denominators stay below.
+/// Exclusive upper bound of numerators and denominators.
 const LIMIT: i128 = 1 << 60;
 
-/// An index variable: the number that it got when it was made.
+/// The number of an index variable.
 pub(crate) type IndexId = u32;
 
-/// Knows what index variables are called.
+/// Provides the names of index variables.
 pub(crate) trait IndexNames {
-    /// The name of a variable, or what stands for one.
+    /// Returns the name of a variable, or a placeholder.
     fn name_of(&self, id: IndexId) -> String;
 }
 
-/// `Σ coefficient · index + constant`.
+/// An affine expression `Σ coefficient · index + constant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Poly {
-    /// The coefficients, none of them 0.
+    /// The coefficients. None of them is 0.
     terms: BTreeMap<IndexId, Rational>,
-    /// What is added.
+    /// The constant term.
     constant: Rational,
 }
 
-/// `None` for what is too large.
+/// Returns `None` if a number is too large.
 fn checked(value: Rational) -> Option<Rational> {
     (value.numer().abs() < LIMIT && *value.denom() < LIMIT).then_some(value)
 }
 
 impl Poly {
-    /// A number.
+    /// Returns a constant expression.
     pub(crate) fn constant(value: i64) -> Option<Self> {
         let constant = checked(Rational::from_integer(value.into()))?;
         Some(Self { terms: BTreeMap::new(), constant })
     }
 
-    /// An index variable.
+    /// Returns an index variable as an expression.
     pub(crate) fn index(id: IndexId) -> Self {
         Self { terms: BTreeMap::from([(id, Rational::from_integer(1))]), constant: Rational::zero() }
     }
 
-    /// The number that it is, if it has no index.
+    /// Returns the constant if the expression has no index.
     pub(crate) fn as_constant(&self) -> Option<Rational> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The number that is added.
+    /// Returns the constant term.
     pub(crate) fn offset(&self) -> Rational {
         self.constant
     }
 
-    /// The coefficient of an index.
+    /// Returns the coefficient of an index.
     pub(crate) fn coefficient(&self, id: IndexId) -> Rational {
         self.terms.get(&id).copied().unwrap_or_default()
     }
 
-    /// The indices that it depends on, in the order of their numbers.
+    /// Returns the indices that the expression depends on, in the order of their numbers.
     pub(crate) fn indices(&self) -> impl Iterator<Item = IndexId> + '_ {
         self.terms.keys().copied()
     }
 
-    /// `self + factor · other`; `None` for coefficients that are too large.
+    /// Returns `self + factor · other`, or `None` if a coefficient is too large.
     pub(crate) fn plus(&self, other: &Self, factor: i64) -> Option<Self> {
         let factor = Rational::from_integer(factor.into());
         let mut terms = self.terms.clone();
@@ -77,7 +78,7 @@ impl Poly {
         Some(Self { terms, constant: checked(self.constant + checked(other.constant * factor)?)? })
     }
 
-    /// `self · factor`; `None` for coefficients that are too large.
+    /// Returns `self · factor`, or `None` if a coefficient is too large.
     pub(crate) fn times(&self, factor: Rational) -> Option<Self> {
         let terms = self.terms.iter().map(|(&id, &c)| Some((id, checked(c * factor)?)));
         let mut terms: BTreeMap<_, _> = terms.collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Which function a name means: one of the file, or one that it imports from the library.
+//! Name resolution: maps names to functions of the file or of the library.
 
 use crate::ast::{File, Function, Import, Imported, Name};
 use crate::error::{error, noted};
@@ -11,40 +11,40 @@ use hlo_ir::suggest::nearest;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A function: the file that it is in, and its number there.
+/// A function, identified by its file and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionId {
     pub(crate) unit: usize,
     pub(crate) number: usize,
 }
 
-/// A file with what its names mean.
+/// A file and the meaning of its names.
 pub(crate) struct Unit<'f> {
-    /// What its instructions have as their source.
+    /// The source name of its instructions.
     pub(crate) name: &'f str,
-    /// Its text.
+    /// The text of the file.
     pub(crate) text: &'f str,
     file: &'f File,
-    /// Where its lines begin.
+    /// The offsets of the lines.
     lines: Vec<usize>,
-    /// The functions by what they are called in this file.
+    /// The functions by their names in this file.
     functions: HashMap<&'f str, FunctionId>,
-    /// What the library is called in this file.
+    /// The names of the library in this file.
     modules: Vec<&'f str>,
 }
 
 impl<'f> Unit<'f> {
-    /// The line, from 1 on, of a place.
+    /// Returns the line number of a span, starting at 1.
     pub(crate) fn line(&self, at: Span) -> usize {
         self.lines.partition_point(|&start| start <= at.start as usize)
     }
 
-    /// What is said of a place, for who has another text before them.
+    /// Returns a note about a span, for readers of another text.
     pub(crate) fn noted(&self, at: Span, message: &str) -> String {
         noted(self.name, self.line(at), message)
     }
 
-    /// The names of its functions, imported ones included.
+    /// Returns the names of its functions, including imported ones.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f str> + '_ {
         self.functions.keys().copied()
     }
@@ -72,29 +72,29 @@ impl<'f> Unit<'f> {
                 }
             }
         }
-        // Its own functions hide imported ones.
+        // Functions of the file hide imported ones.
         let own = file.functions.iter().enumerate();
         out.functions.extend(own.map(|(number, f)| (f.name.text.as_str(), FunctionId { unit, number })));
         out
     }
 }
 
-/// The files of the library, which are the same for all that call them, and read when the first one does.
+/// The files of the library, shared by all callers and parsed on first use.
 static LIBRARY: LazyLock<Vec<Unit<'static>>> = LazyLock::new(|| {
     let files = library::files().iter().enumerate();
     files.map(|(n, f)| Unit::new(f.name, f.text, &f.file, n + 1)).collect()
 });
 
-/// The files that functions are called in: the one that is evaluated, which is number 0, then those of the library.
+/// The files with functions: number 0 is the evaluated file, then come those of the library.
 pub(crate) struct Units<'f>(Unit<'f>);
 
 impl<'f> Units<'f> {
-    /// A file, and the library.
+    /// Creates the list from a file and the library.
     pub(crate) fn new(name: &'f str, text: &'f str, file: &'f File) -> Self {
         Self(Unit::new(name, text, file, 0))
     }
 
-    /// The file of that number.
+    /// Returns the file with the given number.
     pub(crate) fn unit(&self, number: usize) -> &Unit<'f> {
         match number.checked_sub(1) {
             None => &self.0,
@@ -102,40 +102,40 @@ impl<'f> Units<'f> {
         }
     }
 
-    /// The function.
+    /// Returns the function.
     pub(crate) fn function(&self, id: FunctionId) -> &'f Function {
         &self.unit(id.unit).file.functions[id.number]
     }
 
-    /// What a person calls the function.
+    /// Returns the name of the function for messages.
     pub(crate) fn title(&self, id: FunctionId) -> String {
         let name = &self.function(id).name.text;
         if id.unit == 0 { name.clone() } else { format!("{MODULE}.{name}") }
     }
 
-    /// The function that a name means in a file.
+    /// Returns the function that a name refers to in a file.
     pub(crate) fn named(&self, unit: usize, name: &str) -> Option<FunctionId> {
         self.unit(unit).functions.get(name).copied()
     }
 
-    /// True for what the library is called in a file.
+    /// Whether a name refers to the library in a file.
     pub(crate) fn is_module(&self, unit: usize, name: &str) -> bool {
         self.unit(unit).modules.contains(&name)
     }
 }
 
-/// The function of the library that has that name.
+/// Returns the library function with the given name.
 ///
 /// # Errors
-/// There is none.
+/// Returns an error if there is none.
 pub(crate) fn of_module(name: &Name) -> Result<FunctionId, Diag> {
     find(&name.text, false).ok_or_else(|| missing(name))
 }
 
-/// Sees that what a file imports from the library is there.
+/// Checks that the library contains the functions that a file imports.
 ///
 /// # Errors
-/// A function that is not.
+/// Returns an error for the first missing function.
 pub(crate) fn check(file: &File, is_library: bool) -> Result<(), Diag> {
     for import in of_library(file) {
         let Imported::Functions(all) = &import.what else { continue };
@@ -160,7 +160,7 @@ fn find(name: &str, private: bool) -> Option<FunctionId> {
     })
 }
 
-/// The error for a function that the library does not have.
+/// Returns the error for a function that the library does not contain.
 fn missing(name: &Name) -> Diag {
     let message = format!("the module `{MODULE}` has no function `{}`", name.text);
     let d = error(code::TILE_NAME, name.span, message, "not a function of the library");

@@ -1,4 +1,4 @@
-//! A function of a file, for arguments of given shapes: a module.
+//! Specialization: converts a function of a file to a module, for arguments of given shapes.
 
 use crate::argument::{Argument, ArgumentValue, Directive, FunctionArgument};
 use crate::ast::{File, Function, Name};
@@ -15,7 +15,7 @@ use hlo_ir::suggest::nearest;
 use hlo_ir::{ArrayShape, Module, Shape, Span};
 use hlo_tile_syntax::parse_python;
 
-/// A file of Tile that has been read.
+/// A parsed Tile file.
 #[derive(Clone, Debug)]
 pub struct Tile {
     name: String,
@@ -24,39 +24,39 @@ pub struct Tile {
     directives: Vec<Directive>,
 }
 
-/// What a function became.
+/// The result of specializing a function.
 #[derive(Clone, Debug)]
 pub struct Specialized {
-    /// The module. Its parameters are the tensors among the function's arguments, its result is what the function returns:
-    /// a tuple, if that is several.
+    /// The module. Its parameters are the tensors among the function's arguments. Its result is the result of
+    /// the function: a tuple if the function returns several tensors.
     pub module: Module,
-    /// What is likely not as meant.
+    /// Warnings about likely mistakes.
     pub warnings: Vec<Diag>,
 }
 
-/// What a call of a function gave: [`Tile::call`].
+/// The result of calling a function with [`Tile::call`].
 #[derive(Clone, Debug)]
 pub struct Called<'b> {
-    /// What the function returned: one tensor or several.
+    /// The tensors that the function returned, at least one.
     pub results: Vec<Hlo<'b>>,
-    /// What is likely not as meant.
+    /// Warnings about likely mistakes.
     pub warnings: Vec<Diag>,
 }
 
-/// The tensors that a function returns.
+/// The tensors that a function returned.
 enum Results<'b> {
     One(Hlo<'b>),
-    /// As a tuple or list.
+    /// A tuple or list of tensors.
     Several(Vec<Hlo<'b>>),
 }
 
 impl Tile {
-    /// Reads a file; `name` is what its instructions have as their source. The file may have parts that are Python and not Tile
-    /// ([`Tile::warnings`]).
+    /// Parses a file. `name` is the source name of its instructions. The file may contain parts that are
+    /// Python but not Tile ([`Tile::warnings`]).
     ///
     /// # Errors
-    /// The first place that is not Tile, if no function is Tile; or a function is imported from the library that it does not
-    /// have.
+    /// Returns the first syntax error if no function is valid Tile, or an error if an imported function is
+    /// not in the library.
     pub fn new(name: &str, text: &str) -> Result<Self, Diag> {
         let file = parse_python(text)?;
         scope::check(&file, false)?;
@@ -64,17 +64,18 @@ impl Tile {
         Ok(Self { name: name.to_owned(), text: text.to_owned(), file, directives })
     }
 
-    /// The functions.
+    /// Returns the functions.
     pub fn functions(&self) -> &[Function] {
         &self.file.functions
     }
 
-    /// Returns the errors of the parts of the file that are Python and not Tile.
+    /// Returns the errors of the parts of the file that are Python but not Tile.
     pub fn python(&self) -> &[Diag] {
         &self.file.python
     }
 
-    /// Returns a warning for each part of the file that is Python and not Tile. A call of such a function is an error.
+    /// Returns a warning for each part of the file that is Python but not Tile. Calling such a function is an
+    /// error.
     pub fn warnings(&self) -> Vec<Diag> {
         let warning = |why: &Diag| {
             let message = format!("not read: {}", why.message);
@@ -83,15 +84,16 @@ impl Tile {
         self.file.python.iter().map(warning).collect()
     }
 
-    /// The arguments that the file gives for a function: `# tile: A: f32[2,3], s = 2` before it.
+    /// Returns the arguments that the file specifies for a function with a comment
+    /// `# tile: A: f32[2,3], s = 2`.
     pub fn directive(&self, function: &str) -> Option<&Directive> {
         self.directives.iter().find(|d| d.function == function)
     }
 
-    /// The function that is meant where none is named: the only one that the file gives arguments for, or the only one.
+    /// Returns the default function: the only one with arguments in the file, or the only function.
     ///
     /// # Errors
-    /// There are several, or none.
+    /// Returns an error if there are several candidates or none.
     pub fn only_function(&self) -> Result<&str, Diag> {
         if let [directive] = self.directives.as_slice() {
             return Ok(&directive.function);
@@ -107,20 +109,24 @@ impl Tile {
         }
     }
 
-    /// The module of a function for arguments: one for each parameter that has no default.
+    /// Converts a function to a module. `arguments` contains an argument for each parameter without a
+    /// default.
     ///
     /// # Errors
-    /// There is no such function, an argument is no tensor of a type that Tile has, or what is wrong in the function.
+    /// Returns an error if the function does not exist, if an argument is not a tensor of a type that Tile
+    /// supports, or if the function is invalid.
     pub fn specialize(&self, function: &str, arguments: &[Argument]) -> Result<Specialized, Diag> {
         self.differentiate(function, arguments, &[])
     }
 
-    /// As [`Tile::specialize`], with gradients of what the function returns, or of the sum of its elements, by the tensors that
-    /// are arguments for these parameters: the module's result is the tuple of both.
+    /// Like [`Tile::specialize`], but also computes gradients with respect to the tensor parameters in `by`.
+    /// The differentiated value is the function's result or the sum of its elements. The result of the module
+    /// is a tuple of the function's result and the gradients.
     ///
     /// # Errors
-    /// As [`Tile::specialize`]; the function returns several tensors, or one without floating-point numbers; a parameter is no
-    /// tensor; an operation has no gradient.
+    /// Returns the errors of [`Tile::specialize`]. Also returns an error if the function returns several
+    /// tensors or a tensor that is not floating-point, if a parameter is not a tensor, or if an operation has
+    /// no gradient.
     ///
     /// # Example
     /// ```
@@ -142,11 +148,11 @@ impl Tile {
         self.inspect(function, arguments, by).0
     }
 
-    /// As [`Tile::differentiate`], with what the names of the function were, and those of the functions that it calls; if it fails,
-    /// as far as it came.
+    /// Like [`Tile::differentiate`], but also returns the values of the names in the function and in the
+    /// functions that it calls. If it fails, it returns the names that were defined before the error.
     ///
     /// # Errors
-    /// As [`Tile::differentiate`].
+    /// Returns the errors of [`Tile::differentiate`].
     ///
     /// # Example
     /// ```
@@ -168,7 +174,7 @@ impl Tile {
         let b = Builder::new(function);
         let mut evaluator = Evaluator::new(&b, &self.file, &self.name, &self.text);
         let root = self.root(&mut evaluator, function, arguments, by);
-        // While there are the values that they were.
+        // The values must be described before they are destroyed.
         let names = evaluator.known.described();
         let made = root.and_then(|(root, called)| {
             b.set_return_value(root);
@@ -180,7 +186,7 @@ impl Tile {
         (made, names)
     }
 
-    /// What the function returns, and the function.
+    /// Returns the result of the function, and the function.
     fn root<'b>(
         &self,
         evaluator: &mut Evaluator<'b, '_>,
@@ -199,10 +205,10 @@ impl Tile {
                 None => positions.next(),
                 Some(name) => called.parameters.iter().position(|p| p.name.text == *name),
             };
-            // What is for no parameter is an error of the call.
+            // An argument without a parameter is an error of the call.
             values.push((number.unwrap_or(called.parameters.len()), argument));
         }
-        // The module's parameters have the order of the function's.
+        // The parameters of the module have the order of the function's parameters.
         values.sort_by_key(|(number, _)| *number);
         let mut given = Vec::with_capacity(values.len());
         let mut tensors = 0;
@@ -245,11 +251,12 @@ impl Tile {
         Ok((root, called))
     }
 
-    /// Adds what a function does to a computation that is being built: its results, and what is likely not as meant.
+    /// Calls a function while a computation is being built. Adds its operations to the computation and
+    /// returns the results and warnings about likely mistakes.
     ///
     /// # Errors
-    /// There is no such function, an argument is no tensor of a type that Tile has, or what is wrong in the function. Some
-    /// instructions may have been added before that.
+    /// Returns an error if the function does not exist, if an argument is not a tensor of a type that Tile
+    /// supports, or if the function is invalid. Some instructions may already have been added.
     ///
     /// # Example
     /// ```
@@ -299,7 +306,7 @@ impl Tile {
         Ok(Called { results, warnings: std::mem::take(&mut evaluator.warnings) })
     }
 
-    /// The tensors that a function returned.
+    /// Returns the tensors that a function returned.
     fn results<'b>(
         &self,
         evaluator: &mut Evaluator<'b, '_>,
@@ -320,7 +327,7 @@ impl Tile {
         }
     }
 
-    /// Gives instructions the lines of the file as their places, for diagnostics of whoever runs the module.
+    /// Sets the spans of instructions to lines of the file, for diagnostics when the module runs.
     fn place(&self, module: &mut Module) {
         let mut lines = vec![Span::default()];
         let mut start = 0;
@@ -356,13 +363,13 @@ impl Tile {
         })
     }
 
-    /// Where a function returns.
+    /// Returns the span of the `return` statement.
     fn returned(&self, function: &Function) -> Span {
         function.body.last().map_or(function.name.span, |s| s.span)
     }
 }
 
-/// The tuple of a result and its gradients by parameters.
+/// Returns a tuple of a result and its gradients with respect to parameters.
 fn with_gradients<'b>(
     b: &'b Builder,
     function: &Function,
@@ -402,7 +409,7 @@ fn with_gradients<'b>(
     Ok(b.tuple(&[vec![result], gradients].concat()))
 }
 
-/// The shape of a tensor that is an argument, without layout.
+/// Returns the shape of a tensor argument, without layout.
 fn tensor_shape(shape: &ArrayShape, place: Span) -> Result<Shape, Diag> {
     if !types::is_known(shape.element_type) || !shape.is_static() {
         let message = format!("Tile has no tensors such as {shape}");
@@ -411,7 +418,7 @@ fn tensor_shape(shape: &ArrayShape, place: Span) -> Result<Shape, Diag> {
     Ok(ArrayShape::new(shape.element_type, shape.dims.iter().copied()).into())
 }
 
-/// The error for a module that the builder did not finish: what should have been found before.
+/// Returns the error for a module that the builder rejected although all earlier checks passed.
 fn unbuilt(errors: &hlo_builder::BuildErrors, place: Span) -> Diag {
     let message = errors.diags().first().map_or("the module could not be built", |d| d.message.as_str());
     Diag::error(message.to_owned()).at(place, "of this function")

@@ -1,9 +1,8 @@
-//! Element types: their names in Tile, and which of several an operation works in.
+//! Element types: their names in Tile, and type promotion.
 
 use hlo_ir::ElementType;
 
-/// The types of Tile from the weakest to the strongest: of two, an operation works in the later one (PlaidML's order of
-/// promotion).
+/// The types of Tile in PlaidML's order of promotion. An operation on two types works in the later one.
 const ORDER: [ElementType; 13] = [
     ElementType::Pred,
     ElementType::S8,
@@ -20,7 +19,7 @@ const ORDER: [ElementType; 13] = [
     ElementType::F64,
 ];
 
-/// The names of `DType`'s members, of PlaidML's Python package.
+/// The names of the members of `DType` in PlaidML's Python package.
 const NAMES: [(&str, ElementType); 13] = [
     ("BOOLEAN", ElementType::Pred),
     ("INT8", ElementType::S8),
@@ -37,35 +36,35 @@ const NAMES: [(&str, ElementType); 13] = [
     ("FLOAT64", ElementType::F64),
 ];
 
-/// The type that `DType.name` is.
+/// Returns the type of `DType.name`.
 pub(crate) fn of_name(name: &str) -> Option<ElementType> {
     NAMES.iter().find(|(n, _)| *n == name).map(|(_, t)| *t)
 }
 
-/// The names of all types.
+/// Returns the names of all types.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(n, _)| *n)
 }
 
-/// True for the types that Tile has.
+/// Whether Tile supports the type.
 pub(crate) fn is_known(element_type: ElementType) -> bool {
     ORDER.contains(&element_type)
 }
 
-/// What takes part in an operation, as far as types go.
+/// An operand as far as its type is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A tensor of that type.
+    /// A tensor of the given type.
     Tensor(ElementType),
-    /// A whole number, a dimension: of the type of the tensor beside it.
+    /// An integer or a dimension. It takes the type of the tensor operand.
     Integer,
-    /// A number with a point: of the type of the tensor beside it, or `f32` if that has integers.
+    /// A floating-point number. It takes the type of the tensor operand, or `f32` if that contains integers.
     Float,
     /// `True` or `False`.
     Truth,
 }
 
-/// The type that an operation on these works in.
+/// Returns the type that an operation on these operands works in.
 pub(crate) fn promoted(kinds: &[Kind]) -> ElementType {
     let rank = |t: &ElementType| ORDER.iter().position(|o| o == t);
     let tensors = kinds.iter().filter_map(|k| match k {
@@ -76,7 +75,7 @@ pub(crate) fn promoted(kinds: &[Kind]) -> ElementType {
     let has = |kind| kinds.contains(&kind);
     match tensors.max_by_key(rank) {
         Some(t) if has(Kind::Float) && !t.is_float() => ElementType::F32,
-        // A number beside truth values is no truth value.
+        // An integer next to booleans stays an integer.
         Some(ElementType::Pred) if has(Kind::Integer) => ElementType::S32,
         Some(t) => t,
         None if has(Kind::Float) => ElementType::F32,

@@ -1,4 +1,4 @@
-//! What expressions of Tile are while a function is specialised.
+//! The values of Tile expressions while a function is specialized.
 
 use crate::contraction::Access;
 use crate::evaluate::Lens;
@@ -10,110 +10,110 @@ use hlo_ir::{ElementType, Span};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// What an expression is.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Value<'b> {
     /// `None`.
     Nothing,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a point.
+    /// A floating-point number.
     Float(f64),
     /// `True` or `False`.
     Truth(bool),
     /// A string.
     Text(String),
-    /// `DType.FLOAT32`.
+    /// An element type, such as `DType.FLOAT32`.
     ElementType(ElementType),
-    /// A `TensorDim`, or what is computed of some.
+    /// A `TensorDim`, or an expression of TensorDims.
     Dim(Rc<Dim>),
-    /// A `TensorIndex`, or an affine expression of some.
+    /// A `TensorIndex`, or an affine expression of indices.
     Index(Poly),
-    /// `index < bound`.
+    /// A constraint `index < bound`.
     Constraint(Poly, i64),
-    /// A tensor that there is.
+    /// A computed tensor.
     Tensor(Hlo<'b>),
     /// A `TensorOutput`.
     Output(Rc<Output<'b>>),
-    /// Elements of tensors, combined: what a contraction aggregates.
+    /// Elements of tensors and their combination, which a contraction aggregates.
     Elements(Combination, Vec<Access<'b>>),
     /// A tuple or list.
     Sequence(Vec<Value<'b>>),
-    /// `Contraction()` and what was said of it.
+    /// A `Contraction()` with the properties set so far.
     Contraction(Rc<Output<'b>>),
-    /// `TensorLens(source, target)`.
+    /// A lens `TensorLens(source, target)`.
     Lens(Lens),
-    /// `X.shape`, whose `ndims` and `dims` may be asked.
+    /// The value of `X.shape`, which has the attributes `ndims` and `dims`.
     ShapeOf(Vec<i64>),
 }
 
 /// A `TensorDim`.
 #[derive(Debug, Default)]
 pub(crate) struct Dim {
-    /// The name that it was first given.
+    /// The first name it was given.
     pub(crate) name: RefCell<Option<String>>,
-    /// Its size, when `bind_dims` has said it, and where that was.
+    /// Its size after `bind_dims`, and the span of that call.
     pub(crate) size: Cell<Option<(i64, Span)>>,
 }
 
 impl Dim {
-    /// A size that was computed.
+    /// Returns a dimension with a known size.
     pub(crate) fn known(size: i64, span: Span) -> Rc<Self> {
         Rc::new(Self { name: RefCell::default(), size: Cell::new(Some((size, span))) })
     }
 }
 
-/// The tensor that a contraction makes.
+/// The output of a contraction.
 #[derive(Debug)]
 pub(crate) struct Output<'b> {
-    /// The name that it was first given.
+    /// The first name it was given.
     pub(crate) name: RefCell<Option<String>>,
-    /// Where it was made.
+    /// The span of its creation.
     pub(crate) span: Span,
-    /// It is a `TensorOutput(…)`, not a `Contraction()`.
+    /// Whether it is a `TensorOutput(…)`, not a `Contraction()`.
     pub(crate) is_call: bool,
-    /// What has been said of it.
+    /// The properties set so far.
     pub(crate) state: RefCell<State<'b>>,
 }
 
-/// What has been said of a [`Output`].
+/// The properties of an [`Output`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State<'b> {
-    /// Its sizes, if they have been said: a `TensorOutput` has them from the beginning.
+    /// The sizes, if set. A `TensorOutput` has them from the beginning.
     pub(crate) sizes: Option<Vec<(Value<'b>, Span)>>,
-    /// The indices of the element that is written, if they have been said, and where that was.
+    /// The indices of the written element, if set, and the span of the access.
     pub(crate) written: Option<(Vec<(Poly, Span)>, Span)>,
-    /// What is aggregated, if that has been said.
+    /// The aggregated value, if set.
     pub(crate) contraction: Option<Rc<Written<'b>>>,
-    /// The constraints: `0 <= index < bound`.
+    /// The constraints `0 <= index < bound`.
     pub(crate) constraints: Vec<(Poly, i64, Span)>,
-    /// What elements have that are not written.
+    /// The value of elements that are not written.
     pub(crate) default: Option<(Value<'b>, Span)>,
-    /// What every element is aggregated with (`init`).
+    /// The value that every element is also aggregated with (`init`).
     pub(crate) init: Option<(Value<'b>, Span)>,
-    /// The order of the dimensions that the tensor gets, where it is another one than the contraction's.
+    /// The lens of the output, if the order of the tensor's dimensions differs from that of the contraction.
     pub(crate) lens: Option<(Lens, Span)>,
-    /// What it is, once it has been used.
+    /// The tensor, once the output has been used, and the span of that use.
     pub(crate) made: Option<(Hlo<'b>, Span)>,
 }
 
-/// `aggregation` of what elements of tensors are combined to.
+/// A combination of elements of tensors, and how a contraction aggregates it.
 #[derive(Clone, Debug)]
 pub(crate) struct Written<'b> {
-    /// How values for one element become one.
+    /// How several values for one element are aggregated.
     pub(crate) aggregation: Aggregation,
-    /// How elements of the tensors become one value.
+    /// How the operands are combined to one value.
     pub(crate) combination: Combination,
-    /// The elements.
+    /// The accesses to the operands.
     pub(crate) operands: Vec<Access<'b>>,
-    /// The statement.
+    /// The span of the statement.
     pub(crate) span: Span,
-    /// The metadata of what it makes.
+    /// The metadata of the resulting instruction.
     pub(crate) metadata: OpMetadata,
 }
 
 impl<'b> Output<'b> {
-    /// An output of these sizes, or of sizes that will be said.
+    /// Creates an output of the given sizes, or without sizes, which must be set later.
     pub(crate) fn new(sizes: Option<Vec<(Value<'b>, Span)>>, span: Span) -> Rc<Self> {
         let is_call = sizes.is_some();
         let state = RefCell::new(State { sizes, ..State::default() });
@@ -122,7 +122,7 @@ impl<'b> Output<'b> {
 }
 
 impl Value<'_> {
-    /// What a person calls such a thing.
+    /// Returns a description of the value for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
             Value::Nothing => "nothing".into(),
@@ -145,14 +145,14 @@ impl Value<'_> {
     }
 }
 
-/// Hands out index variables, and knows their names.
+/// Creates index variables and stores their names.
 #[derive(Debug, Default)]
 pub(crate) struct Indices {
     names: RefCell<Vec<Option<String>>>,
 }
 
 impl Indices {
-    /// A new variable.
+    /// Creates a variable.
     pub(crate) fn fresh(&self) -> IndexId {
         let names = &mut *self.names.borrow_mut();
         names.push(None);

@@ -1,4 +1,4 @@
-//! Elements of tensors, and what two or three of them make.
+//! Elements of tensors, and combinations of two or three of them.
 
 use super::index::{IndexList, Names};
 use crate::contraction::Access;
@@ -10,12 +10,12 @@ use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, Shape, Span};
 use std::ops::{Add, Mul};
 
-/// What contractions read of values.
+/// Access to the elements and sizes of a value, for contractions.
 pub trait Tensor<'b> {
-    /// The element at these indices: one for each dimension.
+    /// Returns the element at these indices, one for each dimension.
     fn at(self, indices: impl IndexList) -> Element<'b>;
 
-    /// The sizes of the dimensions, of which there must be `N`.
+    /// Returns the sizes of the dimensions. The tensor must have `N` dimensions.
     ///
     /// # Example
     /// ```
@@ -27,7 +27,7 @@ pub trait Tensor<'b> {
     /// ```
     fn dims<const N: usize>(self) -> [i64; N];
 
-    /// The sizes, of which some are known: it is an error if those are others.
+    /// Returns the sizes of the dimensions. Reports an error if a size differs from an expected one.
     fn bind_dims<const N: usize>(self, expected: [Option<i64>; N]) -> [i64; N];
 }
 
@@ -50,7 +50,7 @@ impl<'b> Tensor<'b> for Value<'b> {
 
     #[track_caller]
     fn bind_dims<const N: usize>(self, expected: [Option<i64>; N]) -> [i64; N] {
-        // Of what could not be made, that is the error.
+        // If the tensor failed, its error was already reported.
         let Some(shape) = array(self) else { return expected.map(|size| size.unwrap_or(1)) };
         let mut sizes = [1; N];
         if shape.rank() != N {
@@ -71,7 +71,7 @@ impl<'b> Tensor<'b> for Value<'b> {
     }
 }
 
-/// The shape of an array; what is none is an error where it is used.
+/// Returns the shape of an array, or `None`. Uses of a value that is not an array report the error.
 pub(super) fn array(value: Value<'_>) -> Option<ArrayShape> {
     match value.shape() {
         Ok(Shape::Array(shape)) => Some(shape),
@@ -79,19 +79,20 @@ pub(super) fn array(value: Value<'_>) -> Option<ArrayShape> {
     }
 }
 
-/// An element of a tensor: [`Tensor::at`].
+/// An element of a tensor, returned by [`Tensor::at`].
 #[derive(Clone, Debug)]
 pub struct Element<'b> {
-    /// `None` for indices that are too large.
+    /// The access, or `None` if an index is too large.
     access: Option<Access<'b>>,
     names: Names,
 }
 
-/// What a contraction aggregates: an element, the product, the sum or the equality of two, [`cond`] of three.
+/// The value that a contraction aggregates: an element, the product, sum or equality of two elements, or
+/// [`cond`] of three elements.
 #[derive(Clone, Debug)]
 pub struct Elements<'b> {
     pub(super) combination: Combination,
-    /// `None` for indices that are too large.
+    /// The accesses, or `None` if an index is too large.
     pub(super) accesses: Option<Vec<Access<'b>>>,
     pub(super) names: Names,
 }
@@ -125,13 +126,13 @@ impl<'b> Add for Element<'b> {
 }
 
 impl<'b> Element<'b> {
-    /// Whether the elements are equal: `A[i] == B[j]` in a text.
+    /// Compares two elements for equality: `A[i] == B[j]` in Tile.
     pub fn equals(self, other: Self) -> Elements<'b> {
         Elements::new(Combination::Equal, [self, other])
     }
 }
 
-/// The third element where the first two are equal, otherwise 0.
+/// Returns the third element where the first two are equal, and 0 otherwise.
 pub fn cond<'b>(a: Element<'b>, b: Element<'b>, then: Element<'b>) -> Elements<'b> {
     Elements::new(Combination::Select, [a, b, then])
 }

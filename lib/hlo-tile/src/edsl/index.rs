@@ -1,18 +1,19 @@
-//! Indices and affine expressions of them.
+//! Indices and affine expressions of indices.
 
 use crate::poly::{IndexId, IndexNames, Poly, Rational};
 use std::collections::BTreeMap;
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// An index variable of contractions. What it stands for is that of one contraction: the same index may be used in others.
+/// An index variable of contractions. Several contractions can use the same index; each has its own range for
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorIndex {
     id: IndexId,
     name: &'static str,
 }
 
-/// New index variables, with what errors call them.
+/// Creates index variables. Error messages use their names.
 ///
 /// # Example
 /// ```
@@ -25,26 +26,28 @@ pub fn indices<const N: usize>(names: [&'static str; N]) -> [TensorIndex; N] {
 }
 
 impl TensorIndex {
-    /// The constraint `0 <= self < bound`.
+    /// Returns the constraint `0 <= self < bound`.
     pub fn lt(self, bound: i64) -> Constraint {
         self.expression().lt(bound)
     }
 
-    /// A `number`th of the index: only where that is a whole number, there are elements (`i // 2` in a text).
+    /// Divides the index by `number`. Only index values with an integer quotient are valid (`i // 2` in
+    /// Tile).
     pub fn div_exact(self, number: i64) -> IndexExpression {
         self.expression().div_exact(number)
     }
 }
 
-/// An affine expression of indices: made by `+` and `-` of indices and numbers, and by `*` with a number. What is too large for
-/// exact arithmetic is an error of the contraction that it is used in.
+/// An affine expression of indices. Create it with `+` and `-` of indices and numbers, and with `*` by a
+/// number. If a number is too large for exact arithmetic, the contraction that uses the expression reports an
+/// error.
 #[derive(Clone)]
 pub struct IndexExpression {
     pub(super) poly: Option<Poly>,
     pub(super) names: Names,
 }
 
-/// What the indices of expressions are called.
+/// The names of the indices in expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(BTreeMap<IndexId, &'static str>);
 
@@ -61,12 +64,13 @@ impl IndexNames for Names {
 }
 
 impl IndexExpression {
-    /// The constraint `0 <= self < bound`.
+    /// Returns the constraint `0 <= self < bound`.
     pub fn lt(self, bound: i64) -> Constraint {
         Constraint { index: self, bound }
     }
 
-    /// A `number`th of the expression: only where that is a whole number, there are elements (`(i - 1) // 2` in a text).
+    /// Divides the expression by `number`. Only index values with an integer quotient are valid
+    /// (`(i - 1) // 2` in Tile).
     pub fn div_exact(self, number: i64) -> Self {
         let poly = self.poly.filter(|_| number != 0);
         Self { poly: poly.and_then(|p| p.times(Rational::new(1, number.into()))), names: self.names }
@@ -115,16 +119,16 @@ impl std::fmt::Debug for IndexExpression {
     }
 }
 
-/// `0 <= index < bound`: [`TensorIndex::lt`].
+/// A constraint `0 <= index < bound`, created by [`TensorIndex::lt`].
 #[derive(Clone, Debug)]
 pub struct Constraint {
     pub(super) index: IndexExpression,
     pub(super) bound: i64,
 }
 
-/// What an element of a tensor may be at: an index, an expression of some, a number.
+/// A term for one index of an element: an index, an expression of indices, or a number.
 pub trait IndexTerm {
-    /// The expression.
+    /// Converts the term to an expression.
     fn expression(self) -> IndexExpression;
 }
 
@@ -207,9 +211,9 @@ macro_rules! products {
 
 products! { TensorIndex IndexExpression }
 
-/// The indices of an element: one, or a tuple, an array or a list of them; `()` for that of a scalar.
+/// The indices of an element: a single index, or a tuple, array or list of indices, or `()` for a scalar.
 pub trait IndexList {
-    /// An expression for each dimension.
+    /// Returns an expression for each dimension.
     fn expressions(self) -> Vec<IndexExpression>;
 }
 

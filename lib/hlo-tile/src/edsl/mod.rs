@@ -1,4 +1,4 @@
-//! Contractions written in Rust: Tile's formulas of indices, by operators, on the values of a builder.
+//! Contractions written in Rust: operators build Tile's index formulas from the values of a builder.
 //!
 //! ```
 //! use hlo_builder::{Builder, Value};
@@ -23,11 +23,12 @@
 //! # Ok::<(), hlo_builder::BuildErrors>(())
 //! ```
 //!
-//! A [`TensorOutput`] is written at indices, with `+=` and `*=`, or [`Target::max`], [`Target::min`] and [`Target::assign`]; what
-//! it is written with are elements of tensors ([`Tensor::at`]), or products and sums of two, [`Element::equals`], [`cond`]. All
-//! that the textual language says of valid indices, unwritten elements and errors holds here (`docs/tile.md`); the errors are
-//! the builder's, with the line of the program. Elementwise operations are those of [`Value`](hlo_builder::Value), dimensions are plain
-//! numbers, as the shapes are known.
+//! Write a [`TensorOutput`] at indices with `+=` and `*=`, or with [`Target::max`], [`Target::min`] and
+//! [`Target::assign`]. The right-hand side is an element of a tensor ([`Tensor::at`]), a product or sum of
+//! two elements, [`Element::equals`] or [`cond`]. The rules of the textual language for valid indices,
+//! unwritten elements and errors apply (`docs/tile.md`). The builder reports the errors with the source line.
+//! Use the elementwise operations of [`Value`](hlo_builder::Value). Dimensions are plain numbers, because the
+//! shapes are known.
 
 mod elements;
 mod index;

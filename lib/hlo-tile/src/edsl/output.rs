@@ -1,4 +1,4 @@
-//! The tensor that a contraction makes.
+//! The output of a contraction.
 
 use super::elements::{Elements, array};
 use super::index::{Constraint, IndexExpression, IndexList};
@@ -12,8 +12,8 @@ use hlo_ir::rules::code;
 use std::ops::{AddAssign, Index, IndexMut, MulAssign};
 use std::panic::Location;
 
-/// The tensor that a contraction makes, of which the sizes are given: the indices that it is written at, and with what, the
-/// constraints, and what unwritten elements have. [`TensorOutput::value`] is the result.
+/// The output of a contraction. It has given sizes, and stores the indices and elements that are written, the
+/// constraints, and the default for unwritten elements. [`TensorOutput::value`] returns the result.
 ///
 /// # Example
 /// ```
@@ -40,12 +40,12 @@ pub struct TensorOutput<'b> {
     default: Option<Value<'b>>,
 }
 
-/// A [`TensorOutput`] at some indices, to be written.
+/// A [`TensorOutput`] at some indices, which a contraction writes.
 #[derive(Debug, Default)]
 pub struct Target<'b> {
     indices: Vec<IndexExpression>,
     written: Option<Written<'b>>,
-    /// Where it is written once more.
+    /// The location of a second write, which is an error.
     again: Option<&'static Location<'static>>,
 }
 
@@ -67,26 +67,26 @@ impl<'b> Target<'b> {
         self.written = Some(Written { indices, aggregation, elements, at });
     }
 
-    /// Of several values for one element the greatest: `O[i] >= …` in a text.
+    /// Writes the maximum of the values for each element: `O[i] >= …` in Tile.
     #[track_caller]
     pub fn max(&mut self, elements: impl Into<Elements<'b>>) {
         self.write(Aggregation::Max, elements.into(), Location::caller());
     }
 
-    /// Of several values for one element the least: `O[i] <= …` in a text.
+    /// Writes the minimum of the values for each element: `O[i] <= …` in Tile.
     #[track_caller]
     pub fn min(&mut self, elements: impl Into<Elements<'b>>) {
         self.write(Aggregation::Min, elements.into(), Location::caller());
     }
 
-    /// One value for each element, several are an error: `O[i] = …` in a text.
+    /// Writes one value for each element. Several values are an error: `O[i] = …` in Tile.
     #[track_caller]
     pub fn assign(&mut self, elements: impl Into<Elements<'b>>) {
         self.write(Aggregation::Assign, elements.into(), Location::caller());
     }
 }
 
-/// Several values for one element are added.
+/// Adds the values for each element.
 impl<'b, E: Into<Elements<'b>>> AddAssign<E> for Target<'b> {
     #[track_caller]
     fn add_assign(&mut self, elements: E) {
@@ -94,7 +94,7 @@ impl<'b, E: Into<Elements<'b>>> AddAssign<E> for Target<'b> {
     }
 }
 
-/// Several values for one element are multiplied.
+/// Multiplies the values for each element.
 impl<'b, E: Into<Elements<'b>>> MulAssign<E> for Target<'b> {
     #[track_caller]
     fn mul_assign(&mut self, elements: E) {
@@ -102,7 +102,7 @@ impl<'b, E: Into<Elements<'b>>> MulAssign<E> for Target<'b> {
     }
 }
 
-/// Indices are for writing: what is only looked at is what was written so far.
+/// Indexing is only for writing. A read returns the target as written so far.
 impl<'b, I: IndexList> Index<I> for TensorOutput<'b> {
     type Output = Target<'b>;
 
@@ -119,7 +119,7 @@ impl<I: IndexList> IndexMut<I> for TensorOutput<'_> {
 }
 
 impl<'b> TensorOutput<'b> {
-    /// A tensor of these sizes, that is to be written.
+    /// Creates an output of the given sizes.
     #[track_caller]
     pub fn new(builder: &'b Builder, sizes: impl Into<Vec<i64>>) -> Self {
         Self {
@@ -132,22 +132,24 @@ impl<'b> TensorOutput<'b> {
         }
     }
 
-    /// Leaves out the indices for which the constraint does not hold.
+    /// Excludes the indices that do not satisfy the constraint.
     pub fn add_constraint(&mut self, constraint: Constraint) {
         self.constraints.push(constraint);
     }
 
-    /// Gives elements that are not written those of a tensor of the same shape, instead of 0.
+    /// Uses the elements of a tensor of the same shape, instead of 0, for elements that are not written.
     pub fn use_default(&mut self, default: Value<'b>) {
         self.default = Some(default);
     }
 
-    /// The tensor. What is wrong with the contraction is an error of the builder, with the line where it is written.
+    /// Returns the tensor. If the contraction is invalid, the builder reports an error with the line of the
+    /// write.
     pub fn value(self) -> Value<'b> {
         self.value_and_warnings().0
     }
 
-    /// The tensor, with what is likely not as meant: no index is valid, an index is in the output alone.
+    /// Returns the tensor and warnings about likely mistakes: no index is valid, or an index occurs only in
+    /// the output.
     pub fn value_and_warnings(mut self) -> (Value<'b>, Vec<Diag>) {
         let builder = self.builder;
         let written = self.target.written.take();
@@ -186,7 +188,7 @@ impl<'b> TensorOutput<'b> {
         let constraints: Option<Vec<_>> =
             self.constraints.into_iter().map(|c| Some((c.index.poly?, c.bound, span))).collect();
         let operands = written.elements.accesses.ok_or_else(too_large)?;
-        // What could not be made is the error, and what is no array.
+        // If an operand failed, its error was already reported. An operand that is not an array is an error.
         let tensors = operands.iter().map(|o| o.value).chain(self.default);
         if let Some(value) = tensors.into_iter().find(|v| array(*v).is_none()) {
             return match value.shape() {
@@ -217,7 +219,8 @@ impl<'b> TensorOutput<'b> {
     }
 }
 
-/// A diagnostic without places in a text: what the first says is a note.
+/// Removes the labels of a diagnostic, which refer to spans in a text. The message of the first label becomes
+/// a note.
 fn unplaced(mut diag: Diag) -> Diag {
     let labels = std::mem::take(&mut diag.labels);
     if let Some(label) = labels.into_iter().find(|l| !l.message.is_empty()) {

@@ -1,4 +1,4 @@
-//! Operators: between numbers, dimensions, indices, elements of tensors, and tensors.
+//! Operators on numbers, dimensions, indices, elements of tensors, and tensors.
 
 use super::dims::too_large;
 use super::{Evaluator, unsuitable};
@@ -13,15 +13,15 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use num_traits::Zero;
 
-/// A value and where it stands.
+/// A value and its span.
 pub(super) type Placed<'b> = (Value<'b>, Span);
 
-/// What to do where a contraction can't have all that a statement computes.
+/// The advice for a statement that a contraction cannot express.
 pub(super) const ONE_LINE: &str = "a contraction takes an element of one tensor, or combines those of two by `*`, `+` or `==`, or \
                                    of three by `cond(a, b, c)`: compute the rest in statements of their own, on whole tensors";
 
 impl<'b> Evaluator<'b, '_> {
-    /// An operator before its operand.
+    /// Applies a unary operator.
     pub(super) fn unary(
         &mut self,
         operator: Unary,
@@ -72,7 +72,7 @@ impl<'b> Evaluator<'b, '_> {
         Err(unsuitable(place, "a number or a tensor", &value))
     }
 
-    /// An operator between its operands.
+    /// Applies a binary operator.
     pub(super) fn binary(
         &mut self,
         operator: Binary,
@@ -120,7 +120,7 @@ impl<'b> Evaluator<'b, '_> {
         self.numbers(operator, left, right, span)
     }
 
-    /// An operator of which one operand is an index.
+    /// Applies an operator to operands that include an index.
     fn affine(
         &mut self,
         operator: Binary,
@@ -168,7 +168,7 @@ impl<'b> Evaluator<'b, '_> {
         result.map(Value::Index).ok_or_else(|| too_large(span))
     }
 
-    /// `index < bound`.
+    /// Creates a constraint from `index < bound`.
     fn constraint(
         &mut self,
         operator: Binary,
@@ -188,7 +188,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Constraint(self.poly(left, at_left)?, bound))
     }
 
-    /// Python's arithmetic of numbers; dimensions beside them are numbers.
+    /// Applies Python's arithmetic to numbers. Dimensions count as numbers.
     fn numbers(
         &mut self,
         operator: Binary,
@@ -224,7 +224,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// A number of Python.
+/// A Python number.
 #[derive(Clone, Copy)]
 enum Number {
     Integer(i64),
@@ -240,20 +240,21 @@ impl Number {
     }
 }
 
-/// True for what operators take.
+/// Whether operators accept the value.
 fn is_operand(value: &Value<'_>) -> bool {
     use Value::{Dim, Float, Index, Integer, Output, Tensor, Truth};
     matches!(value, Integer(_) | Float(_) | Truth(_) | Dim(_) | Index(_) | Tensor(_) | Output(_))
 }
 
-/// An operator between whole numbers; the divisor is not 0. `None` for what 64 bits don't hold, or has no such value.
+/// Applies an operator to integers. The divisor must not be 0. Returns `None` if the result does not fit in
+/// 64 bits or does not exist.
 fn integers<'b>(operator: Binary, a: i64, b: i64) -> Option<Value<'b>> {
     let shift = u32::try_from(b).ok().filter(|&n| n < 63);
     Some(Value::Integer(match operator {
         Binary::Add => a.checked_add(b)?,
         Binary::Subtract => a.checked_sub(b)?,
         Binary::Multiply => a.checked_mul(b)?,
-        // Python rounds down, and a remainder has the sign of the divisor.
+        // Python rounds the quotient down. The remainder has the sign of the divisor.
         Binary::FloorDivide => {
             a.checked_div_euclid(b)?.checked_sub(i64::from(b < 0 && a.checked_rem(b)? != 0))?
         }
@@ -291,7 +292,7 @@ fn integers<'b>(operator: Binary, a: i64, b: i64) -> Option<Value<'b>> {
     }))
 }
 
-/// An operator between numbers of which one has a point.
+/// Applies an operator to numbers, at least one of which is floating-point.
 fn floats<'b>(operator: Binary, a: f64, b: f64) -> Option<Value<'b>> {
     Some(Value::Float(match operator {
         Binary::Add => a + b,
@@ -311,7 +312,7 @@ fn floats<'b>(operator: Binary, a: f64, b: f64) -> Option<Value<'b>> {
     }))
 }
 
-/// Elements of two tensors, combined.
+/// Combines elements of two tensors.
 fn combined<'b>(
     operator: Binary,
     (left, at_left): Placed<'b>,
@@ -346,7 +347,7 @@ fn not_combined(span: Span, what: impl std::fmt::Display) -> Diag {
     error(code::TILE_COMBINATION, span, message, "not a combination").note(ONE_LINE)
 }
 
-/// The error for a comparison that is no constraint.
+/// Returns the error for a comparison that is not a constraint.
 fn bad_constraint(span: Span, message: impl Into<String>) -> Diag {
     error(code::TILE_CONSTRAINT, span, message, "not a constraint")
         .note(
@@ -361,7 +362,7 @@ mod tests {
 
     #[test]
     fn division_is_pythons() {
-        // From Python's own interpreter.
+        // Computed with CPython.
         for (a, b, quotient, remainder) in
             [(7, 2, 3, 1), (-7, 2, -4, 1), (7, -2, -4, -1), (-7, -2, 3, -1), (6, -3, -2, 0)]
         {

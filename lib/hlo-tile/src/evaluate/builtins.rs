@@ -1,4 +1,4 @@
-//! Calls: of the file's functions, and of those that Tile has.
+//! Calls of functions in the file and of built-in functions.
 
 use super::arithmetic::{ONE_LINE, Placed};
 use super::calls::Given;
@@ -17,13 +17,14 @@ use hlo_ir::rules::code;
 use hlo_ir::{ElementType, Span};
 use std::rc::Rc;
 
-/// How many TensorDims or TensorIndexes may be made at once.
+/// Maximum number of TensorDims or TensorIndexes in one call.
 const MAX_COUNT: i64 = 1_000;
 
-/// A function that Tile has, other than elementwise ones.
+/// A built-in function that is not elementwise.
 struct Builtin {
     name: &'static str,
-    /// Its parameters, those without a `?` required; a last one with `*` takes any number.
+    /// The parameters. Names that end in `?` are optional. A last parameter with `*` accepts any number of
+    /// arguments.
     parameters: &'static [&'static str],
 }
 
@@ -53,29 +54,29 @@ const BUILTINS: &[Builtin] = &[
     Builtin { name: "trace", parameters: &["x", "message"] },
 ];
 
-/// The names of all functions that Tile has.
+/// Returns the names of all built-in functions.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let elementwise = Function::ALL.iter().map(|f| f.name()).filter(|n| Function::of_name(n).is_some());
     BUILTINS.iter().map(|b| b.name).chain(elementwise).chain(["DType", "SortDirection"])
 }
 
-/// The arguments of a call in the order of the parameters; `None` for those that are not given.
+/// The arguments of a call in the order of the parameters. Missing arguments are `None`.
 pub(super) struct Arguments<'b>(Vec<Option<Placed<'b>>>);
 
 impl<'b> Arguments<'b> {
-    /// The argument for the parameter of that number, which is not required.
+    /// Returns the argument for optional parameter `number`.
     pub(super) fn optional(&mut self, number: usize) -> Option<Placed<'b>> {
         self.0.get_mut(number).and_then(Option::take)
     }
 
-    /// The argument for a parameter that is required.
+    /// Returns the argument for required parameter `number`.
     pub(super) fn required(&mut self, number: usize) -> Placed<'b> {
         self.optional(number).unwrap_or((Value::Nothing, Span::default()))
     }
 }
 
 impl<'b> Evaluator<'b, '_> {
-    /// `callee(arguments)`.
+    /// Evaluates `callee(arguments)`.
     pub(super) fn called(
         &mut self,
         frame: &Frame<'b>,
@@ -115,7 +116,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The values of arguments, those of lists after a `*` one by one.
+    /// Evaluates arguments. A list after `*` is expanded.
     fn arguments(&mut self, frame: &Frame<'b>, arguments: &[Argument]) -> Result<Vec<Given<'b>>, Diag> {
         let mut out = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -193,7 +194,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// How many dimensions or indices are to be made.
+    /// Returns the number of dimensions or indices to create.
     fn count(&self, (value, span): &Placed<'b>) -> Result<i64, Diag> {
         let count = self.size(value, *span)?;
         if (0..=MAX_COUNT).contains(&count) {
@@ -209,7 +210,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(if from == to { tensor } else { tensor.convert(to) }))
     }
 
-    /// A tensor; a number as a tensor without dimensions.
+    /// Converts a value to a tensor. A number becomes a tensor without dimensions.
     pub(super) fn whole(&mut self, value: Value<'b>, span: Span) -> Result<hlo_builder::Value<'b>, Diag> {
         match self.elementwise(Function::Ident, &[(value, span)], span)? {
             Value::Tensor(tensor) => Ok(tensor),
@@ -217,7 +218,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The type of `as_float(x, 32)` and its like.
+    /// Returns the type for `as_float(x, 32)` and similar functions.
     fn type_of_width(&self, function: &str, (value, span): &Placed<'b>) -> Result<ElementType, Diag> {
         use ElementType::{F16, F32, F64, S8, S16, S32, S64, U8, U16, U32, U64};
         let bits = self.size(value, *span)?;
@@ -242,7 +243,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// `cond(a, b, c)` of three elements.
+/// Evaluates `cond(a, b, c)` for three elements.
 fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
     let mut operands = Vec::with_capacity(3);
     for (value, span) in all {
@@ -260,7 +261,7 @@ fn conditional(all: [Placed<'_>; 3]) -> Result<Value<'_>, Diag> {
     Ok(Value::Elements(Combination::Select, operands))
 }
 
-/// The values of arguments, of which one list may stand for all.
+/// Returns the values of arguments. A single list argument is expanded.
 pub(super) fn listed(arguments: Vec<Given<'_>>) -> Vec<Placed<'_>> {
     let all: Vec<Placed<'_>> = arguments.into_iter().map(|(_, v, s)| (v, s)).collect();
     if let [(value, span)] = &all[..]
@@ -271,12 +272,12 @@ pub(super) fn listed(arguments: Vec<Given<'_>>) -> Vec<Placed<'_>> {
     all
 }
 
-/// The names that an elementwise function's operands have.
+/// Returns the parameter names of an elementwise function.
 fn operand_names(function: Function) -> Vec<&'static str> {
     ["x", "y", "z"].into_iter().take(function.arity()).collect()
 }
 
-/// Arguments brought into the order of parameters.
+/// Puts arguments into the order of the parameters.
 pub(super) fn positional<'b>(
     function: &str,
     parameters: &[&str],

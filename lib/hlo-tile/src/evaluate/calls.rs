@@ -1,7 +1,7 @@
-//! Calls of functions that are written in Tile: of the file, and of the library.
+//! Calls of Tile functions, from the file and from the library.
 //!
-//! A text has places for what is in it. So what is handed to a function of another file, and what it returns, has lost its
-//! places; and what is wrong in there is told at the call.
+//! Spans refer to one text. Therefore values that are passed to a function of another file, and values that
+//! it returns, lose their spans. Errors in such a function are reported at the call.
 
 use super::{Evaluator, Frame, proposed};
 use crate::ast::{Function, Name};
@@ -13,14 +13,14 @@ use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// How many calls may be within each other.
+/// Maximum depth of nested calls.
 const MAX_CALLS: usize = 64;
 
-/// What is handed to a function: for which parameter, what, and where it stands.
+/// An argument of a call: the parameter name if there is one, the value, and its span.
 pub(crate) type Given<'b> = (Option<Name>, Value<'b>, Span);
 
 impl<'b, 'f> Evaluator<'b, 'f> {
-    /// Runs a function: its result. Parameters that no argument is for have their defaults.
+    /// Calls a function and returns its result. Parameters without an argument get their defaults.
     pub(crate) fn call(
         &mut self,
         id: FunctionId,
@@ -68,7 +68,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         })
     }
 
-    /// Gives parameters their defaults where they have no value, and runs the statements.
+    /// Assigns defaults to parameters without a value, and runs the statements.
     fn run(&mut self, called: &'f Function, frame: &mut Frame<'b>) -> Result<Value<'b>, Diag> {
         for parameter in &called.parameters {
             if let (Some(default), false) =
@@ -82,7 +82,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         self.body(called, frame)
     }
 
-    /// The parameters with the values that are given.
+    /// Returns a frame that contains the parameters with an argument.
     fn bound_arguments(
         &mut self,
         id: FunctionId,
@@ -131,7 +131,8 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         Ok(frame)
     }
 
-    /// The diagnostic with another place, which is in that file: as a note, if that is not the one that runs.
+    /// Adds a second location to the diagnostic: as a label if it is in the file of the running function,
+    /// otherwise as a note.
     fn and_in(&self, d: Diag, unit: usize, place: Span, message: &str) -> Diag {
         if unit == self.unit() {
             return d.and(place, message);
@@ -139,7 +140,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         d.note(self.units.unit(unit).noted(place, message))
     }
 
-    /// A diagnostic of a function of another file as one of the call: its places are notes.
+    /// Moves a diagnostic from a function of another file to the call. The original spans become notes.
     fn at_call(&self, mut d: Diag, id: FunctionId, from: Span) -> Diag {
         d.suggestions.clear();
         let labels = std::mem::take(&mut d.labels);
@@ -149,8 +150,8 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         places.fold(d, |d, label| d.note(unit.noted(label.span, &label.message)))
     }
 
-    /// The value as another file's function takes it: tensors are computed, so that nothing that is said of them later has its
-    /// place elsewhere.
+    /// Converts a value for a function of another file. Outputs are computed, so that later errors about them
+    /// have no spans in the wrong file.
     fn without_places(&mut self, value: &Value<'b>, span: Span) -> Result<Value<'b>, Diag> {
         Ok(match value {
             Value::Output(_) => Value::Tensor(self.tensor(value, span)?),

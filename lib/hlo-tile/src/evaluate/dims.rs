@@ -1,4 +1,4 @@
-//! Dimensions: what `bind_dims` binds, arithmetic of sizes, and what else needs a whole number.
+//! Dimensions: arithmetic of sizes, and conversion of values to sizes and indices.
 
 use super::{Evaluator, unsuitable};
 use crate::ast::Binary;
@@ -10,7 +10,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 impl<'b> Evaluator<'b, '_> {
-    /// The size that a value is, which must be known by now.
+    /// Returns a value as a size. The size must be known.
     pub(super) fn size(&self, value: &Value<'b>, span: Span) -> Result<i64, Diag> {
         match value {
             Value::Integer(n) => Ok(*n),
@@ -23,7 +23,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The index expression that a value is.
+    /// Returns a value as an index expression.
     pub(super) fn poly(&self, value: Value<'b>, span: Span) -> Result<Poly, Diag> {
         match value {
             Value::Index(poly) => Ok(poly),
@@ -40,7 +40,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// An operator between sizes. `//` rounds towards zero, as PlaidML's does.
+    /// Applies an operator to sizes. `//` rounds towards zero, as in PlaidML.
     pub(super) fn size_arithmetic(
         &mut self,
         operator: Binary,
@@ -76,7 +76,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// The size of a TensorDim.
+/// Returns the size of a TensorDim.
 pub(super) fn known(dim: &Dim, span: Span) -> Result<i64, Diag> {
     dim.size.get().map(|(size, _)| size).ok_or_else(|| {
         let name = dim.name.borrow().clone().map_or("a TensorDim".into(), |n| format!("TensorDim `{n}`"));
@@ -85,7 +85,7 @@ pub(super) fn known(dim: &Dim, span: Span) -> Result<i64, Diag> {
     })
 }
 
-/// The error for a number that exact arithmetic does not hold.
+/// Returns the error for a number that is too large for exact arithmetic.
 pub(super) fn too_large(span: Span) -> Diag {
     error(code::TILE_SIZE, span, "a number of an index or dimension is too large", "more than 60 bits")
 }

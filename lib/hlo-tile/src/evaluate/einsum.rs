@@ -1,6 +1,7 @@
 //! `einsum("ij,jk->ik", A, B)`: products of tensors by Einstein's summation convention, in numpy's notation.
 //!
-//! Two tensors at a time become one contraction. What is neither in the result nor in tensors that follow is summed over.
+//! Each contraction multiplies two tensors. It sums over the letters that occur neither in the result nor in
+//! later tensors.
 
 use super::arithmetic::Placed;
 use super::calls::Given;
@@ -19,17 +20,17 @@ use std::collections::BTreeMap;
 /// `ij,jk->ik`.
 #[derive(Debug, PartialEq, Eq)]
 struct Formula {
-    /// For each tensor the letters of its dimensions.
+    /// The letters of the dimensions of each tensor.
     operands: Vec<Vec<char>>,
-    /// The letters of the result's.
+    /// The letters of the dimensions of the result.
     result: Vec<char>,
 }
 
 impl Formula {
-    /// Reads a formula; without `->` the result has the letters that occur once, in the order of the alphabet.
+    /// Parses a formula. Without `->`, the result has the letters that occur once, in alphabetical order.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message that describes the error in the formula.
     fn parse(text: &str) -> Result<Self, String> {
         let letters = |part: &str| -> Result<Vec<char>, String> {
             let all = part.chars().filter(|c| *c != ' ');
@@ -60,7 +61,8 @@ impl Formula {
         Ok(Self { operands, result })
     }
 
-    /// The letters of the product of those and of the next tensor, whose number is `next`: what is needed from there on.
+    /// Returns the letters to keep after multiplying by tensor number `next`: those in the result or in later
+    /// tensors.
     fn kept(&self, before: &[char], next: usize) -> Vec<char> {
         if next + 1 == self.operands.len() {
             return self.result.clone();
@@ -77,11 +79,11 @@ impl Formula {
     }
 }
 
-/// A tensor, the letters of its dimensions and where it stands.
+/// A tensor, the letters of its dimensions, and its span.
 type Lettered<'b> = (Hlo<'b>, Vec<char>, Span);
 
 impl<'b> Evaluator<'b, '_> {
-    /// `einsum(formula, tensors…)`.
+    /// Evaluates `einsum(formula, tensors…)`.
     pub(super) fn einsum(&mut self, arguments: Vec<Given<'b>>, span: Span) -> Result<Value<'b>, Diag> {
         if let Some((Some(name), ..)) = arguments.iter().find(|(name, ..)| name.is_some()) {
             let message = format!("`einsum` has no parameter `{}`", name.text);
@@ -120,7 +122,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(product.0))
     }
 
-    /// How large the dimension of each letter is, which must be the same in all tensors.
+    /// Returns the size of the dimension of each letter. It must be the same in all tensors.
     fn sizes_of_letters(&self, lettered: &[Lettered<'b>]) -> Result<BTreeMap<char, i64>, Diag> {
         let mut sizes: BTreeMap<char, (i64, Span)> = BTreeMap::new();
         for (tensor, letters, place) in lettered {
@@ -154,7 +156,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(sizes.into_iter().map(|(letter, (size, _))| (letter, size)).collect())
     }
 
-    /// The sums of elements of one tensor, or of products of those of two.
+    /// Sums the elements of one tensor, or the products of elements of two tensors.
     fn product(
         &mut self,
         operands: &[Lettered<'b>],

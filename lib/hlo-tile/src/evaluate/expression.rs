@@ -1,4 +1,4 @@
-//! Expressions, but for operators and calls.
+//! Expressions other than operators and calls.
 
 use super::lists::{list, values_of};
 use super::{Evaluator, Frame, builtins, name_of, proposed, unsuitable};
@@ -15,7 +15,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 impl<'b> Evaluator<'b, '_> {
-    /// What an expression is.
+    /// Evaluates an expression.
     pub(super) fn expression(&mut self, frame: &Frame<'b>, expr: &Expr) -> Result<Value<'b>, Diag> {
         Ok(match &expr.kind {
             ExprKind::Integer(n) => Value::Integer(*n),
@@ -58,7 +58,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// The values of expressions, those of lists after a `*` one by one.
+    /// Evaluates expressions. A list after `*` is expanded.
     pub(super) fn elements(
         &mut self,
         frame: &Frame<'b>,
@@ -94,18 +94,18 @@ impl<'b> Evaluator<'b, '_> {
         Err(self.undefined(frame, name, span))
     }
 
-    /// The name of a module, if an expression is that.
+    /// Returns the module name if the expression is the name of a module.
     pub(super) fn module_of<'e>(&self, frame: &Frame<'b>, expr: &'e Expr) -> Option<&'e str> {
         name_of(expr).filter(|n| !frame.names.contains_key(*n) && self.units.is_module(self.unit(), n))
     }
 
-    /// True for the name of a function that no variable hides.
+    /// Whether a name is that of a function and no variable hides it.
     pub(super) fn is_callable(&self, frame: &Frame<'b>, name: &str) -> bool {
         let is_function = self.units.named(self.unit(), name).is_some();
         !frame.names.contains_key(name) && (is_function || builtins::names().any(|n| n == name))
     }
 
-    /// `base[indices]`: an element of a tensor, or of a list.
+    /// Evaluates `base[indices]`: an element of a tensor or of a list.
     fn subscript(
         &mut self,
         frame: &Frame<'b>,
@@ -144,7 +144,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// An element of a list; negative positions count from its end.
+    /// Returns an element of a list. Negative positions count from the end.
     fn element_of(
         &mut self,
         frame: &Frame<'b>,
@@ -165,7 +165,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// The index expressions between brackets; a list of indices may stand for all of them.
+    /// Evaluates the index expressions between brackets. A list of indices is expanded.
     pub(super) fn index_list(
         &mut self,
         frame: &Frame<'b>,
@@ -185,7 +185,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(out)
     }
 
-    /// `base.name`.
+    /// Evaluates `base.name`.
     fn attribute(&mut self, frame: &Frame<'b>, base: &Expr, name: &Name) -> Result<Value<'b>, Diag> {
         if name_of(base) == Some("DType") && !frame.names.contains_key("DType") {
             return types::of_name(&name.text).map(Value::ElementType).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! PlaidML 1's `TensorLens`: a function is written for dimensions in one order, and runs on tensors that have them in another.
+//! PlaidML 1's `TensorLens`: lets a function that is written for one order of dimensions run on tensors with
+//! another order.
 
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
@@ -13,18 +14,18 @@ use std::rc::Rc;
 /// The order of a tensor's dimensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Lens {
-    /// The dimension of the tensor that each dimension of the function is.
+    /// The dimension of the tensor for each dimension in the function.
     dims: Rc<[usize]>,
 }
 
 impl Lens {
-    /// Returns the lens of `TensorLens(source, target)`. The tensor has the dimensions in the order of the letters in `source`,
-    /// the function in that of `target`.
+    /// Returns the lens of `TensorLens(source, target)`. The tensor has the dimensions in the order of the
+    /// letters in `source`. The function has them in the order of the letters in `target`.
     ///
     /// # Errors
-    /// The letters are not the same, or one is there twice.
+    /// Returns an error if the letters differ or if one occurs twice.
     fn of(source: &str, target: &str, span: Span) -> Result<Self, Diag> {
-        // No tensor has more dimensions than letters that are looked at.
+        // More letters than the maximum rank are never valid.
         let letters: Vec<char> = source.chars().take(ArrayShape::MAX_RANK + 1).collect();
         let place = |c: char| letters.iter().position(|&s| s == c);
         let dims: Option<Rc<[usize]>> = target.chars().map(place).collect();
@@ -45,7 +46,7 @@ impl Lens {
     /// Returns the tensor with its dimensions in the order of the function.
     ///
     /// # Errors
-    /// The tensor has another number of dimensions.
+    /// Returns an error if the tensor has a different number of dimensions.
     fn seen<'b>(&self, tensor: Hlo<'b>, rank: usize, span: Span) -> Result<Hlo<'b>, Diag> {
         let dims: Vec<i64> = self.dims.iter().map(|&d| d as i64).collect();
         transposed(tensor, rank, &dims, span)
@@ -54,7 +55,7 @@ impl Lens {
     /// Returns a result of the function with its dimensions in the order of the tensor.
     ///
     /// # Errors
-    /// The result has another number of dimensions.
+    /// Returns an error if the result has a different number of dimensions.
     pub(super) fn written<'b>(&self, tensor: Hlo<'b>, rank: usize, span: Span) -> Result<Hlo<'b>, Diag> {
         let mut dims = vec![0; self.dims.len()];
         for (of_function, &of_tensor) in self.dims.iter().enumerate() {
@@ -64,10 +65,10 @@ impl Lens {
     }
 }
 
-/// Returns a tensor with its dimensions in an order.
+/// Transposes a tensor to the order `dims`.
 ///
 /// # Errors
-/// The tensor has another number of dimensions.
+/// Returns an error if the tensor has a different number of dimensions.
 fn transposed<'b>(tensor: Hlo<'b>, rank: usize, dims: &[i64], span: Span) -> Result<Hlo<'b>, Diag> {
     if dims.len() != rank {
         let message = format!("the TensorLens has {} dimensions, the tensor has {rank}", dims.len());
@@ -77,10 +78,10 @@ fn transposed<'b>(tensor: Hlo<'b>, rank: usize, dims: &[i64], span: Span) -> Res
     Ok(if ordered { tensor } else { tensor.transpose(dims) })
 }
 
-/// Returns `TensorLens(source, target)`.
+/// Evaluates `TensorLens(source, target)`.
 ///
 /// # Errors
-/// As [`Lens::of`]; an argument is no text.
+/// Returns the errors of [`Lens::of`], or an error if an argument is not a string.
 pub(super) fn lens<'b>(source: &Placed<'b>, target: &Placed<'b>, span: Span) -> Result<Value<'b>, Diag> {
     let [Value::Text(from), Value::Text(to)] = [&source.0, &target.0] else {
         let wrong = if matches!(source.0, Value::Text(_)) { target } else { source };
@@ -90,7 +91,7 @@ pub(super) fn lens<'b>(source: &Placed<'b>, target: &Placed<'b>, span: Span) -> 
 }
 
 impl<'b> Evaluator<'b, '_> {
-    /// `tensor.use(lens)`.
+    /// Evaluates `tensor.use(lens)`.
     pub(super) fn seen(
         &mut self,
         base: &Value<'b>,

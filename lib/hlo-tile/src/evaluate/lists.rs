@@ -1,4 +1,4 @@
-//! Python's lists and truth values: what functions for tensors of any rank are written with.
+//! Python's lists and truth values, which functions for tensors of any rank need.
 
 use super::arithmetic::Placed;
 use super::{Evaluator, Frame, unsuitable};
@@ -9,10 +9,10 @@ use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// How many values a list may have, those in its lists counted.
+/// Maximum number of values in a list, including the values in nested lists.
 const MAX_VALUES: usize = 10_000;
 
-/// A list of values, unless they are too many.
+/// Creates a list, unless it has too many values.
 pub(super) fn list(all: Vec<Value<'_>>, span: Span) -> Result<Value<'_>, Diag> {
     let count = all.iter().map(count).fold(0, usize::saturating_add);
     check_count(count, span)?;
@@ -27,7 +27,7 @@ fn check_count(count: usize, span: Span) -> Result<(), Diag> {
     Err(error(code::TILE_SIZE, span, message, "too many"))
 }
 
-/// How many values it is, those of lists counted.
+/// Returns the number of values, including those in nested lists.
 fn count(value: &Value<'_>) -> usize {
     match value {
         Value::Sequence(all) => all.iter().map(count).fold(1, usize::saturating_add),
@@ -35,7 +35,7 @@ fn count(value: &Value<'_>) -> usize {
     }
 }
 
-/// The values of a list; `X.shape` is one, too.
+/// Returns the values of a list or of `X.shape`.
 pub(super) fn values_of<'b>(value: &Value<'b>) -> Option<Vec<Value<'b>>> {
     match value {
         Value::Sequence(all) => Some(all.clone()),
@@ -45,7 +45,7 @@ pub(super) fn values_of<'b>(value: &Value<'b>) -> Option<Vec<Value<'b>>> {
 }
 
 impl<'b> Evaluator<'b, '_> {
-    /// `base[from:until]` of a list: positions as Python has them.
+    /// Evaluates `base[from:until]` for a list, with Python's rules for positions.
     pub(super) fn slice(
         &mut self,
         frame: &Frame<'b>,
@@ -74,7 +74,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Sequence(all.split_off(from.min(until))))
     }
 
-    /// An operator of which an operand is a list, a text, a type or nothing; `None` if there is no such operator.
+    /// Applies an operator to operands that include a list, a string, a type or `None`. Returns `None` if the
+    /// operator does not apply.
     pub(super) fn listwise(
         &mut self,
         operator: Binary,
@@ -102,7 +103,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Some(result))
     }
 
-    /// A list, so often one after the other.
+    /// Repeats a list.
     fn repeated(
         &self,
         all: &[Value<'b>],
@@ -118,7 +119,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Sequence(all.iter().cycle().take(all.len() * times).cloned().collect()))
     }
 
-    /// True for values that Python calls equal; tensors, indices and what has no size yet are equal to nothing.
+    /// Whether two values are equal in Python. Tensors, indices and dimensions without a size are not equal
+    /// to anything.
     fn equal(&self, left: &Value<'b>, right: &Value<'b>) -> bool {
         if let (Some(a), Some(b)) = (values_of(left), values_of(right)) {
             return a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| self.equal(a, b));
@@ -136,7 +138,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// Whether Python takes a value for true.
+    /// Returns Python's truth value of a value.
     pub(super) fn truth(&self, value: &Value<'b>, span: Span) -> Result<bool, Diag> {
         Ok(match value {
             Value::Truth(x) => *x,
@@ -155,7 +157,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// `left and right`, `left or right`: the right one is looked at only if it matters.
+    /// Evaluates `left and right` or `left or right`. The right operand is evaluated only if it matters.
     pub(super) fn either(
         &mut self,
         frame: &Frame<'b>,
@@ -175,7 +177,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// `assert test, message`.
+    /// Evaluates `assert test, message`.
     pub(super) fn assert(
         &mut self,
         frame: &Frame<'b>,
@@ -196,7 +198,7 @@ impl<'b> Evaluator<'b, '_> {
         Err(error(code::TILE_ASSERTION, test.span, text, "this does not hold"))
     }
 
-    /// `len(list)`.
+    /// Evaluates `len(list)`.
     pub(super) fn length(&mut self, (value, span): Placed<'b>) -> Result<Value<'b>, Diag> {
         let count = match (&value, values_of(&value)) {
             (_, Some(all)) => all.len(),

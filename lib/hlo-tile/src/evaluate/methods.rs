@@ -1,4 +1,4 @@
-//! Methods: of tensors (`bind_dims`), of outputs (`add_constraint`), of PlaidML 1's `Contraction`.
+//! Methods of tensors (`bind_dims`), of outputs (`add_constraint`), and of PlaidML 1's `Contraction`.
 
 use super::arithmetic::{ONE_LINE, Placed};
 use super::builtins::{listed, positional};
@@ -18,15 +18,15 @@ type Arguments<'b> = Vec<Given<'b>>;
 /// The methods of tensors.
 const OF_TENSORS: [&str; 2] = ["bind_dims", "use"];
 
-/// What an output and a `Contraction` can be told.
+/// The methods that outputs and `Contraction` share.
 const OF_OUTPUTS: [&str; 4] = ["add_constraint", "add_constraints", "no_reduce", "use_default"];
 
-/// What a `Contraction` can be told besides.
+/// The additional methods of `Contraction`.
 const OF_CONTRACTIONS: [&str; 9] =
     ["outShape", "outAccess", "sum", "product", "max", "min", "assign", "init", "build"];
 
 impl<'b> Evaluator<'b, '_> {
-    /// `base.method(arguments)`.
+    /// Evaluates `base.method(arguments)`.
     pub(super) fn method(
         &mut self,
         base: Value<'b>,
@@ -72,7 +72,7 @@ impl<'b> Evaluator<'b, '_> {
         Err(proposed(d, method.span, name, known.into_iter()))
     }
 
-    /// `tensor.bind_dims(dims)`.
+    /// Evaluates `tensor.bind_dims(dims)`.
     fn bind_dims(
         &mut self,
         tensor: &Value<'b>,
@@ -122,7 +122,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Nothing)
     }
 
-    /// Constraints, defaults and hints.
+    /// Sets constraints, defaults and hints of an output.
     fn told(
         &mut self,
         output: &Rc<Output<'b>>,
@@ -135,7 +135,7 @@ impl<'b> Evaluator<'b, '_> {
             return Err(error(code::TILE_REASSIGNMENT, span, message, "too late").and(*used, "used here"));
         }
         match name {
-            // It keeps PlaidML from simplifying indices, which changes no result.
+            // This prevents PlaidML from simplifying indices. It does not change the result.
             "no_reduce" => {
                 positional(name, &["flag?"], arguments, span)?;
             }
@@ -158,7 +158,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(())
     }
 
-    /// `Contraction().outShape(N).outAccess(i).sum(A[i, j]).build()`.
+    /// Evaluates a method of `Contraction().outShape(N).outAccess(i).sum(A[i, j]).build()`.
     fn contraction_method(
         &mut self,
         output: &Rc<Output<'b>>,
@@ -228,10 +228,10 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// The output of a `Contraction` of which all has been said.
+/// Returns the output of a complete `Contraction`.
 fn built<'b>(output: &Rc<Output<'b>>, span: Span) -> Result<Value<'b>, Diag> {
     let mut state = output.state.borrow_mut();
-    // Without both it has no dimensions.
+    // Without `outShape` and `outAccess`, the output is a scalar.
     if state.sizes.is_none() && state.written.is_none() {
         (state.sizes, state.written) = (Some(Vec::new()), Some((Vec::new(), span)));
     }

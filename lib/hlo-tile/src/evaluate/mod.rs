@@ -1,5 +1,5 @@
-//! Specialises a function to the shapes and numbers that it is called with: runs it, with instructions of a builder for
-//! tensors.
+//! Specializes a function for the shapes and numbers of its arguments: runs the function and adds
+//! instructions to a builder.
 
 mod arithmetic;
 mod builtins;
@@ -30,25 +30,26 @@ use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use std::collections::{HashMap, HashSet};
 
-/// How many statements may run: functions that call each other could make exponentially many.
+/// Maximum number of executed statements. Functions that call each other could run exponentially many.
 const MAX_STATEMENTS: usize = 100_000;
 
-/// A function that is being specialised, with those that it calls.
+/// Specializes a function, including the functions that it calls.
 pub(crate) struct Evaluator<'b, 'f> {
-    /// Where the instructions go.
+    /// The builder that receives the instructions.
     pub(crate) builder: &'b Builder,
-    /// The file, and the library.
+    /// The file and the library.
     units: Units<'f>,
-    /// The index variables so far.
+    /// The index variables created so far.
     pub(crate) indices: Indices,
-    /// What is likely not as meant.
+    /// Warnings about likely mistakes.
     pub(crate) warnings: Vec<Diag>,
-    /// What its names were.
+    /// The values of the names in the function.
     pub(crate) known: Notes<'b>,
     statements: usize,
-    /// The calls that are going on, the outermost first.
+    /// The active calls, the outermost first.
     calls: Vec<FunctionId>,
-    /// The names of tensors that have the name of a variable, or were there before: they keep them.
+    /// The names of tensors that keep their names, because they have the name of a variable or existed
+    /// before.
     named: HashSet<String>,
     /// The names of the TensorDims that a tensor was bound to, by the name of its instruction.
     bound: HashMap<String, Vec<Option<String>>>,
@@ -61,7 +62,7 @@ pub(crate) struct Frame<'b> {
 }
 
 impl<'b, 'f> Evaluator<'b, 'f> {
-    /// Begins the specialisation of functions of a file, whose instructions will have `name` and lines of `text` as their
+    /// Creates an evaluator for functions of a file. Instructions get `name` and lines of `text` as their
     /// source.
     pub(crate) fn new(builder: &'b Builder, file: &'f File, name: &'f str, text: &'f str) -> Self {
         Self {
@@ -77,12 +78,12 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         }
     }
 
-    /// The file of the function that runs.
+    /// Returns the file of the running function.
     fn unit(&self) -> usize {
         self.calls.last().map_or(0, |f| f.unit)
     }
 
-    /// The metadata of instructions that a statement makes.
+    /// Returns the metadata for instructions of a statement.
     pub(crate) fn metadata(&self, at: Span) -> OpMetadata {
         let unit = self.units.unit(self.unit());
         let names: Vec<&str> =
@@ -95,26 +96,26 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         }
     }
 
-    /// Notes what a name that is defined at a place of a file is, if that is the file that is evaluated.
+    /// Records the value of a name that is defined at a span, if the span is in the evaluated file.
     fn note(&mut self, unit: usize, span: Span, value: &Value<'b>) {
         if unit == 0 {
             self.known.note(span, value);
         }
     }
 
-    /// Gives the instruction of a tensor the name of its variable, unless it has one.
+    /// Gives the instruction of a tensor the name of its variable, unless it must keep its name.
     fn name_tensor(&mut self, tensor: Hlo<'b>, name: &str) {
         if tensor.name().is_some_and(|before| !self.named.contains(&before)) {
             self.keep_name(tensor.named(name));
         }
     }
 
-    /// The tensor keeps its name, whatever variables it is assigned to.
+    /// Makes the tensor keep its name even if it is assigned to other variables.
     pub(crate) fn keep_name(&mut self, tensor: Hlo<'b>) {
         self.named.extend(tensor.name());
     }
 
-    /// Runs the statements of a function; the value that it returns.
+    /// Runs the statements of a function and returns its result.
     fn body(&mut self, function: &'f Function, frame: &mut Frame<'b>) -> Result<Value<'b>, Diag> {
         for statement in &function.body {
             self.statements += 1;
@@ -133,7 +134,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         Ok(Value::Nothing)
     }
 
-    /// The error for a name that nothing has.
+    /// Returns the error for an undefined name.
     fn undefined(&self, frame: &Frame<'b>, name: &str, span: Span) -> Diag {
         let d =
             error(code::TILE_NAME, span, format!("`{name}` is not defined"), "not a name that is known here");
@@ -151,7 +152,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
     }
 }
 
-/// The names that Tile has without a definition: its functions, and `DType`.
+/// Returns the names that Tile defines: the built-in functions and `DType`.
 ///
 /// # Example
 /// ```
@@ -161,7 +162,7 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     builtins::names()
 }
 
-/// The error, with the question whether one of `known` was meant.
+/// Suggests the most similar name in `known`.
 fn proposed<'a>(d: Diag, span: Span, name: &str, known: impl Iterator<Item = &'a str>) -> Diag {
     match nearest(name, known) {
         Some(meant) => d.did_you_mean(span, meant),
@@ -169,13 +170,13 @@ fn proposed<'a>(d: Diag, span: Span, name: &str, known: impl Iterator<Item = &'a
     }
 }
 
-/// The error for a value that is not what an operation takes.
+/// Returns the error for a value that an operation does not accept.
 fn unsuitable(span: Span, what: &str, found: &Value<'_>) -> Diag {
     let found = found.describe();
     error(code::TILE_OPERAND, span, format!("expected {what}, found {found}"), format!("this is {found}"))
 }
 
-/// The name, if that is all that an expression is.
+/// Returns the name if the expression is a single name.
 fn name_of(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         crate::ast::ExprKind::Name(name) => Some(name),

@@ -1,4 +1,4 @@
-//! Tensors: what a value is as one, and elementwise functions of them.
+//! Tensors: converts values to tensors and applies elementwise functions to them.
 
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
@@ -40,7 +40,7 @@ impl Operand<'_> {
 }
 
 impl<'b> Evaluator<'b, '_> {
-    /// The tensor that a value is. A TensorOutput is computed now: nothing more can be said of it.
+    /// Converts a value to a tensor. A TensorOutput is computed now and can no longer be changed.
     pub(crate) fn tensor(&mut self, value: &Value<'b>, span: Span) -> Result<Hlo<'b>, Diag> {
         match value {
             Value::Tensor(tensor) => Ok(*tensor),
@@ -49,18 +49,18 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The shape of a tensor.
+    /// Returns the shape of a value as a tensor.
     pub(super) fn array(&mut self, value: &Value<'b>, span: Span) -> Result<ArrayShape, Diag> {
         let tensor = self.tensor(value, span)?;
         self.shape_of(tensor, span)
     }
 
-    /// The shape of what the builder made.
+    /// Returns the shape of a tensor.
     pub(crate) fn shape_of(&self, tensor: Hlo<'b>, span: Span) -> Result<ArrayShape, Diag> {
         match tensor.shape() {
             Ok(Shape::Array(shape)) => Ok(shape),
             Ok(other) => Err(Diag::error(format!("expected an array, found {other}")).at(span, "")),
-            // What was to be checked before, and was not.
+            // An earlier check missed this error.
             Err(errors) => Err(errors.diags().last().map_or_else(
                 || Diag::error("the builder made no instruction").at(span, ""),
                 |d| Diag::error(d.message.clone()).at(span, "made here"),
@@ -68,7 +68,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// What the contraction of an output computes.
+    /// Computes the contraction of an output, unless it was computed before.
     fn made(&mut self, output: &Output<'b>, used: Span) -> Result<Hlo<'b>, Diag> {
         let state = output.state.borrow().clone();
         if let Some((made, _)) = state.made {
@@ -107,7 +107,7 @@ impl<'b> Evaluator<'b, '_> {
         if let Some((value, span)) = &state.default {
             contraction.default = Some((self.tensor(value, *span)?, *span));
         }
-        // It is made where it was written, not where it is used first.
+        // The instruction gets the metadata of the write, not of the first use.
         let scope = self.builder.metadata_scope(written.metadata.clone());
         let made = contract(self.builder, contraction, &self.indices);
         let (mut tensor, warnings) = made.map_err(|d| match self.fitting(indices, &written.operands) {
@@ -134,8 +134,9 @@ impl<'b> Evaluator<'b, '_> {
         Ok(tensor)
     }
 
-    /// The sizes for which each index of the output, standing alone, runs over all that it does in an operand: the names of the
-    /// dimensions, where they have some.
+    /// Returns output sizes that cover the ranges of the output indices in the operands. Uses the names of
+    /// dimensions where they have names. Returns `None` if an output index is not also a whole index of an
+    /// operand.
     fn fitting(&self, output: &[(Poly, Span)], operands: &[Access<'b>]) -> Option<String> {
         let size = |poly: &Poly| {
             let dimensions = operands.iter().flat_map(|access| {
@@ -151,7 +152,7 @@ impl<'b> Evaluator<'b, '_> {
         Some(sizes?.join(", "))
     }
 
-    /// What a contraction gives that starts from the elements of `init`.
+    /// Combines the result of a contraction with the elements of `init`.
     fn initialised(
         &mut self,
         aggregation: hlo_ir::contraction::Aggregation,
@@ -175,7 +176,7 @@ impl<'b> Evaluator<'b, '_> {
         self.tensor(&combined, init.1)
     }
 
-    /// An elementwise function of tensors and numbers, which are broadcast as numpy does.
+    /// Applies an elementwise function to tensors and numbers, with numpy's broadcasting.
     pub(super) fn elementwise(
         &mut self,
         function: Function,
@@ -186,7 +187,7 @@ impl<'b> Evaluator<'b, '_> {
         for (value, place) in operands {
             all.push(self.operand(value, *place)?);
         }
-        // The first operand of `select` only chooses.
+        // The first operand of `select` is the condition.
         let chooses = usize::from(function == Function::Select);
         let kinds: Vec<Kind> = all.iter().skip(chooses).map(Operand::kind).collect();
         let element_type = function.working_type(&kinds).map_err(|needs| {
@@ -233,7 +234,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// The shape that operands are broadcast to.
+    /// Returns the shape that the operands are broadcast to.
     fn common_sizes(
         &self,
         function: Function,
@@ -253,7 +254,7 @@ impl<'b> Evaluator<'b, '_> {
         }
         let rank = all.iter().map(|o| o.sizes().len()).max().unwrap_or(0);
         let mut sizes = vec![1; rank];
-        // Which operand each size is of.
+        // The operand that determined each size.
         let mut whose = vec![0; rank];
         for (n, operand) in all.iter().enumerate() {
             let own = operand.sizes();
@@ -281,7 +282,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(sizes)
     }
 
-    /// An operand in an element type.
+    /// Converts an operand to an element type.
     fn converted(&self, operand: Operand<'b>, to: ElementType, span: Span) -> Result<Hlo<'b>, Diag> {
         let b = self.builder;
         let value = match operand {
@@ -303,7 +304,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The value, repeated to these sizes.
+    /// Broadcasts a value to the given sizes.
     pub(super) fn broadcast(&self, value: Hlo<'b>, sizes: &[i64]) -> Hlo<'b> {
         let rank = value.shape().ok().and_then(|s| s.as_array().map(ArrayShape::rank)).unwrap_or(0);
         let first = sizes.len().saturating_sub(rank);
@@ -312,9 +313,9 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// The error for a contraction that the builder did not make: the operation's own rules are against it.
+/// Returns the error for a contraction that the builder rejected.
 fn unmade(errors: &BuildErrors, span: Span) -> Diag {
-    // The newest: whose builder it is may have others.
+    // The last error is the new one. The builder may have earlier errors.
     match errors.diags().last() {
         None => Diag::error("the contraction could not be made").at(span, ""),
         Some(d) => error(d.code.unwrap_or(code::TILE_OPERAND), span, d.message.clone(), "this contraction"),

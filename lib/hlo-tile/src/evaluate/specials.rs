@@ -1,4 +1,5 @@
-//! Operations that are neither contractions nor elementwise: `gather`, `argsort`, `prng`, … (PlaidML's special functions).
+//! Operations that are neither contractions nor elementwise: `gather`, `argsort`, `prng`, … (PlaidML's
+//! special functions).
 
 use super::arithmetic::Placed;
 use super::{Evaluator, unsuitable};
@@ -11,7 +12,8 @@ use hlo_ir::rules::code;
 use hlo_ir::{ArrayShape, ElementType, Op, Shape, Span};
 
 impl<'b> Evaluator<'b, '_> {
-    /// `index(dims, axis)`: each element's own index in a dimension, `s32`. A tensor stands for its dimensions.
+    /// Evaluates `index(dims, axis)`: the index of each element in a dimension, as `s32`. `dims` may be a
+    /// tensor with these dimensions.
     pub(super) fn index(
         &mut self,
         (dims, place): Placed<'b>,
@@ -28,7 +30,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(iota))
     }
 
-    /// `reshape(x, dims)`: the elements in row-major order in a tensor of these sizes.
+    /// Evaluates `reshape(x, dims)`: the elements, in row-major order, as a tensor of the given sizes.
     pub(super) fn reshape(
         &mut self,
         (x, at_x): &Placed<'b>,
@@ -51,7 +53,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(tensor.reshape(&sizes)))
     }
 
-    /// `shape(x)`: the sizes, as an `s32` vector.
+    /// Evaluates `shape(x)`: the sizes, as an `s32` vector.
     pub(super) fn shape(&mut self, (x, span): &Placed<'b>) -> Result<Value<'b>, Diag> {
         let shape = self.array(x, *span)?;
         let mut sizes = Vec::with_capacity(shape.rank());
@@ -61,7 +63,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(self.builder.constant_r1(&sizes)))
     }
 
-    /// `gather(x, y, axis)`: the slices of `x` along a dimension at the indices `y`, each moved to the nearest one that there is.
+    /// Evaluates `gather(x, y, axis)`: the slices of `x` along a dimension at the indices `y`. Indices are
+    /// clamped.
     pub(super) fn gather(
         &mut self,
         (x, at_x): &Placed<'b>,
@@ -93,8 +96,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(result))
     }
 
-    /// `scatter(x, y, z)`: zeros in the shape of `z`, to whose slices at the indices `y` those of `x` are added; what is out of
-    /// bounds is left out.
+    /// Evaluates `scatter(x, y, z)`: adds the slices of `x` at the indices `y` to zeros in the shape of `z`.
+    /// Updates with indices out of bounds are ignored.
     pub(super) fn scatter(
         &mut self,
         (x, at_x): &Placed<'b>,
@@ -133,8 +136,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(result))
     }
 
-    /// `argsort(x, axis, direction)`: the order that sorts `x` along a dimension, ascending, or descending if the direction is 1;
-    /// equal elements stay in their order.
+    /// Evaluates `argsort(x, axis, direction)`: the permutation that sorts `x` along a dimension, ascending,
+    /// or descending if the direction is 1. The sort is stable.
     pub(super) fn argsort(
         &mut self,
         (x, at_x): &Placed<'b>,
@@ -167,8 +170,8 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(result))
     }
 
-    /// `prng(state, dims)`: numbers from 0 up to 1 by the Tausworthe generator taus88, in row-major order, and the next state.
-    /// The state is `u32[1,3]`, or `u32[3]`.
+    /// Evaluates `prng(state, dims)`: random numbers from 0 up to 1 of the Tausworthe generator taus88, in
+    /// row-major order, and the next state. The state is `u32[1,3]` or `u32[3]`.
     pub(super) fn prng(
         &mut self,
         (state, at_state): &Placed<'b>,
@@ -203,7 +206,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Sequence(vec![Value::Tensor(numbers), Value::Tensor(next)]))
     }
 
-    /// `trace(x, message)`: the tensor, which is printed when the program runs.
+    /// Evaluates `trace(x, message)`: returns the tensor, and prints it when the program runs.
     pub(super) fn trace(&mut self, (x, at_x): &Placed<'b>, message: &Placed<'b>) -> Result<Value<'b>, Diag> {
         let tensor = self.tensor(x, *at_x)?;
         let Value::Text(text) = &message.0 else {
@@ -213,7 +216,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(Value::Tensor(tensor))
     }
 
-    /// The sizes that a list has, none of them negative.
+    /// Converts a list to sizes, which must not be negative.
     fn sizes(&mut self, dims: Value<'b>, span: Span) -> Result<Vec<i64>, Diag> {
         let list = match dims {
             Value::Sequence(list) => list,
@@ -232,7 +235,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(sizes)
     }
 
-    /// A dimension of a tensor of that rank; negative ones count from the last.
+    /// Returns a dimension of a tensor of the given rank. Negative dimensions count from the last.
     fn axis(&mut self, (value, span): &Placed<'b>, rank: usize) -> Result<usize, Diag> {
         let axis = self.size(value, *span)?;
         let counted = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
@@ -242,7 +245,7 @@ impl<'b> Evaluator<'b, '_> {
         })
     }
 
-    /// Indices: a tensor of whole numbers, with its shape.
+    /// Returns a tensor of integer indices and its shape.
     fn indices_of(&mut self, (y, span): &Placed<'b>) -> Result<(Hlo<'b>, ArrayShape), Diag> {
         let indices = self.tensor(y, *span)?;
         let shape = self.shape_of(indices, *span)?;
@@ -255,7 +258,7 @@ impl<'b> Evaluator<'b, '_> {
     }
 }
 
-/// A step of one word of taus88: `((s & !mask) << a) ^ (((s << b) ^ s) >> c)`.
+/// Computes a step of one word of taus88: `((s & !mask) << a) ^ (((s << b) ^ s) >> c)`.
 fn taus(s: Hlo<'_>, mask: u32, a: u32, b: u32, c: u32) -> Hlo<'_> {
     let high = (s & !mask) << a;
     high ^ ((s << b) ^ s).shift_right_logical(c)

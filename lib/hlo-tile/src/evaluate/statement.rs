@@ -11,7 +11,7 @@ use hlo_ir::rules::code;
 use std::rc::Rc;
 
 impl<'b> Evaluator<'b, '_> {
-    /// Runs a statement; what it returns from the function with, if it does.
+    /// Runs a statement. Returns the result of the function if the statement is a `return`.
     pub(super) fn statement(
         &mut self,
         frame: &mut Frame<'b>,
@@ -27,7 +27,7 @@ impl<'b> Evaluator<'b, '_> {
                 };
             }
             StatementKind::Expression(expr) => match &expr.kind {
-                // An expression in Python, and a contraction in Tile.
+                // Python parses this as an expression. In Tile it is a contraction.
                 ExprKind::Binary(operator, target, value) if is_subscript(target) => {
                     let aggregation = match operator {
                         Binary::GreaterEqual => Aggregation::Max,
@@ -47,7 +47,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(None)
     }
 
-    /// `targets operator= value`.
+    /// Evaluates `targets operator= value`.
     fn assign(
         &mut self,
         frame: &mut Frame<'b>,
@@ -93,7 +93,7 @@ impl<'b> Evaluator<'b, '_> {
                 self.binary(operator, (left, target.span), (right, value.span), span)?
             }
         };
-        // Another name for what has one changes nothing.
+        // An alias does not rename the value.
         if name_of(value).is_none() {
             self.name(&result, name);
         }
@@ -102,7 +102,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(())
     }
 
-    /// `a, b = value`.
+    /// Evaluates `a, b = value`.
     fn unpack(&mut self, frame: &mut Frame<'b>, targets: &[Expr], value: &Expr) -> Result<(), Diag> {
         let result = self.expression(frame, value)?;
         let Value::Sequence(all) = result else {
@@ -126,7 +126,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(())
     }
 
-    /// Gives a value the name of its variable, unless it has one.
+    /// Gives a value the name of its variable, unless it has a name.
     fn name(&mut self, value: &Value<'b>, name: &str) {
         let set = |slot: &std::cell::RefCell<Option<String>>| {
             slot.borrow_mut().get_or_insert_with(|| name.to_owned());
@@ -146,7 +146,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// `target[indices] aggregation= value`.
+    /// Evaluates `target[indices] aggregation= value`.
     fn contraction(
         &mut self,
         frame: &mut Frame<'b>,
@@ -176,7 +176,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(())
     }
 
-    /// The TensorOutput that a contraction writes.
+    /// Returns the TensorOutput that a contraction writes.
     fn target(&mut self, frame: &Frame<'b>, base: &Expr) -> Result<Rc<Output<'b>>, Diag> {
         match self.expression(frame, base)? {
             Value::Output(output) => {
@@ -201,7 +201,7 @@ impl<'b> Evaluator<'b, '_> {
         }
     }
 
-    /// The error for something that a contraction can't aggregate.
+    /// Returns the error for a value that a contraction cannot aggregate.
     fn unindexed(&self, expr: &Expr, found: &Value<'b>) -> Diag {
         let found = found.describe();
         error(
