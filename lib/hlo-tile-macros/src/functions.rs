@@ -1,11 +1,11 @@
-//! Functions of Rust that call those of a text.
+//! Generates the Rust functions that call the functions of a Tile text.
 
 use crate::layout::Layout;
 use hlo_tile_syntax::ast::{ExprKind, File, Function, StatementKind};
 use proc_macro::{Literal, Span, TokenStream};
 use std::fmt::Write as _;
 
-/// The functions for those of a file.
+/// Generates the functions for a file.
 pub(crate) fn of(file: &File, layout: &Layout) -> TokenStream {
     let here = Span::call_site();
     let text = format!("__tile_text_{}_{}", layout.line, here.column());
@@ -18,11 +18,11 @@ pub(crate) fn of(file: &File, layout: &Layout) -> TokenStream {
     for function in &file.functions {
         out += &one(function, &text);
     }
-    // Names that Rust can't have would be the only reason.
+    // This can only fail because of names that Rust does not accept.
     out.parse().unwrap_or_else(|e| crate::error(&format!("this can't be a function of Rust: {e}"), here))
 }
 
-/// The function for one.
+/// Generates the Rust function for one Tile function.
 fn one(function: &Function, text: &str) -> String {
     let name = &function.name.text;
     let mut out = documentation(function);
@@ -48,7 +48,7 @@ fn one(function: &Function, text: &str) -> String {
     out
 }
 
-/// What the text says of the function, and what it takes.
+/// Generates the documentation from the function's doc string and parameters.
 fn documentation(function: &Function) -> String {
     let names: Vec<&str> = function.parameters.iter().map(|p| p.name.text.as_str()).collect();
     let mut lines = vec![format!("`{}({})`, a function of Tile.", function.name.text, names.join(", "))];
@@ -63,7 +63,7 @@ fn documentation(function: &Function) -> String {
     lines.iter().map(|line| format!("#[doc = {}]\n", Literal::string(line))).collect()
 }
 
-/// How many tensors a function returns, as far as its `return` says.
+/// Returns the number of tensors that a function returns, according to its `return` statement.
 fn results(function: &Function) -> usize {
     let returned = function.body.iter().find_map(|s| match &s.kind {
         StatementKind::Return(value) => value.as_ref(),
@@ -77,7 +77,7 @@ fn results(function: &Function) -> usize {
     }
 }
 
-/// The name, which may be a word of Rust's.
+/// Returns a Rust identifier for a name, which may be a Rust keyword.
 fn identifier(name: &str) -> String {
     match name {
         "self" | "Self" | "super" | "crate" | "_" => format!("{name}_"),

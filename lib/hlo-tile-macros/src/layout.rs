@@ -1,19 +1,19 @@
-//! From tokens to a text that is laid out as they are.
+//! Reconstructs the layout of a text from its tokens.
 
 use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A text, and where its parts stand in the program.
+/// A text and the locations of its tokens in the program.
 pub(crate) struct Layout {
-    /// The text: as many lines as the tokens have, indented less by as much as the first one is.
+    /// The text. It has the same lines as the tokens, without the indentation of the first line.
     pub(crate) text: String,
-    /// The line of the program where it begins, from 1 on.
+    /// The line of the program where the text begins, starting at 1.
     pub(crate) line: usize,
-    /// Where each token begins in the text, in order.
+    /// The offset of each token in the text, in order, and its span.
     tokens: Vec<(usize, Span)>,
 }
 
-/// What stands where Tile can't have it.
+/// An error for a token at a position that Tile does not allow.
 pub(crate) struct Misplaced {
     pub(crate) message: String,
     pub(crate) span: Span,
@@ -23,7 +23,8 @@ impl Layout {
     /// Lays out tokens.
     ///
     /// # Errors
-    /// A line is indented less than the first, a comment of Rust follows something, or the tokens have no places.
+    /// Returns an error if a line is indented less than the first, if a Rust comment follows a token, or if
+    /// the tokens have no locations.
     pub(crate) fn of(tokens: TokenStream) -> Result<Self, Misplaced> {
         let layout = Self { text: String::new(), line: 0, tokens: Vec::new() };
         let mut writer = Writer {
@@ -41,7 +42,7 @@ impl Layout {
         Ok(writer.layout)
     }
 
-    /// The place of the token at an offset of the text, or of the last one before it.
+    /// Returns the span of the token at an offset of the text, or of the last token before it.
     pub(crate) fn span_at(&self, offset: usize) -> Span {
         let after = self.tokens.partition_point(|(start, _)| *start <= offset);
         self.tokens.get(after.saturating_sub(1)).map_or_else(Span::call_site, |(_, span)| *span)
@@ -50,16 +51,16 @@ impl Layout {
 
 struct Writer {
     layout: Layout,
-    /// Where in the program the text has come to.
+    /// The position in the program that the text has reached.
     line: usize,
     column: usize,
     /// The column of the first token.
     indent: usize,
-    /// How many brackets are open.
+    /// The number of open brackets.
     depth: usize,
-    /// For each line that has tokens where the last of them ends, and that token.
+    /// The end column of the last token on each line, and its span.
     ends: BTreeMap<usize, (usize, Span)>,
-    /// The lines that have a comment of Tile's, in which anything may stand.
+    /// The lines that contain a Tile comment. A comment may contain anything.
     commented: BTreeSet<usize>,
 }
 
@@ -82,7 +83,7 @@ impl Writer {
                     self.token(close, group.span_close())?;
                 }
                 TokenTree::Punct(slash) if slash.as_char() == '/' => {
-                    // Rust takes `//` for a comment; `/ /` is what it can read.
+                    // Rust treats `//` as a comment, so programs write `/ /` instead.
                     let second = tokens.next_if(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '/'));
                     self.token(if second.is_some() { "//" } else { "/" }, slash.span())?;
                 }
@@ -92,7 +93,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a token where it stands.
+    /// Writes a token at its position in the program.
     fn token(&mut self, text: &str, span: Span) -> Result<(), Misplaced> {
         let (line, column) = (span.line(), span.column());
         if self.layout.tokens.is_empty() {
@@ -103,7 +104,7 @@ impl Writer {
             self.layout.text.extend(std::iter::repeat_n('\n', line - self.line));
             (self.line, self.column) = (line, self.indent.min(column));
         }
-        // Within brackets lines begin anywhere.
+        // Inside brackets, lines may have any indentation.
         if column < self.indent && self.depth == 0 {
             let message = "this line is indented less than the first one".to_owned();
             return Err(Misplaced { message, span });
@@ -113,7 +114,7 @@ impl Writer {
                 "`tile!` needs the lines and columns of its text: it can't be made by another macro";
             return Err(Misplaced { message: message.to_owned(), span });
         }
-        // Tokens that another one is made of, such as `/ /`, may have come further.
+        // A token that replaces two tokens, such as `/ /`, may already extend beyond this column.
         self.layout.text.extend(std::iter::repeat_n(' ', column.saturating_sub(self.column)));
         self.column = self.column.max(column);
         self.layout.tokens.push((self.layout.text.len(), span));
@@ -122,7 +123,7 @@ impl Writer {
             None => self.column += text.chars().count(),
             Some((before, last)) => {
                 self.line += before.matches('\n').count() + 1;
-                // A string's lines begin where those of the program do.
+                // The lines of a string begin at the first column of the program.
                 self.column = 1 + last.chars().count();
             }
         }
@@ -133,9 +134,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Finds what Rust took for a comment after something else: in `N // 2` it would be a part of the text that is not there.
+    /// Finds comments that Rust removed after a token. Without this check, the text `N // 2` would silently
+    /// become `N`.
     fn look_for_comments(&self) -> Result<(), Misplaced> {
-        // Where the program is not in a file there is nothing to look at.
+        // If the program is not in a file, there is nothing to check.
         let file = self.ends.values().next().and_then(|(_, span)| span.local_file());
         let Some(program) = file.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(()) };
         let ends = self.ends.iter().filter(|(line, _)| !self.commented.contains(line));
@@ -150,7 +152,7 @@ impl Writer {
     }
 }
 
-/// The first of these lines that has a comment of Rust after the column where its last token ends.
+/// Returns the first of these lines that has a Rust comment after the column where its last token ends.
 fn comment_after(program: &str, ends: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
     let lines: Vec<&str> = program.lines().collect();
     ends.filter(|&(line, column)| {

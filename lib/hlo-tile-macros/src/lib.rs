@@ -1,8 +1,8 @@
-//! The macro `tile!`, which `hlo-tile` exports and describes: functions of Tile as functions of Rust.
+//! The macro `tile!`, which `hlo-tile` exports and documents: defines Tile functions as Rust functions.
 //!
-//! Rust hands a macro its tokens, with the lines and columns that they stand at; `layout` puts them there again, so that Tile's
-//! own grammar reads the text, and `functions` writes a function of Rust for each of Tile's. What is wrong with the text is an
-//! error of Rust's compiler at the token that it is about.
+//! Rust passes tokens with their lines and columns to a macro. `layout` reconstructs the text from them, so
+//! that Tile's grammar can parse it. `functions` generates a Rust function for each Tile function. The Rust
+//! compiler reports errors at the corresponding token.
 
 mod functions;
 mod layout;
@@ -11,7 +11,7 @@ use hlo_ir::diag::Diag;
 use layout::{Layout, Misplaced};
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// Functions of Tile as functions of Rust: `hlo_tile::tile!` has the description.
+/// Defines Tile functions as Rust functions. `hlo_tile::tile!` is the documented name.
 #[proc_macro]
 pub fn tile(tokens: TokenStream) -> TokenStream {
     let layout = match Layout::of(tokens) {
@@ -24,7 +24,7 @@ pub fn tile(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// The error for a text that is not Tile.
+/// Returns the error for a text that is not Tile.
 fn syntax_error(diag: &Diag, layout: &Layout) -> TokenStream {
     let mut message = diag.message.clone();
     for label in diag.labels.iter().filter(|l| !l.message.is_empty()) {
@@ -37,7 +37,7 @@ fn syntax_error(diag: &Diag, layout: &Layout) -> TokenStream {
     error(&message, layout.span_at(at))
 }
 
-/// `compile_error!` of a message, at a place.
+/// Returns a `compile_error!` with a message at a span.
 fn error(message: &str, span: Span) -> TokenStream {
     let punct = |c| TokenTree::Punct(Punct::new(c, Spacing::Alone));
     let text = TokenStream::from(TokenTree::Literal(Literal::string(message)));

@@ -1,32 +1,32 @@
-//! A file of Tile as it is written.
+//! The syntax tree of a Tile file.
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 
-/// A file: its imports and functions in the order of the text.
+/// A file: its imports and functions, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub struct File {
-    /// What it takes from modules.
+    /// The imports.
     pub imports: Vec<Import>,
     /// The functions.
     pub functions: Vec<Function>,
-    /// The errors of the parts that are not Tile: functions, classes and statements of Python.
+    /// The errors of the parts that are not Tile: Python functions, classes and statements.
     pub python: Vec<Diag>,
 }
 
-/// What a file takes from one module.
+/// An import from one module.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The module: `nn`, `plaidml.edsl`.
     pub module: Name,
-    /// What of it.
+    /// The imported names.
     pub what: Imported,
 }
 
-/// What an import takes of a module.
+/// The names that an import takes from a module.
 #[derive(Clone, Debug)]
 pub enum Imported {
-    /// `import module as name`: the functions by `name.function`.
+    /// `import module as name`: functions are called as `name.function`.
     Module(Option<Name>),
     /// `from module import *`.
     All,
@@ -37,56 +37,56 @@ pub enum Imported {
 /// `def name(parameters): body`.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Vec<Parameter>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Statement>,
-    /// The error of a function that is not Tile. Such a function has no parameters and no statements here.
+    /// The error if the function is not Tile. Such a function has no parameters and no statements here.
     pub python: Option<Diag>,
 }
 
 /// A parameter: a tensor or a number.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// What it is if the call does not say.
+    /// The default value.
     pub default: Option<Expr>,
 }
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Its place.
+    /// The span.
     pub span: Span,
 }
 
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StatementKind,
-    /// All of it.
+    /// The span of the whole statement.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kinds of statements.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
-    /// `targets = value`; `operator` is that of `target += value`.
+    /// `targets = value`, or with an operator: `target += value`.
     Assign {
-        /// One expression, or those that are separated by commas.
+        /// One expression, or several separated by commas.
         targets: Vec<Expr>,
         /// The operator before `=`: empty, or `+`, `*`, …
         operator: String,
-        /// What is assigned.
+        /// The assigned value.
         value: Expr,
     },
-    /// An expression that is computed for its effect: `I.bind_dims(N)`, `O[i] >= I[i, j]`.
+    /// An expression that is evaluated for its effect: `I.bind_dims(N)`, `O[i] >= I[i, j]`.
     Expression(Expr),
     /// `return value`.
     Return(Option<Expr>),
@@ -94,9 +94,9 @@ pub enum StatementKind {
     Pass,
     /// `assert test, message`.
     Assert {
-        /// What must be true.
+        /// The condition that must be true.
         test: Expr,
-        /// What to say if it is not.
+        /// The error message if it is false.
         message: Option<Expr>,
     },
 }
@@ -104,71 +104,71 @@ pub enum StatementKind {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// All of it, with parentheses around it.
+    /// The span of the whole expression, including parentheses around it.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kinds of expressions.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// An integer.
     Integer(i64),
-    /// A number with a point or an exponent.
+    /// A number with a decimal point or an exponent.
     Float(f64),
     /// `True`, `False`.
     Truth(bool),
     /// `None`.
     Nothing,
-    /// A string, without its quotes; escapes as they are written.
+    /// A string without its quotes. Escapes are not decoded.
     Text(String),
     /// A name.
     Name(String),
-    /// An operator before its operand.
+    /// A unary operation.
     Unary(Unary, Box<Expr>),
-    /// An operator between its operands.
+    /// A binary operation.
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// `function(arguments)`.
     Call(Box<Expr>, Vec<Argument>),
     /// `base[indices]`; no indices for `base[()]`.
     Subscript(Box<Expr>, Vec<Expr>),
-    /// `base[from:until]`, a part of a list.
+    /// `base[from:until]`: a part of a list.
     Slice {
         /// The list.
         base: Box<Expr>,
-        /// The first position, if not the beginning.
+        /// The first position, or `None` for the beginning.
         from: Option<Box<Expr>>,
-        /// The position after the last, if not the end.
+        /// The position after the last, or `None` for the end.
         until: Option<Box<Expr>>,
     },
     /// `base.name`.
     Attribute(Box<Expr>, Name),
     /// `then if test else otherwise`.
     Conditional {
-        /// What decides.
+        /// The condition.
         test: Box<Expr>,
-        /// The value if it is true.
+        /// The value if the condition is true.
         then: Box<Expr>,
-        /// The value if it is not.
+        /// The value if the condition is false.
         otherwise: Box<Expr>,
     },
     /// `(a, b)` or `[a, b]`.
     Sequence(Vec<Expr>),
-    /// `*list` among arguments, dimensions or elements: each of its elements.
+    /// `*list` among arguments, dimensions or elements: expands to the elements of the list.
     Starred(Box<Expr>),
 }
 
-/// What is handed to a function.
+/// An argument of a call.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// The parameter that it is for, if that is said.
+    /// The name of the parameter, if it is given.
     pub name: Option<Name>,
     /// The value.
     pub value: Expr,
 }
 
-/// An operator before its operand.
+/// A unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
     /// `-a`
@@ -181,24 +181,24 @@ pub enum Unary {
     Not,
 }
 
-/// Declares the operators between operands with their text.
+/// Declares the binary operators with their text.
 macro_rules! binary {
     ($($(#[$doc:meta])* $name:ident $text:literal)*) => {
-        /// An operator between its operands.
+        /// A binary operator.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Binary {
             $($(#[$doc])* $name,)*
         }
 
         impl Binary {
-            /// How it is written.
+            /// Returns the text of the operator.
             pub fn text(self) -> &'static str {
                 match self {
                     $(Binary::$name => $text,)*
                 }
             }
 
-            /// The operator that is written so.
+            /// Returns the operator with the given text.
             pub fn of(text: &str) -> Option<Self> {
                 match text {
                     $($text => Some(Binary::$name),)*
@@ -253,7 +253,7 @@ binary! {
 }
 
 impl Binary {
-    /// True for those that compare.
+    /// Whether the operator is a comparison.
     pub fn is_comparison(self) -> bool {
         use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)

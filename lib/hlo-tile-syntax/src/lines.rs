@@ -1,18 +1,18 @@
-//! Logical lines: where a statement ends is decided here, so that the grammar need not know what brackets and comments do to
-//! the ends of lines.
+//! Logical lines: determines where statements end, so that the grammar can ignore comments and line breaks
+//! within brackets.
 
 use crate::syntax;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 
-/// How deep brackets may nest. What reads expressions calls itself for each.
+/// Maximum nesting depth of brackets. The expression parser recurses for each level.
 const MAX_DEPTH: usize = 64;
 
-/// `text` with blanks in place of comments, of line breaks within brackets or after a backslash, and of all else but
-/// `\n` that ends a line or is as good as a blank. A byte stands where it stood.
+/// Returns `text` with blanks in place of comments, of line breaks within brackets or after a backslash, and
+/// of carriage returns and form feeds. All other bytes keep their offsets.
 ///
 /// # Errors
-/// A bracket that is not closed, or closes another or none; a string that does not end; brackets that nest too deeply.
+/// Returns an error if a bracket is unmatched, if a string does not end, or if brackets nest too deeply.
 pub(crate) fn logical_lines(text: &str) -> Result<String, Diag> {
     let mut out = text.as_bytes().to_vec();
     let mut open: Vec<(u8, usize)> = Vec::new();
@@ -57,17 +57,17 @@ pub(crate) fn logical_lines(text: &str) -> Result<String, Diag> {
     String::from_utf8(out).map_err(|_| Diag::error("the text is not UTF-8"))
 }
 
-/// The number of bytes from the backslash at `at` to the end of its line, if nothing but blanks is between.
+/// Returns the number of bytes from the backslash at `at` to the end of its line, if only blanks are between.
 fn blanks_to_break(text: &[u8], at: usize) -> usize {
     1 + text[at + 1..].iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count()
 }
 
-/// Where the line that `at` is in ends: at its `\n`, or the end of the text.
+/// Returns the end of the line that contains `at`: the offset of its `\n` or the end of the text.
 fn line_break(text: &[u8], at: usize) -> usize {
     text[at..].iter().position(|&b| b == b'\n').map_or(text.len(), |n| at + n)
 }
 
-/// Takes the bracket that the one at `at` closes off the list.
+/// Removes from the list the bracket that the one at `at` closes.
 fn close(open: &mut Vec<(u8, usize)>, bracket: u8, at: usize) -> Result<(), Diag> {
     let (opens, name) = match bracket {
         b')' => (b'(', "`)`"),
@@ -85,7 +85,7 @@ fn close(open: &mut Vec<(u8, usize)>, bracket: u8, at: usize) -> Result<(), Diag
     }
 }
 
-/// The first byte after the string that begins at `at`.
+/// Returns the offset after the string that begins at `at`.
 pub(crate) fn end_of_string(text: &[u8], at: usize, quote: u8) -> Result<usize, Diag> {
     let long = text[at..].starts_with(&[quote; 3]);
     let start = at + if long { 3 } else { 1 };

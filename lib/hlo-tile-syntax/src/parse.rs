@@ -1,4 +1,4 @@
-//! From text to [`File`], by `grammar/tile.pest`.
+//! Converts a text to a [`File`] with `grammar/tile.pest`.
 
 use crate::ast::{
     Argument, Binary, Expr, ExprKind, File, Function, Import, Imported, Name, Parameter, Statement,
@@ -21,16 +21,16 @@ use std::sync::LazyLock;
 #[grammar = "../../grammar/tile.pest"]
 pub(crate) struct TileGrammar;
 
-/// How many operators an expression may have, one within the other: what evaluates it calls itself for each.
+/// Maximum nesting depth of operators in an expression. The evaluator recurses for each level.
 const MAX_DEPTH: usize = 256;
 
-/// The grammar's name for a piece of text.
+/// A piece of text with its grammar rule.
 type Piece<'t> = Pair<'t, Rule>;
 
-/// Reads a file.
+/// Parses a file.
 ///
 /// # Errors
-/// The first place that is not Tile.
+/// Returns the first syntax error.
 ///
 /// # Example
 /// ```
@@ -43,10 +43,11 @@ pub fn parse(text: &str) -> Result<File, Diag> {
     file(&lines, Vec::new(), Vec::new())
 }
 
-/// Reads a file of Python with functions of Tile in it. [`File::python`] has the errors of the other parts.
+/// Parses a Python file that contains Tile functions. [`File::python`] contains the errors of the other
+/// parts.
 ///
 /// # Errors
-/// The first place that is not Tile, if no function is Tile.
+/// Returns the first syntax error if no function is valid Tile.
 ///
 /// # Example
 /// ```
@@ -75,7 +76,7 @@ pub fn parse_python(text: &str) -> Result<File, Diag> {
         python.push(why);
         tile[part].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
     }
-    // Blanks are in place of whole lines.
+    // Only whole lines were replaced with blanks.
     let tile = String::from_utf8(tile).map_err(|_| Diag::error("the text is not UTF-8"))?;
     let file = file(&tile, functions, python)?;
     match file.functions.iter().any(|f| f.python.is_none()) {
@@ -84,7 +85,7 @@ pub fn parse_python(text: &str) -> Result<File, Diag> {
     }
 }
 
-/// The logical lines of a text.
+/// Returns the logical lines of a text.
 fn lines_of(text: &str) -> Result<String, Diag> {
     if u32::try_from(text.len()).is_err() {
         return Err(Diag::error("the text is longer than 4 GiB"));
@@ -92,7 +93,8 @@ fn lines_of(text: &str) -> Result<String, Diag> {
     logical_lines(text)
 }
 
-/// Returns the parts of a file: each begins with a line that is not indented. A decorator belongs to the function below it.
+/// Splits a file into parts. Each part begins with a line that is not indented. A decorator belongs to the
+/// function below it.
 fn parts(lines: &str) -> Vec<Range<usize>> {
     let bytes = lines.as_bytes();
     let mut starts: Vec<usize> = Vec::new();
@@ -116,7 +118,7 @@ fn parts(lines: &str) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// Returns the name of the function that a part of a file defines, where the part begins at `start`.
+/// Returns the name of the function that a part of a file defines. The part begins at offset `start`.
 fn defined(part: &str, start: usize) -> Option<Name> {
     let line = part.lines().find(|line| !line.starts_with('@'))?;
     let rest = line.strip_prefix("def ")?.trim_start();
@@ -125,7 +127,7 @@ fn defined(part: &str, start: usize) -> Option<Name> {
     Some(Name { text: name.to_owned(), span: Span::new(at, at + name.len()) })
 }
 
-/// Reads logical lines that are all Tile. `functions` and `python` are the parts of the file that are not.
+/// Parses logical lines that are all Tile. `functions` and `python` describe the other parts of the file.
 fn file(lines: &str, functions: Vec<Function>, python: Vec<Diag>) -> Result<File, Diag> {
     let parsed = TileGrammar::parse(Rule::file, lines).map_err(|e| explain(&e, lines))?;
     if let Some(at) = deepest(&parsed) {
@@ -150,7 +152,7 @@ fn file(lines: &str, functions: Vec<Function>, python: Vec<Diag>) -> Result<File
     Ok(file)
 }
 
-/// True for a text that is a name: not of one of Python's words, as `def` is.
+/// Whether a text is a valid name. Python keywords such as `def` are not valid.
 ///
 /// # Example
 /// ```
@@ -163,7 +165,7 @@ pub fn is_name(text: &str) -> bool {
         .is_ok_and(|mut found| found.as_str() == text && found.next().is_some())
 }
 
-/// Operators from those that bind least to those that bind most, as Python has them.
+/// Operators by increasing precedence, as in Python.
 static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
     let left = |rule| Op::infix(rule, Assoc::Left);
     let comparisons = [Rule::le, Rule::gt, Rule::ge, Rule::eq, Rule::ne].into_iter().map(left);
@@ -191,7 +193,7 @@ fn name(piece: &Piece<'_>) -> Name {
     Name { text: piece.as_str().to_owned(), span: span(piece) }
 }
 
-/// `import a, b as c` and `from a import b as c, …`.
+/// Parses `import a, b as c` and `from a import b as c, …`.
 fn imports(piece: Piece<'_>, out: &mut Vec<Import>) {
     let Some(piece) = piece.into_inner().next() else { return };
     if piece.as_rule() == Rule::import_module {
@@ -214,7 +216,7 @@ fn imports(piece: Piece<'_>, out: &mut Vec<Import>) {
     out.push(Import { module, what });
 }
 
-/// `name as other`.
+/// Parses `name as other`.
 fn renamed(piece: Piece<'_>) -> (Name, Option<Name>) {
     let place = span(&piece);
     let mut names = piece.into_inner().filter(|p| matches!(p.as_rule(), Rule::path | Rule::name));
@@ -259,7 +261,7 @@ fn signature(piece: Piece<'_>, out: &mut Function) -> Result<(), Diag> {
     Ok(())
 }
 
-/// `name: type = default`; types are for people, and not read.
+/// Parses `name: type = default`. The type is ignored.
 fn parameter(piece: Piece<'_>) -> Result<Parameter, Diag> {
     let mut out = Parameter { name: name(&piece), default: None };
     let mut is_default = false;
@@ -274,7 +276,7 @@ fn parameter(piece: Piece<'_>) -> Result<Parameter, Diag> {
     Ok(out)
 }
 
-/// The statements of a line.
+/// Parses the statements of a line.
 fn statements(line: Piece<'_>, out: &mut Vec<Statement>) -> Result<(), Diag> {
     for piece in line.into_inner().filter(|p| p.as_rule() == Rule::statement) {
         let whole = trimmed(&piece);
@@ -299,7 +301,7 @@ fn statements(line: Piece<'_>, out: &mut Vec<Statement>) -> Result<(), Diag> {
     Ok(())
 }
 
-/// The span without the blanks at its end.
+/// Returns the span without trailing blanks.
 fn trimmed(piece: &Piece<'_>) -> Span {
     let start = piece.as_span().start();
     Span::new(start, start + piece.as_str().trim_end().len())
@@ -324,7 +326,7 @@ fn nothing(span: Span) -> Expr {
     Expr { kind: ExprKind::Nothing, span }
 }
 
-/// What stands between commas, and whether there is a comma at all.
+/// Parses a list of elements separated by commas. Also returns whether it contains a comma.
 fn elements(list: Piece<'_>) -> Result<(Vec<Expr>, bool), Diag> {
     let mut out = Vec::new();
     let mut commas = false;
@@ -337,7 +339,7 @@ fn elements(list: Piece<'_>) -> Result<(Vec<Expr>, bool), Diag> {
     Ok((out, commas))
 }
 
-/// An expression, or the tuple of several.
+/// Returns a single expression, or a tuple of several.
 fn value_of_list(list: Piece<'_>) -> Result<Expr, Diag> {
     let whole = trimmed(&list);
     let (mut all, commas) = elements(list)?;
@@ -350,7 +352,7 @@ fn value_of_list(list: Piece<'_>) -> Result<Expr, Diag> {
     }
 }
 
-/// An expression, or `*expression`.
+/// Parses an expression or `*expression`.
 fn element(piece: Piece<'_>) -> Result<Expr, Diag> {
     let whole = trimmed(&piece);
     let mut starred = false;
@@ -369,11 +371,11 @@ fn element(piece: Piece<'_>) -> Result<Expr, Diag> {
     Ok(nothing(whole))
 }
 
-/// An expression with how many operators are in each other.
+/// An expression and the nesting depth of its operators.
 struct Deep {
     expr: Expr,
     depth: usize,
-    /// It is a comparison without parentheses.
+    /// Whether it is a comparison without parentheses.
     compares: bool,
 }
 
@@ -383,7 +385,7 @@ impl Deep {
         Self { expr, depth, compares: false }
     }
 
-    /// What an operator makes of operands of these depths.
+    /// Returns an operation on operands with the given maximum depth.
     fn over(kind: ExprKind, span: Span, depth: usize) -> Result<Self, Diag> {
         if depth >= MAX_DEPTH {
             return Err(too_deep(span));
@@ -392,8 +394,8 @@ impl Deep {
     }
 }
 
-/// Where more than [`MAX_DEPTH`] operators that are read from the right are in one another, brackets included: what reads them
-/// calls itself for each.
+/// Returns the offset where more than [`MAX_DEPTH`] prefix and right-associative operators are nested,
+/// including those around brackets. The parser recurses for each of them.
 fn deepest(file: &Pairs<'_, Rule>) -> Option<usize> {
     let (mut operations, mut all) = (Vec::new(), 0);
     for token in file.clone().tokens() {
@@ -413,7 +415,7 @@ fn deepest(file: &Pairs<'_, Rule>) -> Option<usize> {
     None
 }
 
-/// True for operators that are read from the right.
+/// Whether the parser recurses for the operator.
 fn nests(rule: Rule) -> bool {
     matches!(rule, Rule::minus | Rule::plus | Rule::invert | Rule::not | Rule::power)
 }
@@ -423,8 +425,8 @@ fn too_deep(span: Span) -> Diag {
     syntax(span, message, "a name for a part of it would help")
 }
 
-/// How many operators, calls and brackets are in each other. They are not too many: what an expression is made of was looked at
-/// when it was made.
+/// Returns the nesting depth of operators, calls and brackets. It is limited, because the parts of an
+/// expression were checked when they were created.
 fn depth(expr: &Expr) -> usize {
     let of_all = |all: &[Expr]| all.iter().map(depth).max().unwrap_or(0);
     let optional = |expr: &Option<Box<Expr>>| expr.as_deref().map_or(0, depth);
@@ -444,7 +446,7 @@ fn depth(expr: &Expr) -> usize {
     inside + 1
 }
 
-/// An operation, or `a if test else b`.
+/// Parses an operation, or `a if test else b`.
 fn expression(piece: Piece<'_>) -> Result<Expr, Diag> {
     let parts = piece.into_inner().filter(|p| p.as_rule() == Rule::operation);
     let mut parts = parts.map(operation).collect::<Result<Vec<_>, _>>()?;
@@ -512,13 +514,13 @@ fn postfix(operand: Deep, piece: Piece<'_>) -> Result<Deep, Diag> {
             ExprKind::Attribute(base, attribute)
         }
     };
-    // What stands between brackets counts, too.
+    // Expressions inside brackets count, too.
     let made = Expr { kind, span: whole };
     let inside = depth(&made) - 1;
     Deep::over(made.kind, whole, inside)
 }
 
-/// `base[i, j]`, or `base[from:until]`.
+/// Parses `base[i, j]` or `base[from:until]`.
 fn subscript(base: Box<Expr>, piece: Piece<'_>) -> Result<ExprKind, Diag> {
     let (mut list, mut until) = (None, None);
     for part in piece.into_inner() {
@@ -539,7 +541,8 @@ fn subscript(base: Box<Expr>, piece: Piece<'_>) -> Result<ExprKind, Diag> {
     Ok(ExprKind::Slice { base, from: list.map(Box::new), until: until.map(Box::new) })
 }
 
-/// The elements of what stands between brackets: `[i, j]`, `[(i, j)]` and `[()]` are lists of indices.
+/// Returns the elements of an expression between brackets: `[i, j]`, `[(i, j)]` and `[()]` are lists of
+/// indices.
 fn listed(expr: Expr) -> Vec<Expr> {
     match expr.kind {
         ExprKind::Sequence(all) => all,
@@ -590,7 +593,7 @@ fn primary(piece: Piece<'_>) -> Result<Expr, Diag> {
     Ok(Expr { kind, span: place })
 }
 
-/// `(a)` is `a`, `(a,)` and `(a, b)` are tuples.
+/// Parses parentheses: `(a)` is `a`, `(a,)` and `(a, b)` are tuples.
 fn parenthesised(piece: Piece<'_>) -> Result<Expr, Diag> {
     let place = span(&piece);
     let list = piece.into_inner().find(|p| p.as_rule() == Rule::expression_list);

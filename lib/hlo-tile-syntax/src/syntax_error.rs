@@ -1,4 +1,4 @@
-//! What a syntax error says: what stands at a place, and what may stand there.
+//! Syntax errors: describes what was found and what was expected.
 
 use crate::parse::Rule;
 use crate::syntax;
@@ -7,7 +7,7 @@ use hlo_ir::cursor::{alternatives, token_at};
 use hlo_ir::diag::Diag;
 use pest::error::{ErrorVariant, InputLocation};
 
-/// The error for a place where the grammar stops.
+/// Returns the error for the position where the grammar fails.
 pub(crate) fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
     let at = match error.location {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
@@ -19,7 +19,7 @@ pub(crate) fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
         ErrorVariant::ParsingError { positives, .. } => positives.iter().map(|&r| describe(r)).collect(),
         ErrorVariant::CustomError { .. } => Vec::new(),
     };
-    // Where an expression ends, many operators may follow: what may end it says more.
+    // After a complete expression, any operator may follow. The other alternatives are more helpful.
     let rare = |word: &&str| !matches!(*word, "" | "an operator");
     let mut expected: Vec<&str> = words.iter().copied().filter(rare).collect();
     if expected.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
     syntax(Span::new(at, at + length), "a text that is not Tile", label)
 }
 
-/// What a person calls a rule; empty for what is not worth a word.
+/// Returns the description of a rule for messages, or an empty string to omit it.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::function | Rule::signature | Rule::import | Rule::def | Rule::kw_from => {
@@ -80,7 +80,7 @@ fn describe(rule: Rule) -> &'static str {
     }
 }
 
-/// The error for a line that is not indented as the one before.
+/// Returns the error for a line with unexpected indentation.
 fn indented(text: &str, at: usize) -> Option<Diag> {
     let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
     let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -102,7 +102,7 @@ fn indented(text: &str, at: usize) -> Option<Diag> {
     None
 }
 
-/// The error for what is Python, but not Tile.
+/// Returns the error for Python syntax that is not Tile.
 fn other_python(text: &str, at: usize) -> Option<Diag> {
     let line = text[..at].rfind('\n').map_or(0, |n| n + 1);
     let statement = text[line..].trim_start();

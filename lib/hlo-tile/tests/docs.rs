@@ -1,9 +1,9 @@
-//! The programs of docs/tile.md: each with the values that follow it.
+//! Runs the programs of docs/tile.md and checks the values after each program.
 
 use hlo_ir::Literal;
 use hlo_tile::Tile;
 
-/// What is between a line of backquotes and the next, with what is written behind the first ones.
+/// Returns the fenced code blocks of a page, each with its language and its text.
 fn blocks(text: &str) -> Vec<(&str, String)> {
     let mut out = Vec::new();
     let mut lines = text.lines();

@@ -1,4 +1,4 @@
-//! Contractions in Rust, by operators and by `tile!`: the same as in a text.
+//! Compares contractions written in Rust, with operators and with `tile!`, to those of a Tile text.
 
 use hlo_builder::{Builder, Value};
 use hlo_ir::print::{PrintOptions, print_module};
@@ -10,14 +10,14 @@ fn f32(dims: &[i64]) -> Shape {
     Shape::array(ElementType::F32, dims.iter().copied())
 }
 
-/// The instructions of a module, without their metadata.
+/// Returns the instructions of a module without their metadata.
 fn instructions(module: &Module) -> Vec<String> {
     let text = print_module(module, &PrintOptions::short());
     let lines = text.lines().filter(|line| line.starts_with("  "));
     lines.map(|line| line.split(", metadata=").next().unwrap_or(line).to_owned()).collect()
 }
 
-/// What the only function of a text becomes for tensors of these shapes.
+/// Specializes the only function of a text for tensors of the given shapes.
 fn of_text(text: &str, shapes: &[&[i64]]) -> Vec<String> {
     let tile = Tile::new("text.tile", text).unwrap();
     let arguments: Vec<Argument> =
@@ -25,7 +25,7 @@ fn of_text(text: &str, shapes: &[&[i64]]) -> Vec<String> {
     instructions(&tile.specialize(tile.only_function().unwrap(), &arguments).unwrap().module)
 }
 
-/// What a function of Rust becomes.
+/// Builds a module with a function of Rust.
 fn of_rust(
     names: &[&str],
     shapes: &[&[i64]],
@@ -114,7 +114,8 @@ fn elements_are_combined() {
     assert_eq!(b.compute_constant(least.value()).unwrap().elements::<i32>(), [10]);
 }
 
-/// The only error of what is built, with its code and whether it names the line.
+/// Returns the code and the message of the only error of a computation. Checks that a note of the error
+/// contains the line.
 fn error_of(build: impl for<'b> Fn(&'b Builder, Value<'b>) -> u32) -> (Option<&'static str>, String) {
     let b = Builder::new("wrong");
     let x = b.parameter(0, f32(&[4, 5]), "x");

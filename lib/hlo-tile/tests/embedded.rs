@@ -1,4 +1,4 @@
-//! `tile!`: functions of Tile in a Rust program.
+//! Tests `tile!`: Tile functions in a Rust program.
 
 use hlo_builder::Builder;
 use hlo_ir::{ElementType, Shape};
@@ -85,7 +85,7 @@ fn errors_have_the_lines_of_the_program() {
     let f32 = |dims: &[i64]| Shape::array(ElementType::F32, dims.iter().copied());
     let x = b.parameter(0, f32(&[3, 4]), "x");
     let y = b.parameter(1, f32(&[5, 4]), "y");
-    // What is computed of it is no further error.
+    // Operations on a failed value report no further error.
     let product = matmul(&b, x, y);
     let called = line!() - 1;
     inner::twice(&b, product).exp();
@@ -99,7 +99,7 @@ fn errors_have_the_lines_of_the_program() {
     }
 }
 
-/// What a function calls them is a matter of the function.
+/// A function does not rename the tensors that are passed to it.
 #[test]
 fn arguments_keep_their_names() {
     let b = Builder::new("names");

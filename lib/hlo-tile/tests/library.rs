@@ -1,4 +1,4 @@
-//! The library: its page, and how files import it.
+//! Tests the library: its documentation page, and imports.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::code;
@@ -51,12 +51,12 @@ fn f32(dims: &[i64]) -> Argument {
     Argument::tensor(ElementType::F32, dims)
 }
 
-/// What `f` of a file becomes for a tensor.
+/// Specializes `f` of a file for a tensor.
 fn made(text: &str, argument: Argument) -> Result<Specialized, Diag> {
     Tile::new("user.tile", text)?.specialize("f", &[argument])
 }
 
-/// What `f` of a file computes of a vector.
+/// Evaluates `f` of a file on a vector.
 #[track_caller]
 fn computed(text: &str, x: &[f32]) -> Vec<f32> {
     let made = made(text, f32(&[x.len() as i64])).unwrap_or_else(|d| panic!("{d:?}\n{text}"));
@@ -64,7 +64,7 @@ fn computed(text: &str, x: &[f32]) -> Vec<f32> {
     hlo_eval::evaluate(&made.module, &[Literal::r1(x)], &options).unwrap().elements::<f32>().to_vec()
 }
 
-/// What is wrong with a file whose `f` is called with a vector of four.
+/// Returns the error of a file whose `f` is called with a vector of four elements.
 #[track_caller]
 fn wrong(text: &str) -> Diag {
     match made(text, f32(&[4])) {
@@ -86,10 +86,11 @@ fn imports_are_pythons() {
     ] {
         assert_eq!(computed(text, &x), [1.0, 3.0, 6.0, 10.0], "{text}");
     }
-    // A function of the file hides an imported one, also where it stands below; the library does not see it.
+    // A function of the file hides an imported one, even if it is defined further down. The library does not
+    // see it.
     let own = "from nn import *\ndef f(X):\n  return flip(X) + cumsum(X)\ndef flip(X):\n  return 0 * X\ndef _axis(X, a):\n  return X\n";
     assert_eq!(computed(own, &x), [1.0, 3.0, 6.0, 10.0]);
-    // What is not of the library has no effect, whatever it is.
+    // Imports from other modules have no effect.
     let other = "from . import a\nfrom ..b.c import (d as e, g)\nimport nn.parts\ndef f(X):\n  return X\n";
     assert_eq!(computed(other, &x), x);
     // A variable hides a module.
@@ -140,7 +141,7 @@ fn what_is_wrong_in_the_library_is_told_at_the_call() {
     let [label] = d.labels.as_slice() else { panic!("{d:?}") };
     assert_eq!(&text[label.span.range()], "nn.reduce_mean(Y, axis=1)");
     assert_eq!(label.message, "in this call of `nn.reduce_mean`");
-    // Each call up to that one has its place.
+    // There is a note for each call on the way to the error.
     assert!(
         d.notes[0].starts_with("nn/reduction.tile:") && d.notes[0].ends_with(": this does not hold"),
         "{d:?}"
@@ -150,7 +151,7 @@ fn what_is_wrong_in_the_library_is_told_at_the_call() {
     let shown = render(&d, &Source { name: "user.tile".into(), text: text.into() }, false);
     assert!(shown.contains("user.tile:5:10"), "{shown}");
 
-    // A tensor that is computed in there only.
+    // A tensor that is only computed inside the called function.
     let text = "import nn\ndef f(X):\n  N = TensorDim()\n  i = TensorIndex()\n  X.bind_dims(N)\n  O = TensorOutput(N, 2)\n  O[i] += X[i]\n  return nn.softmax(O)\n";
     let d = wrong(text);
     assert_eq!(d.code, Some(code::TILE_OUTPUT_RANK));
@@ -177,7 +178,7 @@ fn instructions_have_the_places_of_the_library() {
 
 #[test]
 fn lists_and_choices_are_pythons() {
-    // From Python's own interpreter.
+    // Computed with CPython.
     for (expression, value) in [
         ("len([1, 2][1:] + [3] * 2 + (4,))", 4.0),
         ("[1, 2, 3][-2:][0]", 2.0),
@@ -211,7 +212,8 @@ fn lists_and_choices_are_pythons() {
     }
     let d = wrong("def f(X):\n  assert X.rank == 2, 'a matrix, please'\n  return X\n");
     assert_eq!((d.message.as_str(), d.code), ("a matrix, please", Some(code::TILE_ASSERTION)));
-    // Lists of lists count, too; and many choices in one another are not too deep for the parser.
+    // The values in nested lists count, too. Deeply nested conditionals do not overflow the stack of the
+    // parser.
     let grows = "  a = [a] * 100\n".repeat(9);
     assert_eq!(wrong(&format!("def f(X):\n  a = 1\n{grows}  return X\n")).code, Some(code::TILE_SIZE));
     let deep = "1 if 0 else ".repeat(100_000);

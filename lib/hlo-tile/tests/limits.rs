@@ -1,4 +1,4 @@
-//! Texts that are too deep, names that HLO text has taken, types that differ: never more than an error.
+//! Checks that deep nesting, names that HLO text reserves, and mismatched types produce errors and no panic.
 
 use hlo_ir::diag::Diag;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -17,7 +17,7 @@ fn operators_in_one_another_have_a_limit() {
         let text = format!("def f(A):\n  return {}A\n", deep.repeat(100_000));
         assert_eq!(specialized(&text).unwrap_err().code, Some("E3001"), "{deep}");
     }
-    // Brackets in each other with operators in each.
+    // Nested brackets with operators at each level.
     let (open, close) = (format!("{}(", "-".repeat(200)).repeat(60), ")".repeat(60));
     let text = format!("def f(A):\n  return {open}A{close}\n");
     assert_eq!(specialized(&text).unwrap_err().code, Some("E3001"));

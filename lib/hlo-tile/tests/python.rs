@@ -1,4 +1,4 @@
-//! Files of Python that have functions of Tile in them, as those of PlaidML do.
+//! Tests Python files that contain Tile functions, such as those of PlaidML.
 
 use hlo_ir::ElementType;
 use hlo_ir::diag::Severity;
@@ -74,7 +74,7 @@ fn what_is_not_tile_is_an_error_where_it_is_called() {
     let within = specialized("flattened").unwrap_err();
     assert_eq!(within.code, Some(code::TILE_SYNTAX));
     assert!(within.labels.iter().any(|l| l.message == "in this call of `product`"), "{within:?}");
-    // A decorator changes a function.
+    // A decorator changes a function, so a decorated function is not Tile.
     assert!(specialized("cached").is_err());
     let absent = specialized("in_text").unwrap_err();
     assert!(absent.message.contains("no function `in_text`"), "{absent:?}");
@@ -85,7 +85,7 @@ fn a_file_without_a_function_of_tile_is_an_error() {
     for text in ["x = 1\n", "class A:\n  pass\n", "def f(A):\n  for a in A:\n    pass\n"] {
         assert_eq!(Tile::new("file.py", text).unwrap_err().code, Some(code::TILE_SYNTAX), "{text}");
     }
-    // The only function is one of two: nobody said which is meant.
+    // The file has two functions, of which only one is Tile, so the choice is ambiguous.
     let tile = Tile::new("file.py", "def f(A):\n  return A\n\ndef g(A):\n  while A:\n    pass\n").unwrap();
     assert!(tile.only_function().is_err());
 }

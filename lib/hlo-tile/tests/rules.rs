@@ -1,10 +1,10 @@
-//! Each rule of Tile has an example that breaks it and no other.
+//! Checks that the example of each Tile rule breaks this rule and no other.
 
 use hlo_ir::diag::{Diag, Severity};
 use hlo_ir::rules;
 use hlo_tile::Tile;
 
-/// What is found in a file, for the arguments that it gives.
+/// Returns the diagnostics of a file for the arguments that it specifies.
 fn found(text: &str) -> Vec<Diag> {
     let made = Tile::new("example.tile", text).and_then(|tile| {
         let function = tile.only_function()?.to_owned();
