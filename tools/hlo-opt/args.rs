@@ -1,4 +1,4 @@
-//! The command line.
+//! The command-line arguments of `hlo-opt`.
 
 use crate::{emit, print_options};
 use clap::{Parser, ValueEnum};
@@ -10,69 +10,75 @@ use hlo_tools_common::devices::DeviceArgs;
 use hlo_tools_common::language::LanguageArgs;
 use std::io::IsTerminal as _;
 
-/// Reads a module, as HLO text, StableHLO or a protocol buffer, runs passes over it and prints the result.
+/// Reads a module as HLO text, StableHLO or a protocol buffer, runs passes on it and prints the result.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-opt", version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// The files: HLO text, StableHLO as text or bytecode, protocol buffers; `-`, or none where standard input is no terminal, reads standard input
+    /// The input files: HLO text, StableHLO as text or bytecode, or protocol buffers. `-` reads standard
+    /// input, as does no FILE if standard input is not a terminal
     #[arg(value_name = "FILE")]
     pub inputs: Vec<String>,
-    /// The passes to run, separated by commas, @FILE for those in a file; without it the module is only printed
+    /// The passes to run, separated by commas; @FILE reads them from a file. Without this option the module
+    /// is only printed
     #[arg(long, value_name = "PIPELINE", default_value = "", hide_default_value = true)]
     pub passes: String,
-    /// List the passes and named pipelines with their options; `names` lists the names of the passes, one a line
+    /// List the passes and named pipelines with their options; `names` lists only the names of the passes,
+    /// one per line
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     pub list_passes: Option<ListFormat>,
     /// List the verifier's rules with their codes
     #[arg(long)]
     pub list_rules: bool,
-    /// Explain a rule or a pass, with an example: a code such as `E0306`, a rule's name, `all` for every rule, or the
-    /// name of a pass or pipeline
+    /// Explain a rule or a pass, with an example. NAME is a code such as `E0306`, the name of a rule, pass or
+    /// pipeline, or `all` for every rule
     #[arg(long, value_name = "NAME")]
     pub explain: Option<String>,
-    /// How modules are printed, such as `short,metadata=on`: see --help
+    /// The form in which modules are printed, such as `short,metadata=on`: see --help
     #[arg(long, value_name = "FORM,…", default_value = "default", long_help = print_options::HELP)]
     pub print_options: String,
-    /// Verify the module after each pass, and hold a pass that says it changed nothing to it
+    /// Verify the module after each pass, and check that a pass that reports no change made none
     #[arg(long)]
     pub verify_each: bool,
-    /// Ask for more than a valid module before and after the passes: `layouts` (only instructions that may change layouts
-    /// do), `order` (of broadcast dimensions), `precision` (one floating-point type in an instruction), `sizes` (or bounds of
-    /// all dimensions), `async` (one instruction in the computation of an asynchronous operation), `shardings` (one for the
-    /// value of a loop or a choice), `transfers` (both ends of one come together in a schedule)
+    /// Apply stricter rules to the module before and after the passes: `layouts` (only instructions that may
+    /// change layouts change them), `order` (broadcast dimensions are in order), `precision` (an instruction
+    /// has one floating-point type), `sizes` (all dimensions have sizes or bounds), `async` (the computation
+    /// of an asynchronous operation has one instruction), `shardings` (the value of a loop or a conditional
+    /// has one sharding), `transfers` (both ends of a transfer are together in a schedule)
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = strictness)]
     pub verify: Vec<Strictness>,
-    /// Don't verify the module before and after the passes
+    /// Do not verify the module before and after the passes
     #[arg(long)]
     pub no_verify: bool,
-    /// Treat each part between lines `// -----` as a module of its own
+    /// Treat each part between lines `// -----` as a separate module
     #[arg(long)]
     pub split_input_file: bool,
-    /// Where the result goes; standard output if not given
+    /// The output file; standard output if not given
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
-    /// Hold what is wrong to comments such as `// expected-error @below {{message}}`: exit code 0 if they say it all
+    /// Compare the diagnostics with comments such as `// expected-error @below {{message}}`; the exit code is
+    /// 0 if they match
     #[arg(long, conflicts_with_all = ["format", "check_format"])]
     pub verify_diagnostics: bool,
-    /// Where a module goes, with the passes, if they fail on it
+    /// If a pass fails, write the module and the passes to this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "check_format"])]
     pub reproducer: Option<String>,
-    /// Run the passes that the file, made by --reproducer, names
+    /// Run the passes that are listed in the file, which --reproducer wrote
     #[arg(long, conflicts_with_all = ["passes", "format", "check_format", "print_pipeline"])]
     pub run_reproducer: bool,
 
-    /// Format: print the text in the form in which modules are printed, with its comments
+    /// Format the text: print it in the form in which modules are printed, with its comments
     #[arg(long, conflicts_with_all = ["passes", "emit", "cost", "memory", "num_replicas", "num_partitions"])]
     #[arg(help_heading = "Formatting")]
     pub format: bool,
-    /// Fail, and show where, if the text is not in the form that `--format` gives it
+    /// Fail if `--format` would change the text, and show the first difference
     #[arg(long, conflicts_with_all = ["passes", "format", "output", "in_place", "emit", "cost", "memory"])]
     #[arg(conflicts_with_all = ["num_replicas", "num_partitions"], help_heading = "Formatting")]
     pub check_format: bool,
-    /// With `--format`: write the result to each file itself
+    /// With `--format`: write the result back to each file
     #[arg(short, long, requires = "format", conflicts_with = "output", help_heading = "Formatting")]
     pub in_place: bool,
-    /// With `--format`: leave comments out; else a text is refused that has comments inside of instructions
+    /// With `--format`: remove comments. Without this option, a text with comments inside instructions is
+    /// rejected
     #[arg(long, requires = "format", help_heading = "Formatting")]
     pub drop_comments: bool,
 
@@ -81,7 +87,7 @@ pub struct Cli {
     #[command(flatten)]
     pub language: LanguageArgs,
 
-    /// Print the pipeline in full, with every option, instead of running it
+    /// Print the full pipeline with all options instead of running it
     #[arg(long, help_heading = "Watching the passes")]
     pub print_pipeline: bool,
     /// Print the module to standard error before each of these passes and pipelines; `all` for every pass
@@ -93,21 +99,23 @@ pub struct Cli {
     /// Show on standard error what each pass changed, as a unified diff
     #[arg(long, help_heading = "Watching the passes")]
     pub print_changed: bool,
-    /// Write the module to a file in this folder after each pass that changed it
+    /// Write the module to a file in this folder after each pass that changes it
     #[arg(long, value_name = "DIR", help_heading = "Watching the passes")]
     pub dump_dir: Option<String>,
-    /// Show on standard error how long each pass took
+    /// Print the time of each pass to standard error
     #[arg(long, help_heading = "Watching the passes")]
     pub time_passes: bool,
-    /// Show on standard error how many rewrites each pass and pattern made, and how many instructions are left
+    /// Print the number of rewrites of each pass and pattern, and the number of remaining instructions, to
+    /// standard error
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Watching the passes")]
     pub stats: Option<TableFormat>,
 
-    /// What to write: the module in a form, or its graph
+    /// The output format: the module in one of several forms, or a graph of it
     #[arg(long, value_name = "FORMAT", default_value = "hlo", help_heading = "Seeing the module")]
     pub emit: Emit,
-    /// With --emit=vhlo: the version of StableHLO that has to read it, such as 1.0.0; 1.13.0 unless given
+    /// With --emit=vhlo: the version of StableHLO that the reader supports, such as 1.0.0; 1.13.0 if not
+    /// given
     #[arg(long, value_name = "VERSION", help_heading = "Seeing the module")]
     pub target: Option<Version>,
     /// The computation to draw; the entry if not given
@@ -116,7 +124,7 @@ pub struct Cli {
     /// Draw only the instructions near this one
     #[arg(long, value_name = "NAME", help_heading = "Seeing the module")]
     pub around: Option<String>,
-    /// How many edges away from the instruction of --around
+    /// The maximum distance from the instruction of --around, in edges
     #[arg(
         long,
         value_name = "N",
@@ -125,17 +133,19 @@ pub struct Cli {
         help_heading = "Seeing the module"
     )]
     pub depth: usize,
-    /// Draw what is fused or called inside of its box
+    /// Draw fused and called computations inside the box of their caller
     #[arg(long, help_heading = "Seeing the module")]
     pub open: bool,
-    /// The most boxes of a graph: where there are more instructions, those of a scope (metadata's op_name) are one box
+    /// The maximum number of boxes in a graph. If there are more instructions, those of the same scope
+    /// (metadata's op_name) share a box
     #[arg(long, value_name = "N", default_value_t = emit::MAX_BOXES, help_heading = "Seeing the module")]
     pub max_boxes: usize,
-    /// Write what the module costs instead: operations and bytes of each instruction and in all
+    /// Print the cost of the module instead: operations and bytes, for each instruction and in total
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Seeing the module", conflicts_with_all = ["memory", "emit"])]
     pub cost: Option<TableFormat>,
-    /// Write instead where the values of the program that hlo-run compiles lie in memory, and when
+    /// Print the memory use of the program that hlo-run compiles instead: the position and lifetime of each
+    /// value
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "plot")]
     #[arg(help_heading = "Seeing the module", conflicts_with = "emit")]
     pub memory: Option<MemoryFormat>,
@@ -144,72 +154,72 @@ pub struct Cli {
     pub show: ShowArgs,
 }
 
-/// How passes are listed.
+/// The format of a list of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// A table by group, with summaries and options, and the named pipelines
+    /// A table of the passes by group, with summaries and options, and of the named pipelines
     Table,
-    /// The names of the passes, sorted, one a line
+    /// The names of the passes, sorted, one per line
     Names,
-    /// The names of the named pipelines, one a line
+    /// The names of the named pipelines, one per line
     Pipelines,
 }
 
-/// What is written of a module.
+/// The output format of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
     /// HLO text
     Hlo,
     /// StableHLO as text
     Stablehlo,
-    /// StableHLO as portable bytecode, for JAX's `deserialize` and others: see --target
+    /// StableHLO as portable bytecode, for JAX's `deserialize` and other readers: see --target
     Vhlo,
     /// A protocol buffer, HloModuleProto
     Proto,
-    /// The same in text form
+    /// The same protocol buffer in text form
     ProtoText,
-    /// A graph for Graphviz
+    /// A graph in Graphviz format
     Dot,
-    /// A picture
+    /// A graph as a picture
     Svg,
-    /// A page whose boxes open
+    /// A graph as a page with boxes that can be opened
     Html,
 }
 
 impl Emit {
-    /// True if what is written is bytes, no text.
+    /// Whether the output is binary.
     pub fn is_binary(self) -> bool {
         matches!(self, Emit::Vhlo | Emit::Proto)
     }
 
-    /// True if a file of it has one module.
+    /// Whether an output file can contain only one module.
     pub fn is_one_module(self) -> bool {
         self.is_binary() || self == Emit::ProtoText
     }
 }
 
-/// How memory over time is shown.
+/// The format of memory use over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MemoryFormat {
-    /// In letters, for a terminal
+    /// Text, for a terminal
     Plot,
     /// A picture
     Svg,
-    /// JSON, for a program: every step and every piece of memory
+    /// JSON, with every step and every allocation
     Json,
 }
 
-/// How a table is printed.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
-    /// For a person
+    /// A readable table
     Table,
-    /// JSON, for a program
+    /// JSON
     Json,
 }
 
 impl Cli {
-    /// The files to read; `-` for standard input.
+    /// Returns the files to read; `-` stands for standard input.
     pub fn files(&self) -> Result<Vec<String>, Failure> {
         if !self.inputs.is_empty() {
             return Ok(self.inputs.clone());
@@ -221,7 +231,7 @@ impl Cli {
         Ok(vec!["-".to_string()])
     }
 
-    /// What says how a graph is drawn is an error where none is.
+    /// Reports an error for graph options without a graph.
     pub fn check_view(&self) -> Result<(), Failure> {
         let graph = matches!(self.emit, Emit::Dot | Emit::Svg | Emit::Html);
         let (around, open) = (self.around.is_some(), self.open);
@@ -241,7 +251,7 @@ impl Cli {
         Ok(())
     }
 
-    /// True if something for people is to be written to standard error.
+    /// Whether text for readers is written to standard error.
     pub fn watches(&self) -> bool {
         self.time_passes
             || self.print_changed
@@ -283,7 +293,7 @@ Examples:
 
 Exit codes: 0 fine, 1 something is wrong with a file, 2 with the command line.";
 
-/// Reads one of the rules of `--verify`.
+/// Parses a rule of `--verify`.
 fn strictness(text: &str) -> Result<Strictness, String> {
     let found = Strictness::ALL.into_iter().find(|s| s.name() == text);
     found.ok_or_else(|| format!("the rules are {}", Strictness::ALL.map(Strictness::name).join(", ")))

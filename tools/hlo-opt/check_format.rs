@@ -1,11 +1,11 @@
-//! `--check-format`: shows where a text is not formatted.
+//! `--check-format`: shows the first difference between a text and its formatted form.
 
-/// Lines of context around a difference.
+/// Number of context lines around a difference.
 const CONTEXT: usize = 3;
-/// How many lines of a difference are shown.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 40;
 
-/// The first lines that differ, in the form of a unified diff; `None` if the texts are the same.
+/// Returns the first lines that differ, as a unified diff, or `None` if the texts are equal.
 pub fn difference(name: &str, old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;

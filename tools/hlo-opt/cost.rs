@@ -1,4 +1,4 @@
-//! `--cost`: what the module costs, by instruction and in all.
+//! `--cost`: the cost of the module, by instruction and in total.
 
 use crate::args::TableFormat;
 use hlo_ir::effects::effect::Effect;
@@ -9,11 +9,11 @@ use hlo_tools_common::table::{Align, Table};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The longest shape and name in a table.
+/// Maximum length of a shape and of a name in a table.
 const MAX_SHAPE: usize = 40;
 const MAX_NAME: usize = 48;
 
-/// The costs in a format.
+/// Returns the costs in the given format.
 pub fn costs(module: &Module, format: TableFormat) -> String {
     let cost = ModuleCost::of(module);
     match format {
@@ -22,7 +22,7 @@ pub fn costs(module: &Module, format: TableFormat) -> String {
     }
 }
 
-/// The instructions of a computation that cost something, in the order in which they run.
+/// Returns the instructions of a computation with a cost, in execution order.
 fn rows(module: &Module, cost: &ModuleCost, computation: ComputationId) -> Vec<(InstrId, Cost)> {
     let all = module.post_order(computation).into_iter().map(|i| (i, cost.instruction(i)));
     all.filter(|(_, c)| *c != Cost::default()).collect()
@@ -72,14 +72,14 @@ fn table(module: &Module, cost: &ModuleCost) -> String {
     table.text() + &collectives_table(module, cost) + &notes
 }
 
-/// What each opcode hands from device to device: how often a program runs it, and the bytes that a device sends.
+/// Returns the communication of each opcode: the number of executions and the bytes that each device sends.
 fn collectives(module: &Module, cost: &ModuleCost) -> BTreeMap<&'static str, (u64, u64)> {
     let mut all: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
     for &(computation, runs) in &cost.runs {
         for &id in module[computation].instructions() {
             let calls = module[id].op.called_computations();
             let own = cost.instruction(id).sent;
-            // What is called counts where it is.
+            // The communication of a called computation is counted there.
             let is_collective = matches!(module[id].op.effect(), Effect::Groups(_)) || calls.is_empty();
             if own > 0 && is_collective {
                 let (count, bytes) = all.entry(module[id].opcode().name()).or_default();
@@ -91,7 +91,7 @@ fn collectives(module: &Module, cost: &ModuleCost) -> BTreeMap<&'static str, (u6
     all
 }
 
-/// The table of [`collectives`]; empty if there are none.
+/// Returns the table of [`collectives`], or an empty string if there are none.
 fn collectives_table(module: &Module, cost: &ModuleCost) -> String {
     let all = collectives(module, cost);
     if all.is_empty() {
@@ -148,7 +148,7 @@ fn json(module: &Module, cost: &ModuleCost) -> Value {
     out
 }
 
-/// What is not in the numbers.
+/// Returns notes about costs that the numbers do not include.
 fn notes(module: &Module, cost: &ModuleCost) -> Vec<String> {
     let name = |id: &InstrId| format!("`{}` in `{}`", module[*id].name, module[module[*id].parent].name);
     let loops = cost.unknown_loops.iter().map(|id| {
@@ -159,7 +159,7 @@ fn notes(module: &Module, cost: &ModuleCost) -> Vec<String> {
     loops.chain(calls).collect()
 }
 
-/// A number with commas between groups of three digits.
+/// Formats a number with a comma between groups of three digits.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

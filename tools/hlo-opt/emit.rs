@@ -1,4 +1,4 @@
-//! `--emit=dot|svg|html`: the module as a graph.
+//! `--emit=dot|svg|html`: draws the module as a graph.
 
 use crate::args::{Cli, Emit};
 use hlo_graph::{Graph, Request};
@@ -7,15 +7,15 @@ use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
 use hlo_passes::analysis::{Cost, ModuleCost};
 use hlo_tools_common::Failure;
 
-/// The most boxes of a graph before groups of instructions are boxes, unless `--max-boxes` says otherwise: about as many
-/// as a person can look through.
+/// Default maximum number of boxes in a graph (`--max-boxes`). With more instructions, groups of instructions
+/// become boxes. A reader can still survey a graph of this size.
 pub const MAX_BOXES: usize = 200;
-/// The most boxes with `--open`, unless `--max-boxes` says more.
+/// Maximum number of boxes with `--open`, unless `--max-boxes` is larger.
 const MAX_OPEN_BOXES: usize = 2000;
-/// The most levels of boxes in boxes.
+/// Maximum nesting depth of boxes.
 const MAX_DEPTH: usize = 200;
 
-/// The graph in a format.
+/// Returns the graph in the given format.
 pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure> {
     let around = cli.around.as_deref().map(|name| instruction(cli, module, name)).transpose()?;
     let computation = match around {
@@ -34,10 +34,11 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
     };
     let name = &module[computation].name;
     let graph = Graph::of(module, &request);
-    // Opened, a computation is drawn at each place that calls it. A page opens as much as a browser can show.
+    // With `--open`, a computation is drawn at each place that calls it. A page opens as many boxes as a
+    // browser can show.
     let most = cli.max_boxes.max(MAX_OPEN_BOXES);
     if cli.open && format != Emit::Html && graph.open_boxes() > most {
-        // Computations inside of computations double soon.
+        // Nested calls double the number of boxes at each level.
         let boxes = match graph.open_boxes() {
             usize::MAX => "very many".to_string(),
             n => n.to_string(),
@@ -63,7 +64,7 @@ pub fn graph(cli: &Cli, module: &Module, format: Emit) -> Result<String, Failure
     })
 }
 
-/// What is said of a cost beside an instruction's text.
+/// Returns the text about a cost that follows the text of an instruction.
 fn note(cost: Cost) -> String {
     let mut parts = Vec::new();
     for (count, what) in [(cost.flops, "flops"), (cost.transcendentals, "transcendental functions")] {
@@ -77,7 +78,7 @@ fn note(cost: Cost) -> String {
     parts.join(", ")
 }
 
-/// The computation that `--computation` names; the entry if it is not given.
+/// Returns the computation that `--computation` names, or the entry.
 pub fn computation(cli: &Cli, module: &Module) -> Result<ComputationId, Failure> {
     let Some(name) = &cli.computation else { return Ok(module.entry()) };
     let wanted = name.trim_start_matches('%');
@@ -88,7 +89,8 @@ pub fn computation(cli: &Cli, module: &Module) -> Result<ComputationId, Failure>
     })
 }
 
-/// The instruction that `--around` names: in the computation that is asked for, else in the entry, else in any.
+/// Returns the instruction that `--around` names. Searches the requested computation, then the entry, then
+/// the others.
 fn instruction(cli: &Cli, module: &Module, name: &str) -> Result<InstrId, Failure> {
     let wanted = name.trim_start_matches('%');
     let first = computation(cli, module)?;

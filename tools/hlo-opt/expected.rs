@@ -1,28 +1,28 @@
-//! `--verify-diagnostics`: comments say what is wrong with a text, as in MLIR's tests.
+//! `--verify-diagnostics`: compares the diagnostics of a text to comments in it, as in MLIR's tests.
 //!
 //! ```text
 //! // expected-error @below {{names the same}}
 //! // expected-warning-re @+2 {{dimension {{[0-9]+}} of}}
 //! ```
 //!
-//! Without `@` it is the comment's own line that is meant; `@above`, `@below`, `@+N`, `@-N` are lines from there, `@unknown`
-//! is no line. What stands between the braces is a part of the message or of its code, with `-re` a text in which
-//! `{{…}}` is a regular expression.
+//! Without `@`, the diagnostic must be on the line of the comment. `@above`, `@below`, `@+N` and `@-N` are
+//! relative to that line. `@unknown` means no line. The text in braces must be a part of the message or of
+//! its code. With `-re`, each `{{…}}` inside it is a regular expression.
 
 use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Severity};
 use regex::Regex;
 
-/// Where an expected diagnostic stands.
+/// The location of an expected diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// On a line, from 1 on.
+    /// A line, starting at 1.
     Line(usize),
-    /// Nowhere in the text.
+    /// No location in the text.
     Unknown,
 }
 
-/// What a comment asks for.
+/// The diagnostic that a comment expects.
 struct Expected {
     severity: Severity,
     place: Place,
@@ -31,7 +31,7 @@ struct Expected {
     span: Span,
 }
 
-/// What differs between the diagnostics of a text and what its comments expect.
+/// Returns the differences between the diagnostics of a text and its comments.
 pub fn differences(text: &str, found: &[Diag]) -> Vec<Diag> {
     let (expected, mut wrong) = expectations(text);
     let mut met = vec![false; expected.len()];
@@ -40,7 +40,7 @@ pub fn differences(text: &str, found: &[Diag]) -> Vec<Diag> {
         let message = format!("{}: {}", diag.code.unwrap_or_default(), diag.message);
         let fits =
             |e: &Expected| e.severity == diag.severity && e.place == place && e.message.is_match(&message);
-        // Of several that fit, one that no other diagnostic has met.
+        // Prefer a matching comment that has not matched another diagnostic.
         let candidates = || expected.iter().enumerate().filter(|(_, e)| fits(e)).map(|(n, _)| n);
         match candidates().find(|&n| !met[n]).or_else(|| candidates().next()) {
             Some(n) => met[n] = true,
@@ -54,7 +54,7 @@ pub fn differences(text: &str, found: &[Diag]) -> Vec<Diag> {
     wrong
 }
 
-/// A diagnostic that no comment asks for, as it was.
+/// Returns the error for a diagnostic that no comment expects.
 fn unexpected(diag: &Diag) -> Diag {
     Diag {
         severity: Severity::Error,
@@ -70,12 +70,12 @@ fn place_of(diag: &Diag, text: &str) -> Place {
     }
 }
 
-/// The number of the line of a byte.
+/// Returns the line number of a byte.
 fn line_of(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|&b| b == b'\n').count()
 }
 
-/// The comments that ask for diagnostics, and what is wrong with those that can't be read.
+/// Returns the expectations in the comments, and errors for comments that cannot be parsed.
 fn expectations(text: &str) -> (Vec<Expected>, Vec<Diag>) {
     let (mut expected, mut wrong) = (Vec::new(), Vec::new());
     let mut start = 0;
@@ -106,7 +106,8 @@ fn expectations(text: &str) -> (Vec<Expected>, Vec<Diag>) {
     (expected, wrong)
 }
 
-/// Reads one expectation at the start of `text`, which stands on `line` at byte `start`. Also gives its length.
+/// Parses one expectation at the start of `text`, which is at byte `start` on line `line`. Also returns its
+/// length.
 fn one(text: &str, line: usize, start: usize) -> Result<(Expected, usize), String> {
     let rest = text.strip_prefix("expected-").unwrap_or(text);
     let words = [("error", Severity::Error), ("warning", Severity::Warning)];
@@ -131,7 +132,7 @@ fn one(text: &str, line: usize, start: usize) -> Result<(Expected, usize), Strin
     Ok((Expected { severity, place, message, span: Span::new(start, start + length) }, length))
 }
 
-/// Reads `@below` and the like, if it is there.
+/// Parses `@below` and similar locations, if there is one.
 fn place(text: &str, line: usize) -> Result<(&str, Place), String> {
     let Some(rest) = text.strip_prefix('@') else { return Ok((text, Place::Line(line))) };
     let end = rest.find(|c: char| c.is_whitespace() || c == '{').unwrap_or(rest.len());
@@ -149,7 +150,8 @@ fn place(text: &str, line: usize) -> Result<(&str, Place), String> {
     Ok((rest, place))
 }
 
-/// Where the braces of a message close: those of regular expressions inside of it are pairs.
+/// Returns the position of the braces that close a message. Braces of nested regular expressions are skipped
+/// in pairs.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut at) = (0usize, 0);
     while let Some(found) = text[at..].find(['{', '}']) {
@@ -168,7 +170,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// A text in which `{{…}}` are regular expressions as one.
+/// Converts a text in which `{{…}}` are regular expressions to a single regular expression.
 fn as_regex(text: &str) -> Result<String, String> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((plain, after)) = rest.split_once("{{") {
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(shown(text, &[at(x)]), ["expected error was not produced"]);
         let none = ["unexpected error: 4 is not 5"];
         assert_eq!(shown("x\n", &[at(0)]), none);
-        // A warning is no error, and another line another place.
+        // A warning does not match an error, and the line must match.
         let text = "x // expected-warning {{4 is}}\n";
         assert_eq!(shown(text, &[at(0)]).len(), 2);
         let text = "x\n// expected-error {{4 is}}\n";

@@ -1,4 +1,5 @@
-//! `--explain` and `--list-rules`: the table of rules for people; passes and pipelines, one by one.
+//! `--explain` and `--list-rules`: prints the table of rules, and explains single rules, passes and
+//! pipelines.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::rules::{self, FAMILIES, RuleInfo};
@@ -12,7 +13,7 @@ use hlo_tools_common::format::parse_and_verify;
 use hlo_tools_common::language::LanguageArgs;
 use hlo_tools_common::{Failure, Input};
 
-/// The rule of a code or name, or the pass or pipeline of a name; for `all` every rule one after the other.
+/// Explains a rule by its code or name, or a pass or pipeline by its name. `all` explains every rule.
 pub fn explain(text: &str, color: bool) -> Result<String, Failure> {
     if text == "all" {
         let entries: Vec<String> = rules::all().map(|r| entry(r, color)).collect();
@@ -44,7 +45,7 @@ fn unknown(text: &str) -> Diag {
     }
 }
 
-/// One pass in full: options, rewrites, and its example before and after.
+/// Explains a pass: options, rewrites, and its example before and after.
 fn pass_entry(pass: &PassInfo, color: bool) -> Result<String, Failure> {
     let (on, off) = bold(color);
     let mut out = format!("{on}{}{off}: {}\n", pass.name, pass.summary);
@@ -80,7 +81,7 @@ fn pipeline_entry(pipeline: &PipelineInfo, color: bool) -> String {
     format!("{on}{name}{off}: {summary}\n\n{on}Passes{off}\n\n{}", indent(lines.trim()))
 }
 
-/// A table of two columns under a title; nothing if it has no rows.
+/// Appends a table of two columns with a title, unless it has no rows.
 fn columns(out: &mut String, title: &str, rows: Vec<(String, String)>) {
     let Some(width) = rows.iter().map(|(name, _)| name.chars().count()).max() else { return };
     out.push_str(&format!("\n{title}\n\n"));
@@ -89,7 +90,7 @@ fn columns(out: &mut String, title: &str, rows: Vec<(String, String)>) {
     }
 }
 
-/// One rule in full: with its example and what the verifier says of it.
+/// Explains a rule, with its example and the diagnostics for it.
 fn entry(rule: &RuleInfo, color: bool) -> String {
     let (on, off) = bold(color);
     let RuleInfo { code, name, rule: sentence, why, fix, section, example } = *rule;
@@ -110,7 +111,7 @@ fn entry(rule: &RuleInfo, color: bool) -> String {
     out
 }
 
-/// What is wrong with the example, as it is shown for a file.
+/// Returns the diagnostics for the example, rendered as for a file.
 fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
     let name = if rule.is_of_tile() { "example.tile" } else { "example.hlo" };
     let source = Source { name: name.to_string(), text: text.to_string() };
@@ -125,7 +126,7 @@ fn rendered(rule: &RuleInfo, text: &str, color: bool) -> String {
     all.join("\n").trim_end().to_string()
 }
 
-/// The table: code, name and rule of each, by family.
+/// Returns the table of rules by family: code, name and text.
 pub fn table(color: bool) -> String {
     let (on, off) = bold(color);
     let width = rules::all().map(|r| r.name.len()).max().unwrap_or(0);
@@ -149,7 +150,7 @@ fn indent(text: &str) -> String {
     text.lines().map(|l| if l.is_empty() { "\n".to_string() } else { format!("    {l}\n") }).collect()
 }
 
-/// The text in lines of a readable length.
+/// Wraps a text at a readable line length.
 fn wrap(text: &str) -> String {
     const WIDTH: usize = 90;
     let mut out = String::new();

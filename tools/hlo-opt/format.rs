@@ -1,4 +1,4 @@
-//! `--format` and `--check-format`.
+//! `--format` and `--check-format`: formats texts.
 
 use crate::args::Cli;
 use crate::check_format;
@@ -7,8 +7,8 @@ use hlo_ir::print::PrintOptions;
 use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text};
 use hlo_tools_common::{Failure, Reporter, print, write_output};
 
-/// Formats the text that was read from `input`, or tells whether it is formatted. Returns what is to be written with that of
-/// other files.
+/// Formats the text that was read from `input`, or checks its format. Returns the text to write together with
+/// that of other files.
 pub fn run(
     cli: &Cli,
     reporter: Reporter,

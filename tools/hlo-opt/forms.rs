@@ -1,4 +1,4 @@
-//! `--emit=stablehlo|vhlo|proto|proto-text`: the module in the forms of other tools.
+//! `--emit=stablehlo|vhlo|proto|proto-text`: writes the module in the formats of other tools.
 
 use crate::args::{Cli, Emit};
 use hlo_ir::diag::{Diag, Part};
@@ -9,13 +9,13 @@ use hlo_proto::file::{self, FileKind};
 use hlo_stablehlo::dialect::Version;
 use hlo_stablehlo::{bytecode, export, text};
 
-/// The version that is written unless another is asked for: one that readers of the last half year know.
+/// The default version of the output. Readers from the last six months support it.
 const PORTABLE: Version = Version::new(1, 13, 0);
 
-/// The passes that express by operations of VHLO what only HLO and CHLO have.
+/// The passes that convert operations of HLO and CHLO that VHLO does not have.
 const FOR_VHLO: &str = "scan_expander, ragged-dot-rewriter, topk-decomposer, elementary-function-expander";
 
-/// Checks that XLA has all opcodes of a module.
+/// Checks that XLA supports all opcodes of a module.
 fn check_opcodes(module: &Module) -> Result<(), Vec<Diag>> {
     let all = module.computations().flat_map(|c| module[c].instructions());
     let own = all.filter(|&&i| matches!(module[i].op, Op::Contraction(_)));
@@ -29,7 +29,7 @@ fn check_opcodes(module: &Module) -> Result<(), Vec<Diag>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The module in a form. An error is one of the module: that form has no such thing.
+/// Returns the module in a format. Errors are diagnostics of the module: the format cannot represent it.
 pub fn written(cli: &Cli, module: &Module, form: Emit) -> Result<Vec<u8>, Vec<Diag>> {
     match form {
         Emit::Stablehlo => Ok(text::print(&export::export(module)?).into_bytes()),

@@ -1,9 +1,9 @@
-//! `--list-passes`.
+//! `--list-passes`: lists the passes and pipelines.
 
 use crate::args::ListFormat;
 use hlo_passes::{FIX_OPTIONS, GROUPS, OptionInfo, PIPELINES, passes};
 
-/// The passes in a format; `color` is for tables.
+/// Returns the passes in a format. `color` applies to tables.
 pub fn listed(format: ListFormat, color: bool) -> String {
     let lines = |names: &mut dyn Iterator<Item = &str>| names.map(|name| format!("{name}\n")).collect();
     match format {
@@ -13,7 +13,8 @@ pub fn listed(format: ListFormat, color: bool) -> String {
     }
 }
 
-/// The passes with their summaries and options, group by group, then the named pipelines; names in bold if `color` is set.
+/// Returns the passes with summaries and options, by group, then the named pipelines. Names are bold if
+/// `color` is set.
 fn pass_list(color: bool) -> String {
     let width = passes().iter().map(|p| p.name.len()).max().unwrap_or(0);
     let (on, off) = style(color, "\x1b[1;4m");
@@ -43,7 +44,7 @@ fn entry(out: &mut String, name: &str, summary: &str, options: &[OptionInfo], wi
     }
 }
 
-/// What switches a style on and off, if styles are wanted.
+/// Returns the codes that switch a style on and off, or empty strings if styles are off.
 fn style(color: bool, on: &'static str) -> (&'static str, &'static str) {
     if color { (on, "\x1b[0m") } else { ("", "") }
 }

@@ -1,4 +1,4 @@
-//! `hlo-opt`: reads HLO text, runs passes over it, prints the result.
+//! `hlo-opt`: reads HLO text, runs passes on it and prints the result.
 
 mod args;
 mod check_format;
@@ -29,7 +29,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use watch::Watcher;
 
-/// What stands between two modules.
+/// The text between two modules.
 const SEPARATION: &str = "// -----\n\n";
 
 fn main() -> ExitCode {
@@ -69,7 +69,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let files = cli.files()?;
     let mut failures = Vec::new();
     for file in &files {
-        // The other files are looked at all the same.
+        // An error in one file does not prevent processing of the others.
         match session.file(file) {
             Ok(()) => {}
             Err(failure @ (Failure::Usage(_) | Failure::Argument { .. } | Failure::OutputClosed)) => {
@@ -81,7 +81,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     session.finish(failures)
 }
 
-/// What holds for all files of a run, and what there is to write of them so far.
+/// The settings for all files of a run, and the output so far.
 struct Session<'a> {
     cli: &'a Cli,
     reporter: Reporter,
@@ -94,7 +94,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Reads a file, runs the passes and keeps what is to be written.
+    /// Reads a file, runs the passes and stores the output.
     fn file(&mut self, file: &str) -> Result<(), Failure> {
         let (cli, reporter) = (self.cli, self.reporter);
         let input = read_input(file)?;
@@ -133,7 +133,7 @@ impl Session<'_> {
                         Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
                     }
                 }
-                // The other parts are looked at all the same.
+                // An error in one part does not prevent processing of the others.
                 Err(diags) => failed.extend(diags.into_iter().map(|d| d.moved(part.start))),
             }
         }
@@ -146,7 +146,7 @@ impl Session<'_> {
         if failed.is_empty() { Ok(()) } else { Err(Failure::diags(source, failed)) }
     }
 
-    /// Parses, verifies, transforms and verifies again. The outer error is one of writing.
+    /// Parses, verifies, transforms and verifies again. The outer error is an I/O error.
     fn process(&mut self, input: &Input, text: &str) -> Result<Result<Parsed, Vec<Diag>>, Failure> {
         let (cli, verify) = (self.cli, !self.conditions.no_verify);
         let mut parsed = match cli.language.read(input, text, !verify)? {
@@ -171,12 +171,12 @@ impl Session<'_> {
         Ok(result.map(|()| parsed))
     }
 
-    /// Runs the passes, and verifies what they made.
+    /// Runs the passes and verifies the result.
     fn transform(&mut self, parsed: &mut Parsed, verify: bool) -> Result<(), Vec<Diag>> {
         self.watcher.begin(&parsed.module);
         let (pipeline, watcher) = (&self.pipeline, &mut self.watcher);
         let changed = match self.cli.reproducer {
-            // A pass that panics is worth a reproducer more than any other.
+            // Reproducers are most useful for passes that panic.
             Some(_) => {
                 let run = || pipeline.run(&mut parsed.module, &mut *watcher);
                 catch_unwind(AssertUnwindSafe(run))
@@ -197,7 +197,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes what there is to write, and says what failed.
+    /// Writes the output and reports the failures.
     fn finish(self, mut failures: Vec<Failure>) -> Result<(), Failure> {
         let Self { cli, reporter, watcher, out, .. } = self;
         watcher.finish()?;
@@ -205,7 +205,8 @@ impl Session<'_> {
         if failures.is_empty() {
             return if nothing { Ok(()) } else { write_output(cli.output.as_deref(), &out) };
         }
-        // What is right is printed all the same, but a file is written whole or not at all.
+        // Output of successful files is printed in spite of failures, but an output file is complete or not
+        // written.
         if !nothing && matches!(cli.output.as_deref(), None | Some("-")) {
             print(&out)?;
         }
@@ -215,7 +216,7 @@ impl Session<'_> {
     }
 }
 
-/// What is written of a module; the inner error is one of the module.
+/// Returns the output for a module. The inner error contains diagnostics of the module.
 fn written(
     cli: &Cli,
     module: &Module,
@@ -234,7 +235,7 @@ fn written(
     Ok(Ok(text.into_bytes()))
 }
 
-/// What is written before a module that is not the first.
+/// Returns the text before a module that is not the first.
 fn between(cli: &Cli, modules: usize) -> Result<&'static str, Failure> {
     let picture = matches!(cli.emit, Emit::Svg | Emit::Html) || cli.memory == Some(MemoryFormat::Svg);
     if picture || cli.emit.is_one_module() {

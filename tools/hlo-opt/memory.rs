@@ -1,4 +1,4 @@
-//! `--memory`: where the values of the compiled program lie, and when.
+//! `--memory`: shows the memory use of the compiled program over time.
 
 use crate::args::{Cli, MemoryFormat};
 use crate::cost::cut;
@@ -12,12 +12,13 @@ use hlo_plan::memory::{Allocation, BodyMemory, Memory, StepName};
 use hlo_tools_common::table::{Align, Table};
 use serde_json::{Value, json};
 
-/// How many of the largest values are listed.
+/// Maximum number of values in the list of the largest values.
 const LARGEST: usize = 12;
-/// The longest name and shape in the list.
+/// Maximum length of a name or shape in the list.
 const MAX_NAME: usize = 48;
 
-/// The memory of the program that `hlo-run` makes of the module: with the same `--passes`, or with its own pipeline.
+/// Returns the memory use of the program that `hlo-run` makes of the module, with the same `--passes` or with
+/// its default pipeline.
 pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String, Vec<Diag>> {
     let mut module = module.clone();
     let pipeline = if cli.passes.is_empty() { CPU_PIPELINE } else { LOWERING };
@@ -30,7 +31,7 @@ pub fn memory(cli: &Cli, module: &Module, format: MemoryFormat) -> Result<String
     })
 }
 
-/// What is drawn: the arena, and the results on it.
+/// Returns the plot: the arena, with the results above it.
 fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
     let live = body.live_bytes();
     let peak = peak(&live);
@@ -48,7 +49,8 @@ fn plot(module: &Module, body: &BodyMemory) -> MemoryPlot {
     }
 }
 
-/// What the program writes, and where that is drawn: the results, by their numbers, come after the arena.
+/// Returns the allocations that the program writes, and their positions in the plot. The results follow the
+/// arena in the order of their numbers.
 fn drawn(body: &BodyMemory) -> Vec<(&Allocation, u64)> {
     let mut next = body.arena_bytes;
     let mut place = |a: &Allocation| match a.place {
@@ -65,7 +67,7 @@ fn drawn(body: &BodyMemory) -> Vec<(&Allocation, u64)> {
 
 fn piece(module: &Module, allocation: &Allocation, offset: u64) -> Piece {
     let names: Vec<&str> = allocation.values.iter().map(|&i| &*module[i].name).collect();
-    // Of a tuple, the array of that size.
+    // For a tuple, use the array of this size.
     let shape = allocation.values.first().and_then(|&i| {
         let leaves = module[i].shape.leaves();
         leaves.into_iter().find(|s| s.byte_size() as u64 == allocation.bytes)
@@ -97,7 +99,7 @@ fn name(module: &Module, step: StepName) -> String {
     }
 }
 
-/// The first step at which most bytes are live.
+/// Returns the first step with the maximum number of live bytes.
 fn peak(live: &[u64]) -> Option<usize> {
     let most = live.iter().max()?;
     live.iter().position(|n| n == most)

@@ -1,13 +1,13 @@
-//! `--print-options`: a form, then changes to it.
+//! `--print-options`: parses a form and changes to it.
 
 use hlo_ir::print::PrintOptions;
 use hlo_ir::suggest::nearest;
 use hlo_tools_common::Failure;
 
-/// A switch of [`PrintOptions`]: its name, and the field.
+/// A switch of [`PrintOptions`]: its name and its field.
 type Switch = (&'static str, fn(&mut PrintOptions) -> &mut bool);
 
-/// A form: its name, and its options.
+/// A form: its name and its options.
 type Form = (&'static str, fn() -> PrintOptions);
 
 /// The forms.
@@ -34,7 +34,7 @@ const SWITCHES: &[Switch] = &[
     ("inline", |o| &mut o.inline_computations),
 ];
 
-/// What `--help` says of the option.
+/// The help text of the option.
 pub const HELP: &str = "\
 How modules are printed: a form, then changes to it, separated by commas
 
@@ -59,7 +59,7 @@ Changes: NAME or NAME=on switches something on, NAME=off switches it off:
   canonical-names       tmp_0, tmp_1, … for instructions
   inline                called computations in place";
 
-/// Reads the value of `--print-options`.
+/// Parses the value of `--print-options`.
 pub fn parse(text: &str) -> Result<PrintOptions, Failure> {
     let mut words = text.split(',').map(str::trim).filter(|w| !w.is_empty()).peekable();
     let mut options = PrintOptions::default();

@@ -1,4 +1,5 @@
-//! Reproducers: a module and the passes that fail on it in one file, `--reproducer=FILE`, which `--run-reproducer` runs again.
+//! Reproducers: `--reproducer=FILE` writes a module and the passes that fail on it to one file.
+//! `--run-reproducer` runs them again.
 //!
 //! ```text
 //! // A reproducer: `hlo-opt FILE --run-reproducer` runs it again.
@@ -16,12 +17,12 @@ use hlo_ir::print::{PrintOptions, print_module};
 use hlo_passes::Pipeline;
 use hlo_tools_common::{Failure, Reporter, write_output};
 
-/// The line before the options that passes were run with.
+/// The prefix of the line with the options.
 const OPTIONS: &str = "// options:";
 /// The line before the passes.
 const PASSES: &str = "// passes:";
 
-/// What a reproducer says of how its module was run.
+/// The options of the original run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// `--verify-each`.
@@ -36,7 +37,7 @@ impl Conditions {
     }
 }
 
-/// The text of a reproducer.
+/// Returns the text of a reproducer.
 pub fn text(module: &Module, pipeline: &Pipeline, conditions: Conditions) -> String {
     let mut out = String::from("// A reproducer: `hlo-opt FILE --run-reproducer` runs it again.\n");
     let options: Vec<&str> =
@@ -53,7 +54,7 @@ pub fn text(module: &Module, pipeline: &Pipeline, conditions: Conditions) -> Str
     out
 }
 
-/// Writes a reproducer, and says so.
+/// Writes a reproducer and prints a note about it.
 pub fn write(file: &str, text: &str, reporter: Reporter) -> Result<(), Failure> {
     write_output(Some(file), text.as_bytes())?;
     reporter.note(&format!(
@@ -62,7 +63,7 @@ pub fn write(file: &str, text: &str, reporter: Reporter) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The passes of a reproducer, and how they were run.
+/// Returns the passes of a reproducer and the options of the original run.
 pub fn read(name: &str, text: &str, reporter: Reporter) -> Result<(Pipeline, Conditions), Failure> {
     let comments = text.lines().map(str::trim).take_while(|line| line.starts_with("//"));
     let mut conditions = Conditions::default();
@@ -84,7 +85,7 @@ pub fn read(name: &str, text: &str, reporter: Reporter) -> Result<(Pipeline, Con
     let passes = passes.ok_or_else(|| {
         Failure::file(name, format!("no reproducer: it begins with comments, one of which is `{PASSES}`"))
     })?;
-    // A reproducer comes from somebody else, and names no files: it is written with the passes of all of them.
+    // A reproducer may come from somebody else. It contains all passes, so it never refers to files.
     let pipeline = Pipeline::parse(&passes).map_err(|d| Failure::argument(PASSES, &passes, vec![d]))?;
     for note in pipeline.notes() {
         reporter.note(&note);

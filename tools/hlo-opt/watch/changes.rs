@@ -1,13 +1,13 @@
-//! `--print-changed`: what a pass changed, as a unified diff.
+//! `--print-changed`: shows the changes of each pass as a unified diff.
 
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-/// Lines of context around a change.
+/// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// The module as it was last printed.
+/// The module as last printed.
 pub struct Changes {
     options: PrintOptions,
     color: bool,
@@ -15,18 +15,19 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Large constants are left out: megabytes of numbers hide what changed.
+    /// Creates the state. Large constants are not printed, because megabytes of numbers would hide the
+    /// changes.
     pub fn new(options: &PrintOptions, color: bool) -> Self {
         let options = PrintOptions { print_large_constants: false, ..options.clone() };
         Self { options, color, before: String::new() }
     }
 
-    /// Starts with a module.
+    /// Starts a module.
     pub fn begin(&mut self, module: &Module) {
         self.before = print_module(module, &self.options);
     }
 
-    /// What a pass changed.
+    /// Returns the changes of a pass.
     pub fn after(&mut self, pass: &str, module: &Module) -> String {
         let text = print_module(module, &self.options);
         let shown = self.difference(pass, &text);
@@ -39,7 +40,7 @@ impl Changes {
         if self.before == after {
             return format!("{header}(what changed is not printed: elements of a large constant, say)\n\n");
         }
-        // Names make most lines unique, and unique lines are what it goes by.
+        // Patience diff relies on unique lines. Names make most lines unique.
         let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(&self.before, after);
         let mut out = header;
         for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
@@ -57,7 +58,7 @@ impl Changes {
         out
     }
 
-    /// Lines in a colour.
+    /// Colors lines.
     fn styled(&self, style: &str, lines: &str) -> String {
         if !self.color {
             return lines.to_owned();

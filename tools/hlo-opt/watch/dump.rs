@@ -1,4 +1,4 @@
-//! `--dump-dir`: a file for each pass that changed something, with the names that XLA gives them:
+//! `--dump-dir`: writes a file after each pass that changes the module, with XLA's file names:
 //! `module_0000.NAME.0001.PIPELINE.after_PASS.txt`.
 
 use hlo_ir::Module;
@@ -7,25 +7,25 @@ use hlo_tools_common::{Failure, write_file};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// What stands for a pipeline without a name.
+/// The name of a pipeline without a name.
 const UNNAMED: &str = "pipeline";
 
-/// The longest name of a module in a file's name.
+/// Maximum length of a module name in a file name.
 const MAX_NAME: usize = 100;
 
-/// The folder.
+/// The folder and the state of the dump.
 pub struct Dump {
     dir: PathBuf,
     options: PrintOptions,
     /// The numbers of the next module and of its next file.
     module: usize,
     file: usize,
-    /// The first file that can't be written: nothing is written after it.
+    /// The first write error. No file is written after it.
     failed: Option<Failure>,
 }
 
 impl Dump {
-    /// Makes the folder if there is none.
+    /// Creates the folder if it does not exist.
     pub fn new(dir: &str, options: &PrintOptions) -> Result<Self, Failure> {
         let path = PathBuf::from(dir);
         std::fs::create_dir_all(&path)
@@ -33,7 +33,7 @@ impl Dump {
         Ok(Self { dir: path, options: options.clone(), module: 0, file: 0, failed: None })
     }
 
-    /// Starts with a module: the first file is the module before all passes.
+    /// Starts a module. The first file contains the module before all passes.
     pub fn begin(&mut self, module: &Module) {
         self.module += 1;
         self.file = 0;
@@ -52,7 +52,7 @@ impl Dump {
         self.failed = written.err();
     }
 
-    /// What could not be written.
+    /// Returns the first write error.
     pub fn finish(self) -> Result<(), Failure> {
         self.failed.map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! Watching the passes: what is printed before and after them, what they change, files, times, counts of rewrites.
+//! Observes the passes: prints modules before and after them, changes, files, times, and counts of rewrites.
 
 mod changes;
 mod dump;
@@ -28,14 +28,15 @@ pub struct Watcher {
     stats: Stats,
     time_passes: bool,
     show_stats: Option<TableFormat>,
-    /// The named pipelines that are running, the innermost last.
+    /// The active named pipelines, the innermost last.
     pipelines: Vec<&'static str>,
-    /// What passes had nothing to go by for, each once.
+    /// Warnings about passes that lacked required information, each once.
     warnings: Vec<Diag>,
 }
 
 impl Watcher {
-    /// A watcher that does what the arguments say. Warns of passes to print at that do not run.
+    /// Creates an observer according to the arguments. Warns about passes in `--print-before` and
+    /// `--print-after` that do not run.
     pub fn new(
         cli: &Cli,
         reporter: Reporter,
@@ -64,12 +65,12 @@ impl Watcher {
         })
     }
 
-    /// Whether the module is verified after each pass.
+    /// Sets whether the module is verified after each pass.
     pub fn set_verify_each(&mut self, verify_each: bool) {
         self.verify_each = verify_each;
     }
 
-    /// Called with each module before its passes.
+    /// Starts a module, before its passes.
     pub fn begin(&mut self, module: &Module) {
         self.pipelines.clear();
         self.stats.begin(module);
@@ -81,13 +82,13 @@ impl Watcher {
         }
     }
 
-    /// Called with each module after its passes, also if one of them failed. Returns what there is to warn of.
+    /// Ends a module after its passes, also if one of them failed. Returns warnings.
     pub fn end(&mut self, module: &Module) -> Vec<Diag> {
         self.stats.end(module);
         std::mem::take(&mut self.warnings)
     }
 
-    /// Shows what was counted, if asked for.
+    /// Prints the requested statistics.
     pub fn finish(self) -> Result<(), Failure> {
         if self.time_passes {
             eprint(&self.stats.times());
@@ -160,7 +161,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Standard error may be closed: that is no reason to stop.
+/// Writes to standard error. Ignores errors, because a closed standard error is no reason to stop.
 fn eprint(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

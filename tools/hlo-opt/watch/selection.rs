@@ -7,16 +7,16 @@ use hlo_ir::suggest::nearest;
 use hlo_passes::{PIPELINES, Pipeline, find, find_alike, find_pipeline, pass_of_class, passes};
 use hlo_tools_common::{Failure, Reporter};
 
-/// The passes, and pipelines with names, at which the module is printed.
+/// The passes and named pipelines at which the module is printed.
 pub enum Selection {
     /// Every pass.
     All,
-    /// These.
+    /// The passes and pipelines with these names.
     Names(Vec<&'static str>),
 }
 
 impl Selection {
-    /// Reads the values of an option.
+    /// Parses the values of an option.
     pub fn parse(option: &str, names: &[String], reporter: Reporter) -> Result<Self, Failure> {
         if names.iter().any(|n| n == "all") {
             return Ok(Selection::All);
@@ -36,7 +36,7 @@ impl Selection {
             .map(Selection::Names)
     }
 
-    /// Those that the pipeline does not run.
+    /// Returns the names that the pipeline does not run.
     pub fn missing(&self, pipeline: &Pipeline) -> Vec<&'static str> {
         let (passes, pipelines) = (pipeline.pass_names(), pipeline.pipeline_names());
         match self {
@@ -47,12 +47,12 @@ impl Selection {
         }
     }
 
-    /// True if the module is printed at the pass of that name.
+    /// Whether the module is printed at the given pass.
     pub fn pass(&self, name: &str) -> bool {
         matches!(self, Selection::All) || self.pipeline(name)
     }
 
-    /// True if the module is printed at the pipeline of that name.
+    /// Whether the module is printed at the given pipeline.
     pub fn pipeline(&self, name: &str) -> bool {
         matches!(self, Selection::Names(names) if names.contains(&name))
     }

@@ -1,4 +1,4 @@
-//! `--time-passes` and `--stats`: what each pass did in all its runs, on all modules.
+//! `--time-passes` and `--stats`: the totals of each pass over all its runs on all modules.
 
 use hlo_ir::Module;
 use hlo_passes::{PassInfo, PassRun};
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The numbers of a pass.
+/// The totals of a pass.
 #[derive(Default)]
 struct Numbers {
     runs: usize,
     changed: usize,
     time: Duration,
-    /// By the name of the pattern, or of the pass.
+    /// The number of rewrites by the name of the pattern or the pass.
     rewrites: BTreeMap<&'static str, u64>,
-    /// How many instructions there are more after it than before.
+    /// The change in the number of instructions.
     instructions: i64,
 }
 
@@ -38,7 +38,7 @@ impl Size {
     }
 }
 
-/// The numbers of all passes, in the order in which they first ran.
+/// The totals of all passes, in the order in which they first ran.
 #[derive(Default)]
 pub struct Stats {
     passes: Vec<(&'static str, Numbers)>,
@@ -48,18 +48,18 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Starts with a module.
+    /// Starts a module.
     pub fn begin(&mut self, module: &Module) {
         self.now = Size::of(module);
         self.before.add(self.now);
     }
 
-    /// Ends with a module.
+    /// Ends a module.
     pub fn end(&mut self, module: &Module) {
         self.after.add(Size::of(module));
     }
 
-    /// Counts a run.
+    /// Counts a run of a pass.
     pub fn count(&mut self, pass: &'static PassInfo, run: &PassRun, module: &Module) {
         let at = self.passes.iter().position(|(name, _)| *name == pass.name).unwrap_or_else(|| {
             self.passes.push((pass.name, Numbers::default()));
@@ -79,7 +79,7 @@ impl Stats {
         }
     }
 
-    /// The table of times, the longest first.
+    /// Returns the table of times, the longest first.
     pub fn times(&self) -> String {
         let total: Duration = self.passes.iter().map(|(_, n)| n.time).sum();
         let mut rows: Vec<&(&str, Numbers)> = self.passes.iter().collect();
@@ -107,7 +107,7 @@ impl Stats {
         table.text()
     }
 
-    /// The table of rewrites: each pass, and below it its patterns.
+    /// Returns the table of rewrites: each pass, followed by its patterns.
     pub fn table(&self) -> String {
         let right = Align::Right;
         let mut table = Table::new(&[
@@ -126,7 +126,7 @@ impl Stats {
                 n.total().to_string(),
                 signed(n.instructions),
             ]);
-            // A pass that counts nothing else by a name of its own needs no second line.
+            // Omit the second line of a pass that only counts rewrites under its own name.
             let by_name = n.by_name();
             for (rewrite, count) in by_name.into_iter().filter(|(rewrite, _)| rewrite != name) {
                 table.row([format!("  {rewrite}"), String::new(), String::new(), count.to_string()]);
@@ -145,7 +145,7 @@ impl Stats {
         )
     }
 
-    /// The same as one line of JSON, with the times in seconds.
+    /// Returns the statistics as one line of JSON, with times in seconds.
     pub fn json(&self) -> String {
         let size = |s: Size| json!({"computations": s.computations, "instructions": s.instructions});
         let pass = |(name, n): &(&str, Numbers)| -> Value {
@@ -168,7 +168,7 @@ impl Numbers {
         self.rewrites.values().sum()
     }
 
-    /// The rewrites, the most frequent first.
+    /// Returns the rewrites, the most frequent first.
     fn by_name(&self) -> Vec<(&'static str, u64)> {
         let mut all: Vec<_> = self.rewrites.iter().map(|(&name, &count)| (name, count)).collect();
         all.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
