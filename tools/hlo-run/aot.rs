@@ -1,4 +1,4 @@
-//! Compiling ahead of time (`--aot`), and machines to compile for.
+//! Ahead-of-time compilation (`--aot`) and target machines.
 
 use crate::args::{Args, Emit};
 use hlo_ir::Module;
@@ -6,12 +6,13 @@ use hlo_ir::diag::Source;
 use hlo_tools_common::{Failure, Reporter};
 use std::path::PathBuf;
 
-/// What is compiled ahead of time, and for which machine.
+/// The options of ahead-of-time compilation and the target machine.
 #[derive(clap::Args, Clone, Debug)]
 pub struct AotArgs {
-    /// Write the program as an object file that C and Rust call, instead of running it: NAME.o, NAME.h, NAME.rs, and the
-    /// functions of the runtime that it calls, if any, as libhlo_runtime.a; into the folder of -o, the current one unless
-    /// given. With --threads=1 it needs no threads, and often no runtime
+    /// Write the program as an object file that C and Rust can call, instead of running it: NAME.o, NAME.h,
+    /// NAME.rs, and libhlo_runtime.a with the runtime functions that it calls, if any. The files go to the
+    /// folder of -o, or to the current folder. With --threads=1 the program needs no threads, and often no
+    /// runtime
     #[arg(long, value_name = "NAME", help_heading = "Ahead of time")]
     #[arg(conflicts_with_all = ["emit", "case", "engine", "inputs", "input_literals", "infeed", "outfeed", "seed"])]
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "iterations", "warmup", "bisect_passes"])]
@@ -19,35 +20,36 @@ pub struct AotArgs {
     #[arg(conflicts_with_all = ["custom_calls", "stub_callbacks"])]
     pub aot: Option<String>,
 
-    /// The machine to compile for: x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu (-musl, -none-elf), or short,
-    /// aarch64. With --aot, or --emit of what LLVM makes
+    /// The target machine: x86_64-unknown-linux-gnu, aarch64-unknown-linux-gnu (-musl, -none-elf), or in
+    /// short aarch64. Requires --aot, or --emit of one of LLVM's stages
     #[arg(long, value_name = "TRIPLE", help_heading = "Ahead of time")]
     pub target: Option<String>,
 
-    /// The CPU: native, x86-64, x86-64-v2 to -v4, generic, or a name of LLVM's such as znver4 and neoverse-v2; this
-    /// computer's unless --target is given, then what all CPUs of it have
+    /// The target CPU: native, x86-64, x86-64-v2 to -v4, generic, or an LLVM name such as znver4 and
+    /// neoverse-v2. The default is this computer's CPU; with --target, the features that all CPUs of the
+    /// target have
     #[arg(long, value_name = "CPU", help_heading = "Ahead of time", allow_hyphen_values = true)]
     pub cpu: Option<String>,
 
-    /// More or fewer instruction sets than the CPU has: +avx2,-fma
+    /// Instruction sets to add to or remove from those of the CPU: +avx2,-fma
     #[arg(long, value_name = "+NAME,-NAME", value_delimiter = ',', help_heading = "Ahead of time")]
     #[arg(allow_hyphen_values = true)]
     pub features: Vec<String>,
 
-    /// The library that libhlo_runtime.a is taken from, if not libhlo_aot_runtime.a beside hlo-run (for another machine
-    /// libhlo_aot_runtime-TRIPLE.a); `none` leaves it out
+    /// The library to take libhlo_runtime.a from; `none` omits it. The default is libhlo_aot_runtime.a in the
+    /// folder of hlo-run, or libhlo_aot_runtime-TRIPLE.a for another machine
     #[arg(long, value_name = "FILE", help_heading = "Ahead of time", requires = "aot")]
     pub runtime: Option<PathBuf>,
 }
 
 impl AotArgs {
-    /// True if a machine is named.
+    /// Whether a target machine is given.
     fn names_target(&self) -> bool {
         self.target.is_some() || self.cpu.is_some() || !self.features.is_empty()
     }
 }
 
-/// Refuses arguments that can't be meant, before anything is read.
+/// Rejects invalid combinations of arguments before any file is read.
 pub fn check(args: &Args) -> Result<(), Failure> {
     let compiles = args.aot.aot.is_some()
         || matches!(args.emit, Some(Emit::Llvm | Emit::LlvmOpt | Emit::Asm | Emit::Obj));
@@ -74,7 +76,7 @@ pub fn check(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The machine that is named; `None` for this computer.
+/// Returns the given target machine, or `None` for this computer.
 #[cfg(feature = "codegen")]
 pub fn target(args: &Args) -> Result<Option<hlo_codegen::aot::Target>, Failure> {
     use hlo_codegen::aot::{Target, TargetError};
@@ -98,7 +100,7 @@ pub fn run(_: &Args, _: Reporter, _: &str, _: (&Module, &Module), _: &Source) ->
     Err(Failure::Message("compiled execution was not built in".into()))
 }
 
-/// Compiles `prepared`, what the passes made of `given`, and writes its files.
+/// Compiles `prepared`, the result of running the passes on `given`, and writes its files.
 #[cfg(feature = "codegen")]
 pub fn run(
     args: &Args,
@@ -144,7 +146,7 @@ pub fn run(
     Ok(())
 }
 
-/// Writes files into a folder, which is made if it is not there. Each appears whole.
+/// Writes files to a folder, and creates the folder if needed. Each file is complete or not written.
 #[cfg(feature = "codegen")]
 fn write(folder: &std::path::Path, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     use std::io::Write;
@@ -165,7 +167,7 @@ mod runtime {
     use hlo_tools_common::Failure;
     use std::path::PathBuf;
 
-    /// The library that has what the program calls and nothing else; `None` if it calls nothing.
+    /// Returns a library that contains only the functions that the program calls, or `None` if it calls none.
     pub fn library(args: &Args, interface: &Interface) -> Result<Option<Vec<u8>>, Failure> {
         let left_out = args.aot.runtime.as_ref().is_some_and(|path| path.as_os_str() == "none");
         if interface.runtime.is_empty() || left_out {
@@ -180,7 +182,7 @@ mod runtime {
         archive::part(&whole, interface).map(Some).map_err(|e| failed(e.to_string()))
     }
 
-    /// The library beside this program, or where it is installed.
+    /// Finds the library in the folder of this program, or where it is installed.
     fn find(interface: &Interface) -> Result<PathBuf, Failure> {
         let name = file_name(interface);
         let program = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
@@ -204,7 +206,7 @@ mod runtime {
         })
     }
 
-    /// True if the library of this computer will do.
+    /// Whether the library of this computer fits the target.
     fn is_for_this_computer(interface: &Interface) -> bool {
         let gnu = interface.target.triple().to_string_lossy().ends_with("-gnu");
         gnu && cfg!(target_os = "linux") && Architecture::host() == Some(interface.target.architecture())

@@ -12,8 +12,9 @@ use hlo_tools_common::language::LanguageArgs;
 #[derive(Parser, Clone, Debug)]
 #[command(name = "hlo-run", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Args {
-    /// The file: HLO text, StableHLO as text or bytecode, or a protocol buffer, of which a snapshot has inputs and results
-    /// too; `-` reads standard input. With --case: instead of the case's own module
+    /// The input file: HLO text, StableHLO as text or bytecode, or a protocol buffer. A snapshot also
+    /// contains inputs and results. `-` reads standard input. With --case, the file replaces the case's own
+    /// module
     #[arg(value_name = "FILE", required_unless_present = "case")]
     pub input: Option<String>,
 
@@ -21,8 +22,9 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["inputs", "input_literals", "random_inputs"])]
     pub case: Option<String>,
 
-    /// The inputs: .npy files, one per parameter in order (tuples flattened), or one .npz; of .safetensors files the
-    /// tensors of the parameters' names, and the other files' arrays in order for the rest
+    /// The inputs: .npy files, one per parameter in order (tuples flattened), or one .npz. From .safetensors
+    /// files, each parameter gets the tensor with its name; the arrays of the other files, in order, are for
+    /// the remaining parameters
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
     #[arg(conflicts_with_all = ["input_literals", "random_inputs"])]
     pub inputs: Vec<String>,
@@ -32,13 +34,13 @@ pub struct Args {
     #[arg(conflicts_with = "random_inputs")]
     pub input_literals: Vec<String>,
 
-    /// Make up inputs, and constants whose values the text leaves out, from a seed (0 if not given): small values,
-    /// indices in range
+    /// Generate inputs, and constants whose values the text omits, from a seed (0 if not given): small
+    /// values, indices in range
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     #[arg(help_heading = "Inputs")]
     pub random_inputs: Option<u64>,
 
-    /// What infeeds read: the arrays of .npy and .npz files in order, one for each array of each infeed
+    /// The data of infeeds: the arrays of .npy and .npz files in order, one for each array of each infeed
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Inputs")]
     pub infeed: Vec<String>,
 
@@ -49,16 +51,18 @@ pub struct Args {
     #[command(flatten)]
     pub language: LanguageArgs,
 
-    /// What computes: compiled code, the interpreter, or both with their results compared
+    /// The engine: compiled code, the interpreter, or both with a comparison of their results
     #[arg(long, value_name = "ENGINE", default_value = DEFAULT_ENGINE)]
     pub engine: Engine,
 
-    /// The passes that run before code generation (see hlo-opt --list-passes), @FILE for those in a file; '' for none
+    /// The passes to run before code generation (see hlo-opt --list-passes); @FILE reads them from a file; ''
+    /// runs none
     #[arg(long, value_name = "PASSES")]
     pub passes: Option<String>,
 
-    /// Do not round between operations on bf16 and f16, but only what a product of matrices, a loop or the caller gets:
-    /// faster and nearer to the truth, with other bits than the program asks for. Both engines run the module so
+    /// Do not round between operations on bf16 and f16. Only operands of matrix products, values of loops and
+    /// results are rounded. This is faster and more accurate, but the bits differ from those of the program.
+    /// It applies to both engines
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true)]
     #[arg(default_value_t = false, default_missing_value = "true", action = clap::ArgAction::Set)]
     pub allow_excess_precision: bool,
@@ -70,45 +74,46 @@ pub struct Args {
     #[command(flatten)]
     pub devices: DeviceArgs,
 
-    /// Cut a program that is for all partitions together into what each of them does, by the shardings of its values
-    /// (the passes expand-unreduced, sharding-propagation and spmd-partitioning, before all others). Inputs and results are whole
+    /// Partition a program for all devices into the programs of each partition, by the shardings of its
+    /// values (runs the passes expand-unreduced, sharding-propagation and spmd-partitioning before all
+    /// others). Inputs and results are those of the whole program
     #[arg(long, help_heading = "Devices")]
     pub use_spmd_partitioning: bool,
 
-    /// How long a device waits for others in a collective: 60 unless given
+    /// How long a device waits for others in a collective; 60 seconds if not given
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Devices")]
     pub collective_timeout: Option<std::time::Duration>,
 
-    /// A folder for compiled code: what was compiled before, by this version for this CPU, is not compiled again. Several
-    /// processes may use it at the same time; nobody else may write to it, for code from it is run
+    /// A folder that caches compiled code for this version and this CPU. Several processes may use it at the
+    /// same time. Nobody else may write to it, because its code is executed
     #[arg(long, value_name = "DIR")]
     pub cache_dir: Option<std::path::PathBuf>,
 
-    /// End after so many seconds, and say which loop or instruction the program was at
+    /// Stop after this many seconds, and report the loop or instruction that was running
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<std::time::Duration>,
 
-    /// A shared library with targets of custom calls: those that it declares; once per library
+    /// A shared library that declares targets of custom calls; once per library
     #[arg(long, value_name = "LIB", help_heading = "Custom calls")]
     pub custom_calls: Vec<std::path::PathBuf>,
 
-    /// A function of such a library that handles the typed calls of a name (that of the function unless given), as
-    /// jax.ffi.register_ffi_target does; once per target
+    /// A library function that handles the typed custom calls of a name, as with jax.ffi.register_ffi_target.
+    /// The name of the function is that of the target unless given; once per target
     #[arg(long, value_name = "NAME[=FUNCTION]", requires = "custom_calls", help_heading = "Custom calls")]
     pub ffi_target: Vec<String>,
 
-    /// Take every function that these libraries define as a target of its name: a module can then call any of them, with
-    /// any arguments
+    /// Make every function that these libraries define a target of its name. A module can then call any of
+    /// them, with any arguments
     #[arg(long, requires = "custom_calls", help_heading = "Custom calls")]
     pub custom_calls_by_name: bool,
 
-    /// Give zeros for the results of calls of Python functions (jax.pure_callback, io_callback, debug.print), and skip
+    /// Return zeros for calls of Python functions (jax.pure_callback, io_callback, debug.print), and skip
     /// those without results
     #[arg(long, help_heading = "Custom calls")]
     pub stub_callbacks: bool,
 
-    /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz; .safetensors files with
-    /// tensors out_0, out_1, ...
+    /// The expected results: .npy files, one per result in order (tuples flattened), or one .npz, or
+    /// .safetensors files with tensors out_0, out_1, ...
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Checking")]
     #[arg(conflicts_with = "expected_literals")]
     pub expected: Vec<String>,
@@ -125,24 +130,24 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = tolerance, help_heading = "Checking")]
     pub atol: Option<f64>,
 
-    /// The share of elements that may be outside the tolerance, from 0 to 1
+    /// The fraction of elements that may be outside the tolerance, from 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = fraction, help_heading = "Checking")]
     pub max_mismatches: Option<f64>,
 
-    /// Print no results
+    /// Do not print results
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Print results whole; else only the first elements of those with more than 1000
+    /// Print results in full. By default only the first elements of results with more than 1000 are printed
     #[arg(long, help_heading = "Output")]
     pub full: bool,
 
-    /// Write the results to an .npz, a .npy (one result), a .safetensors or a folder of .npy instead of printing them;
-    /// with --emit, where its output goes; with --aot, the folder of its files
+    /// Write the results to an .npz, a .npy (one result), a .safetensors or a folder of .npy instead of
+    /// printing them. With --emit, the output file; with --aot, the folder of its files
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<String>,
 
-    /// The folder that outfeeds write to: outfeed_0.npy, outfeed_1.npy, ... in order, .npz for tuples
+    /// The folder for the data of outfeeds: outfeed_0.npy, outfeed_1.npy, ... in order, .npz for tuples
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub outfeed: Option<String>,
 
@@ -151,76 +156,81 @@ pub struct Args {
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "case"])]
     pub emit: Option<Emit>,
 
-    /// Make debug information: --emit's LLVM IR, assembly and object files say which line of the module each
-    /// operation comes from, and when the program runs, gdb and perf are told of its code
+    /// Generate debug information. The LLVM IR, assembly and object files of --emit contain the line of the
+    /// module for each operation. When the program runs, its code is registered with gdb and perf
     #[arg(short = 'g', long, help_heading = "Output")]
     pub debug_info: bool,
 
-    /// Look for the pass, and the rewrite in it, that changes the results: after parts of the passes they are compared
-    /// with the interpreter's of the module as it is; with -o, a folder for the modules before and after
+    /// Find the pass, and the rewrite in it, that changes the results. Compares the results after parts of
+    /// the passes with those of the interpreter for the given module. With -o, writes the modules before and
+    /// after to a folder
     #[arg(long, help_heading = "Finding what broke")]
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "emit", "isolate"])]
     pub bisect_passes: bool,
 
-    /// Compile each instruction alone, on the operands that the interpreter computed, and show the worst first
+    /// Compile each instruction separately, on operands that the interpreter computed, and print the largest
+    /// differences first
     #[arg(long, value_name = "MODULE", num_args = 0..=1, require_equals = true, default_missing_value = "given")]
     #[arg(help_heading = "Finding what broke")]
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "emit", "output", "engine"])]
     pub isolate: Option<Isolate>,
 
-    /// With --isolate: only instructions of these names or opcodes
+    /// With --isolate: only instructions with these names or opcodes
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "isolate")]
     #[arg(help_heading = "Finding what broke")]
     pub only: Vec<String>,
 
-    /// Name the first instruction that makes a NaN or an infinity of numbers, with its operands there, and stop; or go on,
-    /// and name all. Without --passes the instructions are those of the module as it is given
+    /// Report the first instruction that computes a NaN or an infinity from finite numbers, with its
+    /// operands, and stop; or continue and report all. Without --passes the instructions are those of the
+    /// given module
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "first")]
     #[arg(help_heading = "Watching values")]
     #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
     pub check_finite: Option<CheckFinite>,
 
-    /// Print the values of these instructions whenever they are computed
+    /// Print the values of these instructions each time they are computed
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Watching values")]
     #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
     pub print_values: Vec<String>,
 
-    /// Print of each instruction its shape and the least, greatest and mean element, and how many are NaN and infinite
+    /// Print the shape of each instruction, the minimum, maximum and mean of its elements, and the number of
+    /// NaN and infinite elements
     #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Watching values")]
     #[arg(conflicts_with_all = ["time", "emit", "bisect_passes", "isolate", "iterations", "warmup"])]
     pub trace: Option<TraceKind>,
 
-    /// Print how long each stage took, and the memory for temporary values
+    /// Print the time of each stage, and the memory for temporary values
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
     #[arg(help_heading = "Timing")]
     pub time: Option<TimeFormat>,
 
-    /// Write a picture of when each device of a program of several waits for others, and in which collective (FILE.svg), or
-    /// the events for Chrome's tracing and Perfetto (FILE.json); of all runs, those of --warmup too
+    /// Write a timeline of the waits in a program on several devices: a picture of when each device waits for
+    /// others, and in which collective (FILE.svg), or events for Chrome's tracing and Perfetto (FILE.json).
+    /// It covers all runs, including those of --warmup
     #[arg(long, value_name = "FILE", help_heading = "Timing")]
     pub timeline: Option<String>,
 
-    /// How often to run
+    /// The number of timed runs
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Timing")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: u32,
 
-    /// How often to run before, untimed
+    /// The number of untimed runs before them
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Timing")]
     pub warmup: u32,
 
-    /// What is compiled ahead of time.
+    /// The options of ahead-of-time compilation.
     #[command(flatten)]
     pub aot: AotArgs,
 
-    /// How diagnostics are shown.
+    /// The options for diagnostics.
     #[command(flatten)]
     pub show: ShowArgs,
 }
 
 impl Args {
-    /// True if nothing says what the inputs are.
+    /// Whether no option specifies the inputs.
     pub fn has_no_inputs(&self) -> bool {
         self.inputs.is_empty() && self.input_literals.is_empty() && self.random_inputs.is_none()
     }
@@ -273,14 +283,14 @@ A program of its own, for C and Rust (docs/ahead-of-time.md):
 
 Exit codes: 0 fine, 1 something is wrong with a file or the results differ, 2 with the command line.";
 
-/// What computes the results.
+/// The engine that computes the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Compiled code
     Jit,
     /// The interpreter
     Eval,
-    /// Both, and their results are compared
+    /// Both, with a comparison of their results
     Both,
 }
 
@@ -289,7 +299,7 @@ pub enum Engine {
 pub enum Emit {
     /// The HLO text after the passes
     Hlo,
-    /// The MLIR modules that are generated
+    /// The generated MLIR modules
     Mlir,
     /// The MLIR modules in the LLVM dialect
     LlvmDialect,
@@ -303,37 +313,37 @@ pub enum Emit {
     Obj,
 }
 
-/// Which instructions `--isolate` looks at.
+/// The instructions that `--isolate` compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Isolate {
-    /// Those of the module as it is given
+    /// The instructions of the given module
     Given,
-    /// Those that the passes make of it: the compiler's own, or those of --passes
+    /// The instructions after the passes: the default ones or those of --passes
     Optimised,
 }
 
-/// What `--check-finite` looks for.
+/// The instructions that `--check-finite` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckFinite {
-    /// The first one, and the run ends there
+    /// Only the first; the run stops there
     First,
-    /// All, each where it happens first
+    /// All, each at its first occurrence
     All,
 }
 
-/// How `--trace` prints.
+/// The format of `--trace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TraceKind {
-    /// One line an instruction, over all its runs
+    /// One line per instruction, over all its runs
     Table,
-    /// A line whenever an instruction is computed, with the iteration
+    /// One line each time an instruction is computed, with the iteration
     Each,
 }
 
-/// How timings are printed.
+/// The format of timings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TimeFormat {
-    /// For a person
+    /// A readable table
     Table,
     /// One line of JSON, times in seconds
     Json,
@@ -360,7 +370,7 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
     if time.is_zero() { Err(wanted()) } else { Ok(time) }
 }
 
-/// The most threads that can be asked for: more than any machine has cores, fewer than a process may start.
+/// Maximum number of threads: more than any machine has cores, fewer than a process may start.
 const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {

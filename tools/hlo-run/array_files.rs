@@ -1,5 +1,5 @@
-//! Files with arrays: `.npy` files with one each and `.npz` archives with several, which are taken in order, and safetensors
-//! files, whose tensors go where their names say.
+//! Files with arrays: `.npy` files with one array, `.npz` archives with several, which are used in order, and
+//! safetensors files, whose tensors are assigned by name.
 
 use crate::arrays::{Leaf, Loaded, array_shape, check_count};
 use hlo_ir::{ArrayShape, Literal};
@@ -10,10 +10,10 @@ use hlo_tools_common::safetensors::{Safetensors, Tensor};
 use hlo_tools_common::{Failure, npy};
 use std::collections::HashMap;
 
-/// The most lines of a list that are shown.
+/// Maximum number of items shown in a list.
 const SHOWN: usize = 20;
 
-/// What a file is.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Npy,
@@ -22,7 +22,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind of a file that begins so. Its name matters only where that is like nothing known.
+    /// Detects the format from the first bytes of a file. The file name only matters if they are not
+    /// recognized.
     fn of(name: &str, start: &[u8]) -> Option<Self> {
         if start.starts_with(b"PK") {
             Some(Kind::Npz)
@@ -36,7 +37,7 @@ impl Kind {
     }
 }
 
-/// A place that one array is read from.
+/// The location of one array.
 enum Place {
     Npy(String, FileBytes),
     Npz(usize, usize),
@@ -50,7 +51,7 @@ pub struct ArrayFiles {
 }
 
 impl ArrayFiles {
-    /// Opens files whose arrays are taken in order.
+    /// Opens files whose arrays are used in order.
     pub fn in_order(files: &[String]) -> Result<Self, Failure> {
         let opened = Self::open(files)?;
         match opened.tensors.first() {
@@ -63,7 +64,7 @@ impl ArrayFiles {
         }
     }
 
-    /// Opens files; the arrays of those in order come in the files' order.
+    /// Opens files. Arrays without names are in the order of the files.
     fn open(files: &[String]) -> Result<Self, Failure> {
         let mut opened = Self { archives: Vec::new(), places: Vec::new(), tensors: Vec::new() };
         for name in files {
@@ -86,12 +87,12 @@ impl ArrayFiles {
         Ok(opened)
     }
 
-    /// The number of arrays in order.
+    /// Returns the number of arrays without names.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// What an array is called in messages.
+    /// Returns the name of an array for messages.
     pub fn name(&self, number: usize) -> String {
         match self.places.get(number) {
             Some(Place::Npy(name, _)) => name.clone(),
@@ -142,7 +143,7 @@ impl ArrayFiles {
         read.map_err(|e| Failure::Message(format!("{}: {}: {e}", leaf.name, self.name(number))))
     }
 
-    /// For each leaf the tensor of its name, and the tensors of no leaf's name.
+    /// Returns the tensor with the name of each leaf, and the tensors whose names match no leaf.
     fn tensors_for<'a>(&'a self, wanted: &[&Leaf]) -> Result<Named<'a>, Failure> {
         let mut by_name: HashMap<&str, usize> = HashMap::new();
         for (position, leaf) in wanted.iter().enumerate() {
@@ -175,7 +176,7 @@ impl ArrayFiles {
     }
 }
 
-/// A tensor and the file that it is in.
+/// A tensor and the file that contains it.
 #[derive(Clone, Copy)]
 struct Found<'a> {
     file: &'a str,
@@ -192,15 +193,15 @@ impl Found<'_> {
     }
 }
 
-/// Which tensor each leaf has.
+/// The tensors assigned to leaves.
 struct Named<'a> {
     found: Vec<Option<Found<'a>>>,
-    /// Tensors that no leaf has the name of.
+    /// Tensors whose names match no leaf.
     unused: Vec<Found<'a>>,
 }
 
-/// The arrays of files for the leaves that are wanted: the tensors of their names, for the others the arrays of the other
-/// files in order.
+/// Loads the arrays for leaves from files. Tensors are assigned by name. The arrays of the other files are
+/// assigned in order to the remaining leaves.
 pub fn load(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Loaded, Failure> {
     let mut files = ArrayFiles::open(files)?;
     if files.tensors.is_empty() {
@@ -222,7 +223,7 @@ pub fn load(files: &[String], wanted: &[&Leaf], what: &str) -> Result<Loaded, Fa
     let mut numbers = 0..files.len();
     let mut filled = Vec::with_capacity(wanted.len());
     for (array, leaf) in arrays.into_iter().zip(wanted) {
-        // There are as many arrays as leaves without a tensor.
+        // The number of arrays equals the number of leaves without a tensor.
         filled.extend(match array {
             Some(array) => Some(array),
             None => numbers.next().map(|number| files.read_for(number, leaf)).transpose()?,
@@ -242,8 +243,8 @@ pub fn given(files: &[String]) -> Result<Vec<GivenArray>, Failure> {
     Ok(arrays)
 }
 
-/// What is said where some leaves have no tensor and there are more or fewer other arrays: what is wanted, and what there
-/// is.
+/// Returns the message for a number of arrays that differs from the number of leaves without a tensor. It
+/// lists both.
 fn misfit(files: &ArrayFiles, named: &Named<'_>, wanted: &[&Leaf], what: &str) -> String {
     let without: Vec<&Leaf> =
         wanted.iter().zip(&named.found).filter(|(_, f)| f.is_none()).map(|(leaf, _)| *leaf).collect();
@@ -266,7 +267,7 @@ fn misfit(files: &ArrayFiles, named: &Named<'_>, wanted: &[&Leaf], what: &str) -
     message
 }
 
-/// Items on lines of their own, as many as can be looked through.
+/// Formats items on separate lines, up to a maximum number.
 pub fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
     let left = items.len().saturating_sub(SHOWN);
     let mut lines: String = items.take(SHOWN).map(|item| format!("\n  {item}")).collect();

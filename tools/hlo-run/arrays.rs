@@ -1,5 +1,5 @@
-//! Getting arrays, for inputs and for expected results: from files, from text, or made up. What does not fit is
-//! named with what was expected and what was found.
+//! Loads arrays for inputs and expected results from files or text, or generates them. Errors say what was
+//! expected and what was found.
 
 use crate::array_files::{self, listed};
 use crate::generate::Spec;
@@ -8,41 +8,43 @@ use hlo_tools_common::Failure;
 use hlo_tools_common::language::GivenArray;
 use hlo_tools_common::memory::available_bytes;
 
-/// Where arrays come from.
+/// The source of arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrays {
-    /// `.npy` files with one array each, `.npz` archives with several, safetensors files with tensors by name.
+    /// `.npy` files with one array each, `.npz` archives with several, and safetensors files with named
+    /// tensors.
     Files(Vec<String>),
-    /// Literals as text; a tuple stands for its elements. With the option that they were given by.
+    /// Literals as text, with the option that contains them. A tuple stands for its elements.
     Texts(&'static str, Vec<String>),
-    /// Made up, each by its description.
+    /// Generated arrays, each from its specification.
     Generated(Vec<Spec>),
-    /// Those that a program was run on when it was kept, tuples flattened.
+    /// The arrays stored with a program, with tuples flattened.
     Kept(Vec<Literal>),
-    /// Of each device, which has its own files.
+    /// The files of each device.
     OfDevices(Vec<Vec<String>>),
 }
 
-/// A leaf of a parameter or of the result, which an array is wanted for.
+/// A leaf of a parameter or of the result, which requires an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
-    /// What it is, such as ``parameter 1 `x` ``.
+    /// Its name in messages, such as ``parameter 1 `x` ``.
     pub name: String,
-    /// The name of a tensor for it: a parameter's, with `.0` and so on for elements of tuples, or `out_0` and so on.
+    /// The name of a tensor for it: that of the parameter, with a suffix such as `.0` for elements of tuples,
+    /// or a name such as `out_0`.
     pub tensor: String,
     /// The shape.
     pub shape: Shape,
 }
 
-/// Arrays for all leaves.
+/// The arrays for all leaves.
 pub struct Loaded {
-    /// One for each leaf.
+    /// An array for each leaf.
     pub arrays: Vec<Literal>,
-    /// The tensors of files that no leaf has the name of, if there are any: what to say of them.
+    /// A message about tensors in files whose names match no leaf, if there are any.
     pub unused: Option<String>,
 }
 
-/// The leaves of the entry's parameters.
+/// Returns the leaves of the entry's parameters.
 pub fn parameter_leaves(module: &Module) -> Vec<Leaf> {
     let parameters = module.parameters(module.entry());
     let leaves = parameters.iter().enumerate().flat_map(|(number, &p)| {
@@ -52,12 +54,12 @@ pub fn parameter_leaves(module: &Module) -> Vec<Leaf> {
     leaves.collect()
 }
 
-/// The leaves of the entry's result.
+/// Returns the leaves of the entry's result.
 pub fn result_leaves(module: &Module) -> Vec<Leaf> {
     name_leaves(&module[module[module.entry()].root()].shape, "result")
 }
 
-/// The leaves of a value, by the value's name and their places in it.
+/// Returns the leaves of a value. Their names consist of the name of the value and their positions in it.
 pub fn name_leaves(shape: &Shape, name: &str) -> Vec<Leaf> {
     let mut leaves = leaves_of(shape, name, "");
     for (number, leaf) in leaves.iter_mut().enumerate() {
@@ -66,7 +68,7 @@ pub fn name_leaves(shape: &Shape, name: &str) -> Vec<Leaf> {
     leaves
 }
 
-/// What results are called in files.
+/// The name of results in files.
 pub const OUTPUT: &str = "out";
 
 fn leaves_of(shape: &Shape, name: &str, tensor: &str) -> Vec<Leaf> {
@@ -82,7 +84,7 @@ fn leaves_of(shape: &Shape, name: &str, tensor: &str) -> Vec<Leaf> {
     }
 }
 
-/// Refuses arrays that memory can't hold, before any of them is made.
+/// Reports an error if memory cannot hold the arrays, before any of them is created.
 pub fn check_memory(leaves: &[Leaf], what: &str) -> Result<(), Failure> {
     let needed = leaves.iter().fold(0usize, |n, leaf| n.saturating_add(leaf.shape.byte_size()));
     let available = available_bytes();
@@ -101,7 +103,7 @@ pub fn check_memory(leaves: &[Leaf], what: &str) -> Result<(), Failure> {
 }
 
 impl Arrays {
-    /// Those of one of several devices.
+    /// Returns the arrays of one of several devices.
     pub fn for_device(&self, device: usize) -> Self {
         match self {
             Arrays::OfDevices(files) => Arrays::Files(files.get(device).cloned().unwrap_or_default()),
@@ -109,7 +111,7 @@ impl Arrays {
         }
     }
 
-    /// Returns the shapes of the arrays, where they are known without the program.
+    /// Returns the shapes of the arrays, if they are known without the program.
     pub fn given(&self) -> Result<Vec<GivenArray>, Failure> {
         match self {
             Arrays::Files(files) => array_files::given(files),
@@ -120,7 +122,8 @@ impl Arrays {
         }
     }
 
-    /// The arrays for the leaves, in order. Tokens need none. `what` names them: `inputs`, `expected results`.
+    /// Returns the arrays for the leaves, in order. Tokens need none. `what` is the plural for messages:
+    /// `inputs`, `expected results`.
     pub fn load(&self, leaves: &[Leaf], what: &str) -> Result<Loaded, Failure> {
         check_memory(leaves, what)?;
         let wanted: Vec<&Leaf> = leaves.iter().filter(|l| l.shape != Shape::Token).collect();
@@ -158,14 +161,14 @@ impl Arrays {
     }
 }
 
-/// The shape of a leaf that is an array.
+/// Returns the shape of a leaf, which must be an array.
 pub fn array_shape(leaf: &Leaf) -> Result<&ArrayShape, Failure> {
     let not_array =
         || Failure::Message(format!("{} has shape {}, which no array can hold", leaf.name, leaf.shape));
     leaf.shape.as_array().ok_or_else(not_array)
 }
 
-/// Refuses more or fewer arrays than are wanted.
+/// Reports an error if the number of arrays is wrong.
 pub fn check_count(found: usize, wanted: &[&Leaf], what: &str) -> Result<(), Failure> {
     if found == wanted.len() {
         return Ok(());
@@ -179,7 +182,7 @@ fn from_texts(option: &str, texts: &[String], wanted: &[&Leaf], what: &str) -> R
     fitting(literals(option, texts)?, wanted, what)
 }
 
-/// The arrays of literals; tuples are taken apart.
+/// Parses literals and returns their arrays. Tuples are flattened.
 fn literals(option: &str, texts: &[String]) -> Result<Vec<Literal>, Failure> {
     let mut arrays = Vec::new();
     for (i, text) in texts.iter().enumerate() {
@@ -190,7 +193,7 @@ fn literals(option: &str, texts: &[String]) -> Result<Vec<Literal>, Failure> {
     Ok(arrays)
 }
 
-/// Arrays that have to be of the shapes of the leaves.
+/// Checks that the arrays have the shapes of the leaves.
 fn fitting(arrays: Vec<Literal>, wanted: &[&Leaf], what: &str) -> Result<Vec<Literal>, Failure> {
     check_count(arrays.len(), wanted, what)?;
     for (array, leaf) in arrays.iter().zip(wanted) {
@@ -202,7 +205,7 @@ fn fitting(arrays: Vec<Literal>, wanted: &[&Leaf], what: &str) -> Result<Vec<Lit
     Ok(arrays.into_iter().map(sized).collect())
 }
 
-/// The array under a static shape: its sizes are the ones that it has.
+/// Returns the array with a static shape of its actual sizes.
 fn sized(array: Literal) -> Literal {
     match array.shape().as_array().filter(|a| !a.is_static()).map(|a| a.with_sizes(&a.dims)) {
         Some(shape) => array.with_shape(shape.into()),

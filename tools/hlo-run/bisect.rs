@@ -1,4 +1,4 @@
-//! `--bisect-passes`: which pass, and which rewrite in it, changes the results.
+//! `--bisect-passes`: finds the pass, and the rewrite in it, that changes the results.
 
 use crate::args::{Args, Engine};
 use crate::arrays::{Leaf, result_leaves};
@@ -15,7 +15,7 @@ use hlo_tools_common::{Failure, Reporter, print, read_pipeline, write_output};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A module with its inputs, and how its results are compared.
+/// A module, its inputs, and the tolerances for comparing results.
 pub struct Subject<'a> {
     pub module: &'a Module,
     pub source: &'a Source,
@@ -25,8 +25,8 @@ pub struct Subject<'a> {
     pub tolerances: Tolerances,
 }
 
-/// Runs parts of the pipeline and says which pass first makes the results others than the interpreter's of the module
-/// as it was given.
+/// Runs parts of the pipeline and reports the first pass after which the results differ from those of the
+/// interpreter for the given module.
 pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
     let text = args.passes.as_deref().unwrap_or(CPU_PIPELINE);
     let passes = read_pipeline(text, reporter)?;
@@ -36,7 +36,7 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
     let sent = feed.take_sent();
     let want: Vec<Literal> = want.leaves().into_iter().cloned().collect();
     let leaves = result_leaves(module);
-    // What is wrong is part of the report.
+    // The diagnostics of failed runs are part of the report.
     let reporter = Reporter { format: DiagnosticsFormat::Text, ..reporter };
     let mut check = |candidate: &Module| -> Result<(), String> {
         let engines: &[Engine] = match args.engine {
@@ -74,7 +74,7 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
 }
 
 impl Subject<'_> {
-    /// What a module that passes made of it gives.
+    /// Returns the results of a transformed module.
     fn results(&self, module: &Module, engine: Engine, feed: &mut Feed) -> Result<Literal, Failure> {
         let Self { source, inputs, settings, .. } = *self;
         let mut prepared = module.clone();
@@ -94,7 +94,7 @@ impl Subject<'_> {
     }
 }
 
-/// What was found, for a person.
+/// Returns the report.
 fn report(culprit: &Culprit) -> String {
     let Culprit { pass, execution, executions, run, rewrite, why, .. } = culprit;
     let mut out = format!("pass `{}` changes the results\n", pass.name);
@@ -112,7 +112,7 @@ fn report(culprit: &Culprit) -> String {
     out
 }
 
-/// Writes the module before and after what was found.
+/// Writes the modules before and after the change that was found.
 fn write_modules(folder: &str, culprit: &Culprit) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, e))?;
     for (name, module) in [("before.hlo", &culprit.before), ("after.hlo", &culprit.after)] {

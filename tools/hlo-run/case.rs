@@ -1,9 +1,9 @@
-//! Case folders: `module.hlo` and `case.json`, with inputs that are stored or described, and expected results.
+//! Case folders: `module.hlo` and `case.json`, with stored or generated inputs and expected results.
 //!
-//! `case.json` names each input and output (`file`, of several devices `files`, or all of them in `inputs.npz` and
-//! `outputs.npz`, of several devices in `inputs.dev0.npz` and so on), or
-//! describes how inputs are made (`gen`), and gives the tolerance (`rtol`, `atol`, `per_output`,
-//! `max_mismatch_frac`).
+//! `case.json` names the file of each input and output (`file`, or `files` for several devices).
+//! Alternatively, `inputs.npz` and `outputs.npz` contain all of them (`inputs.dev0.npz` and so on for several
+//! devices), or `gen` specifies how to generate an input. `case.json` also contains the tolerance (`rtol`,
+//! `atol`, `per_output`, `max_mismatch_frac`).
 
 use crate::arrays::Arrays;
 use crate::generate::{Distribution, Spec};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// A case as its folder describes it.
+/// A case folder's contents.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The path of the module's text.
@@ -24,9 +24,9 @@ pub struct Case {
     pub expected: Option<Arrays>,
     /// The tolerance of each result: one for all, or one for each.
     pub tolerances: Vec<Tolerance>,
-    /// The share of elements that may be outside the tolerance.
+    /// The fraction of elements that may be outside the tolerance.
     pub max_mismatches: f64,
-    /// The range of the results, where that is all that is expected of them: from the first number to below the second.
+    /// The half-open range of the results, if nothing else is expected of them.
     pub range: Option<(f64, f64)>,
 }
 
@@ -85,7 +85,8 @@ impl Case {
     }
 }
 
-/// How results are compared, if not with expected ones: `{kind: "range", low, high}`.
+/// Returns the range if results are compared to a range instead of expected values:
+/// `{kind: "range", low, high}`.
 fn range(json: &Value) -> Result<Option<(f64, f64)>, String> {
     let number =
         |key: &str| json.get(key).and_then(Value::as_f64).ok_or(format!("`{key}` of `compare` is missing"));
@@ -100,7 +101,7 @@ fn name_of(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The files of the inputs or outputs; `None` if the case does not name any.
+/// Returns the files of the inputs or outputs, or `None` if the case does not contain any.
 fn files(folder: &Path, json: &Value, key: &str) -> Result<Option<Arrays>, String> {
     let archive = folder.join(format!("{key}.npz"));
     if archive.is_file() {
@@ -120,7 +121,7 @@ fn files(folder: &Path, json: &Value, key: &str) -> Result<Option<Arrays>, Strin
     Ok(files.map(Arrays::Files).or_else(|| of_devices(folder, entries)))
 }
 
-/// The files of entries that have one for each device.
+/// Returns the files of entries with one file for each device.
 fn of_devices(folder: &Path, entries: &[Value]) -> Option<Arrays> {
     let mut devices: Vec<Vec<String>> = Vec::new();
     for entry in entries {
@@ -133,7 +134,7 @@ fn of_devices(folder: &Path, entries: &[Value]) -> Option<Arrays> {
     (!devices.is_empty()).then_some(Arrays::OfDevices(devices))
 }
 
-/// How an input is made: `{dist, scale, shift, seed, low, high, value}`.
+/// Parses the specification of a generated input: `{dist, scale, shift, seed, low, high, value}`.
 fn spec(json: &Value) -> Result<Spec, String> {
     let number = |key: &str| json.get(key).and_then(Value::as_f64);
     let integer = |key: &str| json.get(key).and_then(Value::as_i64).ok_or(format!("`{key}` is missing"));

@@ -1,4 +1,4 @@
-//! The targets of custom calls that the arguments name.
+//! The custom call targets that the arguments specify.
 
 use crate::args::Args;
 use hlo_custom_call::{CALLBACKS, Registry};
@@ -6,7 +6,7 @@ use hlo_ir::{Module, Op};
 use hlo_tools_common::{Failure, Reporter};
 use std::collections::BTreeMap;
 
-/// The targets that the arguments name.
+/// Returns a registry with the targets that the arguments specify.
 pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry, Failure> {
     let mut registry = Registry::new();
     add_libraries(args, &mut registry)?;
@@ -24,23 +24,23 @@ pub fn load(args: &Args, reporter: Reporter, module: &Module) -> Result<Registry
 fn add_libraries(args: &Args, registry: &mut Registry) -> Result<(), Failure> {
     let mut libraries = hlo_ffi::Libraries::new();
     for path in &args.custom_calls {
-        // SAFETY: whoever names a library vouches for it, and for the module that calls it.
+        // SAFETY: the user who names a library guarantees that it, and the module that calls it, are safe.
         unsafe { libraries.load(path) }.map_err(|e| Failure::Message(e.to_string()))?;
     }
     for target in &args.ffi_target {
         let (name, symbol) = target.split_once('=').unwrap_or((target, target));
-        // SAFETY: whoever names a function says by that that it is a handler.
+        // SAFETY: the user who names a function guarantees that it is a handler.
         unsafe { libraries.declare(name, symbol) }.map_err(|e| Failure::Message(e.to_string()))?;
     }
     if args.custom_calls_by_name {
-        // SAFETY: whoever asks for this vouches for the module.
+        // SAFETY: the user who sets this option guarantees that the module is safe.
         unsafe { libraries.call_by_name() };
     }
     registry.add(libraries);
     Ok(())
 }
 
-/// This build has none.
+/// Reports an error, because this build does not support libraries.
 #[cfg(not(feature = "libraries"))]
 fn add_libraries(args: &Args, _: &mut Registry) -> Result<(), Failure> {
     match args.custom_calls.first() {
@@ -52,7 +52,7 @@ fn add_libraries(args: &Args, _: &mut Registry) -> Result<(), Failure> {
     }
 }
 
-/// Says which calls are not made.
+/// Prints a note that lists the calls that are skipped or return zeros.
 fn note_stubs(reporter: Reporter, module: &Module) {
     let mut calls: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for &id in module.computations().flat_map(|c| module[c].instructions()) {

@@ -1,4 +1,4 @@
-//! Programs on several devices: what each is given, their runs, and what comes out of each.
+//! Programs on several devices: the inputs, the runs and the results of each device.
 
 use crate::args::{Args, Engine, TimeFormat};
 use crate::arrays::{Arrays, Leaf, name_leaves};
@@ -19,13 +19,13 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-/// What stands for the number of a device in the names of files.
+/// Placeholder for the device number in file names.
 const DEVICE: &str = "{d}";
 
-/// Options that may be given for one device: `--input@2`.
+/// Options that accept a device number: `--input@2`.
 const FOR_ONE: [&str; 5] = ["--input", "--inputs", "--expect", "--expected", "--infeed"];
 
-/// The command line with options for one device as values of those for all: `--inputs@2 x.npy` becomes `--inputs @2 x.npy`,
+/// Moves device numbers from options to values: `--inputs@2 x.npy` becomes `--inputs @2 x.npy`, and
 /// `--input@2 'f32[] 1'` becomes `--input '@2 f32[] 1'`.
 pub fn spelt_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut out = Vec::new();
@@ -54,7 +54,7 @@ pub fn spelt_out(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     out
 }
 
-/// `--input@2` and `--input@2=value`: the option, the number and the value.
+/// Splits `--input@2` or `--input@2=value` into the option, the number and the value.
 fn for_one(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
     let text = argument.to_str()?;
     let (name, value) = match text.split_once('=') {
@@ -66,7 +66,8 @@ fn for_one(argument: &OsStr) -> Option<(&'static str, usize, Option<&str>)> {
     Some((option, device.parse().ok()?, value))
 }
 
-/// What of a list is for a device: what is marked with its number, or else what is marked with none.
+/// Returns the items of a list for a device: those marked with its number, or the unmarked ones if there are
+/// none.
 fn list_for(list: &[String], device: usize) -> Vec<String> {
     let (mut common, mut own) = (Vec::new(), Vec::new());
     let mut of = None;
@@ -82,7 +83,7 @@ fn list_for(list: &[String], device: usize) -> Vec<String> {
     chosen.into_iter().map(|name| name.replace(DEVICE, &device.to_string())).collect()
 }
 
-/// The literals for a device: those that are marked with its number, or else those that are marked with none.
+/// Returns the literals for a device: those marked with its number, or the unmarked ones if there are none.
 fn texts_for(texts: &[String], device: usize) -> Vec<String> {
     let marked = |text: &String| {
         let (number, text) = text.strip_prefix('@')?.split_once(' ')?;
@@ -96,7 +97,7 @@ fn texts_for(texts: &[String], device: usize) -> Vec<String> {
     }
 }
 
-/// The arguments as they are for one device.
+/// Returns the arguments for one device.
 fn args_for(args: &Args, device: usize) -> Args {
     Args {
         inputs: list_for(&args.inputs, device),
@@ -110,8 +111,8 @@ fn args_for(args: &Args, device: usize) -> Args {
     }
 }
 
-/// Refuses options that are about one device, and marks of devices that there are not. A program that is cut has inputs and
-/// results for each of its `replicas`.
+/// Rejects options that only apply to one device, and device numbers that do not exist. A partitioned program
+/// has inputs and results for each of its `replicas`.
 fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Failure> {
     let usage = |message: String| Err(Failure::Usage(message));
     for (option, is_given) in [
@@ -153,23 +154,25 @@ fn check(args: &Args, devices: usize, replicas: Option<usize>) -> Result<(), Fai
     Ok(())
 }
 
-/// What the devices of this process are given, and what is expected of them.
+/// The inputs and the expected results of the devices of this process.
 pub struct Given<'a> {
     inputs: Vec<Vec<Literal>>,
     /// The arguments of each device.
     args: Vec<Args>,
-    /// What is expected of each device, or of each replica of a program that is cut, and the arguments of these.
+    /// The expected results of each device, or of each replica of a partitioned program, and the arguments of
+    /// each.
     expected: Vec<Option<Vec<Literal>>>,
     ends: Vec<Args>,
     results: Vec<Leaf>,
     tolerances: Tolerances,
-    /// Of all devices, those of this process: what is above is theirs.
+    /// The devices of this process. The fields above describe these devices.
     local: Range<usize>,
     whole: Option<&'a Whole>,
 }
 
 impl<'a> Given<'a> {
-    /// Loads what the arguments, or a case, have for each device, or for each replica of a program that is cut.
+    /// Loads the inputs and expected results for each device, or for each replica of a partitioned program,
+    /// from the arguments or a case.
     pub fn load(
         args: &Args,
         reporter: Reporter,
@@ -192,7 +195,7 @@ impl<'a> Given<'a> {
         let (mut inputs, mut expected) = (Vec::new(), Vec::new());
         for (number, args) in numbers.zip(&ends) {
             let of_case = |arrays: &Arrays| arrays.for_device(number);
-            // What is made up is the same for all, and so is what is said of it.
+            // Generated inputs are the same for all devices, so the note about them is printed once.
             let said = Args { quiet: args.quiet || number > 0, ..args.clone() };
             let given = case.map(|c| of_case(&c.inputs));
             let module = whole.map_or(module, |whole| &whole.module);
@@ -209,25 +212,26 @@ impl<'a> Given<'a> {
     }
 }
 
-/// What a device's outfeeds were sent.
+/// The values that a device's outfeeds received.
 type Sent = Vec<Literal>;
 
-/// The runs of the devices of this process, by each engine that was asked for.
+/// The runs of the devices of this process, by each requested engine.
 struct Runs<'a> {
     compiled: Option<engine::LoadedOnDevices<'a>>,
     evaluated: Option<engine::LoadedOnDevices<'a>>,
-    /// What the outfeeds of each device were sent by compiled code and by the interpreter, if both ran.
+    /// The values that the outfeeds of each device received from compiled code and from the interpreter, if
+    /// both ran.
     sent: Option<(Vec<Sent>, Vec<Sent>)>,
 }
 
-/// What they computed.
+/// The results of the runs.
 struct Computed {
     compiled: Option<Vec<Literal>>,
     evaluated: Option<Vec<Literal>>,
 }
 
 impl Runs<'_> {
-    /// What the devices computed; and what they waited for is written.
+    /// Returns the results of the devices, and writes the timeline.
     fn finish(self, args: &Args, tolerances: &Tolerances) -> Result<Computed, Failure> {
         if let Some(program) = self.compiled.as_ref().or(self.evaluated.as_ref()) {
             write_timeline(args, program)?;
@@ -241,7 +245,7 @@ impl Runs<'_> {
 }
 
 impl Program<'_> {
-    /// Runs on all devices, shows and compares what is asked for.
+    /// Runs on all devices, then prints and compares the requested results.
     pub fn run_on_devices(
         &self,
         args: &Args,
@@ -252,7 +256,7 @@ impl Program<'_> {
     ) -> Result<(), Failure> {
         let ranks = self.settings.ranks;
         let runs = self.runs_on_devices(args, asked, &mut timings, given)?;
-        // What fails on one rank ends all, before they hand results to each other.
+        // A failure on one rank ends all ranks, before they exchange results.
         let computed = agreed(ranks, runs.finish(args, &given.tolerances))?;
         let outcome = Outcome::of(given, computed, ranks)?;
         outcome.show(args, given, ranks)?;
@@ -269,7 +273,7 @@ impl Program<'_> {
         Ok(())
     }
 
-    /// Runs the devices of this process, by each engine that is asked for. The ranks come to the same failures of a run.
+    /// Runs the devices of this process, by each requested engine. A failed run fails on all ranks.
     fn runs_on_devices(
         &self,
         args: &Args,
@@ -323,7 +327,7 @@ impl Program<'_> {
     }
 }
 
-/// Writes what each device waited for, if that is asked for. Of several ranks each has its own file.
+/// Writes the timeline of waits, if requested. Each of several ranks writes its own file.
 fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<(), Failure> {
     let Some(path) = &args.timeline else { return Ok(()) };
     let timeline = program.timeline();
@@ -335,11 +339,12 @@ fn write_timeline(args: &Args, program: &engine::LoadedOnDevices<'_>) -> Result<
     write_output(Some(&path.replace(DEVICE, &first.to_string())), text.as_bytes())
 }
 
-/// What came out of each device of this process; of each replica, if the program is cut here, at the first rank.
+/// The results of each device of this process. If the program is partitioned here, the results of each
+/// replica, at the first rank.
 struct Outcome {
     compiled: Option<Vec<Literal>>,
     evaluated: Option<Vec<Literal>>,
-    /// What these are of, and the number of the first.
+    /// The word for the owners of the results, and the number of the first one.
     who: &'static str,
     first: usize,
 }
@@ -369,7 +374,7 @@ impl Outcome {
             return Ok(());
         }
         let own = all.iter().map(|result| (digest(result), results::result_text(result, args.full)));
-        // Those of replicas are all here.
+        // The results of replicas are all at this rank.
         let ranks = ranks.filter(|_| given.whole.is_none());
         let Some(all) = gathered(ranks, own.collect())? else { return Ok(()) };
         match &all[..] {
@@ -384,7 +389,7 @@ impl Outcome {
         }
     }
 
-    /// What a message about the result of a number begins with.
+    /// Returns the prefix of messages about the result of a device or replica.
     fn name(&self, number: usize, given: &Given<'_>) -> String {
         match given.whole.is_some() && given.ends.len() == 1 {
             true => String::new(),
@@ -392,7 +397,7 @@ impl Outcome {
         }
     }
 
-    /// Compares what is to be compared; what came of that, in words.
+    /// Compares the requested results. Returns descriptions of the comparisons that succeeded.
     fn check(&self, given: &Given<'_>) -> Result<Vec<&'static str>, Failure> {
         let Given { results: leaves, expected, tolerances, .. } = given;
         let mut agreed = Vec::new();
@@ -426,7 +431,7 @@ impl Outcome {
     }
 }
 
-/// A number that is the same for values of the same bits, and hardly ever for others.
+/// Returns a hash of a value's bits.
 fn digest(value: &Literal) -> u64 {
     let mut hasher = DefaultHasher::new();
     for leaf in value.leaves() {

@@ -1,12 +1,12 @@
-//! Constants whose values the text leaves out (`{...}`): made-up ones in their place.
+//! Generates values for constants whose values the text omits (`{...}`).
 
 use crate::generate::Spec;
 use crate::index_bounds::bounds_of;
 use hlo_ir::{InstrId, Literal, Module, Op};
 use hlo_tools_common::Failure;
 
-/// Gives each elided constant of the module small values that follow from `seed`; indices are in range. Says how many
-/// there were.
+/// Gives each elided constant of the module small values that depend on `seed`. Indices are in range. Returns
+/// the number of constants.
 pub fn make_up(module: &mut Module, seed: u64) -> Result<usize, Failure> {
     let elided = |i: &InstrId| matches!(&module[*i].op, Op::Constant(a) if a.is_elided());
     let constants: Vec<InstrId> =
@@ -21,7 +21,7 @@ pub fn make_up(module: &mut Module, seed: u64) -> Result<usize, Failure> {
                 continue;
             };
             let bound = bounds.get(n).copied().flatten();
-            // Apart from the sequences of the inputs.
+            // These sequences differ from those of the inputs.
             let spec =
                 Spec::small(array.element_type, bound, seed.wrapping_mul(1 << 20).wrapping_sub(made + 1));
             made += 1;

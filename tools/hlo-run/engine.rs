@@ -1,4 +1,4 @@
-//! The two ways to a result: the interpreter, and compiled code where it is built in.
+//! The two engines: the interpreter, and compiled code if it is built in.
 
 use crate::feed::Feed;
 use crate::ranks::{OtherRanks, agreed, local_devices};
@@ -18,24 +18,24 @@ use std::time::Duration;
 
 pub use hlo_client::Engine;
 
-/// What both engines are told besides the module and its inputs.
+/// The settings of both engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// Who compiles and runs.
+    /// The client, which compiles and runs programs.
     pub client: &'a Client,
     /// The number of threads of compiled code; 0 for all that this process may use.
     pub threads: usize,
     /// The seed of random numbers.
     pub seed: u64,
-    /// Whether debuggers and profilers are told of compiled code.
+    /// Whether compiled code is registered with debuggers and profilers.
     pub debug_info: bool,
-    /// Who ends runs that take too long.
+    /// The watchdog that stops runs that take too long.
     pub watchdog: Option<&'a Watchdog>,
     /// The other ranks of the job.
     pub ranks: OtherRanks<'a>,
 }
 
-/// Refuses a module whose interpretation needs more memory than there is, before anything is computed.
+/// Reports an error if interpreting the module needs more memory than is available, before it runs.
 pub fn check_memory(module: &Module, source: &Source) -> Result<(), Failure> {
     let options = hlo_eval::Options { max_bytes: available_bytes(), ..hlo_eval::Options::default() };
     let refused = |e: hlo_eval::EvalError| vec![e.to_diag(module)];
@@ -43,7 +43,7 @@ pub fn check_memory(module: &Module, source: &Source) -> Result<(), Failure> {
         .map_err(|e| Failure::diags(source, at_opcodes(refused(e), module, source)))
 }
 
-/// What is said of an error of the client.
+/// Converts an error of the client to a failure.
 pub fn failure(
     error: hlo_client::Error,
     module: &Module,
@@ -62,15 +62,16 @@ pub fn failure(
 pub struct Loaded<'a> {
     program: Executable,
     arguments: Arguments,
-    /// Their memory is used from run to run: what is measured is the program, not the allocator.
+    /// The result buffers. Runs reuse them, so that timings measure the program and not the allocator.
     results: Results,
-    /// What runs.
+    /// The module that runs.
     module: &'a Module,
     source: &'a Source,
     settings: Settings<'a>,
 }
 
-/// Makes a program of a module and of what passes made of it. `inputs` are the flattened parameters of the first.
+/// Creates a program from a module and the result of running passes on it. `inputs` are the flattened
+/// parameters of the first module.
 pub fn load<'a>(
     engine: Engine,
     (given, prepared): (&Module, &'a Module),
@@ -86,9 +87,9 @@ pub fn load<'a>(
     Ok(Loaded { program, arguments, results, module: prepared, source, settings })
 }
 
-/// How a program is compiled that is given these inputs.
+/// Returns the compile options of a program with these inputs.
 fn options(engine: Engine, source: &Source, settings: Settings<'_>, inputs: &[Literal]) -> CompileOptions {
-    // Compiled code counts the inputs too, which are there already.
+    // The memory limit of compiled code includes the inputs, which are already allocated.
     let held: usize = match engine {
         Engine::Compiled => inputs.iter().map(|i| i.bytes().len()).sum(),
         Engine::Interpreted => 0,
@@ -108,7 +109,8 @@ fn arguments(program: &Executable, inputs: &[Literal]) -> Result<Arguments, hlo_
     program.arguments(&buffers.iter().collect::<Vec<_>>())
 }
 
-/// As [`load`], a program of several devices with the inputs of each. So many of their waits are kept one by one.
+/// Like [`load`], for a program on several devices with the inputs of each. Records up to `events` individual
+/// waits.
 pub fn load_on_devices<'a>(
     engine: Engine,
     (given, prepared): (&Module, &'a Module),
@@ -126,10 +128,10 @@ pub fn load_on_devices<'a>(
     Ok(LoadedOnDevices { program, arguments, results, module: prepared, source, settings, waits, runs })
 }
 
-/// The most waits that are kept for a picture.
+/// Maximum number of waits recorded for a timeline.
 pub const MAX_EVENTS: usize = 200_000;
 
-/// A program of several devices with the inputs of each.
+/// A program on several devices with the inputs of each.
 pub struct LoadedOnDevices<'a> {
     program: Executable,
     arguments: Vec<Arguments>,
@@ -138,12 +140,12 @@ pub struct LoadedOnDevices<'a> {
     source: &'a Source,
     settings: Settings<'a>,
     waits: Waits,
-    /// When each run began and ended, from the waits' start on.
+    /// The start and end of each run, relative to the start of the recording.
     runs: Vec<(Duration, Duration)>,
 }
 
 impl LoadedOnDevices<'_> {
-    /// Runs it once, each device with its feed.
+    /// Runs the program once, each device with its feed.
     pub fn run(&mut self, feeds: &mut [Feed], timeout: Option<Duration>) -> Result<(), Failure> {
         agreed(self.settings.ranks, Ok(()))?;
         let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
@@ -161,7 +163,7 @@ impl LoadedOnDevices<'_> {
         outcome.map_err(|e| failure(e, self.module, self.source, self.settings))
     }
 
-    /// What the devices of this process did in all runs so far.
+    /// Returns the timeline of the devices of this process over all runs so far.
     pub fn timeline(&self) -> Timeline {
         let (events, left_out) = self.waits.events();
         let span = |e: WaitEvent| WaitSpan { device: e.device, name: e.name, start: e.start, time: e.time };
@@ -174,12 +176,12 @@ impl LoadedOnDevices<'_> {
         }
     }
 
-    /// What the devices have waited for in all runs so far.
+    /// Returns the waits of the devices in all runs so far.
     pub fn waits(&self) -> Vec<Wait> {
         self.waits.all()
     }
 
-    /// The results of the last run.
+    /// Returns the results of the last run.
     pub fn results(self) -> Result<Vec<Literal>, Failure> {
         let Self { program, results, module, source, settings, .. } = self;
         let value = |results| program.leaves(results).and_then(|leaves| program.value(leaves));
@@ -187,14 +189,14 @@ impl LoadedOnDevices<'_> {
         values.map_err(|e| failure(e, module, source, settings))
     }
 
-    /// What the compilation took; `None` of an interpreted program.
+    /// Returns the compilation statistics, or `None` for an interpreted program.
     pub fn codegen(&self) -> Option<Codegen> {
         codegen(&self.program)
     }
 }
 
 impl Loaded<'_> {
-    /// Runs it once. False if sizes that are known at run time only do not fit each other.
+    /// Runs the program once. Returns false if sizes that are only known at run time do not match.
     pub fn run(&mut self, host: &mut dyn Host) -> Result<bool, Failure> {
         let running = self.settings.watchdog.map(|w| w.run(self.module, self.source));
         let watch = running.as_ref().map(|r| r.watch.clone());
@@ -206,14 +208,14 @@ impl Loaded<'_> {
         }
     }
 
-    /// The result of the last run.
+    /// Returns the result of the last run.
     pub fn result(self) -> Result<Literal, Failure> {
         let Self { program, results, module, source, settings, .. } = self;
         let value = program.leaves(results).and_then(|leaves| program.value(leaves));
         value.map_err(|e| failure(e, module, source, settings))
     }
 
-    /// What the compilation took; `None` of an interpreted program.
+    /// Returns the compilation statistics, or `None` for an interpreted program.
     pub fn codegen(&self) -> Option<Codegen> {
         codegen(&self.program)
     }
@@ -235,13 +237,13 @@ fn codegen(program: &Executable) -> Option<Codegen> {
     })
 }
 
-/// There is no compilation in this build.
+/// Returns `None`, because this build has no compiler.
 #[cfg(not(feature = "codegen"))]
 fn codegen(_: &Executable) -> Option<Codegen> {
     None
 }
 
-/// Runs a program once, and gives its result.
+/// Runs a program once and returns its result.
 pub fn run_once(
     engine: Engine,
     (given, prepared): (&Module, &Module),
@@ -268,8 +270,8 @@ pub fn interpret(
     run_once(Engine::Interpreted, (module, module), source, inputs, settings, host)
 }
 
-/// Diagnostics of what an engine can't do: what marks a whole instruction marks its opcode instead, and says where in the
-/// program of the user that comes from.
+/// Adjusts diagnostics about instructions that an engine does not support. A label on a whole instruction
+/// moves to its opcode, and a note adds the source line in the user's program.
 pub fn at_opcodes(mut diags: Vec<Diag>, module: &Module, source: &Source) -> Vec<Diag> {
     for diag in &mut diags {
         let Some(label) = diag.labels.iter_mut().find(|l| l.primary) else { continue };
@@ -279,7 +281,7 @@ pub fn at_opcodes(mut diags: Vec<Diag>, module: &Module, source: &Source) -> Vec
             diag.notes.push(format!("from {trace}"));
         }
         let opcode = module[id].opcode().name();
-        // A pass may have put another opcode in the place of what is written.
+        // A pass may have changed the opcode, so the text may contain another one.
         if let Some(span) = source.text.get(label.span.range()).and_then(|t| opcode_in(t, opcode)) {
             let start = label.span.start as usize + span.start as usize;
             label.span = Span::new(start, start + opcode.len());
@@ -288,7 +290,8 @@ pub fn at_opcodes(mut diags: Vec<Diag>, module: &Module, source: &Source) -> Vec
     diags
 }
 
-/// Where an instruction's text has its opcode: the first word of that name before a parenthesis.
+/// Returns the span of the opcode in an instruction's text: the first occurrence of its name before a
+/// parenthesis.
 fn opcode_in(text: &str, opcode: &str) -> Option<Span> {
     let continues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
     let found = text.match_indices(opcode).find(|&(at, _)| {

@@ -1,4 +1,4 @@
-//! The host's side of infeeds and outfeeds: arrays from files, and a file for each value that is sent.
+//! The host side of infeeds and outfeeds: reads arrays from files, and writes a file for each received value.
 
 use crate::array_files::ArrayFiles;
 use hlo_ir::host::{Host, expected};
@@ -7,24 +7,25 @@ use hlo_tools_common::{Failure, npz, write_file};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// What infeeds read from and outfeeds write to.
+/// The source of infeeds and the destination of outfeeds.
 pub struct Feed {
-    /// `--infeed`.
+    /// The files of `--infeed`.
     files: Option<ArrayFiles>,
-    /// The arrays read in this run.
+    /// The number of arrays read in this run.
     consumed: usize,
-    /// `--outfeed`.
+    /// The folder of `--outfeed`.
     folder: Option<PathBuf>,
-    /// False if what is sent is only kept.
+    /// Whether received values are written to files.
     writes: bool,
-    /// What was sent in this run, if it is kept.
+    /// The values received in this run, if they are stored.
     sent: Vec<Literal>,
     keeps: bool,
     count: usize,
 }
 
 impl Feed {
-    /// Opens the files of `--infeed` and makes the folder of `--outfeed`. With `keeps` what is sent can be compared.
+    /// Opens the files of `--infeed` and creates the folder of `--outfeed`. With `keeps`, received values are
+    /// stored for comparison.
     pub fn open(infeed: &[String], outfeed: Option<&str>, keeps: bool) -> Result<Self, Failure> {
         let files = (!infeed.is_empty()).then(|| ArrayFiles::in_order(infeed)).transpose()?;
         if let Some(folder) = outfeed {
@@ -34,23 +35,23 @@ impl Feed {
         Ok(Self { files, consumed: 0, folder, writes: true, sent: Vec::new(), keeps, count: 0 })
     }
 
-    /// Begins anew, for another run: from the first array; `writes` says whether files are written.
+    /// Prepares for another run that starts at the first array. `writes` selects whether files are written.
     pub fn rewind(&mut self, writes: bool) {
         (self.consumed, self.count, self.writes) = (0, 0, writes);
         self.sent.clear();
     }
 
-    /// The number of arrays that the last run left.
+    /// Returns the number of arrays that the last run did not read.
     pub fn left(&self) -> usize {
         self.files.as_ref().map_or(0, |f| f.len().saturating_sub(self.consumed))
     }
 
-    /// What the last run sent, if it is kept.
+    /// Returns the values received in the last run, if they are stored.
     pub fn take_sent(&mut self) -> Vec<Literal> {
         std::mem::take(&mut self.sent)
     }
 
-    /// The array for one leaf of what an infeed wants.
+    /// Returns the array for one leaf of an infeed.
     fn array(&mut self, leaf: &Shape, wanted: &Shape, consumed: usize) -> Result<Literal, String> {
         let explained = |found: &str| expected(wanted, found, consumed, "array");
         let Some(files) = &mut self.files else { return Err(explained("there is no --infeed")) };
@@ -93,7 +94,7 @@ impl Host for Feed {
     }
 }
 
-/// Writes what was sent: an array as `outfeed_N.npy`, a tuple as `outfeed_N.npz`.
+/// Writes a received value: an array to `outfeed_N.npy`, a tuple to `outfeed_N.npz`.
 fn write(folder: &Path, number: usize, value: &Literal) -> Result<(), Failure> {
     match value.shape() {
         Shape::Tuple(_) => {

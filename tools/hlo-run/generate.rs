@@ -1,40 +1,41 @@
-//! Making up inputs: the same seed gives the same values everywhere.
+//! Generates inputs. The same seed always produces the same values.
 
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape};
 
-/// Where values come from.
+/// The distribution of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Evenly in `[0, 1)`.
+    /// Uniform in `[0, 1)`.
     Uniform,
     /// The standard normal distribution.
     Normal,
-    /// Integers evenly in `low..high`.
+    /// Uniform integers in `low..high`.
     Integers {
-        /// The smallest.
+        /// The smallest value.
         low: i64,
-        /// One more than the largest.
+        /// One more than the largest value.
         high: i64,
     },
-    /// One value.
+    /// A single value.
     Constant(f64),
 }
 
-/// How an array is made: a value of the distribution, times `scale`, plus `shift`.
+/// The specification of a generated array: a value of the distribution, times `scale`, plus `shift`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    /// Where values come from.
+    /// The distribution of values.
     pub distribution: Distribution,
-    /// What they are multiplied by.
+    /// The factor.
     pub scale: f64,
-    /// What is added then.
+    /// The summand.
     pub shift: f64,
-    /// Which sequence.
+    /// The seed of the sequence.
     pub seed: u64,
 }
 
 impl Spec {
-    /// Small values of a type; integers that are used as indices are in `0..=bound`.
+    /// Returns a specification of small values of a type. Integers that are used as indices are in
+    /// `0..=bound`.
     pub fn small(ty: ElementType, bound: Option<i64>, seed: u64) -> Self {
         let integers = |low, high| Distribution::Integers { low, high };
         let distribution = match bound {
@@ -42,7 +43,7 @@ impl Spec {
             _ if ty.is_pred() => integers(0, 2),
             _ if ty.is_unsigned_integer() => integers(0, 11),
             _ if ty.is_signed_integer() => integers(-5, 6),
-            // It has no negative numbers.
+            // This type has no negative numbers.
             _ if ty == ElementType::F8E8M0Fnu => {
                 return Self { distribution: Distribution::Uniform, scale: 1.0, shift: 0.0, seed };
             }
@@ -51,7 +52,7 @@ impl Spec {
         Self { distribution, scale: 1.0, shift: 0.0, seed }
     }
 
-    /// The array; `None` if there is no memory for it.
+    /// Generates the array. Returns `None` if there is not enough memory.
     pub fn generate(&self, shape: &ArrayShape) -> Option<Literal> {
         let mut bytes = AlignedBytes::try_zeroed(shape.byte_size())?;
         let ty = shape.element_type;
@@ -60,7 +61,7 @@ impl Spec {
         for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
             match self.distribution {
                 Distribution::Integers { low, high } if !(ty.is_float() || ty.is_complex()) => {
-                    // What the type has of the interval.
+                    // Restrict the interval to the values of the type.
                     let end = high.min(greatest.saturating_add(1));
                     let value = random.integer(low.max(least), end).clamp(least, greatest);
                     let value = if ty.is_pred() { i64::from(value != 0) } else { value };
@@ -83,7 +84,8 @@ impl Spec {
     }
 }
 
-/// The least and the greatest number of an integer type, as far as `i64` has them; all numbers for other types.
+/// Returns the minimum and maximum of an integer type, as far as `i64` can represent them. For other types,
+/// returns those of `i64`.
 fn integer_range(ty: ElementType) -> (i64, i64) {
     let unused = 64u32.saturating_sub(ty.bit_width()).min(63);
     if ty.is_signed_integer() {
@@ -99,7 +101,7 @@ fn integer_range(ty: ElementType) -> (i64, i64) {
 fn encode(ty: ElementType, value: f64, out: &mut [u8]) {
     let bits = match FloatFormat::of(ty) {
         Some(format) => format.encode(value).to_le_bytes(),
-        // Integers from a real distribution, cut off as `convert` does it.
+        // Integers from a real distribution are truncated, as in `convert`.
         None => {
             let (least, greatest) = integer_range(ty);
             (value as i64).clamp(least, greatest).to_le_bytes()
@@ -108,11 +110,11 @@ fn encode(ty: ElementType, value: f64, out: &mut [u8]) {
     out.copy_from_slice(&bits[..out.len()]);
 }
 
-/// SplitMix64: small, and good enough to fill arrays. Not a library's, which may change (`fastrand`'s did with 2.1): a seed that
-/// was printed once has to give the same inputs later.
+/// SplitMix64: small, and good enough to fill arrays. It is not from a library, because those may change
+/// (`fastrand` did with 2.1): a seed that was printed once must produce the same inputs later.
 struct Random {
     state: u64,
-    /// The second of two normal numbers that are made together.
+    /// The second number of a pair of normally distributed numbers.
     spare: Option<f64>,
 }
 
@@ -132,12 +134,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In `[0, 1)`.
+    /// Returns a number in `[0, 1)`.
     fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// By Box and Muller.
+    /// Returns a normally distributed number by the Box-Muller method.
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -148,10 +150,10 @@ impl Random {
         radius * cos
     }
 
-    /// In `low..high`, `low` if that is empty.
+    /// Returns an integer in `low..high`, or `low` if that is empty.
     fn integer(&mut self, low: i64, high: i64) -> i64 {
         let range = high.wrapping_sub(low).max(1) as u64;
-        // The high part of the product is even enough, and needs no division.
+        // The high part of the product is uniform enough, and needs no division.
         let offset = (u128::from(self.next()) * u128::from(range)) >> 64;
         low.wrapping_add(offset as i64)
     }
@@ -207,7 +209,7 @@ mod tests {
             bytes.dedup();
             bytes
         };
-        // As large as indices of a long dimension are: what the type has of them.
+        // With the bound of a long dimension, indices use the range of the type.
         let indices = |ty| bytes(ty, Spec::small(ty, Some(1000), 0).distribution);
         assert_eq!(indices(ElementType::U1), [0, 1]);
         assert_eq!(indices(ElementType::S1), [0]);
@@ -216,7 +218,7 @@ mod tests {
         assert_eq!(indices(ElementType::S4), (0..=7).collect::<Vec<u8>>());
         assert_eq!(indices(ElementType::U4), (0..=15).collect::<Vec<u8>>());
         assert!(indices(ElementType::S8).iter().all(|&b| b <= 127));
-        // Described in a case.
+        // As specified in a case.
         let wide = Distribution::Integers { low: -100, high: 100 };
         assert_eq!(bytes(ElementType::U2, wide.clone()), [0, 1, 2, 3]);
         assert_eq!(bytes(ElementType::S2, wide), [-2i8 as u8, -1i8 as u8, 0, 1]);

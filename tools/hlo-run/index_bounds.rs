@@ -1,4 +1,4 @@
-//! Which parameters are used as indices, and how large these may be: made-up inputs should not all be clamped
+//! Finds parameters that are used as indices and their bounds, so that not all generated indices are clamped
 //! or dropped.
 
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
@@ -6,16 +6,17 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The bound on the steps of all walks: what is not found by then is taken as no index. (The leaves of a loop's state
-/// that change places are each followed to the places of all others.)
+/// Maximum total number of steps. Parameters that are not reached by then do not count as indices. (Loops are
+/// expensive: leaves of the state that change places are followed to the places of all others.)
 const MAX_STEPS: usize = 2_000_000;
 
-/// For each flattened leaf of the entry's parameters, the largest sensible value if it is used as an index.
+/// Returns the largest valid index for each flattened leaf of the entry's parameters, or `None` if the leaf
+/// is not used as an index.
 pub fn index_bounds(module: &Module) -> Vec<Option<i64>> {
     bounds_of(module, &module.parameters(module.entry())).concat()
 }
 
-/// The same for each leaf of each of some instructions.
+/// Returns the same for each leaf of the given instructions.
 pub fn bounds_of(module: &Module, ids: &[InstrId]) -> Vec<Vec<Option<i64>>> {
     let mut places = Places::new(module);
     let mut steps = MAX_STEPS;
@@ -29,14 +30,14 @@ pub fn bounds_of(module: &Module, ids: &[InstrId]) -> Vec<Vec<Option<i64>>> {
     ids.iter().map(|&id| leaves(id).map(|leaf| bound(id, leaf)).collect()).collect()
 }
 
-/// What the walks ask over and over, found once for each instruction or computation.
+/// Cached lookups that the walks repeat for each instruction or computation.
 struct Places<'a> {
     module: &'a Module,
     callers: HashMap<ComputationId, Vec<InstrId>>,
     parameters: HashMap<ComputationId, Rc<[InstrId]>>,
-    /// Of users of many values, where each value stands among the operands.
+    /// The operand positions of each value, for users with many operands.
     positions: HashMap<InstrId, HashMap<InstrId, Vec<usize>>>,
-    /// The number of leaves before each operand of a tuple, or element of a value that is one, and of all.
+    /// The number of leaves before each element of a tuple, and the total.
     offsets: HashMap<InstrId, Rc<[usize]>>,
 }
 
@@ -51,14 +52,14 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Parameter `number` of a computation.
+    /// Returns parameter `number` of a computation.
     fn parameter(&mut self, computation: ComputationId, number: usize) -> Option<InstrId> {
         let module = self.module;
         let known = self.parameters.entry(computation);
         known.or_insert_with(|| module.parameters(computation).into()).get(number).copied()
     }
 
-    /// Where a value stands among a user's operands.
+    /// Returns the positions of a value in the operands of a user.
     fn positions(&mut self, user: InstrId, value: InstrId) -> Vec<usize> {
         let operands = &self.module[user].operands;
         let all = || operands.iter().enumerate();
@@ -73,7 +74,7 @@ impl<'a> Places<'a> {
         known.get(&value).cloned().unwrap_or_default()
     }
 
-    /// The leaves of element `index` of a tuple.
+    /// Returns the leaves of element `index` of a tuple.
     fn leaves(&mut self, tuple: InstrId, index: usize) -> Range<usize> {
         let shape = &self.module[tuple].shape;
         let offsets = self.offsets.entry(tuple).or_insert_with(|| {
@@ -89,7 +90,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Follows the elements of one leaf to all places that they are moved to unchanged.
+/// Follows the elements of one leaf to all instructions that receive them unchanged.
 struct Walk<'a, 'm> {
     module: &'m Module,
     places: &'a mut Places<'m>,
@@ -129,7 +130,7 @@ impl Walk<'_, '_> {
         self.bound
     }
 
-    /// If `at` is a root, its value is also that of what called the computation.
+    /// If `at` is a root, continues with the callers of its computation.
     fn leave_computation(&mut self, at: InstrId, leaf: usize) {
         let computation = self.module[at].parent;
         if self.module[computation].root() != at {
@@ -149,7 +150,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The leaf is operand `position` of `user`.
+    /// Handles the use of the leaf as operand `position` of `user`.
     fn visit(&mut self, user: InstrId, position: usize, leaf: usize) {
         let module = self.module;
         let instruction = &module[user];
@@ -214,16 +215,16 @@ impl Walk<'_, '_> {
                 let operand = dims(0);
                 for &d in &a.scatter_dims_to_operand_dims {
                     let size = operand.get(d as usize).copied().unwrap_or(1);
-                    // A dimension that the window covers in part or whole: its start is sure to fit.
+                    // The window covers a part or all of this dimension. Start 0 is always valid.
                     self.limit(if a.inserted_window_dims.contains(&d) { size - 1 } else { 0 });
                 }
             }
-            // Everything else makes new values.
+            // All other operations compute new values.
             _ => {}
         }
     }
 
-    /// A start index: of one dimension, or, where it is a vector, of all.
+    /// Limits a start index of one dimension, or of all dimensions if it is a vector.
     fn limit_starts(&mut self, operand: &[i64], window: &[i64], dimension: usize, index: &[i64]) {
         for (d, (size, part)) in operand.iter().zip(window).enumerate() {
             if d == dimension || !index.is_empty() {

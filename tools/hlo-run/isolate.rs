@@ -1,8 +1,9 @@
-//! `--isolate`: each instruction by itself, on the operands that the interpreter computed, compiled against
-//! interpreted.
+//! `--isolate`: runs each instruction separately, on operands that the interpreter computed, and compares
+//! compiled code with the interpreter.
 //!
-//! The instructions of a computation are compiled at once: a module in which each has parameters for its operands, and
-//! is an element of the result. No pass sees two of them together, and no error grows from one to the next.
+//! The instructions of a computation are compiled together, in a module where each of them has parameters as
+//! its operands and is an element of the result. Therefore no pass combines two of them, and no error
+//! propagates from one to another.
 
 use crate::args::Args;
 use crate::arrays::check_memory;
@@ -20,12 +21,12 @@ use hlo_tools_common::compare::{Comparison, compare};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// How many rows are shown without `--full`.
+/// Maximum number of rows without `--full`.
 const SHOWN: usize = 20;
-/// How long an instruction's text may be.
+/// Maximum length of an instruction's text.
 const MAX_TEXT: usize = 110;
 
-/// One instruction and what became of it.
+/// An instruction and the outcome of its comparison.
 struct Row {
     computation: String,
     text: String,
@@ -38,7 +39,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// How bad it is: what failed comes before any error.
+    /// Returns the size of the error for sorting. Failures come before all errors.
     fn units(&self) -> f64 {
         match self {
             Outcome::Compared(all) => all.iter().map(|c| c.units).fold(0.0, f64::max),
@@ -54,11 +55,11 @@ impl Outcome {
     }
 }
 
-/// Compares all instructions of a module, and prints the worst.
+/// Compares all instructions of a module, and prints the largest errors.
 pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Feed) -> Result<(), Failure> {
     let module = subject.module;
     check_only(module, &args.only)?;
-    // Why something failed is part of the table.
+    // The reason of a failure is part of the table.
     let reporter = Reporter { format: DiagnosticsFormat::Text, ..reporter };
     let mut open: VecDeque<(ComputationId, Vec<Literal>)> = VecDeque::new();
     let mut inputs = subject.inputs.iter().cloned();
@@ -87,7 +88,7 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
             open.extend(called(module, i, &values).into_iter().filter(|(c, _)| !effects.any(*c)));
         }
     }
-    // The order of the module where errors are the same.
+    // The sort is stable: equal errors stay in the order of the module.
     rows.sort_by(|a, b| b.outcome.units().total_cmp(&a.outcome.units()));
     print(table(&rows, left_out, args.full).as_bytes())?;
     match rows.iter().any(|r| r.outcome.is_wrong()) {
@@ -96,7 +97,8 @@ pub fn run(args: &Args, reporter: Reporter, subject: &Subject<'_>, feed: &mut Fe
     }
 }
 
-/// An error for a name in `--only` that nothing in the module has: comparing nothing would look like success.
+/// Reports an error for a name in `--only` that matches nothing in the module, because comparing nothing
+/// would look like success.
 fn check_only(module: &Module, only: &[String]) -> Result<(), Failure> {
     let all: Vec<InstrId> =
         module.computations().flat_map(|c| module[c].instructions().iter().copied()).collect();
@@ -111,13 +113,13 @@ fn check_only(module: &Module, only: &[String]) -> Result<(), Failure> {
     )))
 }
 
-/// True for an instruction that `--only` names, by its name or its opcode.
+/// Whether `--only` names the instruction, by its name or its opcode.
 fn is_named(module: &Module, id: InstrId, name: &str) -> bool {
     let instr = &module[id];
     *instr.name == *name.trim_start_matches('%') || instr.opcode().name() == name
 }
 
-/// True for what has something to compute.
+/// Whether the instruction computes something.
 fn computes(module: &Module, id: InstrId) -> bool {
     !matches!(
         module[id].opcode(),
@@ -125,7 +127,7 @@ fn computes(module: &Module, id: InstrId) -> bool {
     )
 }
 
-/// True for what gives the same wherever it stands, and whose operands are known.
+/// Whether the result of an instruction depends only on its operands, and their values are known.
 fn stands_alone(module: &Module, id: InstrId, values: &HashMap<InstrId, Literal>) -> bool {
     let instr = &module[id];
     let random = |op: &Op| matches!(op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
@@ -145,7 +147,8 @@ fn stands_alone(module: &Module, id: InstrId, values: &HashMap<InstrId, Literal>
         && instr.operands.iter().all(|o| values.contains_key(o))
 }
 
-/// The computations that an instruction runs once or more as a part of its own, with the arguments of the first time.
+/// Returns the computations that an instruction calls as part of the program, with the arguments of the first
+/// call.
 fn called(
     module: &Module,
     id: InstrId,
@@ -160,7 +163,7 @@ fn called(
         Op::Conditional(a) => {
             let branches = a.branches();
             let index = operands.first().and_then(|index| index.integer_at(0)).unwrap_or(0);
-            // Of a pred the first branch is that of true; a number out of range is the last one.
+            // For a pred, the first branch is for true. A number out of range selects the last branch.
             let taken =
                 match operands.first().and_then(|o| o.shape().as_array()).map(|a| a.element_type.is_pred()) {
                     Some(true) => usize::from(index == 0),
@@ -173,12 +176,12 @@ fn called(
     }
 }
 
-/// True for a value that can be given to a program and taken from it.
+/// Whether a value can be passed to and returned from a program.
 fn is_data(shape: &Shape) -> bool {
     shape.leaves().iter().all(|leaf| leaf.as_array().is_some_and(|a| a.is_static()))
 }
 
-/// What the instructions of a computation give, by the interpreter.
+/// Returns the values of the instructions of a computation, evaluated by the interpreter.
 fn values(
     subject: &Subject<'_>,
     computation: ComputationId,
@@ -212,7 +215,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Compares instructions, all at once; where that fails, fewer.
+    /// Compares instructions, all at once. If that fails, compares fewer at a time.
     fn compare(&mut self, ids: &[InstrId]) {
         let Some(&first) = ids.first() else { return };
         let failure = match self.compiled(ids) {
@@ -236,7 +239,7 @@ impl Group<'_> {
         self.push(first, Outcome::Failed(line));
     }
 
-    /// What compiled code gives for each.
+    /// Returns the results of compiled code for each instruction.
     fn compiled(&mut self, ids: &[InstrId]) -> Result<Vec<Literal>, Failure> {
         let Subject { module, source, settings, .. } = *self.subject;
         let (given, operands) = isolated(module, ids);
@@ -274,7 +277,8 @@ impl Group<'_> {
     }
 }
 
-/// A module that computes each of the instructions from parameters, and what these stand for.
+/// Returns a module that computes each of the instructions from parameters, and the operand for each
+/// parameter.
 fn isolated(module: &Module, ids: &[InstrId]) -> (Module, Vec<InstrId>) {
     let mut module = module.clone();
     let name = module.unique_name("isolated");
@@ -316,7 +320,8 @@ fn isolated(module: &Module, ids: &[InstrId]) -> (Module, Vec<InstrId>) {
     (module, operands)
 }
 
-/// Makes a computation the entry and removes the computations that it does not reach, the old entry among them.
+/// Makes a computation the entry and removes the computations that it does not reach, including the old
+/// entry.
 fn make_entry(module: &mut Module, entry: ComputationId) {
     module.set_entry(entry);
     let mut reached = HashSet::from([entry]);
@@ -330,7 +335,7 @@ fn make_entry(module: &mut Module, entry: ComputationId) {
     }
 }
 
-/// The worst first.
+/// Returns the table, with the largest errors first.
 fn table(rows: &[Row], left_out: usize, full: bool) -> String {
     let mut out = format!(
         "{:>12} {:>11} {:>11} {:>15}  instruction\n",
@@ -338,7 +343,7 @@ fn table(rows: &[Row], left_out: usize, full: bool) -> String {
     );
     let shown = if full { rows.len() } else { SHOWN };
     let wrong = rows.iter().filter(|r| r.outcome.is_wrong()).count();
-    // What is wrong is shown in any case, as far as a person reads.
+    // Wrong results are always shown, up to a readable number.
     for row in rows.iter().take(shown) {
         let name = format!("{}: {}", row.computation, row.text);
         match &row.outcome {

@@ -1,7 +1,7 @@
 //! `hlo-run`: arguments → parse → passes → compile or interpret → run → compare, print or write.
 //!
-//! The interpreter runs the module as it was parsed (after `--passes`, if it is the only engine), the compiler
-//! what the passes make of it, so that `--engine=both` checks passes and code generation at once.
+//! The interpreter runs the module as parsed (after `--passes`, if it is the only engine). The compiler runs
+//! the module after the passes. Therefore `--engine=both` checks the passes and the code generator together.
 
 mod aot;
 mod args;
@@ -28,7 +28,7 @@ mod stages;
 mod timing;
 mod watchdog;
 mod whole;
-/// A pass that is wrong on purpose.
+/// An incorrect pass, for testing.
 #[cfg(feature = "wrong-rewrite")]
 #[path = "../../lib/hlo-passes/tests/wrong/mod.rs"]
 mod wrong_rewrite;
@@ -75,7 +75,7 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     check_output(args)?;
     aot::check(args)?;
     if (args.emit.is_some() || args.aot.aot.is_some()) && ranks.is_some_and(|ranks| ranks.rank() > 0) {
-        // What is written is the same for all, and one writes it.
+        // The output is the same on all ranks, so only one writes it.
         return Ok(());
     }
     #[cfg(not(feature = "codegen"))]
@@ -160,25 +160,25 @@ fn run(args: &Args, reporter: Reporter, ranks: OtherRanks<'_>) -> Result<(), Fai
     program.run(args, reporter, asked, timings, Wanted { results, expected, tolerances })
 }
 
-/// Who compiles and runs.
+/// Creates the client, which compiles and runs programs.
 fn client(args: &Args, custom_calls: Registry, devices: usize) -> Result<Client, Failure> {
     let cache_dir = args.cache_dir.clone();
     let options = ClientOptions { devices, custom_calls, cache_dir, ..ClientOptions::default() };
     Client::new(&options).map_err(|e| Failure::Message(e.to_string()))
 }
 
-/// What the arguments ask for.
+/// The actions that the arguments request.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// To look for what broke.
+    /// Whether to search for an incorrect pass or instruction.
     finds: bool,
-    /// To watch values.
+    /// Whether to watch values.
     watches: bool,
-    /// To run passes. The interpreter alone needs none, but a person may want to see what they change.
+    /// Whether to run passes. The interpreter alone needs none, but users may want to see their effect.
     passes: bool,
-    /// To run the interpreter.
+    /// Whether to run the interpreter.
     evaluates: bool,
-    /// To compile.
+    /// Whether to compile.
     compiles: bool,
 }
 
@@ -193,7 +193,7 @@ impl Asked {
     }
 }
 
-/// The module as both engines start from it.
+/// Returns the module that both engines start from.
 fn prepare(
     args: &Args,
     reporter: Reporter,
@@ -212,7 +212,7 @@ fn prepare(
         }
     }
     if args.emit.is_some() {
-        // What is shown is what `hlo-opt` shows.
+        // The output matches that of `hlo-opt`.
         module.normalize();
     }
     timings.parse = start.elapsed();
@@ -222,7 +222,7 @@ fn prepare(
     Ok(module)
 }
 
-/// What the passes make of a module, if any are asked for.
+/// Runs the passes on a copy of the module, if requested.
 fn transform(
     args: &Args,
     reporter: Reporter,
@@ -234,7 +234,7 @@ fn transform(
         return Ok(None);
     }
     let start = Instant::now();
-    // What the interpreter is to run, or a person to see, is as the arguments' passes leave it.
+    // For the interpreter and for output, run only the passes of the arguments.
     let lowers = asked.compiles && !asked.watches && args.emit != Some(Emit::Hlo);
     let engine = if lowers { engine::Engine::Compiled } else { engine::Engine::Interpreted };
     let transformed = pipeline::run(module, source, args, reporter, engine)?;
@@ -242,7 +242,7 @@ fn transform(
     Ok(Some(transformed))
 }
 
-/// What results may differ by.
+/// Returns the tolerances for comparing results.
 fn tolerances(args: &Args, case: Option<Case>) -> Tolerances {
     Tolerances {
         rtol: args.rtol,
@@ -254,7 +254,7 @@ fn tolerances(args: &Args, case: Option<Case>) -> Tolerances {
     }
 }
 
-/// Looks for the pass or the instructions that are wrong.
+/// Searches for the incorrect pass or instructions.
 fn find(
     args: &Args,
     reporter: Reporter,
@@ -272,7 +272,7 @@ fn find(
     }
     let optimised = pipeline::run(module, source, args, reporter, engine::Engine::Interpreted)?;
     let shapes: Vec<Shape> = parameter_leaves(module).into_iter().map(|leaf| leaf.shape).collect();
-    // Where the passes put sizes beside padded arrays.
+    // The passes may have added sizes as additional parameters for padded arrays.
     let padded = parameter_leaves(&optimised).len() != shapes.len();
     let inputs = match padded {
         true => hlo_client::padded_inputs(&shapes, inputs).map_err(|e| Failure::Message(e.to_string()))?,
@@ -282,7 +282,7 @@ fn find(
     isolate::run(args, reporter, &subject, &mut feed)
 }
 
-/// Refuses an output that can't be meant, before anything runs.
+/// Rejects an invalid output path before anything runs.
 fn check_output(args: &Args) -> Result<(), Failure> {
     match (args.emit, &args.output) {
         // A folder for two modules.
@@ -296,7 +296,7 @@ fn check_output(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// Reads a module and verifies it. Shapes that it leaves open are those of the inputs.
+/// Parses and verifies a module. Shapes that it leaves open are determined by the inputs.
 fn parse(args: &Args, reporter: Reporter, input: &Input, case: Option<&Case>) -> Result<Module, Failure> {
     let source = &input.source;
     let given = || match given_inputs(args, case.map(|c| &c.inputs)) {
@@ -311,7 +311,8 @@ fn parse(args: &Args, reporter: Reporter, input: &Input, case: Option<&Case>) ->
     Ok(parsed.module)
 }
 
-/// The inputs, from where the arguments say; those that came with the program, or made up, and said so, if they say nothing.
+/// Loads the inputs from the source in the arguments. Without one, uses the inputs stored with the program,
+/// or generates inputs and prints a note.
 fn load_inputs(
     args: &Args,
     reporter: Reporter,
@@ -327,7 +328,7 @@ fn load_inputs(
     load_inputs_from(args, reporter, case.map(|c| c.inputs.clone()), module, leaves)
 }
 
-/// The inputs that the arguments or a case give, if they give any.
+/// Returns the inputs from the arguments or a case, if there are any.
 fn given_inputs(args: &Args, of_case: Option<&Arrays>) -> Option<Arrays> {
     match of_case {
         Some(arrays) => Some(arrays.clone()),
@@ -339,7 +340,7 @@ fn given_inputs(args: &Args, of_case: Option<&Arrays>) -> Option<Arrays> {
     }
 }
 
-/// As [`load_inputs`], or from what a case has.
+/// Like [`load_inputs`], but uses the inputs of a case if there are any.
 fn load_inputs_from(
     args: &Args,
     reporter: Reporter,
@@ -369,20 +370,20 @@ fn load_inputs_from(
     Ok(loaded.arrays)
 }
 
-/// The results that are wanted, if any were given.
+/// Loads the expected results, if there are any.
 fn load_expected(
     args: &Args,
     (case, kept): (Option<&Case>, Option<&Run>),
     leaves: &[Leaf],
 ) -> Result<Option<Vec<Literal>>, Failure> {
     let of_case = case.and_then(|c| c.expected.clone());
-    // Of other inputs the results are others.
+    // The stored results only match the stored inputs.
     let kept = kept.filter(|_| case.is_none() && args.has_no_inputs()).and_then(|run| run.result.as_ref());
     let of_run = kept.map(|result| Arrays::Kept(result.leaves().into_iter().cloned().collect()));
     load_expected_from(args, of_case.or(of_run), leaves)
 }
 
-/// As [`load_expected`], or from what a case has.
+/// Like [`load_expected`], but uses the results of a case if there are any.
 fn load_expected_from(
     args: &Args,
     of_case: Option<Arrays>,
@@ -397,7 +398,8 @@ fn load_expected_from(
     };
     let Some(arrays) = arrays else { return Ok(None) };
     let loaded = arrays.load(leaves, "expected results")?;
-    // Unlike inputs, which a file may have for other modules, too: results that there are not are missed.
+    // Files with inputs may contain arrays for other modules. Expected results that do not exist are an
+    // error.
     match loaded.unused {
         Some(unused) => Err(Failure::Message(unused)),
         None => Ok(Some(loaded.arrays)),

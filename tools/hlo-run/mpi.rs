@@ -1,4 +1,4 @@
-//! `hlo-run` under `mpirun`: each process is a rank, and runs its share of the program's devices.
+//! `hlo-run` under `mpirun`: each process is a rank, and runs some of the program's devices.
 
 use crate::args::Args;
 use crate::ranks::Ranks;
@@ -12,17 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long nobody looks whether the process was told to end.
+/// Interval for checking whether the process should terminate.
 const NAP: Duration = Duration::from_millis(20);
 
-/// The exit code of a process that was told to end.
+/// The exit code of a process that received SIGTERM.
 const TOLD_TO_END: i32 = 128 + SIGTERM;
 
 /// This process as a rank.
 #[derive(Debug)]
 struct MpiRanks {
     world: MpiWorld,
-    /// Whether the failure that this ends with is known to all ranks, and whether this one is to say so.
+    /// Whether this rank reports the failure that the job ends with. `None` if not all ranks know of the
+    /// failure.
     told: Cell<Option<bool>>,
 }
 
@@ -53,7 +54,7 @@ impl Ranks for MpiRanks {
     }
 }
 
-/// Runs as a rank, if this process is one of several of an MPI job.
+/// Runs as a rank, if this process belongs to an MPI job.
 pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
     hlo_mpi::ranks_asked_for()?;
     let world = match MpiWorld::new() {
@@ -90,16 +91,16 @@ pub fn run(args: &Args, reporter: Reporter) -> Option<ExitCode> {
     }))
 }
 
-/// The exit code; the failure is shown by one rank.
+/// Returns the exit code. One rank prints the failure.
 fn finish(ranks: &MpiRanks, reporter: Reporter, outcome: Result<(), Failure>) -> ExitCode {
-    // Another rank may have failed where this one had nothing to ask.
+    // Another rank may have failed while this one succeeded.
     let outcome = outcome.and_then(|()| ranks.tell(Ok(())));
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     let shows = match (ranks.told.get(), ranks.world.failed_here()) {
         (Some(shows), _) => Ok(shows),
-        // A run has ended so, on all ranks: the one that has the device says so.
+        // A run failed on all ranks. The rank with the failed device reports it.
         (None, Some(is_here)) => Ok(is_here),
-        // The others do not know: they hear of it when they next tell something.
+        // The other ranks do not know of the failure. They learn of it at their next exchange.
         (None, None) => {
             ranks.world.all_say(false).map(|all| all.iter().position(|&ok| !ok) == Some(ranks.rank()))
         }
@@ -110,11 +111,12 @@ fn finish(ranks: &MpiRanks, reporter: Reporter, outcome: Result<(), Failure>) ->
     }
 }
 
-/// Says where the devices of this rank wait, and ends the process: another rank has gone, or somebody has ended the job.
+/// Reports where the devices of this rank wait, and ends the process, because another rank has disappeared or
+/// somebody terminated the job.
 fn told_to_end(world: &MpiWorld, reporter: Reporter) -> ! {
     for line in world.waiting() {
         reporter.show(&Failure::Message(line));
     }
-    // SAFETY: the function only ends the process; MPI can't be finalised without the other ranks.
+    // SAFETY: the function only ends the process. MPI cannot be finalized without the other ranks.
     unsafe { libc::_exit(TOLD_TO_END) }
 }

@@ -1,4 +1,4 @@
-//! The passes before execution.
+//! Runs passes before execution.
 
 use crate::args::Args;
 use crate::engine::Engine;
@@ -8,8 +8,8 @@ use hlo_ir::diag::Source;
 use hlo_passes::{CPU_PIPELINE, Pipeline};
 use hlo_tools_common::{Failure, Reporter, read_pipeline};
 
-/// Runs the passes of the arguments, or the compiler's own pipeline, on a copy of the module, and for compiled code what code
-/// generation needs. Warns of those that have nothing to go by, unless the arguments ask for silence.
+/// Runs the passes of the arguments, or the default pipeline, on a copy of the module, and for compiled code
+/// the passes that code generation requires. Prints the warnings of passes unless `--quiet` is set.
 pub fn run(
     module: &Module,
     source: &Source,
@@ -31,12 +31,12 @@ pub fn run(
     Ok(prepared.module)
 }
 
-/// Runs the passes that code generation needs, whatever else was run.
+/// Runs the passes that code generation requires.
 pub fn lower(module: &mut Module, source: &Source) -> Result<(), Failure> {
     hlo_client::lower(module).map_err(|e| failure(e, source))
 }
 
-/// Takes roundings between operations out. Calls are inlined before, so that none of them is in the way.
+/// Removes rounding between operations. Calls are inlined first, because they would prevent it.
 pub fn allow_excess_precision(module: &mut Module, source: &Source) -> Result<(), Failure> {
     const PASSES: &str = "call-inliner, excess-precision, dce";
     let pipeline = Pipeline::parse(PASSES).map_err(|d| Failure::argument("--passes", PASSES, vec![d]))?;

@@ -1,4 +1,4 @@
-//! A program's run by one engine or both: results, what is compared, and what took how long.
+//! Runs a program with one or both engines: prints and compares results and timings.
 
 use crate::args::{Args, Engine, TimeFormat};
 use crate::arrays::{Leaf, name_leaves};
@@ -13,32 +13,32 @@ use hlo_ir::{Literal, Module};
 use hlo_tools_common::{Failure, Reporter, print};
 use std::time::{Duration, Instant};
 
-/// What is run.
+/// The program to run.
 pub struct Program<'a> {
-    /// The module as it was given.
+    /// The given module.
     pub module: &'a Module,
-    /// What the passes made of it.
+    /// The module after the passes.
     pub transformed: &'a Module,
-    /// The text.
+    /// The text of the module.
     pub source: &'a Source,
-    /// What the engines need besides.
+    /// The settings of the engines.
     pub settings: Settings<'a>,
     /// The values of the flattened parameters.
     pub inputs: Vec<Literal>,
 }
 
-/// What the results should be.
+/// The expected results.
 pub struct Wanted {
-    /// The results' leaves.
+    /// The leaves of the results.
     pub results: Vec<Leaf>,
-    /// Their values, if they were given.
+    /// The expected values, if they were given.
     pub expected: Option<Vec<Literal>>,
-    /// What they may differ by.
+    /// The tolerances of the comparison.
     pub tolerances: Tolerances,
 }
 
 impl Program<'_> {
-    /// Runs, shows and compares what is asked for.
+    /// Runs the program, then prints and compares the requested results.
     pub fn run(
         &self,
         args: &Args,
@@ -83,7 +83,7 @@ impl Program<'_> {
         self.settings.watchdog.iter().for_each(|w: &&Watchdog| w.phase(name));
     }
 
-    /// Runs, and shows values on the way.
+    /// Runs the program and prints values while it runs.
     fn watch(&self, args: &Args, reporter: Reporter, feed: &mut Feed) -> Result<Outcome, Failure> {
         self.phase("watching values");
         let subject = observe::Subject {
@@ -96,7 +96,7 @@ impl Program<'_> {
         Ok(Outcome { compiled, evaluated })
     }
 
-    /// The result of compiled code.
+    /// Returns the result of compiled code.
     fn compiled(&self, args: &Args, feed: &mut Feed, timings: &mut Timings) -> Result<Literal, Failure> {
         self.phase("generating code");
         let modules = (self.module, self.transformed);
@@ -108,7 +108,7 @@ impl Program<'_> {
             program.run(feed)
         })?;
         if !fits {
-            // Compiled code only says that it is so, the interpreter says where.
+            // Compiled code only reports that sizes do not match. The interpreter reports where.
             feed.rewind(false);
             engine::interpret(self.module, self.source, &self.inputs, self.settings, feed)?;
             return Err(Failure::Message(hlo_client::Error::Sizes.to_string()));
@@ -116,7 +116,7 @@ impl Program<'_> {
         program.result()
     }
 
-    /// The interpreter's result.
+    /// Returns the interpreter's result.
     fn evaluated(
         &self,
         args: &Args,
@@ -128,7 +128,7 @@ impl Program<'_> {
             Engine::Both => (self.module, &mut timings.eval_runs),
             Engine::Eval | Engine::Jit => (self.transformed, &mut timings.runs),
         };
-        // Both engines: the interpreter is there to compare with, not to be timed over and over.
+        // With both engines, the interpreter only serves for comparison, so it runs once.
         let once = Args { iterations: 1, warmup: 0, ..args.clone() };
         let args = if args.engine == Engine::Both { &once } else { args };
         let modules = (subject, subject);
@@ -142,7 +142,7 @@ impl Program<'_> {
     }
 }
 
-/// Runs as often as asked for, and notes the time of each timed run.
+/// Runs the requested number of times, and records the time of each timed run.
 pub(crate) fn repeat<T>(
     args: &Args,
     times: &mut Vec<Duration>,
@@ -151,7 +151,7 @@ pub(crate) fn repeat<T>(
     for _ in 0..args.warmup {
         run()?;
     }
-    // The arguments allow no less than one.
+    // The number of iterations is at least one.
     for _ in 1..args.iterations {
         let start = Instant::now();
         run()?;
@@ -163,7 +163,7 @@ pub(crate) fn repeat<T>(
     Ok(result)
 }
 
-/// Compares what compiled code and the interpreter sent.
+/// Compares the outfeeds of compiled code and of the interpreter.
 pub fn check_sent(
     compiled: &[Literal],
     evaluated: &[Literal],
@@ -176,7 +176,7 @@ pub fn check_sent(
             evaluated.len()
         )));
     }
-    // Given for the results, of which these are none.
+    // The tolerances of a case apply to results, not to outfeeds.
     let tolerances = Tolerances { case: Vec::new(), ..tolerances.between_engines() };
     for (number, (got, want)) in compiled.iter().zip(evaluated).enumerate() {
         let name = format!("outfeed {number}");
@@ -188,7 +188,7 @@ pub fn check_sent(
     Ok(())
 }
 
-/// What came out.
+/// The results of the engines.
 struct Outcome {
     compiled: Option<Literal>,
     evaluated: Option<Literal>,
@@ -205,7 +205,7 @@ impl Outcome {
         }
     }
 
-    /// Compares the engines with each other and with what is expected.
+    /// Compares the engines with each other and with the expected results.
     fn check(&self, args: &Args, reporter: Reporter, wanted: &Wanted) -> Result<(), Failure> {
         let Wanted { results: leaves, expected, tolerances } = wanted;
         let mut agreed = Vec::new();

@@ -1,34 +1,35 @@
-//! Programs whose devices are spread over the ranks of a job: what the ranks agree on, and who says what.
+//! Programs whose devices are spread over the ranks of a job: agreement of the ranks, and collecting their
+//! output.
 
 use hlo_client::World;
 use hlo_tools_common::Failure;
 use std::ops::Range;
 
-/// The ranks of the job that this process is one of.
+/// The ranks of the job that this process belongs to.
 pub trait Ranks: std::fmt::Debug {
-    /// Where the devices are.
+    /// Returns the world that connects the devices.
     fn world(&self) -> &dyn World;
 
-    /// The number of this rank.
+    /// Returns the number of this rank.
     fn rank(&self) -> usize;
 
-    /// Tells the other ranks how something came out here, and gives a failure if it failed on one of them. All ranks come to
-    /// the same of these in the same order.
+    /// Tells the other ranks whether something succeeded here. Returns a failure if it failed on any rank.
+    /// All ranks must make the same calls in the same order.
     fn tell(&self, outcome: Result<(), Failure>) -> Result<(), Failure>;
 
-    /// The texts of all ranks, at rank 0.
+    /// Collects the texts of all ranks at rank 0.
     fn gather(&self, text: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, Failure>;
 }
 
-/// The ranks, if there are others.
+/// The ranks, if there is more than one.
 pub type OtherRanks<'a> = Option<&'a dyn Ranks>;
 
-/// The devices of this process.
+/// Returns the devices of this process.
 pub fn local_devices(ranks: OtherRanks<'_>, devices: usize) -> Range<usize> {
     ranks.map_or(0..devices, |ranks| ranks.world().local_devices(devices))
 }
 
-/// Ends on all ranks with a failure of one of them.
+/// Returns a failure on all ranks if one of them failed.
 pub fn agreed<T>(ranks: OtherRanks<'_>, outcome: Result<T, Failure>) -> Result<T, Failure> {
     let Some(ranks) = ranks else { return outcome };
     match outcome {
@@ -37,8 +38,8 @@ pub fn agreed<T>(ranks: OtherRanks<'_>, outcome: Result<T, Failure>) -> Result<T
     }
 }
 
-/// What is printed of the devices, in their order: for each the bits of its result, in few bytes, and their text. At rank 0
-/// of several; nothing at others.
+/// Collects the output of all devices at rank 0, in order: a hash of the bits of each result, and its text.
+/// Returns `None` at other ranks.
 pub fn gathered(
     ranks: OtherRanks<'_>,
     own: Vec<(u64, String)>,

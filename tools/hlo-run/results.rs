@@ -1,4 +1,4 @@
-//! What is done with results: printing them, writing them to files, comparing them.
+//! Prints results, writes them to files, and compares them.
 
 use crate::arrays::{Leaf, OUTPUT, name_leaves};
 use hlo_ir::Literal;
@@ -9,7 +9,7 @@ use hlo_tools_common::{Failure, npy, npz, print, write_file};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The most elements of an array that are printed without `--full`.
+/// Maximum number of elements of an array that are printed without `--full`.
 pub const SHOWN: usize = 1000;
 
 /// Prints a result: an array on one line, each element of a tuple on its own.
@@ -17,7 +17,7 @@ pub fn print_result(result: &Literal, full: bool) -> Result<(), Failure> {
     print(result_text(result, full).as_bytes())
 }
 
-/// What is printed of a result.
+/// Returns the text of a result.
 pub fn result_text(result: &Literal, full: bool) -> String {
     let shown = (!full).then_some(SHOWN);
     let mut text = String::new();
@@ -28,21 +28,21 @@ pub fn result_text(result: &Literal, full: bool) -> String {
     text
 }
 
-/// What `-o` names.
+/// The kind of output that `-o` selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An archive of all results.
     Npz,
-    /// The file of the one result.
+    /// A file with the only result.
     Npy,
-    /// A file of all results by name.
+    /// A file with all results by name.
     Safetensors,
     /// A folder with a file for each result.
     Folder,
 }
 
 impl Target {
-    /// The kind of output that a path stands for.
+    /// Returns the kind of output for a path.
     pub fn of(path: &str) -> Result<Self, Failure> {
         let target = Path::new(path);
         match target.extension().and_then(|e| e.to_str()) {
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// Refuses an output that can't hold the results, before anything runs.
+/// Rejects an output that cannot hold the results, before anything runs.
 pub fn check_target(path: Option<&str>, results: &[Leaf]) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     match Target::of(path)? {
@@ -111,36 +111,38 @@ pub fn write_npy(path: &Path, literal: &Literal) -> Result<(), Failure> {
     })
 }
 
-/// What results may differ by.
+/// The tolerances of results.
 #[derive(Clone, Debug, Default)]
 pub struct Tolerances {
-    /// The relative tolerance that was asked for.
+    /// The relative tolerance in the arguments.
     pub rtol: Option<f64>,
-    /// The absolute tolerance that was asked for.
+    /// The absolute tolerance in the arguments.
     pub atol: Option<f64>,
-    /// A case's: none, one for all results, or one for each.
+    /// The tolerances of a case: none, one for all results, or one for each.
     pub case: Vec<Tolerance>,
-    /// The share of elements that may be outside the tolerance.
+    /// The fraction of elements that may be outside the tolerance.
     pub max_mismatches: f64,
-    /// The range that all elements lie in, where that is all that is expected.
+    /// The range of all elements, if nothing else is expected.
     pub range: Option<(f64, f64)>,
-    /// Whether the type's absolute tolerance is relative to the largest of the elements.
+    /// Whether the absolute tolerance of the type is relative to the largest element.
     pub scaled: bool,
 }
 
 impl Tolerances {
-    /// These for comparing the engines. Where sums cancel, their error goes by the size of the terms, of which the largest
-    /// element of the array gives an idea; numbers that someone expects need no such allowance.
+    /// Returns the tolerances for comparing the engines. When sums cancel, the error depends on the size of
+    /// the terms, for which the largest element of the array is an estimate. Given expected values need no
+    /// such allowance.
     pub fn between_engines(&self) -> Self {
         Self { scaled: true, ..self.clone() }
     }
 
-    /// The tolerance of a value that is no result: what was asked for, else the type's.
+    /// Returns the tolerance of a value that is not a result: that of the arguments, or of the type.
     pub fn by_type(&self, literal: &Literal) -> Tolerance {
         Self { case: Vec::new(), ..self.clone() }.of(0, literal)
     }
 
-    /// The tolerance of result `number`: what was asked for, else the case's, else the type's.
+    /// Returns the tolerance of result `number`: that of the arguments, of the case, or of the type, in this
+    /// order.
     fn of(&self, number: usize, literal: &Literal) -> Tolerance {
         let of_case = self.case.get(number).or(match self.case.as_slice() {
             [one] => Some(one),
@@ -157,7 +159,7 @@ impl Tolerances {
     }
 }
 
-/// Checks that all elements lie in a range: from its first number to below its second.
+/// Checks that all elements are in a half-open range.
 pub fn check_range(got: &Literal, (low, high): (f64, f64), leaves: &[Leaf]) -> Result<(), Failure> {
     for (got, leaf) in got.leaves().into_iter().zip(leaves) {
         let outside = elements(got).find(|x| !(low..high).contains(x));
@@ -169,7 +171,7 @@ pub fn check_range(got: &Literal, (low, high): (f64, f64), leaves: &[Leaf]) -> R
     Ok(())
 }
 
-/// Compares a result's leaves with those wanted; the error is the whole report.
+/// Compares a result's leaves with the expected ones. The error contains the whole report.
 pub fn check(
     what: &str,
     got: &Literal,

@@ -1,4 +1,4 @@
-//! Stages of the compilation, to look at (`--emit`).
+//! `--emit`: prints stages of the compilation.
 
 use crate::args::{Args, Emit};
 use hlo_ir::Module;
@@ -10,7 +10,7 @@ fn hlo(module: &Module) -> Vec<u8> {
     print_module(module, &PrintOptions::default()).into_bytes()
 }
 
-/// A stage of the compilation as text or bytes.
+/// Returns a stage of the compilation as text or bytes.
 #[cfg(feature = "codegen")]
 pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     use crate::engine::at_opcodes;
@@ -33,7 +33,7 @@ pub fn emit(args: &Args, module: &Module, source: &Source, stage: Emit) -> Resul
         .map_err(|d| Failure::diags(source, at_opcodes(d, module, source)))
 }
 
-/// The HLO after the passes; other stages were not built in.
+/// Returns the HLO after the passes. This build does not support other stages.
 #[cfg(not(feature = "codegen"))]
 pub fn emit(_: &Args, module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8>, Failure> {
     match stage {
@@ -44,7 +44,7 @@ pub fn emit(_: &Args, module: &Module, _: &Source, stage: Emit) -> Result<Vec<u8
     }
 }
 
-/// Says before anything is read that compiled execution, which is asked for, was not built in.
+/// Reports an error if compiled execution is requested but not built in, before any file is read.
 #[cfg(not(feature = "codegen"))]
 pub fn check_built_in(args: &Args) -> Result<(), Failure> {
     use crate::args::Engine;

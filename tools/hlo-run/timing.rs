@@ -1,4 +1,4 @@
-//! How long each stage took, for a person and for a program.
+//! Prints the time of each stage, as a table or as JSON.
 
 use hlo_client::Wait;
 use hlo_ir::human_bytes;
@@ -6,50 +6,50 @@ use hlo_tools_common::table::{Align, Table};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The times of one use of the tool. A stage that did not take place is `None`.
+/// The times of one run of the tool. A stage that did not run is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
-    /// Reading the text into the IR, and verifying it.
+    /// The time to parse and verify the text.
     pub parse: Duration,
-    /// The passes before code generation.
+    /// The time of the passes before code generation.
     pub passes: Option<Duration>,
-    /// HLO to machine code.
+    /// The time of compiling HLO to machine code.
     pub codegen: Option<Codegen>,
-    /// Each timed run.
+    /// The time of each timed run.
     pub runs: Vec<Duration>,
-    /// Each timed run of the interpreter, where both engines run.
+    /// The time of each timed run of the interpreter, if both engines run.
     pub eval_runs: Vec<Duration>,
-    /// How many runs went before, untimed.
+    /// The number of untimed runs before.
     pub warmup: u32,
-    /// What the devices have waited for in all runs of the first engine.
+    /// The waits of the devices in all runs of the first engine.
     pub waits: Vec<Wait>,
 }
 
-/// What a compilation took, and what the program needs.
+/// The statistics of a compilation.
 #[derive(Clone, Debug)]
 pub struct Codegen {
-    /// From HLO to machine code, as the clock has it.
+    /// Wall-clock time from HLO to machine code.
     pub total: Duration,
-    /// Of that, the schedule and the assignment of buffers.
+    /// The part of that time for the schedule and the buffer assignment.
     pub plan: Duration,
-    /// Building and lowering MLIR, summed over threads.
+    /// Time to build and lower MLIR, summed over threads.
     pub mlir: Duration,
-    /// LLVM's optimiser and code generator, summed over threads.
+    /// Time of LLVM's optimizer and code generator, summed over threads.
     pub llvm: Duration,
-    /// Linking the machine code into the process.
+    /// Time to link the machine code into the process.
     pub link: Duration,
-    /// True if the code was in a cache, and nothing was compiled.
+    /// Whether the code was in a cache, so that nothing was compiled.
     pub was_kept: bool,
-    /// The bytes of the arena for temporary values.
+    /// The size of the arena for temporary values in bytes.
     pub arena: u64,
-    /// The number of threads that the program runs on.
+    /// The number of threads that the program uses.
     pub threads: usize,
 }
 
-/// So many waits are shown.
+/// Maximum number of waits shown.
 const MAX_WAITS: usize = 20;
 
-/// The shortest, the middle and the mean of some runs.
+/// The minimum, median and mean of the times of runs.
 struct Summary {
     min: Duration,
     median: Duration,
@@ -68,7 +68,7 @@ fn summary(runs: &[Duration]) -> Option<Summary> {
 }
 
 impl Timings {
-    /// An aligned table.
+    /// Returns an aligned table.
     pub fn table(&self) -> String {
         let mut rows = vec![("parse", human(self.parse))];
         rows.extend(self.passes.map(|t| ("passes", human(t))));
@@ -112,7 +112,7 @@ impl Timings {
         out
     }
 
-    /// What devices have waited for, the longest waits first; empty if there is nothing.
+    /// Returns the waits of devices, the longest first, or an empty string if there are none.
     fn waits_table(&self) -> String {
         if self.waits.is_empty() {
             return String::new();
@@ -135,7 +135,7 @@ impl Timings {
         format!("\n{}{more}", table.text())
     }
 
-    /// One line of JSON: seconds and bytes, `null` for a stage that did not take place.
+    /// Returns one line of JSON with seconds and bytes. Stages that did not run are `null`.
     pub fn json(&self) -> String {
         let seconds = |t: Duration| t.as_secs_f64();
         let codegen = self.codegen.as_ref();
@@ -172,7 +172,7 @@ impl Timings {
     }
 }
 
-/// A time in the unit in which three decimals say most.
+/// Formats a time in a unit that suits three decimals.
 fn human(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match time.as_nanos() {

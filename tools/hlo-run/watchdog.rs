@@ -1,8 +1,8 @@
-//! `--timeout`: ends what takes too long, and says where it was.
+//! `--timeout`: stops the tool when the time is up, and reports where it was.
 //!
-//! A run is told to end at the next round of a loop (interpreted, at the next instruction) and then reports like any
-//! other failure. What does not listen, such as one long operation or a pass, is ended with the process; results are not
-//! being written then.
+//! A run is asked to stop at the next iteration of a loop (when interpreted, at the next instruction) and
+//! then reports a failure as usual. Other work, such as one long operation or a pass, ends with the process.
+//! No results are being written at that time.
 
 use hlo_ir::diag::{Diag, Source};
 use hlo_ir::watch::Watch;
@@ -11,16 +11,16 @@ use hlo_tools_common::{Failure, Reporter};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a run that was told to end may still take.
+/// The time that a run may take after it was asked to stop.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What is under way.
+/// The current activity.
 enum Phase {
-    /// Something that has no instruction to name.
+    /// An activity without an instruction to report.
     Other(&'static str),
     /// A run of a module.
     Run(Arc<Watch>, Arc<(Module, Source)>),
-    /// The results are there: nothing is ended any more.
+    /// The results exist. Nothing is stopped any more.
     Done,
 }
 
@@ -36,7 +36,7 @@ impl Shared {
     }
 }
 
-/// Watches the time.
+/// A timer that stops the tool.
 #[derive(Clone)]
 pub struct Watchdog(Arc<Shared>);
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Watchdog {
 }
 
 impl Watchdog {
-    /// Ends the process, or the run that is under way, after so much time.
+    /// Starts the timer. After `limit`, it stops the current run or ends the process.
     pub fn start(limit: Duration, reporter: Reporter) -> Result<Self, Failure> {
         let deadline = Instant::now() + limit;
         let shared = Arc::new(Shared { limit, deadline, phase: Mutex::new(Phase::Other("reading")) });
@@ -59,17 +59,17 @@ impl Watchdog {
         Ok(Self(shared))
     }
 
-    /// Says what begins.
+    /// Sets the current activity.
     pub fn phase(&self, name: &'static str) {
         self.0.set(Phase::Other(name));
     }
 
-    /// Says that the results are there.
+    /// Records that the results exist.
     pub fn done(&self) {
         self.0.set(Phase::Done);
     }
 
-    /// Says that a run of a module begins: until what this returns is dropped.
+    /// Records that a run of a module starts. It ends when the returned value is dropped.
     pub fn run(&self, module: &Module, source: &Source) -> Running {
         let watch = Arc::new(Watch::default());
         if Instant::now() >= self.0.deadline {
@@ -79,15 +79,15 @@ impl Watchdog {
         Running { watch, shared: self.0.clone() }
     }
 
-    /// What is said of a run that was ended at an instruction.
+    /// Returns the failure for a run that was stopped at an instruction.
     pub fn ended(&self, module: &Module, source: &Source, at: Option<InstrId>) -> Failure {
         ended(self.0.limit, module, source, at)
     }
 }
 
-/// A run that is watched.
+/// A watched run.
 pub struct Running {
-    /// To be handed to the engine.
+    /// The watch to pass to the engine.
     pub watch: Arc<Watch>,
     shared: Arc<Shared>,
 }
@@ -98,7 +98,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until the time is up, and ends what is under way then.
+/// Waits until the time is up, and stops the current activity.
 fn watch_over(shared: &Shared, reporter: Reporter) {
     std::thread::sleep(shared.limit);
     let told = match &*shared.phase.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -111,7 +111,7 @@ fn watch_over(shared: &Shared, reporter: Reporter) {
     if told {
         std::thread::sleep(GRACE);
     }
-    // While this holds the lock, no other phase begins.
+    // While this thread holds the lock, the activity cannot change.
     let phase = shared.phase.lock().unwrap_or_else(PoisonError::into_inner);
     let failure = match &*phase {
         Phase::Done => return,
@@ -122,7 +122,7 @@ fn watch_over(shared: &Shared, reporter: Reporter) {
     end_process();
 }
 
-/// Ends the process whatever its other threads do: none is waited for, and nothing of theirs is taken down.
+/// Ends the process without waiting for its other threads or cleaning up.
 fn end_process() -> ! {
     #[cfg(unix)]
     // SAFETY: the function only ends the process.
@@ -150,7 +150,7 @@ fn ended(limit: Duration, module: &Module, source: &Source, at: Option<InstrId>)
     Failure::diags(source, vec![diag])
 }
 
-/// The loops that an instruction runs in, as far as it has one caller, the innermost first.
+/// Returns the loops around an instruction, the innermost first, as long as each computation has one caller.
 fn loops_around(module: &Module, at: InstrId) -> Vec<InstrId> {
     let callers = module.callers();
     let mut loops = Vec::new();
@@ -159,7 +159,7 @@ fn loops_around(module: &Module, at: InstrId) -> Vec<InstrId> {
         if matches!(module[*caller].op, Op::While(_)) {
             loops.push(*caller);
         }
-        // A cycle is refused before anything runs; the bound is for its own sake.
+        // Cyclic calls were already rejected. The bound is only a precaution.
         if loops.len() > 100 {
             break;
         }

@@ -1,4 +1,4 @@
-//! Programs that are cut here into what each device does (`--use-spmd-partitioning`): inputs and results are those of the whole
+//! Programs that this tool partitions (`--use-spmd-partitioning`). Inputs and results are those of the whole
 //! program.
 
 use crate::args::Args;
@@ -10,7 +10,7 @@ use hlo_ir::diag::Source;
 use hlo_ir::{ElementType, Literal, Module, Op, Shape};
 use hlo_tools_common::{Failure, Reporter};
 
-/// A program as it was before it was cut.
+/// A program before partitioning.
 #[derive(Debug)]
 pub struct Whole {
     /// The whole program.
@@ -24,7 +24,8 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Cuts a module, if the arguments ask for it. If they do not, and the module looks as if that were meant, says so.
+    /// Partitions a module, if the arguments request it. Otherwise, prints a note if the module seems to
+    /// require it.
     pub fn cut(
         args: &Args,
         (reporter, ranks): (Reporter, OtherRanks<'_>),
@@ -61,17 +62,17 @@ impl Whole {
         }))
     }
 
-    /// On how many devices each replica runs.
+    /// Returns the number of devices of each replica.
     pub fn partitions(&self) -> usize {
         self.partition.partitions()
     }
 
-    /// The part of the inputs that a device has.
+    /// Returns the shards of the inputs for a device.
     pub fn shard(&self, inputs: &[Literal], device: usize) -> Result<Vec<Literal>, Failure> {
         self.partition.shard(inputs, device % self.partitions()).map_err(failure)
     }
 
-    /// The results of all devices, of those of this process; none at other ranks than the first.
+    /// Collects the results of all devices at the first rank. Returns no results at other ranks.
     pub fn gathered(&self, own: Vec<Literal>, ranks: OtherRanks<'_>) -> Result<Vec<Literal>, Failure> {
         let Some(ranks) = ranks else { return Ok(own) };
         let Some(texts) = ranks.gather(bytes_of(&own)?)? else { return Ok(Vec::new()) };
@@ -79,7 +80,7 @@ impl Whole {
         Ok(all.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// The results of the replicas, of those of all devices.
+    /// Joins the results of all devices to the results of the replicas.
     pub fn joined(&self, of_devices: &[Literal]) -> Result<Vec<Literal>, Failure> {
         of_devices
             .chunks(self.partitions())
@@ -96,8 +97,8 @@ fn unreadable() -> Failure {
     Failure::Message("internal error: another rank's results are not those of this program".to_string())
 }
 
-/// True if something in a program of several partitions has a sharding that its devices would be cut by. Those of parameters
-/// stay when a program has been cut.
+/// Whether a program with several partitions contains a sharding other than those of parameters. Partitioning
+/// keeps the shardings of parameters.
 fn is_to_be_cut(module: &Module) -> bool {
     let instructions = module.computations().flat_map(|c| module[c].instructions());
     module.header.num_partitions.0 > 1
@@ -108,7 +109,7 @@ fn is_to_be_cut(module: &Module) -> bool {
         })
 }
 
-/// Values as one text: for each its leaves' sizes, then all elements.
+/// Serializes values: the sizes of the leaves of each value, then all elements.
 fn bytes_of(values: &[Literal]) -> Result<Vec<u8>, Failure> {
     let dims = |leaf: &Literal| leaf.shape().as_array().map_or_else(Vec::new, |a| a.dims.to_vec());
     let sizes: Vec<Vec<Vec<i64>>> =
@@ -121,7 +122,7 @@ fn bytes_of(values: &[Literal]) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The values of a shape that are in a text; their sizes may be others than the shape's.
+/// Deserializes values of a shape. Their sizes may differ from those of the shape.
 fn literals_of(text: &[u8], shape: &Shape) -> Result<Vec<Literal>, Failure> {
     let end = text.iter().position(|&b| b == b'\n').ok_or_else(unreadable)?;
     let sizes: Vec<Vec<Vec<i64>>> = serde_json::from_slice(&text[..end]).map_err(|_| unreadable())?;
@@ -143,7 +144,7 @@ fn literals_of(text: &[u8], shape: &Shape) -> Result<Vec<Literal>, Failure> {
     Ok(values)
 }
 
-/// The next array of a text.
+/// Reads the next array.
 fn read_array(ty: ElementType, dims: Vec<i64>, rest: &mut &[u8]) -> Option<Literal> {
     let mut value = Literal::try_zeros(&Shape::array(ty, dims))?;
     let (bytes, after) = rest.split_at_checked(value.bytes().len())?;

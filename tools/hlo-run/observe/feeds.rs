@@ -1,31 +1,31 @@
-//! Which elements of its operands an element of an instruction's result is computed from.
+//! Finds the elements of operands that an element of a result is computed from.
 
 use hlo_ir::access::{Access, Axis, ReadFor};
 use hlo_ir::{InstrId, Module, Shape, unravel};
 
-/// The elements of one operand that feed an element.
+/// The elements of one operand that an element is computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fed {
-    /// Those at these row-major positions.
+    /// The elements at these row-major positions.
     These(Vec<usize>),
-    /// Any of them.
+    /// Any of the elements.
     Any,
 }
 
-/// For each operand the elements that feed the element at `position` of a result (all results of one instruction have
-/// the same dimensions where this is known).
+/// Returns the elements of each operand that the element at `position` of a result is computed from. If an
+/// instruction has several results, they have the same dimensions wherever the elements are known.
 pub fn feeding(module: &Module, id: InstrId, position: usize) -> Vec<Fed> {
     let operands = 0..module[id].operands.len();
     operands.map(|n| from_operand(module, id, n, position).map_or(Fed::Any, Fed::These)).collect()
 }
 
-/// `None` where it is not known.
+/// Returns the elements of operand `n`, or `None` if they are not known.
 fn from_operand(module: &Module, id: InstrId, n: usize, position: usize) -> Option<Vec<usize>> {
     let instr = &module[id];
     let result = instr.shape.leaves().into_iter().find_map(Shape::as_array)?;
     let operand = module[*instr.operands.get(n)?].shape.as_array()?;
     let access = module.access(id, n);
-    // Positions are those in the real sizes.
+    // For dynamic shapes, positions refer to the actual sizes.
     if !(operand.is_static() && result.is_static()) {
         return match access {
             Access::Axes(axes) if axes.is_empty() => Some(vec![0]),
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use hlo_tools_common::format::parse_and_verify;
 
-    /// What feeds an element of the root.
+    /// Returns the elements that an element of the root is computed from.
     fn fed(line: &str, position: usize) -> Vec<Fed> {
         let text = format!(
             "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}}\n\

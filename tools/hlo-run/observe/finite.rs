@@ -1,4 +1,4 @@
-//! `--check-finite`: the instructions that make a NaN or an infinity of numbers.
+//! `--check-finite`: finds the instructions that compute a NaN or an infinity from finite numbers.
 
 use super::feeds::{Fed, feeding};
 use super::frames::Leaves;
@@ -9,48 +9,49 @@ use hlo_ir::print::{PrintOptions, format_g, print_instruction};
 use hlo_ir::{InstrId, Literal, Module, Moves, Opcode, Role, Shape, SourceFrames, Traits};
 use std::collections::BTreeMap;
 
-/// The operands' elements that are looked at of one result at most; what is beyond counts as not made there.
+/// Maximum number of operand elements that are examined for one result. Beyond that, elements count as not
+/// computed there.
 const MAX_LOOKS: usize = 100_000_000;
-/// How many of the elements that feed one are shown.
+/// Maximum number of operand elements shown.
 const SHOWN: usize = 6;
 
-/// An element that an instruction made a NaN or an infinity.
+/// A NaN or infinite element that an instruction computed from better ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Made {
-    /// The result's leaf, among those that are sent, and the row-major position in it.
+    /// The index of the array among those sent for the result, and the row-major position in it.
     leaf: usize,
     position: usize,
     class: Class,
-    /// The worst among the elements that feed it.
+    /// The worst class of the elements that it was computed from.
     from: Class,
 }
 
-/// What is known of an instruction that made some.
+/// An instruction that computed such elements.
 #[derive(Clone, Debug)]
 pub struct Finding {
     made: Made,
-    /// How often the instruction had been computed before.
+    /// The number of times the instruction was computed before.
     pub before: u64,
-    /// How often it made some.
+    /// The number of runs of the instruction with such elements.
     times: u64,
     place: String,
-    /// What the value is and how many elements there are like it.
+    /// The value, and the number of elements like it.
     counts: String,
-    /// The operands' elements that feed it.
+    /// The operand elements that it was computed from.
     operands: Vec<String>,
 }
 
-/// The search for them.
+/// The state of the search.
 #[derive(Default)]
 pub struct Check {
-    /// How often each instruction was computed.
+    /// The number of times each instruction was computed.
     computed: BTreeMap<InstrId, u64>,
-    /// In the order in which they were found.
+    /// The findings, in order.
     found: Vec<(InstrId, Finding)>,
 }
 
-/// True for an instruction whose result may have a NaN or an infinity that is in none of its operands: not for what only
-/// moves elements, or gets them from outside.
+/// Whether the result of an instruction may contain a NaN or an infinity that is in none of its operands.
+/// False for instructions that only move elements or receive them from outside.
 pub fn may_make(module: &Module, id: InstrId) -> bool {
     let opcode = module[id].opcode();
     let Traits { moves, role, .. } = opcode.traits();
@@ -62,14 +63,14 @@ pub fn may_make(module: &Module, id: InstrId) -> bool {
     !moves && super::taps::runs(module, id).is_empty() && has_specials(module, id)
 }
 
-/// True if an array of the result is of a type that has infinities or NaN.
+/// Whether the result contains an array of a type with infinities or NaN.
 pub fn has_specials(module: &Module, id: InstrId) -> bool {
     let special = |s: &Shape| s.as_array().is_some_and(|a| numbers::has_specials(a.element_type));
     module[id].shape.leaves().into_iter().any(special)
 }
 
 impl Check {
-    /// Looks at a value. True if it is the first of its instruction that has an element made there.
+    /// Examines a value. Returns true if it is the first finding for its instruction.
     pub fn value(
         &mut self,
         module: &Module,
@@ -92,20 +93,20 @@ impl Check {
         true
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn found(&self) -> &[(InstrId, Finding)] {
         &self.found
     }
 
-    /// In a second run: notes the operands of an instruction that was found. `operands` are their arrays, then the
-    /// instruction's own.
+    /// Records the operands of an instruction that was found, in a second run. `operands` contains their
+    /// arrays, then those of the instruction itself.
     pub fn explain(&mut self, module: &Module, id: InstrId, operands: &[Literal]) {
         if let Some((_, finding)) = self.found.iter_mut().find(|(i, _)| *i == id) {
             finding.operands = fed(module, id, finding.made.position, operands);
         }
     }
 
-    /// What to show.
+    /// Returns the diagnostics to print.
     pub fn diags(&self, module: &Module, source: &Source) -> Vec<Diag> {
         let frames = SourceFrames::of(module);
         self.found.iter().flat_map(|(id, finding)| self.diag(module, &frames, *id, finding, source)).collect()
@@ -147,7 +148,7 @@ impl Check {
     }
 }
 
-/// What the element is, and how many others are none.
+/// Describes the element and the number of other elements that are not finite.
 fn counts(array: &Literal, made: &Made) -> String {
     let (mut nans, mut infinities) = (0usize, 0usize);
     for (_, class) in specials(array) {
@@ -167,7 +168,7 @@ fn counts(array: &Literal, made: &Made) -> String {
     )
 }
 
-/// The first element that the instruction made worse than what feeds it.
+/// Returns the first element of a worse class than the elements that it was computed from.
 fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Leaves>]) -> Option<Made> {
     let mut looks = MAX_LOOKS;
     for (leaf, array) in arrays.iter().enumerate() {
@@ -176,7 +177,7 @@ fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Lea
                 true => Class::Finite,
                 false => worst(module, id, position, operands, &mut looks)?,
             };
-            // An infinity from a NaN is none that was made of numbers.
+            // An infinity computed from a NaN does not count.
             if from < class {
                 return Some(Made { leaf, position, class, from });
             }
@@ -185,7 +186,8 @@ fn made(module: &Module, id: InstrId, arrays: &[Literal], operands: &[Option<Lea
     None
 }
 
-/// The worst of the elements that feed one; `None` once too many were looked at.
+/// Returns the worst class of the elements that an element is computed from, or `None` once too many were
+/// examined.
 fn worst(
     module: &Module,
     id: InstrId,
@@ -214,8 +216,8 @@ fn worst(
     Some(worst)
 }
 
-/// For each operand the elements that feed the element at `position`, in words. `arrays` are all that was sent of the
-/// operands, each once.
+/// Describes, for each operand, the elements that the element at `position` is computed from. `arrays`
+/// contains the arrays sent for the operands, each once.
 fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec<String> {
     let mut arrays = arrays.iter();
     let mut out = Vec::new();
@@ -235,7 +237,7 @@ fn fed(module: &Module, id: InstrId, position: usize, arrays: &[Literal]) -> Vec
     out
 }
 
-/// Elements in words: all of a few; of many the first ones, and the range.
+/// Describes elements: all if they are few, otherwise the first ones and the range.
 fn elements(array: &Literal, positions: &[usize]) -> String {
     let dims = array.shape().as_array().map_or(&[][..], |a| &a.dims);
     let one = |&p: &usize| match dims.is_empty() {

@@ -1,4 +1,5 @@
-//! Where a running program is: the calls, the iterations of loops, and which values have elements that are no numbers.
+//! Follows a running program: calls, iterations of loops, and the values that contain NaN or infinite
+//! elements.
 
 use super::numbers::specials;
 use super::taps::{Event, is_sent, running};
@@ -7,35 +8,35 @@ use hlo_ir::{ComputationId, InstrId, Literal, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The leaves of a value: those that have a NaN or an infinity are kept.
+/// The leaves of a value. Only arrays with a NaN or an infinity are stored.
 pub type Leaves = Arc<[Option<Literal>]>;
 
 /// The order of a computation's instructions.
 struct Order {
     list: Vec<InstrId>,
     position: HashMap<InstrId, usize>,
-    /// By position, the values that nothing needs after it.
+    /// For each position, the values that no later instruction uses.
     dead: Vec<Vec<InstrId>>,
 }
 
-/// A computation that runs.
+/// A running computation.
 struct Frame {
-    /// What runs it; `None` for the entry.
+    /// The instruction that runs it; `None` for the entry.
     caller: Option<InstrId>,
-    /// The values of the caller's operands; of a loop the state alone.
+    /// The values of the caller's operands. For a loop, only the state.
     arguments: Vec<Leaves>,
-    /// How many computations began so far: of a loop, condition and body in turn.
+    /// The number of computations started so far. In a loop, condition and body alternate.
     begun: u64,
-    /// The number of the branch of a conditional.
+    /// The index of the active branch of a conditional.
     branch: usize,
     computation: ComputationId,
     /// The next position in the order.
     at: usize,
-    /// The values with elements that are no numbers.
+    /// The values that contain NaN or infinite elements.
     values: HashMap<InstrId, Leaves>,
 }
 
-/// The calls that are under way.
+/// The active calls.
 pub struct Frames<'m> {
     module: &'m Module,
     orders: HashMap<ComputationId, Order>,
@@ -43,7 +44,7 @@ pub struct Frames<'m> {
 }
 
 impl<'m> Frames<'m> {
-    /// At the beginning of the program. `inputs` are the leaves of the entry's parameters.
+    /// Creates the state at the start of the program. `inputs` are the leaves of the entry's parameters.
     pub fn new(module: &'m Module, inputs: &[Literal]) -> Self {
         let effects = Effects::of(module);
         let orders = running(module).into_iter().map(|c| (c, Order::new(module, &effects, c))).collect();
@@ -56,8 +57,8 @@ impl<'m> Frames<'m> {
         Self { module, orders, stack: vec![entry] }
     }
 
-    /// Follows the program. For a value that was told: the values of the operands, as far as they have elements that are
-    /// no numbers.
+    /// Processes an event. For the value of an instruction, returns the values of its operands that contain
+    /// NaN or infinite elements.
     pub fn follow(&mut self, event: Event, arrays: &[Literal]) -> Vec<Option<Leaves>> {
         match event {
             Event::Begin(computation) => self.begin(computation),
@@ -68,7 +69,8 @@ impl<'m> Frames<'m> {
         Vec::new()
     }
 
-    /// Where the program is, from the outside inwards: ``iteration 3 of `while.5` ``; empty in the entry.
+    /// Describes the current position, outermost first: ``iteration 3 of `while.5` ``. Returns an empty
+    /// string in the entry.
     pub fn place(&self) -> String {
         let frames = self.stack.iter().filter_map(|f| Some((f, f.caller?)));
         let parts: Vec<String> = frames
@@ -90,7 +92,7 @@ impl<'m> Frames<'m> {
     fn begin(&mut self, computation: ComputationId) {
         let result = self.finish();
         let Some(frame) = self.stack.last_mut() else { return };
-        // After the body, which is the second of each pair.
+        // The body is the second computation of each iteration.
         let is_loop = frame.caller.is_some_and(|id| matches!(self.module[id].op, Op::While(_)));
         if is_loop && frame.begun > 0 && frame.begun % 2 == 0 {
             frame.arguments = vec![result];
@@ -111,7 +113,7 @@ impl<'m> Frames<'m> {
             let by_pred =
                 selector.and_then(|s| s.shape().as_array()).is_some_and(|s| s.element_type.is_pred());
             let last = a.branches().len().saturating_sub(1);
-            // Of a pred the first branch is that of true; a number out of range is the last one.
+            // For a pred, the first branch is for true. A number out of range selects the last branch.
             frame.branch = match by_pred {
                 true => usize::from(number == 0),
                 false => usize::try_from(number).unwrap_or(last).min(last),
@@ -125,9 +127,9 @@ impl<'m> Frames<'m> {
         let result = self.finish();
         let Some(frame) = self.stack.pop_if(|f| f.caller == Some(id)) else { return };
         let result = match &self.module[id].op {
-            // The condition came last.
+            // The condition ran last.
             Op::While(_) => frame.arguments.into_iter().next().unwrap_or(result),
-            // The state: what it is given, the result, and what means nothing.
+            // The state consists of the operands, the result, and contexts, which carry no information.
             Op::AsyncStart(_) => {
                 let mut state: Vec<Option<Literal>> =
                     frame.arguments.iter().chain([&result]).flat_map(|leaves| leaves.to_vec()).collect();
@@ -153,7 +155,7 @@ impl<'m> Frames<'m> {
         operands
     }
 
-    /// The leaves of a value of the innermost frame.
+    /// Returns the leaves of a value of the innermost frame.
     fn leaves(&self, id: InstrId) -> Leaves {
         let known = self.stack.last().and_then(|f| f.values.get(&id));
         known.cloned().unwrap_or_else(|| vec![None; self.module[id].shape.leaf_count()].into())
@@ -167,7 +169,7 @@ impl<'m> Frames<'m> {
         }
     }
 
-    /// The result of the innermost computation.
+    /// Returns the result of the innermost computation.
     fn finish(&mut self) -> Leaves {
         let Some(computation) = self.stack.last().map(|f| f.computation) else { return Vec::new().into() };
         let root = self.module[computation].root();
@@ -179,7 +181,8 @@ impl<'m> Frames<'m> {
         self.advance(Some(id));
     }
 
-    /// Works out the values, before an instruction or the end, that are not told: those that are parts of others.
+    /// Computes the values before an instruction, or before the end, that are not reported because they are
+    /// parts of other values.
     fn advance(&mut self, to: Option<InstrId>) {
         let module = self.module;
         let Some((computation, from)) = self.stack.last().map(|f| (f.computation, f.at)) else { return };
@@ -206,12 +209,12 @@ impl Frame {
         Self { caller, arguments, begun: 0, branch: 0, computation, at: 0, values: HashMap::new() }
     }
 
-    /// Of a loop, counted from 0.
+    /// Returns the iteration of a loop, starting at 0.
     fn iteration(&self) -> u64 {
         self.begun.saturating_sub(1) / 2
     }
 
-    /// A value that follows from others without arithmetic.
+    /// Returns a value that follows from others without arithmetic.
     fn part(&self, module: &Module, id: InstrId) -> Option<Leaves> {
         let instr = &module[id];
         match &instr.op {
@@ -258,7 +261,7 @@ fn runs_nothing(module: &Module, id: InstrId) -> bool {
     super::taps::runs(module, id).is_empty()
 }
 
-/// The array, if it has elements that are no numbers.
+/// Returns the array if it contains NaN or infinite elements.
 fn kept(array: &Literal) -> Option<Literal> {
     specials(array).next().is_some().then(|| array.clone())
 }

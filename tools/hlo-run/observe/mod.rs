@@ -1,8 +1,9 @@
-//! `--check-finite`, `--trace`, `--print-values`: what the values of instructions are while a program runs.
+//! `--check-finite`, `--trace`, `--print-values`: observes the values of instructions while a program runs.
 //!
-//! The module runs with taps in it (`taps`), compiled or interpreted: each instruction that is watched is computed by
-//! itself and tells its value, in the order of the program. What listens knows where in calls and loops the program is
-//! (`frames`). The operands of what `--check-finite` finds come from a second run, which tells them only.
+//! The module runs with taps (`taps`), compiled or interpreted. Each watched instruction is computed
+//! separately and reports its value, in the order of the program. The listener tracks the position in calls
+//! and loops (`frames`). A second run, which only reports operands, determines the operands of the findings
+//! of `--check-finite`.
 
 mod feeds;
 mod finite;
@@ -28,16 +29,16 @@ use std::collections::{HashMap, HashSet};
 use taps::{Event, Tapped};
 use trace::{Summary, Trace};
 
-/// The program and what it runs on.
+/// The program and its inputs.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// What is watched: the module as it is given, or what `--passes` make of it.
+    /// The watched module: the given one, or the result of `--passes`.
     pub module: &'a Module,
-    /// Its text.
+    /// The text of the module.
     pub source: &'a Source,
     /// The flattened inputs.
     pub inputs: &'a [Literal],
-    /// What engines are told.
+    /// The settings of the engines.
     pub settings: Settings<'a>,
 }
 
@@ -50,20 +51,20 @@ pub enum By {
     Interpreted,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 pub struct Watched {
-    /// The result, unless the run was ended early.
+    /// The result, unless the run was stopped early.
     pub result: Option<Literal>,
-    /// What `--check-finite` found.
+    /// The findings of `--check-finite`.
     pub found: Vec<Diag>,
 }
 
-/// True if the arguments ask to watch values.
+/// Whether the arguments request watching values.
 pub fn is_asked(args: &Args) -> bool {
     args.check_finite.is_some() || args.trace.is_some() || !args.print_values.is_empty()
 }
 
-/// Runs a program by one engine, and prints what the arguments ask for while it runs.
+/// Runs a program with one engine, and prints the requested values while it runs.
 pub fn run(args: &Args, subject: &Subject<'_>, by: By, feed: &mut Feed) -> Result<Watched, Failure> {
     let module = subject.module;
     let printed = named(module, &args.print_values)?;
@@ -102,7 +103,8 @@ pub fn run(args: &Args, subject: &Subject<'_>, by: By, feed: &mut Feed) -> Resul
     Ok(Watched { result, found: check.diags(module, subject.source) })
 }
 
-/// What there is to say if nothing was found, or if what was found is not where it began.
+/// Returns notes about NaN and infinities in parameters and constants, for the case that the findings do not
+/// show where they originate.
 pub fn given_specials(subject: &Subject<'_>) -> Vec<String> {
     let module = subject.module;
     let name_of = |what: &str, id: InstrId| format!("{what} `{}`", module[id].name);
@@ -126,7 +128,7 @@ pub fn given_specials(subject: &Subject<'_>) -> Vec<String> {
     given.into_iter().filter_map(described).collect()
 }
 
-/// Where an instruction comes from, by its metadata: `train.py:12 in step, jit(step)/log`.
+/// Returns the source of an instruction from its metadata: `train.py:12 in step, jit(step)/log`.
 fn origin(frames: &SourceFrames<'_>, module: &Module, id: InstrId) -> Option<String> {
     let name = module[id].common.as_deref()?.metadata.op_name.to_text();
     let line = frames.line(id).unwrap_or_default();
@@ -134,12 +136,12 @@ fn origin(frames: &SourceFrames<'_>, module: &Module, id: InstrId) -> Option<Str
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The instructions of all computations that run as programs of their own.
+/// Returns the instructions of all computations that can be watched.
 fn watched(module: &Module) -> impl Iterator<Item = InstrId> + '_ {
     taps::running(module).into_iter().flat_map(|c| module[c].instructions().iter().copied())
 }
 
-/// True for what has something to compute itself.
+/// Whether the instruction itself computes something.
 fn computes(module: &Module, id: InstrId) -> bool {
     let structural = matches!(
         module[id].opcode(),
@@ -148,7 +150,7 @@ fn computes(module: &Module, id: InstrId) -> bool {
     !structural && taps::runs(module, id).is_empty()
 }
 
-/// The instructions that `--print-values` names.
+/// Returns the instructions that `--print-values` names.
 fn named(module: &Module, names: &[String]) -> Result<HashSet<InstrId>, Failure> {
     let mut found = HashSet::new();
     for name in names {
@@ -187,7 +189,7 @@ fn run_by(subject: &Subject<'_>, tapped: &Module, by: By, host: &mut dyn Host) -
     engine::run_once(engine::Engine::Compiled, (tapped, &lowered), source, inputs, settings, host)
 }
 
-/// Runs the program again up to what was found, and notes the operands there.
+/// Runs the program again up to the findings, and records their operands.
 fn explain(subject: &Subject<'_>, by: By, feed: &mut Feed, check: &mut Check) -> Result<(), Failure> {
     let module = subject.module;
     let left: HashMap<InstrId, u64> = check.found().iter().map(|(id, f)| (*id, f.before)).collect();
@@ -200,14 +202,14 @@ fn explain(subject: &Subject<'_>, by: By, feed: &mut Feed, check: &mut Check) ->
     feed.rewind(false);
     let mut explainer = Explainer { module, tapped: &tapped, feed, left, check };
     let result = run_by(subject, &tapped.module, by, &mut explainer);
-    // It is ended once all is known.
+    // The run is stopped on purpose once all operands are known.
     if explainer.left.is_empty() { Ok(()) } else { result.map(drop) }
 }
 
-/// Why a run is ended; nobody sees it.
+/// The message that stops a run. It is never printed.
 const ENDED: &str = "all that was asked for is known";
 
-/// What listens to a run.
+/// The listener of a run.
 struct Watcher<'a> {
     args: &'a Args,
     module: &'a Module,
@@ -217,7 +219,7 @@ struct Watcher<'a> {
     printed: HashSet<InstrId>,
     check: Check,
     trace: Trace,
-    /// Why nothing can be printed any more.
+    /// The error after which nothing can be printed.
     failure: Option<Failure>,
     ended: bool,
 }
@@ -248,7 +250,7 @@ impl Watcher<'_> {
         Ok(())
     }
 
-    /// ``iteration 3 of `while.5`: add.1 f32[4] …``
+    /// Formats a line such as ``iteration 3 of `while.5`: add.1 f32[4] …``.
     fn line(&self, id: InstrId, what: &str) -> String {
         let place = self.frames.place();
         let place = if place.is_empty() { place } else { format!("{place}: ") };
@@ -264,7 +266,7 @@ impl Watcher<'_> {
     }
 }
 
-/// The elements of arrays as text.
+/// Returns the elements of arrays as text.
 fn values(arrays: &[Literal], full: bool) -> String {
     let shown = (!full).then_some(crate::results::SHOWN);
     let mut text = String::new();
@@ -300,12 +302,12 @@ impl Host for Watcher<'_> {
     }
 }
 
-/// What listens to the second run.
+/// The listener of the second run.
 struct Explainer<'a> {
     module: &'a Module,
     tapped: &'a Tapped,
     feed: &'a mut Feed,
-    /// The instructions whose operands are wanted, with how often each is computed before.
+    /// The instructions whose operands are needed, with the number of earlier computations of each.
     left: HashMap<InstrId, u64>,
     check: &'a mut Check,
 }
@@ -336,7 +338,8 @@ impl Host for Explainer<'_> {
     }
 }
 
-/// Watches a program by the engines that the arguments name: the results of compiled code and of the interpreter.
+/// Watches a program with the engines that the arguments select. Returns the results of compiled code and of
+/// the interpreter.
 pub fn watch(
     args: &Args,
     reporter: Reporter,
@@ -365,7 +368,7 @@ pub fn watch(
     Ok((compiled, interpreted))
 }
 
-/// Says what `--check-finite` found; an error if it found something.
+/// Prints the findings of `--check-finite`. Returns an error if there are any.
 fn report(
     args: &Args,
     reporter: Reporter,
@@ -383,7 +386,7 @@ fn report(
         }
         return Ok(());
     }
-    // Once, where both engines say the same.
+    // Print the findings once if both engines agree.
     if let [(_, a), (_, b)] = &found[..]
         && a == b
     {

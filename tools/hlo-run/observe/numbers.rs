@@ -1,13 +1,13 @@
-//! Elements of arrays: which are numbers, infinities, none at all.
+//! Classifies elements of arrays as finite, infinite or NaN.
 
 use hlo_ir::print::write_value;
 use hlo_ir::{AlignedBytes, ElementType, Literal, Shape, unravel};
 use hlo_tools_common::compare::value;
 
-/// What kind of number an element is, the worst last. Of a complex number the worse part counts.
+/// The class of an element, in increasing order of badness. A complex number has the class of its worse part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// A number.
+    /// A finite number.
     Finite,
     /// An infinity.
     Infinite,
@@ -25,12 +25,12 @@ impl Class {
     }
 }
 
-/// True for the types that have infinities or NaN.
+/// Whether the type has infinities or NaN.
 pub fn has_specials(ty: ElementType) -> bool {
     ty.is_float() || ty.is_complex()
 }
 
-/// The elements that are no finite numbers, by row-major position.
+/// Returns the elements that are not finite, with their row-major positions.
 pub fn specials(array: &Literal) -> impl Iterator<Item = (usize, Class)> + '_ {
     let ty = array.shape().as_array().map(|a| a.element_type).filter(|&ty| has_specials(ty));
     let chunks = ty.map(|ty| array.bytes().chunks_exact(ty.byte_size()).map(move |bytes| (ty, bytes)));
@@ -39,7 +39,7 @@ pub fn specials(array: &Literal) -> impl Iterator<Item = (usize, Class)> + '_ {
     suspects.map(|(at, (ty, bytes))| (at, Class::of(value(ty, bytes)))).filter(|&(_, c)| c != Class::Finite)
 }
 
-/// False for most finite numbers, by their exponents; nearly all elements are looked at no more closely.
+/// Returns false for most finite numbers, based on their exponents. Only the remaining elements are decoded.
 fn may_be_special(ty: ElementType, bytes: &[u8]) -> bool {
     let top = |b: &[u8], mask: u8, next: u8| matches!(b, [.., low, high] if high & 0x7f == mask && low & next == next);
     match ty {
@@ -49,7 +49,7 @@ fn may_be_special(ty: ElementType, bytes: &[u8]) -> bool {
     }
 }
 
-/// The class of one element.
+/// Returns the class of one element.
 pub fn class_at(array: &Literal, position: usize) -> Class {
     element(array, position).map_or(Class::Finite, |(ty, bytes)| match has_specials(ty) {
         true => Class::of(value(ty, bytes)),
@@ -57,7 +57,7 @@ pub fn class_at(array: &Literal, position: usize) -> Class {
     })
 }
 
-/// An element as HLO text has it.
+/// Returns an element as HLO text.
 pub fn text_at(array: &Literal, position: usize) -> String {
     let mut text = String::new();
     let scalar = element(array, position)
@@ -66,7 +66,7 @@ pub fn text_at(array: &Literal, position: usize) -> String {
         // Writing to a string does not fail.
         let _ = write_value(&mut text, &scalar, None);
     }
-    // The sign of a NaN means nothing.
+    // The sign of a NaN has no meaning.
     text.replace("-nan", "nan")
 }
 
@@ -76,7 +76,7 @@ fn element(array: &Literal, position: usize) -> Option<(ElementType, &[u8])> {
     Some((ty, array.bytes().get(start..start + ty.byte_size())?))
 }
 
-/// The elements as doubles, those of complex arrays as magnitudes, of `pred` as 0 and 1.
+/// Returns the elements as doubles. Complex numbers are converted to magnitudes, `pred` to 0 and 1.
 pub fn numbers(array: &Literal) -> Box<dyn Iterator<Item = f64> + '_> {
     match array.shape().as_array().map(|a| a.element_type) {
         Some(ty) if ty.is_complex() => {
@@ -89,7 +89,7 @@ pub fn numbers(array: &Literal) -> Box<dyn Iterator<Item = f64> + '_> {
     }
 }
 
-/// `[1,2]`: the index of a row-major position.
+/// Returns the index of a row-major position: `[1,2]`.
 pub fn index(dims: &[i64], position: usize) -> String {
     let numbers: Vec<String> = unravel(position, dims).iter().map(i64::to_string).collect();
     format!("[{}]", numbers.join(","))

@@ -1,12 +1,12 @@
-//! Taps: a module that tells the values of its instructions while it runs.
+//! Taps: instruments a module so that it reports the values of its instructions while it runs.
 //!
-//! After each instruction that is asked for, an outfeed sends what it computed. Between them markers tell where a
-//! computation begins, and where an instruction that runs others begins and ends. The taps of a computation depend on each
-//! other, and so do what runs other computations and what has effects: so all happens in the order of the program, whatever
-//! passes and engine make of it. Both engines run the same module.
+//! After each selected instruction, an outfeed sends its result. Markers report the start of each
+//! computation, and the start and end of each instruction that calls computations. The taps of a computation
+//! depend on each other, and on instructions that call computations or have effects. Therefore everything
+//! happens in the order of the program, independent of passes and engine. Both engines run the same module.
 //!
-//! Where a module has arrays of sizes that are known at run time only, an array is sent as one of its bounds, and its sizes
-//! after all arrays.
+//! If a module has arrays whose sizes are only known at run time, each array is sent with the size of its
+//! bounds, and its actual sizes follow after all arrays.
 
 use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, HloString, OptionalShape, OutfeedAttrs};
 use hlo_ir::effects::Effects;
@@ -14,28 +14,28 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Module, O
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// What a running program tells.
+/// An event that a running program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A computation begins to run.
+    /// A computation starts.
     Begin(ComputationId),
-    /// An instruction begins that runs computations; of a conditional the selector comes with it.
+    /// An instruction that calls computations starts. For a conditional, the selector is sent too.
     Enter(InstrId),
-    /// It ends.
+    /// The instruction ends.
     Leave(InstrId),
-    /// An instruction has been computed: the arrays that were asked for come with it.
+    /// An instruction was computed. The requested arrays are sent with it.
     Value(InstrId),
 }
 
-/// What an outfeed tells.
+/// The meaning of an outfeed.
 struct Tap {
     event: Event,
-    /// For each array that comes with it, how many sizes come after the arrays: of its dimensions in order, or none.
+    /// The number of sizes for each array, which follow after the arrays: one for each dimension, or none.
     sizes: Vec<usize>,
 }
 
 impl Tap {
-    /// The arrays that came, in their real sizes.
+    /// Returns the received arrays in their actual sizes.
     fn arrays<'v>(&self, value: &'v Literal) -> Cow<'v, [Literal]> {
         let elements = value.tuple_elements();
         let (arrays, sizes) = elements.split_at(self.sizes.len().min(elements.len()));
@@ -51,26 +51,27 @@ impl Tap {
     }
 }
 
-/// A module with taps.
+/// An instrumented module.
 pub struct Tapped {
     /// The module to run.
     pub module: Module,
-    /// The taps, by the numbers that configurations have.
+    /// The taps. Their indices are part of the outfeed configurations.
     taps: Vec<Tap>,
-    /// Before the number in the configurations.
+    /// The text before the index in the configurations.
     prefix: String,
-    /// True if sizes are sent: where a module has arrays of dynamic sizes, others may be smaller than they say.
+    /// Whether sizes are sent. If a module has arrays of dynamic sizes, other arrays may be smaller than
+    /// their shapes, too.
     sized: bool,
 }
 
 impl Tapped {
-    /// Taps the instructions of `wanted`, each with the instructions whose arrays are sent when it has been computed.
-    /// `markers` says whether the other events are wanted too.
+    /// Instruments the instructions of `wanted`, each with the instructions whose arrays are sent once it is
+    /// computed. `markers` selects whether the other events are reported too.
     pub fn new(original: &Module, wanted: &HashMap<InstrId, Vec<InstrId>>, markers: bool) -> Self {
         let effects = Effects::of(original);
         let mut module = original.clone();
         module.header.is_scheduled = false;
-        // What asynchronous operations start is called in order.
+        // Computations of asynchronous operations are called in order.
         for c in original.computations() {
             module[c].execution_thread = None;
         }
@@ -85,7 +86,8 @@ impl Tapped {
         tapped
     }
 
-    /// What an outfeed with this configuration tells, with the arrays; `None` if it is one of the program's own.
+    /// Returns the event and the arrays of an outfeed with this configuration, or `None` for an outfeed of
+    /// the program.
     pub fn told<'v>(&self, config: &HloString, value: &'v Literal) -> Option<(Event, Cow<'v, [Literal]>)> {
         let number = config.as_str()?.strip_prefix(&self.prefix)?;
         let tap = self.taps.get(number.parse::<usize>().ok()?)?;
@@ -93,7 +95,7 @@ impl Tapped {
     }
 }
 
-/// What no configuration of the module's own begins with.
+/// Returns a prefix that no configuration in the module begins with.
 fn prefix(module: &Module) -> String {
     let own: Vec<String> = (module.computations().flat_map(|c| module[c].instructions()))
         .filter_map(|&i| match &module[i].op {
@@ -108,8 +110,8 @@ fn prefix(module: &Module) -> String {
     prefix
 }
 
-/// The computations that an instruction runs as programs of their own: their instructions can be watched. What is applied
-/// to elements can't.
+/// Returns the computations that an instruction runs as separate programs. Their instructions can be watched.
+/// Computations that are applied to elements cannot.
 pub fn runs(module: &Module, id: InstrId) -> Vec<ComputationId> {
     match &module[id].op {
         Op::Call(a) => vec![a.to_apply],
@@ -123,14 +125,15 @@ pub fn runs(module: &Module, id: InstrId) -> Vec<ComputationId> {
     }
 }
 
-/// Of the state of an asynchronous operation: what it is given, its result, and values without a meaning.
+/// Splits the state of an asynchronous operation into the operands, the result, and contexts, which carry no
+/// information.
 fn state_parts(shape: &Shape) -> Option<(&Shape, &Shape, &[Shape])> {
     let [given, result, contexts @ ..] = shape.as_tuple()? else { return None };
     let known = |s: &Shape| s.as_array().is_some_and(|a| a.is_static() && a.rank() == 0);
     contexts.iter().all(known).then_some((given, result, contexts))
 }
 
-/// The computations whose instructions can be watched, the entry first.
+/// Returns the computations whose instructions can be watched, the entry first.
 pub fn running(module: &Module) -> Vec<ComputationId> {
     let mut list = vec![module.entry()];
     let mut seen: HashSet<ComputationId> = list.iter().copied().collect();
@@ -143,7 +146,7 @@ pub fn running(module: &Module) -> Vec<ComputationId> {
     list
 }
 
-/// The instructions of a computation that run, in the order in which they do.
+/// Returns the instructions of a computation that run, in execution order.
 pub fn needed(module: &Module, effects: &Effects, computation: ComputationId) -> Vec<InstrId> {
     let order = effects.order(module, computation);
     let mut needed: HashSet<InstrId> = HashSet::new();
@@ -160,12 +163,12 @@ fn is_parameter(module: &Module, id: InstrId) -> bool {
     module[id].opcode() == Opcode::Parameter
 }
 
-/// True for what is told of a value: its arrays.
+/// Whether a leaf of a value is sent. Only arrays are.
 pub fn is_sent(shape: &Shape) -> bool {
     shape.as_array().is_some()
 }
 
-/// What taps one computation.
+/// Instruments one computation.
 struct Tapper<'a> {
     original: &'a Module,
     effects: &'a Effects,
@@ -173,7 +176,7 @@ struct Tapper<'a> {
     computation: ComputationId,
     /// The last token.
     last: Option<InstrId>,
-    /// The last instruction that ran others or had effects.
+    /// The last instruction that called a computation or had effects.
     acted: Option<InstrId>,
 }
 
@@ -205,8 +208,8 @@ impl Tapper<'_> {
         self.first();
     }
 
-    /// Makes a call of what runs a computation otherwise, a fusion or an asynchronous operation, which then ends where it
-    /// starts. Returns the instruction that acts.
+    /// Converts a fusion or an asynchronous operation to a call. An asynchronous operation then ends where it
+    /// starts. Returns the instruction that runs the computation.
     fn in_order(&mut self, id: InstrId) -> InstrId {
         let call = |to_apply| Op::call(to_apply);
         let instr = &self.original[id];
@@ -234,8 +237,9 @@ impl Tapper<'_> {
         id
     }
 
-    /// Puts the last tap first. Orders follow what instructions need, from the first in the list on: so each value is
-    /// told, and may be forgotten, before the next is computed.
+    /// Moves the last tap to the front of the list. The execution order follows operands, starting from the
+    /// first instruction in the list. Therefore each value is reported, and can be freed, before the next one
+    /// is computed.
     fn first(&mut self) {
         let Some(last) = self.last else { return };
         let others =
@@ -244,7 +248,7 @@ impl Tapper<'_> {
         self.tapped.module.set_order(self.computation, order);
     }
 
-    /// Makes an instruction run after all that told or did something before.
+    /// Makes an instruction run after all earlier taps and effects.
     fn follows(&mut self, id: InstrId) {
         let before = [self.last, self.acted.replace(id)];
         let predecessors = &mut self.tapped.module.common_mut(id).control_predecessors;
@@ -255,7 +259,7 @@ impl Tapper<'_> {
         }
     }
 
-    /// Tells of an event without a value.
+    /// Reports an event without a value.
     fn mark(&mut self, event: Event) {
         let mark = self.constant("mark", Literal::scalar(ElementType::Pred, 1u8));
         self.outfeed(event, vec![mark]);
@@ -271,7 +275,7 @@ impl Tapper<'_> {
         self.tapped.module.add(self.computation, &name, shape.into(), op, operands.iter().copied())
     }
 
-    /// Tells of an event with the arrays of values.
+    /// Reports an event with the arrays of values.
     fn send(&mut self, event: Event, values: &[InstrId]) {
         let mut arrays = Vec::new();
         for &value in values {
@@ -282,9 +286,9 @@ impl Tapper<'_> {
         }
     }
 
-    /// The arrays in a value that can be sent, in the order of its leaves.
+    /// Collects the arrays in a value that can be sent, in the order of its leaves.
     fn arrays(&mut self, value: InstrId, out: &mut Vec<InstrId>) {
-        // Depth-first; the last pushed comes first.
+        // Depth-first: the element that was pushed last is visited first.
         let mut open = vec![value];
         while let Some(value) = open.pop() {
             let module = &mut self.tapped.module;
@@ -333,7 +337,7 @@ impl Tapper<'_> {
         self.last = Some(tap);
     }
 
-    /// An array written over one of zeros that has its bounds.
+    /// Pads an array with zeros to its bounds.
     fn padded(&mut self, array: InstrId, shape: &ArrayShape) -> Option<InstrId> {
         let whole = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         let zero = self.constant("zero", Literal::try_zeros(&Shape::scalar(shape.element_type))?);

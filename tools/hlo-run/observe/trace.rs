@@ -1,4 +1,4 @@
-//! `--trace`: what the values of each instruction are like.
+//! `--trace`: summarizes the values of each instruction.
 
 use super::numbers::numbers;
 use hlo_ir::effects::Effects;
@@ -7,17 +7,17 @@ use hlo_ir::{InstrId, Literal, Module, Shape, SourceFrames};
 use hlo_tools_common::table::{Align, Table};
 use std::collections::HashMap;
 
-/// What is known of some numbers.
+/// A summary of numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     runs: u64,
     elements: u64,
     nans: u64,
     infinities: u64,
-    /// Of all that are numbers or infinities.
+    /// Minimum and maximum of all numbers except NaN.
     min: f64,
     max: f64,
-    /// Of the finite ones.
+    /// Sum of the finite numbers.
     sum: f64,
 }
 
@@ -36,7 +36,7 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// Of the elements of some arrays.
+    /// Returns the summary of the elements of arrays.
     pub fn of(arrays: &[Literal]) -> Self {
         let mut summary = Self::default();
         summary.add(arrays);
@@ -59,7 +59,7 @@ impl Summary {
         }
     }
 
-    /// Least, greatest, mean, NaN, infinities.
+    /// Returns the minimum, maximum, mean, and the numbers of NaN and infinities.
     fn cells(&self) -> [String; 5] {
         let finite = self.elements - self.nans - self.infinities;
         let bound = |n: f64| if self.elements > self.nans { format_g(n, 6) } else { "-".to_string() };
@@ -70,7 +70,7 @@ impl Summary {
         [bound(self.min), bound(self.max), mean, self.nans.to_string(), self.infinities.to_string()]
     }
 
-    /// On a line of its own: `min 1, max 2, mean 1.5, NaN 0, inf 0`.
+    /// Returns the summary on one line: `min 1, max 2, mean 1.5, NaN 0, inf 0`.
     pub fn line(&self) -> String {
         let names = ["min", "max", "mean", "NaN", "inf"];
         let parts: Vec<String> =
@@ -91,7 +91,8 @@ impl Trace {
         self.summaries.entry(id).or_default().add(arrays);
     }
 
-    /// A line for each instruction that was computed, in the order of the program, by computations.
+    /// Returns a table with a line for each computed instruction, in the order of the program, grouped by
+    /// computation.
     pub fn table(&self, module: &Module) -> String {
         let columns = ["instruction", "opcode", "shape", "runs", "min", "max", "mean", "NaN", "inf", "from"];
         let align = |n: usize| if (3..9).contains(&n) { Align::Right } else { Align::Left };
@@ -122,10 +123,10 @@ impl Trace {
     }
 }
 
-/// The longest text of a shape in a line.
+/// Maximum length of a shape's text in a line.
 const MAX_SHAPE: usize = 48;
 
-/// A shape, cut where it is long.
+/// Returns the text of a shape, truncated if it is long.
 pub fn shape_text(shape: &Shape) -> String {
     let text = shape.to_string();
     match text.char_indices().nth(MAX_SHAPE) {
