@@ -1,10 +1,10 @@
-//! Arguments that the tools have in common.
+//! Command-line arguments that several tools share.
 
 use crate::Reporter;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 
-/// The HLO text to work on.
+/// The HLO text to process.
 #[derive(Args, Clone, Debug)]
 pub struct InputArg {
     /// The HLO text file; `-` reads standard input
@@ -12,13 +12,13 @@ pub struct InputArg {
     pub input: String,
 }
 
-/// How diagnostics are shown.
+/// The options for diagnostics.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ShowArgs {
-    /// When diagnostics have colours: auto is on a terminal, unless NO_COLOR is set
+    /// When to color diagnostics: auto colors them on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// How diagnostics are written to standard error: text for people, json for editors, one object a line
+    /// The format of diagnostics on standard error: text for readers, json for editors, one object per line
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub diagnostics: DiagnosticsFormat,
 }
@@ -26,9 +26,9 @@ pub struct ShowArgs {
 /// The values of `--diagnostics`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DiagnosticsFormat {
-    /// The source lines with what is wrong underlined.
+    /// The source lines with the errors underlined.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -44,17 +44,17 @@ pub enum ColorChoice {
 }
 
 impl ShowArgs {
-    /// Whether diagnostics on standard error have colours.
+    /// Whether diagnostics on standard error are colored.
     pub fn enabled(self) -> bool {
         self.on(std::io::stderr().is_terminal())
     }
 
-    /// Whether what goes to standard output has colours.
+    /// Whether output on standard output is colored.
     pub fn enabled_on_stdout(self) -> bool {
         self.on(std::io::stdout().is_terminal())
     }
 
-    /// What shows the diagnostics of `tool`.
+    /// Returns the reporter for the diagnostics of `tool`.
     pub fn reporter(self, tool: &'static str) -> Reporter {
         Reporter { tool, format: self.diagnostics, color: self.enabled() }
     }

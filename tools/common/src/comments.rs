@@ -1,4 +1,4 @@
-//! Comments of HLO text: what each stands at, so that it can stand there in a printed module too.
+//! Comments of HLO text: attaches each comment to a place, so that it can be printed with the module.
 
 use hlo_ir::print::Place;
 use hlo_ir::{ComputationId, InstrId, Module, Span};
@@ -8,26 +8,27 @@ use std::collections::HashMap;
 /// The comments at one place.
 #[derive(Debug, Default)]
 pub struct Around {
-    /// Those that stand before it, on lines of their own.
+    /// The comments before it, on lines of their own.
     pub before: Vec<Span>,
-    /// Those behind it, on its line.
+    /// The comments after it, on the same line.
     pub after: Vec<Span>,
 }
 
-/// The comments of a text, each at what it stands at.
+/// The comments of a text, by place.
 #[derive(Debug, Default)]
 pub struct Comments<'t> {
-    /// The text before the module, if there are comments in it.
+    /// The text before the module, if it contains comments.
     pub head: &'t str,
     /// The comments at the header, at computations and instructions.
     pub places: HashMap<Place, Around>,
-    /// The text after the module, if there are comments in it.
+    /// The text after the module, if it contains comments.
     pub tail: &'t str,
 }
 
 impl<'t> Comments<'t> {
-    /// The comments of `text`, which is the text of `module`. What XLA writes itself, `/*index=5*/`, is none. An
-    /// error is a comment that stands at nothing that has a line of its own: in the middle of an instruction, say.
+    /// Returns the comments of `text`, which is the text of `module`. Ignores the comments that XLA writes,
+    /// such as `/*index=5*/`. Returns the span of the first comment that is at no place with a line of its
+    /// own, for example in the middle of an instruction.
     pub fn of(text: &'t str, module: &Module) -> Result<Self, Span> {
         let outline = outline(text);
         if outline.comments.iter().all(|&c| is_index(text, c)) {
@@ -37,26 +38,26 @@ impl<'t> Comments<'t> {
     }
 }
 
-/// True for the comment that XLA writes before every fifth operand.
+/// Whether a comment is one that XLA writes before every fifth operand.
 fn is_index(text: &str, comment: Span) -> bool {
     let inside = text.get(comment.range()).and_then(|c| c.strip_prefix("/*index=")?.strip_suffix("*/"));
     inside.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Finds what comments stand at.
+/// Finds the places of comments.
 struct Finder<'t, 'o> {
     text: &'t str,
     outline: &'o Outline,
-    /// By where they start.
+    /// The places by their start.
     starts: HashMap<usize, Place>,
-    /// By where they end.
+    /// The places by their end.
     ends: HashMap<usize, Place>,
 }
 
 impl<'t, 'o> Finder<'t, 'o> {
     fn new(text: &'t str, outline: &'o Outline, module: &Module) -> Self {
         let (mut starts, mut ends) = (HashMap::new(), HashMap::new());
-        // What the parser adds of its own has no place in the text.
+        // Instructions that the parser adds have no span in the text.
         let written =
             (0..module.instruction_capacity()).map(InstrId::new).filter(|&i| !module.span(i).is_empty());
         let by_start: HashMap<u32, InstrId> = written.map(|i| (module.span(i).start, i)).collect();
@@ -69,7 +70,7 @@ impl<'t, 'o> Finder<'t, 'o> {
             let Some(computation) = computations.get_mut(written.computation as usize) else { continue };
             if computation.is_none() {
                 *computation = Some(module[id].parent);
-                // The brace before its first instruction ends the head.
+                // The brace before the first instruction ends the head.
                 let before = text.get(..written.span.start as usize).unwrap_or_default();
                 let brace = code_end(before, &outline.comments);
                 if before[..brace].ends_with('{') {
@@ -84,7 +85,8 @@ impl<'t, 'o> Finder<'t, 'o> {
             if closed {
                 starts.insert(end - 1, Place::End(id));
             }
-            // One that is written in an attribute is printed elsewhere, as a computation of its own.
+            // A computation that is written inside an attribute is printed elsewhere, as a separate
+            // computation.
             if written.parent.is_none() {
                 starts.insert(written.span.start as usize, Place::Head(id));
                 if closed {
@@ -102,7 +104,7 @@ impl<'t, 'o> Finder<'t, 'o> {
             (code_start(text, 0, &self.outline.comments), code_end(text, &self.outline.comments));
         let first_computation = self.outline.computations.first().map_or(first, |c| c.span.start as usize);
         let mut out = Comments::default();
-        // Where the line ends whose code is behind all other code.
+        // The end of the last line with code.
         let mut end_of_last = last;
         let (mut in_head, mut in_tail) = (false, false);
         for (&comment, around) in self.outline.comments.iter().zip(&all) {
@@ -145,20 +147,20 @@ impl<'t, 'o> Finder<'t, 'o> {
 
 /// The code around a comment.
 struct Surroundings {
-    /// Where the code before it ends.
+    /// The end of the code before it.
     code_end: usize,
-    /// True if that is on the line on which the comment starts.
+    /// Whether that is on the line where the comment starts.
     same_line: bool,
-    /// Where the code behind it starts.
+    /// The start of the code after it.
     code_start: usize,
 }
 
-/// The code around each comment. Linear, also where comments follow each other.
+/// Returns the code around each comment, in linear time even if comments follow each other.
 fn surroundings(text: &str, comments: &[Span]) -> Vec<Surroundings> {
     let between = |start: usize, end: usize| text.get(start..end).unwrap_or_default();
     let has_line_end = |text: &str| text.contains(['\n', '\r']);
     let mut out: Vec<Surroundings> = Vec::with_capacity(comments.len());
-    // Where the comment before starts and ends.
+    // The start and end of the previous comment.
     let (mut start, mut end) = (0, 0);
     for comment in comments {
         let gap = between(end, comment.start as usize);
@@ -187,7 +189,7 @@ fn surroundings(text: &str, comments: &[Span]) -> Vec<Surroundings> {
     out
 }
 
-/// Where code starts at or after `at`, which is in no comment.
+/// Returns the start of the code at or after `at`, which must not be inside a comment.
 fn code_start(text: &str, mut at: usize, comments: &[Span]) -> usize {
     loop {
         let rest = text.get(at..).unwrap_or_default();
@@ -200,13 +202,13 @@ fn code_start(text: &str, mut at: usize, comments: &[Span]) -> usize {
     }
 }
 
-/// Where the code of `text`, which does not end inside of a comment, ends. Of the comments only those of `text`
-/// matter.
+/// Returns the end of the code of `text`, which must not end inside a comment. Comments outside of `text` are
+/// ignored.
 fn code_end(text: &str, comments: &[Span]) -> usize {
     let mut end = text.len();
     loop {
         end = text.get(..end).unwrap_or_default().trim_end().len();
-        // A comment to the end of the line may end in blanks.
+        // A line comment may end with blanks.
         let before = comments.partition_point(|c| (c.start as usize) < end);
         match before.checked_sub(1).and_then(|i| comments.get(i)) {
             Some(c) if c.end as usize >= end => end = c.start as usize,

@@ -1,21 +1,22 @@
-//! Comparing results with what was expected: which elements differ by more than the tolerance, and by how much
-//! (the counts by magnitude that XLA prints).
+//! Compares results with expected values: finds the elements that differ by more than the tolerance, and
+//! counts errors by magnitude, as XLA does.
 
 use hlo_ir::{ElementType, FloatFormat, Literal, Shape, unravel};
 use std::fmt;
 
-/// How far a floating-point element may be off: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN and
-/// an infinity the same infinity; integers and `pred` must be equal.
+/// The allowed error of a floating-point element: `|got - want| <= atol + rtol * |want|`. A NaN equals a NaN,
+/// and an infinity equals the same infinity. Integers and `pred` must be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// The part relative to the expected magnitude.
+    /// The relative part.
     pub rtol: f64,
     /// The absolute part.
     pub atol: f64,
 }
 
 impl Tolerance {
-    /// What two sound computations of a small module differ by, by the precision of the type.
+    /// Returns the default tolerance of a type: the difference to expect between two correct computations of
+    /// a small module.
     pub fn default_for(ty: ElementType) -> Self {
         let (rtol, atol) = match (ty.real_type().bit_width(), ty.is_float() || ty.is_complex()) {
             (_, false) => (0.0, 0.0),
@@ -27,13 +28,14 @@ impl Tolerance {
         Self { rtol, atol }
     }
 
-    /// The same with the absolute part times the `magnitude` of an array, if that is above 1.
+    /// Returns the tolerance with the absolute part multiplied by the `magnitude` of an array, if that is
+    /// above 1.
     pub fn scaled(self, magnitude: f64) -> Self {
         Self { atol: self.atol * magnitude.max(1.0), ..self }
     }
 }
 
-/// The largest finite magnitude in an array of floats or complex numbers; 0 for others.
+/// Returns the largest finite magnitude in an array of floats or complex numbers, or 0 for other arrays.
 pub fn magnitude(array: &Literal) -> f64 {
     let Some(ty) = array.shape().as_array().map(|a| a.element_type) else { return 0.0 };
     if !(ty.is_float() || ty.is_complex()) {
@@ -46,15 +48,15 @@ pub fn magnitude(array: &Literal) -> f64 {
     magnitudes.filter(|m| m.is_finite()).fold(0.0, f64::max)
 }
 
-/// The lower bounds of the error counts, XLA's.
+/// The lower bounds of the error counts, as in XLA.
 pub const BUCKETS: [f64; 5] = [0.0001, 0.001, 0.01, 0.1, 1.0];
 
-/// The element that is furthest off, in units of its tolerance.
+/// The element with the largest error relative to its tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst {
-    /// Its index.
+    /// The index of the element.
     pub index: Vec<i64>,
-    /// Its value as printed.
+    /// The value as printed.
     pub got: String,
     /// The expected value as printed.
     pub want: String,
@@ -64,47 +66,47 @@ pub struct Worst {
     pub relative: f64,
 }
 
-/// What a comparison of two arrays found.
+/// The result of comparing two arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The shape of both.
+    /// The shape of both arrays.
     pub shape: Shape,
-    /// What was tolerated.
+    /// The tolerance that was applied.
     pub tolerance: Tolerance,
     /// The number of elements.
     pub elements: usize,
-    /// The number of those that differ by more than the tolerance.
+    /// The number of elements that differ by more than the tolerance.
     pub mismatches: usize,
-    /// How many elements have an absolute error of at least each of [`BUCKETS`].
+    /// The number of elements whose absolute error is at least each of [`BUCKETS`].
     pub absolute: [usize; 5],
-    /// The same for the relative error.
+    /// The same counts for the relative error.
     pub relative: [usize; 5],
-    /// The largest error in units of what is tolerated of its element: above 1 for a mismatch.
+    /// The largest error divided by the tolerance of its element: above 1 for a mismatch.
     pub units: f64,
     /// The largest absolute error.
     pub largest_absolute: f64,
     /// The largest relative error.
     pub largest_relative: f64,
-    /// The element that is furthest off, if any mismatches.
+    /// The element with the largest error relative to its tolerance, if there is a mismatch.
     pub worst: Option<Worst>,
 }
 
 impl Comparison {
-    /// The share of elements that mismatch.
+    /// Returns the fraction of mismatches.
     pub fn mismatch_fraction(&self) -> f64 {
         self.mismatches as f64 / self.elements.max(1) as f64
     }
 }
 
-/// Compares two arrays. Layouts play no part.
+/// Compares two arrays. Ignores layouts.
 ///
 /// # Errors
-/// The shapes differ.
+/// Returns an error if the shapes differ.
 pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Comparison, String> {
     if !got.shape().compatible(want.shape()) {
         return Err(format!("the result has shape {}, {} is expected", got.shape(), want.shape()));
     }
-    // No tolerance makes a wrong integer right.
+    // Integers must be equal, whatever the tolerance.
     let real =
         |s: &Shape| s.as_array().is_some_and(|a| a.element_type.is_float() || a.element_type.is_complex());
     let tolerance = if real(want.shape()) { tolerance } else { Tolerance { rtol: 0.0, atol: 0.0 } };
@@ -120,7 +122,7 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
         largest_relative: 0.0,
         worst: None,
     };
-    // A token has nothing to compare.
+    // A token has no elements.
     let Some(shape) = want.shape().as_array() else { return Ok(result) };
     let ty = shape.element_type;
     let size = ty.byte_size();
@@ -131,7 +133,7 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
             continue;
         }
         let error = difference(ty, g, w);
-        // An error that is no number (a NaN against a number) is as large as can be.
+        // A NaN error (a NaN compared with a number) counts as infinite.
         let count = |counts: &mut [usize; 5], error: f64| {
             for (n, bound) in counts.iter_mut().zip(BUCKETS) {
                 *n += usize::from(error >= bound || error.is_nan());
@@ -144,7 +146,7 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
         if error.absolute == 0.0 {
             continue;
         }
-        // A NaN against a number, an infinity against another: no number says how much.
+        // A NaN compared with a number, or different infinities, have an infinite error.
         let or_infinite = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
         let units = or_infinite(units);
         result.units = result.units.max(units);
@@ -172,7 +174,7 @@ pub fn compare(got: &Literal, want: &Literal, tolerance: Tolerance) -> Result<Co
     Ok(result)
 }
 
-/// The elements of an array as doubles, the real parts of complex ones.
+/// Returns the elements of an array as doubles. Complex numbers are reduced to their real parts.
 pub fn elements(array: &Literal) -> impl Iterator<Item = f64> + '_ {
     let ty = array.shape().as_array().map(|a| a.element_type);
     let chunks = ty.map(|ty| array.bytes().chunks_exact(ty.byte_size()));
@@ -181,7 +183,7 @@ pub fn elements(array: &Literal) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// How far apart two elements are.
+/// The difference of two elements.
 struct Difference {
     absolute: f64,
     relative: f64,
@@ -203,7 +205,7 @@ fn difference(ty: ElementType, got: &[u8], want: &[u8]) -> Difference {
     Difference { absolute, relative, magnitude }
 }
 
-/// An integer element; sub-byte ones are extended in their byte already.
+/// Decodes an integer element. Sub-byte elements are already extended to a byte.
 fn integer(ty: ElementType, bytes: &[u8]) -> i128 {
     let mut wide = [0u8; 16];
     wide[..bytes.len()].copy_from_slice(bytes);
@@ -212,7 +214,7 @@ fn integer(ty: ElementType, bytes: &[u8]) -> i128 {
     if ty.is_signed_integer() { (raw << unused) >> unused } else { raw }
 }
 
-/// A real or complex element as real and imaginary part.
+/// Returns a real or complex element as its real and imaginary parts.
 pub fn value(ty: ElementType, bytes: &[u8]) -> (f64, f64) {
     if ty.is_complex() {
         let (re, im) = bytes.split_at(bytes.len() / 2);
@@ -239,14 +241,14 @@ fn show(ty: ElementType, bytes: &[u8]) -> String {
         return format!("({}, {})", show(ty.real_type(), re), show(ty.real_type(), im));
     }
     match ty {
-        // The shortest text that gives the same 32 bits back.
+        // The shortest text that parses to the same 32 bits.
         ElementType::F32 => (real(ty, bytes) as f32).to_string(),
         _ if ty.is_float() => real(ty, bytes).to_string(),
         _ => integer(ty, bytes).to_string(),
     }
 }
 
-/// The report of a mismatch: what XLA's comparison of literals tells, in a table.
+/// Prints the report of a mismatch: the contents of XLA's report, as a table.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |n: usize| 100.0 * n as f64 / self.elements.max(1) as f64;

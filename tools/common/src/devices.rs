@@ -1,25 +1,25 @@
-//! `--num-replicas` and `--num-partitions`: for how many devices a module is.
+//! `--num-replicas` and `--num-partitions`: the number of devices of a module.
 
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// The numbers of devices that a module is for, where they are not those of its header.
+/// The numbers of replicas and partitions, if they differ from those in the module's header.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct DeviceArgs {
-    /// The replicas of the program: copies on other data; those of the module unless given
+    /// The number of replicas of the program, which work on different data; that of the module if not given
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
     pub num_replicas: Option<i64>,
 
-    /// The devices that work on each replica; those of the module unless given
+    /// The number of devices that work on each replica; that of the module if not given
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Devices")]
     pub num_partitions: Option<i64>,
 }
 
 impl DeviceArgs {
-    /// Writes the numbers that are given into the header of a module, and verifies the module if `verify` is true.
+    /// Writes the given numbers to the header of a module, and verifies the module if `verify` is true.
     ///
     /// # Errors
-    /// The module is not valid for so many devices.
+    /// Returns an error if the module is not valid for these numbers of devices.
     pub fn set(self, module: &mut Module, verify: bool) -> Result<(), Vec<Diag>> {
         if self.num_replicas.is_none() && self.num_partitions.is_none() {
             return Ok(());

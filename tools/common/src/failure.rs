@@ -1,66 +1,66 @@
-//! How a tool ends: why it stops, and its exit code.
+//! Failures of a tool, and exit codes.
 
 use hlo_ir::diag::{Diag, Source};
 
-/// Everything went well.
+/// Exit code of a successful run.
 pub const EXIT_OK: u8 = 0;
-/// The input has errors, or results differ from what was expected.
+/// Exit code if the input has errors or results differ from the expected ones.
 pub const EXIT_FAILURE: u8 = 1;
-/// The command line makes no sense.
+/// Exit code if the command line is invalid.
 pub const EXIT_USAGE: u8 = 2;
 
-/// Why a tool stops.
+/// The reason why a tool stops.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line makes no sense: shown with a hint at `--help`, exit code 2.
+    /// An invalid command line. It is shown with a hint to `--help`; exit code 2.
     Usage(String),
-    /// An error without a place in a text, exit code 1.
+    /// An error without a span in a text; exit code 1.
     Message(String),
-    /// An error about a file, exit code 1.
+    /// An error about a file; exit code 1.
     File {
-        /// The file's name.
+        /// The name of the file.
         name: String,
-        /// What is wrong with it.
+        /// The description of the error.
         message: String,
     },
-    /// Diagnostics that point into the text of a file, exit code 1.
+    /// Diagnostics with spans in the text of a file; exit code 1.
     Diags {
         /// The text.
         source: Source,
-        /// What is wrong with it.
+        /// The diagnostics.
         diags: Vec<Diag>,
     },
-    /// Diagnostics that point into the text of an argument, exit code 2.
+    /// Diagnostics with spans in the text of an argument; exit code 2.
     Argument {
-        /// The option's name and the text.
+        /// The name of the option, and the text.
         source: Source,
-        /// What is wrong with it.
+        /// The diagnostics.
         diags: Vec<Diag>,
     },
-    /// All has been said on standard output already, exit code 1.
+    /// A failure that was already printed to standard output; exit code 1.
     Shown,
-    /// Whoever read the output has gone (a closed pipe): nothing is left to do, exit code 0.
+    /// The reader closed the output pipe. The tool stops without an error; exit code 0.
     OutputClosed,
 }
 
 impl Failure {
-    /// Diagnostics about an input text.
+    /// Returns a failure with diagnostics about an input text.
     pub fn diags(source: &Source, diags: Vec<Diag>) -> Self {
         Failure::Diags { source: source.clone(), diags }
     }
 
-    /// Diagnostics about the text of an argument, which `name` tells.
+    /// Returns a failure with diagnostics about the text of the argument called `name`.
     pub fn argument(name: &str, text: &str, diags: Vec<Diag>) -> Self {
         let source = Source { name: name.to_string(), text: text.to_string() };
         Failure::Argument { source, diags }
     }
 
-    /// An error about a file.
+    /// Returns a failure about a file.
     pub fn file(name: &str, message: impl std::fmt::Display) -> Self {
         Failure::File { name: name.to_string(), message: message.to_string() }
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) | Failure::Argument { .. } => EXIT_USAGE,

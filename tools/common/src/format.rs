@@ -1,4 +1,4 @@
-//! Formatting HLO text: the form in which modules are printed, with the comments where they were.
+//! Formats HLO text: prints modules, with comments at their original places.
 
 use crate::comments::Comments;
 use crate::split;
@@ -7,41 +7,41 @@ use hlo_ir::print::{Place, PrintOptions, print_module_with_places};
 use hlo_ir::{Module, Span};
 use hlo_parser::Parsed;
 
-/// How a text is formatted.
+/// The options of formatting.
 #[derive(Clone, Debug, Default)]
 pub struct FormatOptions {
-    /// The form.
+    /// The form in which modules are printed.
     pub print: PrintOptions,
-    /// Lines `// -----` separate modules.
+    /// Whether lines `// -----` separate modules.
     pub split: bool,
-    /// Modules that break rules are formatted too.
+    /// Whether to format modules that the verifier rejects.
     pub no_verify: bool,
-    /// Comments are left out.
+    /// Whether to remove comments.
     pub drop_comments: bool,
 }
 
-/// Why a text is not formatted.
+/// The reason why a text cannot be formatted.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// It has errors.
+    /// The errors in the text.
     Errors(Vec<Diag>),
-    /// That comment would be lost.
+    /// The span of a comment that would be lost.
     Comment(Span),
 }
 
-/// A text that was formatted.
+/// The result of formatting a text.
 #[derive(Debug)]
 pub struct Formatted {
     /// The formatted text.
     pub text: String,
-    /// What there is to warn of in the text as it was.
+    /// The warnings about the original text.
     pub warnings: Vec<Diag>,
 }
 
 /// Parses HLO text, and verifies the module unless `no_verify`.
 ///
 /// # Errors
-/// The errors of the parser; or those of the verifier, and after them the warnings of the parser.
+/// Returns the errors of the parser, or the errors of the verifier followed by the warnings of the parser.
 pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     verified(hlo_parser::parse(text)?, no_verify)
 }
@@ -49,7 +49,7 @@ pub fn parse_and_verify(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>
 /// Verifies a module unless `no_verify`.
 ///
 /// # Errors
-/// Those of the verifier, and after them the warnings that there are already.
+/// Returns the errors of the verifier, followed by the existing warnings.
 pub fn verified(mut parsed: Parsed, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     if !no_verify {
         let mut diags = hlo_ir::verify::verify(&parsed.module);
@@ -62,23 +62,24 @@ pub fn verified(mut parsed: Parsed, no_verify: bool) -> Result<Parsed, Vec<Diag>
     Ok(parsed)
 }
 
-/// As [`parse_and_verify`], and normalizes the module as XLA does.
+/// Like [`parse_and_verify`], and normalizes the module as XLA does.
 ///
 /// # Errors
-/// As [`parse_and_verify`].
+/// Returns the errors of [`parse_and_verify`].
 pub fn read_module(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
     let mut parsed = parse_and_verify(text, no_verify)?;
-    // Not before: diagnostics speak of the names in the text.
+    // Normalize last, because diagnostics use the names in the text.
     parsed.module.normalize();
     Ok(parsed)
 }
 
-/// Formats a text. A comment keeps its place: on lines of its own before a computation, an instruction or a `}`, or
-/// behind one. It goes where that goes. The result ends with one line end, and is formatted.
+/// Formats a text. Each comment keeps its place: on lines of its own before a computation, an instruction or
+/// a `}`, or after one of them on the same line. It moves together with that item. The result ends with one
+/// line end. Formatting the result again does not change it.
 ///
 /// # Errors
-/// Those of [`split::parts`]; those of [`read_module`] for all parts, and the warnings of the others; or a
-/// comment that stands at nothing that is printed on a line of its own.
+/// Returns the errors of [`split::parts`], or the errors of [`read_module`] for all parts and the warnings of
+/// the others, or the span of a comment that is not at an item with a line of its own.
 pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unformatted> {
     let whole = 0..text.len();
     let parts = if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![whole] };
@@ -88,7 +89,7 @@ pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unf
         let base = range.start;
         let lost = |comment: Span| Unformatted::Comment(comment.moved(base));
         let part = &text[range];
-        // The other parts are looked at all the same.
+        // An error in one part does not prevent processing of the others.
         let module = match read_module(part, options.no_verify) {
             Ok(parsed) => {
                 warnings.extend(parsed.warnings.into_iter().map(|d| d.moved(base)));
@@ -116,7 +117,7 @@ pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unf
     Err(Unformatted::Errors(errors))
 }
 
-/// Writes a module with comments; an error is one whose place is not printed.
+/// Prints a module with comments. Returns the span of a comment whose place is not printed.
 fn print_with_comments(
     out: &mut String,
     text: &str,
@@ -133,7 +134,7 @@ fn print_with_comments(
     for (n, &(start, place)) in places.iter().enumerate() {
         let Some(around) = comments.places.remove(&place) else { continue };
         let end = match (place, places.get(n + 1)) {
-            // A value may go over several lines.
+            // A value may extend over several lines.
             (Place::Header | Place::Tables | Place::Head(_) | Place::Instruction(_), Some(&(next, _))) => {
                 start + printed[start..next].trim_end().len()
             }
@@ -156,7 +157,7 @@ fn print_with_comments(
         push_lines(out, comments.tail);
         out.push('\n');
     }
-    // Such as those in a computation that an asynchronous instruction stands for in its short form.
+    // For example, comments in a computation that is printed inside an asynchronous instruction.
     let lost = comments.places.values().flat_map(|a| a.before.iter().chain(&a.after));
     lost.min_by_key(|c| c.start).map_or(Ok(()), |&c| Err(c))
 }
@@ -168,7 +169,7 @@ fn push_behind(out: &mut String, text: &str, comments: &[Span]) {
     }
 }
 
-/// Appends a text with the line ends that printed modules have.
+/// Appends a text with the line ends of printed modules.
 fn push_lines(out: &mut String, text: &str) {
     for (n, line) in text.replace("\r\n", "\n").split(['\n', '\r']).enumerate() {
         if n > 0 {
@@ -186,7 +187,7 @@ mod tests {
         format_text(text, &FormatOptions { split: true, ..FormatOptions::default() }).map(|f| f.text)
     }
 
-    /// The formatted text, which has to be formatted.
+    /// Formats a text, and checks that formatting the result does not change it.
     fn formatted(text: &str) -> String {
         let out = format(text).unwrap();
         assert_eq!(format(&out).unwrap(), out);
@@ -222,7 +223,7 @@ mod tests {
             "HloModule m\ne { ROOT x = f32[] parameter(/*here*/0) }",
             "HloModule /*here*/ m\ne { ROOT x = f32[] parameter(0) }",
             "HloModule m\ne /*here*/ { ROOT x = f32[] parameter(0) }",
-            // The computation is part of its call.
+            // The computation is printed inside its call.
             "HloModule m\nf { /*here*/ p = f32[] parameter(0) ROOT r = f32[] negate(p) }\nENTRY e { x = f32[] parameter(0)\n\
              s = ((f32[]), f32[], u32[]) async-start(x), calls=f\n ROOT d = f32[] async-done(s) }",
         ] {

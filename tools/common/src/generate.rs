@@ -1,4 +1,4 @@
-//! `--completions` and `--man`: what is installed beside a tool, made from its own command line.
+//! `--completions` and `--man`: generates shell completions and manual pages from a tool's command line.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -7,7 +7,7 @@ const COMPLETIONS: &str = "completions";
 const MAN: &str = "man";
 const HEADING: &str = "Setting up";
 
-/// The command line with the two options; each of them stands alone.
+/// Adds the two options to a command line. Each of them excludes all other arguments.
 pub(crate) fn with_options(command: Command) -> Command {
     let completions = Arg::new(COMPLETIONS)
         .long(COMPLETIONS)
@@ -21,7 +21,7 @@ pub(crate) fn with_options(command: Command) -> Command {
         .fold(command, |command, arg| command.arg(arg.exclusive(true).help_heading(HEADING)))
 }
 
-/// What is asked for instead of the tool's work, if it is.
+/// Returns the completions or the manual page, if requested.
 pub(crate) fn asked(command: &Command, matches: &ArgMatches) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     if let Some(&shell) = matches.get_one::<Shell>(COMPLETIONS) {

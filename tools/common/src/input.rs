@@ -1,4 +1,4 @@
-//! Reading the text that a tool works on.
+//! Reads the text that a tool processes.
 
 use crate::Failure;
 use hlo_ir::Span;
@@ -8,23 +8,25 @@ use std::fs::File;
 use std::io::Read;
 use std::string::FromUtf8Error;
 
-/// The largest text that is read: spans are 32 bits wide, and a device such as `/dev/zero` never ends.
+/// Maximum size of a text in bytes. Spans are 32 bits wide, and reading a device such as `/dev/zero` never
+/// ends.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// Reads a file, or standard input for `-`, that should have such text.
+/// Reads a text from a file, or from standard input for `-`. `expected` describes the expected contents in
+/// errors.
 ///
 /// # Errors
-/// There is no such file, it may not be read, is a directory, too large, of a known binary format, or not
-/// UTF-8.
+/// Returns an error if the file does not exist, is not readable, is a directory, is too large, has a known
+/// binary format, or is not UTF-8.
 pub fn read_text(path: &str, expected: &str) -> Result<Source, Failure> {
     let (name, bytes) = read_bytes(path, expected)?;
     to_text(name, bytes, expected)
 }
 
-/// Reads a file, or standard input for `-`; with the name that diagnostics call it.
+/// Reads a file, or standard input for `-`. Also returns its name for diagnostics.
 ///
 /// # Errors
-/// There is no such file, it may not be read, is a directory or too large.
+/// Returns an error if the file does not exist, is not readable, is a directory or is too large.
 pub(crate) fn read_bytes(path: &str, expected: &str) -> Result<(String, Vec<u8>), Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     let bytes = if path == "-" {
@@ -35,10 +37,10 @@ pub(crate) fn read_bytes(path: &str, expected: &str) -> Result<(String, Vec<u8>)
     Ok((name.to_string(), bytes.map_err(|e| Failure::file(name, e))?))
 }
 
-/// Bytes that should be such text.
+/// Converts bytes to text. `expected` describes the expected contents in errors.
 ///
 /// # Errors
-/// They are of a known binary format, or not UTF-8.
+/// Returns an error if the bytes have a known binary format or are not UTF-8.
 pub(crate) fn to_text(name: String, bytes: Vec<u8>, expected: &str) -> Result<Source, Failure> {
     if let Some(kind) = binary_kind(&bytes) {
         return Err(Failure::file(&name, format!("{kind}; {expected} is expected")));
@@ -49,11 +51,11 @@ pub(crate) fn to_text(name: String, bytes: Vec<u8>, expected: &str) -> Result<So
     }
 }
 
-/// The failure of bytes that are no text: it shows the first that is not.
+/// Returns the failure for bytes that are not UTF-8, with the span of the first invalid byte.
 fn not_utf8(name: String, error: &FromUtf8Error, expected: &str) -> Failure {
     let at = error.utf8_error().valid_up_to();
     let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-    // In place of it, its like in the line, a character is shown that stands for such bytes.
+    // The text in the diagnostic contains replacement characters instead of invalid bytes.
     let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
     let message = format!("byte 0x{byte:02x} is not UTF-8; {expected} is expected, not a binary file");
     let end = at + char::REPLACEMENT_CHARACTER.len_utf8();
@@ -61,7 +63,7 @@ fn not_utf8(name: String, error: &FromUtf8Error, expected: &str) -> Failure {
     Failure::diags(&Source { name, text }, vec![diag])
 }
 
-/// What a file that is no text is, by how it begins.
+/// Detects the format of a binary file from its first bytes.
 fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     const MAGIC: &[(&[u8], &str)] = &[
         (b"\x1f\x8b", "gzip-compressed data: `gunzip` it first"),
@@ -81,15 +83,16 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     }
     let begin = bytes.get(..4096).unwrap_or(bytes);
     let no_text = begin.contains(&0) || begin.iter().any(|b| matches!(b, 1..=8 | 14..=31));
-    // The first field of `HloProto` and of `HloModuleProto`, and its length.
+    // The tag of the first field of `HloProto` and `HloModuleProto`.
     let proto = bytes.starts_with(b"\n");
     (no_text && proto).then_some("a protocol buffer, as it seems, that has no module")
 }
 
-/// Opens a file for reading, with its size as far as that is known; errors say what is `expected` in it.
+/// Opens a file for reading and returns its size as far as it is known. `expected` describes the expected
+/// contents in errors.
 ///
 /// # Errors
-/// There is no such file, it may not be read, or it is a directory.
+/// Returns an error if the file does not exist, is not readable, or is a directory.
 pub fn open_file(path: &str, expected: &str) -> Result<(File, u64), String> {
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),

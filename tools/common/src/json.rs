@@ -1,4 +1,4 @@
-//! Diagnostics as JSON, one object a line: the schema is in `docs/diagnostics.md`.
+//! Diagnostics as JSON, one object per line. `docs/diagnostics.md` describes the schema.
 
 use crate::Failure;
 use crate::lines::Lines;
@@ -7,14 +7,14 @@ use hlo_ir::Span;
 use hlo_ir::diag::{Diag, Severity, Source, clamp};
 use serde_json::{Value, json};
 
-/// The text that the diagnostics are about: a file or an argument.
+/// The text of the diagnostics: a file or an argument.
 struct Text<'a> {
     source: &'a Source,
     lines: Lines,
     uri: Option<String>,
 }
 
-/// A failure: a line for each of its diagnostics.
+/// Converts a failure to JSON, one line for each of its diagnostics.
 pub fn failure(tool: &str, failure: &Failure) -> String {
     match failure {
         Failure::Usage(message) => remark(tool, "error", message, None),
@@ -26,7 +26,8 @@ pub fn failure(tool: &str, failure: &Failure) -> String {
     }
 }
 
-/// What clap says of a wrong command line: its first line is the message, tips are notes.
+/// Converts clap's error for an invalid command line. Its first line becomes the message, and tips become
+/// notes.
 pub fn usage(tool: &str, text: &str) -> String {
     let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
     let message = paragraphs.next().unwrap_or_default();
@@ -36,7 +37,7 @@ pub fn usage(tool: &str, text: &str) -> String {
     format!("{object}\n")
 }
 
-/// Something that no place in a text stands for.
+/// Returns a message that has no span in a text.
 pub fn remark(tool: &str, severity: &str, message: &str, file: Option<&str>) -> String {
     let mut object = object(tool, severity, message);
     if let Some(name) = file {
@@ -46,7 +47,8 @@ pub fn remark(tool: &str, severity: &str, message: &str, file: Option<&str>) -> 
     format!("{object}\n")
 }
 
-/// A line for each diagnostic of a text, which is of that kind, and one with a severity for those not shown.
+/// Converts the diagnostics of a text, one line each. `kind` is the kind of the text. A last line with
+/// `severity` counts the diagnostics that are not shown.
 pub fn diagnostics(tool: &str, source: &Source, diags: &[Diag], kind: &str, severity: Severity) -> String {
     let uri = (kind == "file").then(|| uri(&source.name)).flatten();
     let text = Text { source, lines: Lines::new(&source.text), uri };
@@ -64,7 +66,7 @@ pub fn diagnostics(tool: &str, source: &Source, diags: &[Diag], kind: &str, seve
         .collect()
 }
 
-/// The members that all objects have.
+/// Returns an object with the members that all objects have.
 fn object(tool: &str, severity: &str, message: &str) -> Value {
     json!({
         "severity": severity, "source": tool, "code": null, "message": message, "label": "", "file": null,
@@ -107,7 +109,7 @@ impl Text<'_> {
     }
 }
 
-/// The `file:` URI of a file that exists.
+/// Returns the `file:` URI of an existing file.
 fn uri(name: &str) -> Option<String> {
     let path = std::path::Path::new(name).canonicalize().ok()?;
     let mut out = "file://".to_string();

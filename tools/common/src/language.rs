@@ -1,4 +1,4 @@
-//! The languages that modules come in: HLO text, StableHLO, and Tile, of which a function is specialised.
+//! The languages of modules: HLO text, StableHLO, and Tile, for which a function is specialized.
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "the help texts are not Markdown")]
 
@@ -12,35 +12,38 @@ use hlo_ir::{ArrayShape, Literal, Shape};
 use hlo_parser::Parsed;
 use hlo_tile::{Argument, ArgumentValue, Tile};
 
-/// The language of a text, and what of a file of Tile is wanted.
+/// The language of a text, and the arguments for a Tile or StableHLO function.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LanguageArgs {
-    /// The language of the input; if not given, files whose names end in .tile are Tile, others what their text begins
-    /// like. Bytecode and protocol buffers are known by their contents
+    /// The language of the input. If not given, files whose names end in .tile are Tile, and the language of
+    /// others is detected from their text. Bytecode and protocol buffers are detected from their contents
     #[arg(long, value_name = "LANGUAGE", help_heading = "Tile and StableHLO")]
     pub from: Option<Language>,
 
-    /// The function of a file of Tile or StableHLO that becomes the module. Of Tile it may be left out if there is one, or one
-    /// with arguments in a comment `# tile: A: f32[2,3], s = 2`; of StableHLO if it is `main` or the only one
+    /// The Tile or StableHLO function that becomes the module. For Tile, it can be omitted if there is only
+    /// one function, or only one with arguments in a comment `# tile: A: f32[2,3], s = 2`; for StableHLO, if
+    /// it is `main` or the only one
     #[arg(long = "fn", value_name = "NAME", help_heading = "Tile and StableHLO")]
     pub function: Option<String>,
 
-    /// The shapes of the arguments of a program of StableHLO whose sizes are unknown (`tensor<?x4xf32>`), one for each
-    /// argument, such as 'f32[8,4],f32[4]'. An integer that chooses between platforms may have a value: 's32[]=0'
+    /// The shapes of the arguments of a StableHLO program with unknown sizes (`tensor<?x4xf32>`), one for
+    /// each argument, such as 'f32[8,4],f32[4]'. An integer that selects a platform may have a value:
+    /// 's32[]=0'
     #[arg(long, value_name = "SHAPE,…", help_heading = "Tile and StableHLO")]
     pub refine: Option<String>,
 
-    /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number; 'NAME=…' is for the parameter
-    /// of that name, others are in order; once for each parameter
+    /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number. 'NAME=…' is for
+    /// the parameter with that name, others are in order; once for each parameter
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile and StableHLO")]
     pub arguments: Vec<String>,
 
-    /// Add the gradients by these parameters of the function, of what it returns, or the sum of that: the result is a tuple
+    /// Add the gradients of the function's result, or of the sum of its elements, with respect to these
+    /// parameters. The result becomes a tuple
     #[arg(long = "grad", value_name = "NAME,…", value_delimiter = ',', help_heading = "Tile and StableHLO")]
     pub gradients: Vec<String>,
 }
 
-/// A language that modules come in.
+/// The language of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// HLO text.
@@ -51,19 +54,20 @@ pub enum Language {
     Tile,
 }
 
-/// An array that a program is to run on, as far as it is known before the program is read.
+/// An input array of a program, as far as it is known before the program is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenArray {
     /// The shape.
     pub shape: ArrayShape,
-    /// Whether the element type may be another one of the same size, as in files of types that numpy lacks.
+    /// Whether the element type may be another one of the same size. This is the case for files with types
+    /// that numpy does not have.
     pub is_raw: bool,
     /// The value of an integer scalar.
     pub value: Option<i64>,
 }
 
 impl GivenArray {
-    /// An array of a program's inputs.
+    /// Returns the description of an input array.
     pub fn of(array: &Literal) -> Option<Self> {
         let shape = array.shape().as_array()?.clone();
         let value = if shape.rank() == 0 { array.integer_at(0) } else { None };
@@ -71,17 +75,17 @@ impl GivenArray {
     }
 }
 
-/// Returns the arrays that a program is to run on, in the order of its arguments; none if no arrays are given.
+/// Returns the input arrays of a program in the order of its arguments, or no arrays if none are given.
 pub type GivenArrays<'a> = &'a dyn Fn() -> Result<Vec<GivenArray>, Failure>;
 
 impl LanguageArgs {
-    /// Reads the module of `text`, which is the input's or a part of it, and verifies it unless `no_verify`. The shapes of
-    /// `arrays` count where the text leaves shapes of arguments open and no option gives them. The inner error is one of the
-    /// text.
+    /// Reads the module of `text`, which is the text of the input or a part of it, and verifies it unless
+    /// `no_verify`. If the text does not specify the shapes of arguments and no option does, the shapes of
+    /// `arrays` are used. The inner error contains diagnostics of the text.
     ///
     /// # Errors
-    /// An argument for a function of Tile is none, or a shape for one of StableHLO; the language has no functions, or the file
-    /// none; or those of `arrays`.
+    /// Returns an error if an argument for a Tile function or a shape for a StableHLO function is invalid, if
+    /// the language has no functions or the file does not contain the function, or the errors of `arrays`.
     pub fn parse(
         &self,
         input: &Input,
@@ -110,7 +114,8 @@ impl LanguageArgs {
         Ok(form.read(text.as_bytes()).and_then(|program| verified(program.into(), no_verify)))
     }
 
-    /// Reads StableHLO, for the shapes of its arguments if their sizes are unknown.
+    /// Reads StableHLO. If the sizes of its arguments are unknown, determines them from the options or
+    /// `arrays`.
     fn stablehlo(
         &self,
         text: &str,
@@ -140,10 +145,10 @@ impl LanguageArgs {
         Ok(module.and_then(|module| verified(Program::from(module).into(), no_verify)))
     }
 
-    /// The same, normalized as XLA does.
+    /// Like [`LanguageArgs::parse`], and normalizes the module as XLA does.
     ///
     /// # Errors
-    /// As [`LanguageArgs::parse`].
+    /// Returns the errors of [`LanguageArgs::parse`].
     pub fn read(
         &self,
         input: &Input,
@@ -157,7 +162,7 @@ impl LanguageArgs {
         }))
     }
 
-    /// Refuses what is for Tile and StableHLO, of a file that is something else.
+    /// Rejects options for Tile and StableHLO if the file is in another language.
     fn check_unused(&self, what: &str) -> Result<(), Failure> {
         self.check_tile_options(what)?;
         let option = match (&self.function, &self.refine) {
@@ -171,7 +176,7 @@ impl LanguageArgs {
         )))
     }
 
-    /// Refuses what is for Tile only, of a file that is something else.
+    /// Rejects options for Tile if the file is in another language.
     fn check_tile_options(&self, what: &str) -> Result<(), Failure> {
         let option = match (self.arguments.first(), self.gradients.first()) {
             (Some(_), _) => "--arg",
@@ -183,8 +188,8 @@ impl LanguageArgs {
         )))
     }
 
-    /// Reads a function of Tile. Without an option that gives a tensor, and without a comment that does, its arguments are the
-    /// arrays that it is to run on.
+    /// Specializes a Tile function. If neither an option nor a comment specifies a tensor, the arguments are
+    /// the input arrays.
     fn specialize(
         &self,
         source: &Source,
@@ -218,7 +223,7 @@ impl LanguageArgs {
             }
             let by: Vec<&str> = self.gradients.iter().map(String::as_str).collect();
             let made = tile.differentiate(&function, &arguments, &by);
-            // Where none are given at all, that is what to say.
+            // If there are no arguments at all, add a note that explains how to pass them.
             let exists = tile.functions().iter().any(|f| f.name.text == function);
             let missing = exists && arguments.is_empty();
             let made = made.map_err(|d| match d.code {
@@ -233,12 +238,13 @@ impl LanguageArgs {
     }
 }
 
-/// True for the name of a file of Tile.
+/// Whether a file name is that of a Tile file.
 pub fn is_tile(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("tile"))
 }
 
-/// Reads the shapes of `--refine`: separated by commas outside of brackets and braces, each with a value if `=` follows.
+/// Parses the shapes of `--refine`. They are separated by commas outside of brackets and braces. `=` and a
+/// value may follow a shape.
 fn shapes_of(text: &str) -> Result<Vec<hlo_forms::Argument>, Failure> {
     let mut depth = 0usize;
     let parts = text.split(|c: char| {
@@ -261,7 +267,8 @@ fn shapes_of(text: &str) -> Result<Vec<hlo_forms::Argument>, Failure> {
     parts.map(argument).collect()
 }
 
-/// Returns the arguments that arrays are for the parameters of a program. Arrays in files do not say types that numpy lacks.
+/// Returns the arguments for the parameters of a program from input arrays. Files of types that numpy does
+/// not have do not specify the element type.
 fn arguments_of(arrays: &[GivenArray], parameters: &[Parameter]) -> Vec<hlo_forms::Argument> {
     let argument = |(number, array): (usize, &GivenArray)| {
         let parameter = parameters.get(number);
@@ -277,7 +284,7 @@ fn arguments_of(arrays: &[GivenArray], parameters: &[Parameter]) -> Vec<hlo_form
     arrays.iter().enumerate().map(argument).collect()
 }
 
-/// The error about a program for arguments of unknown sizes without shapes for them.
+/// Returns the error for a program with arguments of unknown sizes, if no shapes are given.
 fn how_to_give_shapes(parameters: &[Parameter]) -> Diag {
     let shapes: Vec<String> = parameters.iter().map(|parameter| parameter.shape.to_string()).collect();
     let example =
@@ -287,7 +294,7 @@ fn how_to_give_shapes(parameters: &[Parameter]) -> Diag {
         .note("`hlo-run` takes them from its inputs: --input, --inputs or --case")
 }
 
-/// Returns a shape with a size in the place of each unknown one.
+/// Returns an example of a shape, with a size for each unknown one.
 fn example_of(shape: &Shape) -> Shape {
     match shape.as_array() {
         Some(array) => {

@@ -1,7 +1,7 @@
-//! Command-line pieces that the HLO tools share: reading and writing files, showing diagnostics, exit codes,
-//! formatting text, arrays in numpy's formats and as safetensors, comparing results.
+//! Code that the HLO tools share: reading and writing files, showing diagnostics, exit codes, formatting
+//! text, arrays in numpy's formats and as safetensors, comparing results.
 //!
-//! Errors come back as [`Failure`] and are shown in one place, [`Reporter`]; nothing here ends the process.
+//! Functions return errors as [`Failure`]. [`Reporter`] shows them. Nothing in this crate ends the process.
 
 pub mod args;
 mod comments;

@@ -1,37 +1,37 @@
-//! The lines of a text: positions as editors count them (the Language Server Protocol's: lines from 0, columns
-//! in UTF-16 units from 0), from byte offsets and back.
+//! The lines of a text: converts byte offsets to positions in editors and back. Positions are those of the
+//! Language Server Protocol: lines and columns start at 0, and columns count UTF-16 units.
 
 use hlo_ir::floor_char_boundary;
 
-/// A place in a text, both numbers from 0.
+/// A position in a text. Both numbers start at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line.
     pub line: u32,
-    /// The UTF-16 units of the line before the place.
+    /// The number of UTF-16 units between the start of the line and the position.
     pub character: u32,
 }
 
 impl Position {
-    /// A position.
+    /// Creates a position.
     pub fn new(line: u32, character: u32) -> Self {
         Self { line, character }
     }
 }
 
-/// Where the lines of a text start, and which of its characters take more bytes than UTF-16 units. A position is
-/// found in logarithmic time.
+/// The starts of the lines of a text, and the characters that have more bytes than UTF-16 units. A position
+/// is computed in logarithmic time.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// Where lines start, the first one included.
+    /// The offsets of the lines, including the first one.
     starts: Vec<usize>,
-    /// For every character that is not ASCII: where it ends, and by how much the bytes up to there outnumber
-    /// the UTF-16 units.
+    /// For every character that is not ASCII: the offset of its end, and the difference between the numbers
+    /// of bytes and of UTF-16 units up to there.
     wide: Vec<(usize, usize)>,
 }
 
 impl Lines {
-    /// The lines of a text; they end with LF, CR LF or CR.
+    /// Finds the lines of a text. They end with LF, CR LF or CR.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
@@ -49,13 +49,14 @@ impl Lines {
         Self { starts, wide }
     }
 
-    /// By how much bytes outnumber UTF-16 units before `offset`, and how many wide characters that are.
+    /// Returns the difference between the numbers of bytes and of UTF-16 units before `offset`, and the
+    /// number of characters there that are not ASCII.
     fn extra(&self, offset: usize) -> (usize, usize) {
         let n = self.wide.partition_point(|w| w.0 <= offset);
         (n.checked_sub(1).and_then(|n| self.wide.get(n)).map_or(0, |w| w.1), n)
     }
 
-    /// The position of a byte of the text, which starts a character.
+    /// Returns the position of an offset, which must be at the start of a character.
     pub fn position(&self, offset: usize) -> Position {
         let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or(0);
@@ -63,8 +64,8 @@ impl Lines {
         Position::new(line as u32, (offset - start - extra) as u32)
     }
 
-    /// The byte of `text`, which these are the lines of, at a position; one that is not in the text is moved to
-    /// the end of the line or of the text.
+    /// Returns the offset of a position in `text`, which must be the text of these lines. A position outside
+    /// the text is moved to the end of the line or of the text.
     pub fn offset(&self, text: &str, position: Position) -> usize {
         let line = position.line as usize;
         let Some(&start) = self.starts.get(line) else { return text.len() };
@@ -73,14 +74,14 @@ impl Lines {
         let content = content.strip_suffix('\n').unwrap_or(content);
         let end = start + content.strip_suffix('\r').unwrap_or(content).len();
         let (base, first) = self.extra(start);
-        // The column of the end of each wide character of the line.
+        // The column of the end of each character of the line that is not ASCII.
         let column = |w: &(usize, usize)| w.0 - start - (w.1 - base);
         let line_wide = &self.wide[first..];
         let wanted = position.character as usize;
         let before = line_wide.partition_point(|w| w.0 <= end && column(w) <= wanted);
         let extra = before.checked_sub(1).and_then(|n| line_wide.get(n)).map_or(0, |w| w.1 - base);
         let at = start.saturating_add(wanted).saturating_add(extra).min(end);
-        // Inside of a wide character: its start.
+        // If the position is inside a character, use its start.
         floor_char_boundary(text, at)
     }
 }

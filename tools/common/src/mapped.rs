@@ -1,9 +1,9 @@
-//! The bytes of files with arrays, mapped into memory: large ones are not read through a buffer first, and of archives
-//! only what is used is read at all.
+//! The bytes of files with arrays, mapped into memory. Large files are not copied through a buffer, and of an
+//! archive only the parts in use are read.
 //!
-//! A file should stay as it is until the tool ends. If another process writes to it meanwhile, arrays may have old
-//! values, new ones, or some of both; if it makes the file shorter, the system ends the tool with a signal (SIGBUS).
-//! Tools that write a new file beside the old one and rename it, as these do, disturb nobody.
+//! A file should not change until the tool ends. If another process writes to it, arrays may contain old
+//! values, new values, or some of both. If another process truncates the file, the system ends the tool with
+//! a signal (SIGBUS). Writing a new file next to the old one and renaming it, as these tools do, is safe.
 
 use crate::memory::available_bytes;
 use crate::open_file;
@@ -15,29 +15,30 @@ use std::io::Read;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// How much of a file tells what it is.
+/// Number of bytes at the start of a file that identify its format.
 const START: u64 = 16;
 
-/// All bytes of a file. Copies share them.
+/// All bytes of a file. Clones share them.
 #[derive(Clone, Debug)]
 pub struct FileBytes(Arc<Contents>);
 
 #[derive(Debug)]
 enum Contents {
     Mapped(Mmap),
-    /// Of what can't be mapped, such as a pipe.
+    /// The contents of a file that cannot be mapped, such as a pipe.
     Read(Vec<u8>),
 }
 
 impl FileBytes {
-    /// Opens a file; errors say what is `expected` in it. What is no regular file, such as a pipe, is read, if its start
-    /// is known: else it may be a device that never ends.
+    /// Opens a file. `expected` describes the expected contents in errors. Files that are not regular, such
+    /// as pipes, are only read if `is_known` accepts their first bytes, because a device might never end.
     ///
     /// # Errors
-    /// There is no such file, it may not be read, is a directory, or larger than the memory that it would be read to.
+    /// Returns an error if the file does not exist, is not readable, is a directory, or must be read and is
+    /// larger than the available memory.
     pub fn open(path: &str, expected: &str, is_known: impl FnOnce(&[u8]) -> bool) -> Result<Self, String> {
         let (file, size) = open_file(path, expected)?;
-        // Files such as those of /proc say that they are empty.
+        // Files such as those in /proc have a size of 0.
         if size > 0 && file.metadata().is_ok_and(|m| m.is_file()) {
             return map(&file).map(|map| Self(Arc::new(Contents::Mapped(map))));
         }
@@ -55,8 +56,9 @@ impl FileBytes {
         Ok(Self(Arc::new(Contents::Read(bytes))))
     }
 
-    /// These bytes of the file as the elements of an array, which lie in the file if there are many and their place allows it.
-    /// `None` if the file has not all of them, or there is no memory for a copy.
+    /// Returns a range of bytes as the elements of an array. Large ranges with suitable alignment share the
+    /// memory of the file; others are copied. Returns `None` if the file does not contain the range, or if
+    /// there is not enough memory for a copy.
     pub fn elements(&self, range: Range<usize>) -> Option<AlignedBytes> {
         let bytes = self.get(range.clone())?;
         match bytes.len() >= COPIED && bytes.as_ptr().addr().is_multiple_of(align_of::<u128>()) {
@@ -66,10 +68,10 @@ impl FileBytes {
     }
 }
 
-/// Fewer bytes are copied: that costs less than to keep a file.
+/// Ranges of fewer bytes are copied, which costs less than keeping the file in memory.
 const COPIED: usize = 64 << 10;
 
-/// Some bytes of a file.
+/// A range of bytes of a file.
 struct Part {
     file: FileBytes,
     range: Range<usize>,
@@ -83,7 +85,7 @@ impl Deref for Part {
     }
 }
 
-// SAFETY: a file's bytes lie where they were mapped or read to as long as one of its copies is there.
+// SAFETY: the bytes of a file stay at the same address as long as one of its clones exists.
 unsafe impl StableDeref for Part {}
 
 impl From<Vec<u8>> for FileBytes {
@@ -110,9 +112,10 @@ impl AsRef<[u8]> for FileBytes {
 }
 
 fn map(file: &File) -> Result<Mmap, String> {
-    // SAFETY: the map is only read, and all that is decided by what stands in it (headers, names, offsets) is decided by
-    // copies of those bytes. Elements are plain numbers, which may be any bits. That nobody else changes the file
-    // meanwhile can't be had from the system; what happens then is said above and in the documentation.
+    // SAFETY: the map is only read. All decisions that depend on its contents (headers, names, offsets) use
+    // copies of those bytes. Elements are plain numbers, for which all bit patterns are valid. The system
+    // cannot guarantee that nobody else changes the file; the module documentation describes the
+    // consequences.
     unsafe { Mmap::map(file) }.map_err(|e| format!("can't be mapped into memory: {e}"))
 }
 

@@ -1,7 +1,8 @@
-//! How much memory there is, asked before large allocations: a module may name a petabyte.
+//! The available memory. It is checked before large allocations, because a module may request a petabyte.
 
-/// The bytes that can still be allocated without running the machine, or the control group that the process is
-/// in, out of memory, and within the limit of the address space (`ulimit -v`); `usize::MAX` where that can't be told.
+/// Returns the number of bytes that can be allocated without exhausting the memory of the machine, the limit
+/// of the process's control group, or the limit of the address space (`ulimit -v`). Returns `usize::MAX` if
+/// it is not known.
 pub fn available_bytes() -> usize {
     let machine = std::fs::read_to_string("/proc/meminfo")
         .ok()
@@ -10,7 +11,7 @@ pub fn available_bytes() -> usize {
     limits.into_iter().flatten().min().unwrap_or(usize::MAX)
 }
 
-/// Returns the bytes that the limit of the address space leaves, if there is one.
+/// Returns the bytes that remain within the limit of the address space, if there is one.
 fn address_space_bytes() -> Option<usize> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let limit: usize = field(&limits, "Max address space")?.parse().ok()?;
@@ -23,7 +24,8 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()
 }
 
-/// What the control group (version 2, or version 1 at its usual place) leaves.
+/// Returns the bytes that remain within the limit of the control group (version 2, or version 1 at its usual
+/// path).
 fn control_group_bytes() -> Option<usize> {
     let read = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
     let own = std::fs::read_to_string("/proc/self/cgroup").ok();

@@ -1,4 +1,4 @@
-//! Reading the file that a tool works on, whatever form its module is in.
+//! Reads the file that a tool processes, in any format of modules.
 
 use crate::Failure;
 use crate::format::verified;
@@ -9,21 +9,22 @@ use hlo_ir::diag::{Diag, Source};
 use hlo_ir::print::{Place, PrintOptions, print_module_with_places};
 use hlo_parser::Parsed;
 
-/// What a file has: a text, or a module in a form that nobody reads.
+/// The contents of a file: a text, or a module in a binary format.
 #[derive(Debug)]
 pub struct Input {
-    /// The text that diagnostics show: the file's; if that is no text, the module's, long constants left out.
+    /// The text that diagnostics show: the text of the file, or for a binary file the text of the module
+    /// without long constants.
     pub source: Source,
-    /// What a file says that is no text of a language.
+    /// The program in a file that is not a text in one of the languages.
     pub given: Option<Program>,
 }
 
-/// Reads a file, or standard input for `-`, that should have a module: HLO text, StableHLO as text or bytecode, a protocol
-/// buffer in its binary or text form; or text of another language that the caller knows.
+/// Reads a file, or standard input for `-`, with a module: HLO text, StableHLO as text or bytecode, a
+/// protocol buffer in its binary or text form, or text in another language that the caller supports.
 ///
 /// # Errors
-/// There is no such file, it may not be read, is a directory, too large or empty, or of another binary format; a module in
-/// bytes is damaged, or has no meaning in HLO.
+/// Returns an error if the file does not exist, is not readable, is a directory, is too large or empty, or
+/// has another binary format, or if a binary module is damaged or cannot be converted to HLO.
 pub fn read_input(path: &str) -> Result<Input, Failure> {
     let (name, bytes) = read_bytes(path, "HLO text")?;
     if bytes.is_empty() {
@@ -41,7 +42,7 @@ pub fn read_input(path: &str) -> Result<Input, Failure> {
     match form.read(&bytes) {
         Ok(given) => Ok(Input::of_module(name, given)),
         Err(diags) => {
-            // Into a protocol buffer's text form diagnostics point, too.
+            // Diagnostics can also have spans in the text form of a protocol buffer.
             let text = String::from_utf8(bytes).unwrap_or_default();
             let diags = named(&name, diags);
             Err(Failure::diags(&Source { name, text }, diags))
@@ -49,7 +50,7 @@ pub fn read_input(path: &str) -> Result<Input, Failure> {
     }
 }
 
-/// Diagnostics without a place, of which file they are.
+/// Adds the file name to diagnostics without a span.
 fn named(name: &str, mut diags: Vec<Diag>) -> Vec<Diag> {
     for diag in diags.iter_mut().filter(|diag| diag.labels.is_empty()) {
         diag.message = format!("{name}: {}", diag.message);
@@ -58,7 +59,8 @@ fn named(name: &str, mut diags: Vec<Diag>) -> Vec<Diag> {
 }
 
 impl Input {
-    /// What a module says, with a text that stands for it.
+    /// Creates the input for a binary module. Prints the module and assigns spans in that text to its
+    /// instructions.
     fn of_module(name: String, mut given: Program) -> Self {
         let options = PrintOptions { print_large_constants: false, ..PrintOptions::default() };
         let (text, places) = print_module_with_places(&given.module, &options);
@@ -72,10 +74,10 @@ impl Input {
         Self { source: Source { name, text }, given: Some(given) }
     }
 
-    /// The module, verified unless `no_verify`, and normalized.
+    /// Returns the module, verified unless `no_verify`, and normalized.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the errors of the parser or the verifier.
     pub fn read_module(&self, no_verify: bool) -> Result<Parsed, Failure> {
         let program = match &self.given {
             None => hlo_forms::read(self.source.text.as_bytes()),
@@ -83,7 +85,7 @@ impl Input {
         };
         let verified = program.and_then(|program| verified(program.into(), no_verify));
         let mut parsed = verified.map_err(|diags| Failure::diags(&self.source, diags))?;
-        // Not before: diagnostics speak of the names in the text.
+        // Normalize last, because diagnostics use the names in the text.
         parsed.module.normalize();
         Ok(parsed)
     }

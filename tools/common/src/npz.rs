@@ -1,5 +1,5 @@
-//! Archives of arrays: numpy's `.npz`, a zip file of `.npy` files. Arrays that are not compressed are taken from where they
-//! lie in the file.
+//! Archives of arrays: numpy's `.npz`, a zip file of `.npy` files. Arrays that are not compressed are used
+//! directly from the file.
 
 use crate::mapped::FileBytes;
 use crate::npy;
@@ -16,7 +16,7 @@ pub struct Npz {
     zip: ZipArchive<Cursor<FileBytes>>,
     /// The names of the files in the zip file.
     names: Vec<String>,
-    /// Positions in the zip file, in the order of the arrays.
+    /// Indices in the zip file, in the order of the arrays.
     order: Vec<usize>,
 }
 
@@ -24,30 +24,30 @@ impl Npz {
     /// Opens an archive.
     ///
     /// # Errors
-    /// The file is not a zip file.
+    /// Returns an error if the file is not a zip file.
     pub fn new(file: FileBytes) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(file.clone()));
         let zip = zip.map_err(|e| format!("not an .npz file: {e}"))?;
         let name = |i| match zip.name_for_index(i) {
             Some(Ok(name)) => name.into_owned(),
-            // A name that can't be read is no array's.
+            // A name that cannot be decoded is not that of an array.
             Some(Err(_)) | None => String::new(),
         };
         let names: Vec<String> = (0..zip.len()).map(name).collect();
         Ok(Self { order: array_order(&names), names, file, zip })
     }
 
-    /// The number of arrays.
+    /// Returns the number of arrays.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// True if there are no arrays.
+    /// Whether there are no arrays.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// The name of the array at a position.
+    /// Returns the name of the array at a position.
     pub fn name(&self, position: usize) -> &str {
         let name = self.order.get(position).map_or("", |&i| &self.names[i]);
         name.strip_suffix(".npy").unwrap_or(name)
@@ -56,8 +56,8 @@ impl Npz {
     /// Reads the array at a position, which must have the given shape.
     ///
     /// # Errors
-    /// There is no array at that position; it is encrypted, damaged, or compressed by a method that is not
-    /// read; or as [`npy::read`].
+    /// Returns an error if there is no array at that position, or if it is encrypted, damaged, or compressed
+    /// by an unsupported method. Also returns the errors of [`npy::read`].
     pub fn read(&mut self, position: usize, shape: &ArrayShape) -> Result<Literal, String> {
         let index = *self.order.get(position).ok_or("no such array")?;
         let mut file = self.zip.by_index(index).map_err(unreadable)?;
@@ -88,25 +88,26 @@ impl Npz {
     /// Reads the header of an array.
     ///
     /// # Errors
-    /// There is no such array, the archive is damaged, or as [`npy::Header::read`].
+    /// Returns an error if there is no such array or the archive is damaged, or the errors of
+    /// [`npy::Header::read`].
     pub fn header(&mut self, position: usize) -> Result<npy::Header, String> {
         let index = *self.order.get(position).ok_or("no such array")?;
         npy::Header::read(&mut self.zip.by_index(index).map_err(unreadable)?)
     }
 }
 
-/// Where a file of an archive lies in it; `None` if that is not inside.
+/// Returns the range of a file in an archive, or `None` if it is not within the archive.
 fn part(start: Option<u64>, size: u64, whole: usize) -> Option<Range<usize>> {
     let start = usize::try_from(start?).ok()?;
     let end = start.checked_add(usize::try_from(size).ok()?)?;
     (end <= whole).then_some(start..end)
 }
 
-/// How arrays may be compressed.
+/// The supported compression methods.
 const READ: [CompressionMethod; 3] =
     [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::BZIP2];
 
-/// Why a file of an archive can't be read, and what to do.
+/// Returns the message for a file of an archive that cannot be read.
 fn unreadable(e: ZipError) -> String {
     match e {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
@@ -116,7 +117,7 @@ fn unreadable(e: ZipError) -> String {
     }
 }
 
-/// Why an array that is compressed in this way can't be read.
+/// Returns the message for an array with an unsupported compression method.
 fn compressed_otherwise(method: CompressionMethod) -> String {
     let name = match method {
         CompressionMethod::LZMA => "LZMA".to_string(),
@@ -130,8 +131,8 @@ fn compressed_otherwise(method: CompressionMethod) -> String {
     )
 }
 
-/// The order of an archive's arrays: by number where all names are one word and a number (`arr_0`, `arr_1`, …,
-/// `arr_10`), else the archive's own.
+/// Returns the order of an archive's arrays: by number if all names consist of the same word and a number
+/// (`arr_0`, `arr_1`, …, `arr_10`), otherwise the order of the archive.
 fn array_order(names: &[String]) -> Vec<usize> {
     let arrays: Vec<usize> = (0..names.len()).filter(|&i| names[i].ends_with(".npy")).collect();
     let numbered = |&i: &usize| {
@@ -148,10 +149,10 @@ fn array_order(names: &[String]) -> Vec<usize> {
     by_number.into_iter().map(|(_, _, i)| i).collect()
 }
 
-/// Writes literals as an archive, named `PREFIX_0`, `PREFIX_1`, ….
+/// Writes literals as an archive of arrays called `PREFIX_0`, `PREFIX_1`, ….
 ///
 /// # Errors
-/// Those of `to` and of [`npy::write`].
+/// Returns the errors of `to` and of [`npy::write`].
 pub fn write(to: impl Write + Seek, prefix: &str, literals: &[&Literal]) -> std::io::Result<()> {
     write_compressed(to, prefix, literals, CompressionMethod::Deflated)
 }
@@ -164,7 +165,8 @@ fn write_compressed(
 ) -> std::io::Result<()> {
     let mut zip = ZipWriter::new(UntilError { to, has_failed: false });
     for (i, literal) in literals.iter().enumerate() {
-        // The same arrays give the same file: no time of day. Sizes past 4 GiB need the large form.
+        // There is no time stamp, so that the same arrays produce the same file. Sizes above 4 GiB require
+        // the large form.
         let options = SimpleFileOptions::default()
             .compression_method(method)
             .last_modified_time(zip::DateTime::default())
@@ -176,8 +178,8 @@ fn write_compressed(
     Ok(())
 }
 
-/// A file that takes nothing more after its first error. An archive that is dropped unfinished writes its end, and would print
-/// the error of that to standard error.
+/// A file that accepts no more writes after its first error. Without it, an unfinished archive would try to
+/// write its end when it is dropped, and print that error to standard error.
 struct UntilError<W> {
     to: W,
     has_failed: bool,
@@ -222,7 +224,7 @@ mod tests {
         array_order(&names.iter().map(|n| format!("{n}.npy")).collect::<Vec<_>>())
     }
 
-    /// A disk that is full, and the number of writes to it.
+    /// A full disk, which counts the writes to it.
     struct Full(usize);
 
     impl Write for Full {
@@ -257,8 +259,8 @@ mod tests {
         assert_eq!(order(&["b_1", "a_0"]), [0, 1]);
     }
 
-    /// What reading an archive of one array says, of whose headers two bytes are changed: those at these places of the
-    /// local header and of the central one.
+    /// Returns the error for an archive with one array after changing two bytes of its headers: those at the
+    /// given offsets of the local and the central header.
     fn refused((local, central): (usize, usize), bits: u8) -> String {
         read_back(CompressionMethod::Deflated, (local, central), bits).err().unwrap_or_default()
     }
@@ -300,14 +302,15 @@ mod tests {
         let damaged = read_back(method, (14, 16), 1).err().unwrap_or_default();
         assert!(damaged.starts_with("the array is damaged: "), "{damaged}");
     }
-    /// As `numpy.savez` writes them: taken from where they lie, and held to the checksum all the same.
+    /// Archives as `numpy.savez` writes them. The arrays are used directly from the file, and their checksums
+    /// are verified.
     #[test]
     fn not_compressed() {
         let method = CompressionMethod::Stored;
         assert_eq!(read_back(method, (6, 8), 0).unwrap().bytes(), array().bytes());
         let damaged = read_back(method, (14, 16), 1).err().unwrap_or_default();
         assert!(damaged.starts_with("the array is damaged: "), "{damaged}");
-        // An archive that says that the array is shorter than its header, or longer than the file.
+        // An archive with a size that is shorter than the array's header, or longer than the file.
         let size = |byte: usize| read_back(method, (18 + byte, 20 + byte), 0x80).err().unwrap_or_default();
         assert_eq!(size(0), "the .npy header is cut off");
         assert!(!size(1).is_empty());

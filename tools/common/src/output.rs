@@ -1,4 +1,4 @@
-//! Writing what a tool makes.
+//! Writes the output of a tool.
 
 use crate::Failure;
 use std::io::{ErrorKind, Write};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Writes to standard output.
 ///
 /// # Errors
-/// [`Failure::OutputClosed`] if nobody reads the output any longer; other errors of writing as a failure of
-/// `<stdout>`.
+/// Returns [`Failure::OutputClosed`] if the reader has closed the pipe, and other write errors as a failure
+/// of `<stdout>`.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
@@ -17,10 +17,10 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Writes to the file that `-o` names, or to standard output for none and for `-`.
+/// Writes to the file that `-o` names, or to standard output if there is none or it is `-`.
 ///
 /// # Errors
-/// As [`print()`] and [`write_file`].
+/// Returns the errors of [`print()`] and [`write_file`].
 pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         None | Some("-") => print(bytes),
@@ -28,14 +28,15 @@ pub fn write_output(path: Option<&str>, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Checks that a file could be written that `-o` names, before long work for it. Leaves all files as they are.
+/// Checks that the file that `-o` names can be written, before a long computation. Does not change any file.
 ///
 /// # Errors
-/// The path is a directory or has no file name, or no file can be made in its folder.
+/// Returns an error if the path is a directory or has no file name, or if no file can be created in its
+/// folder.
 pub fn check_output(path: Option<&str>) -> Result<(), Failure> {
     let Some(path) = path.filter(|p| *p != "-") else { return Ok(()) };
     if Path::new(path).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        // A pipe may have nobody yet who reads it.
+        // A pipe may not have a reader yet.
         return Ok(());
     }
     let failed = |e: std::io::Error| Failure::file(path, format!("can't write: {e}"));
@@ -45,10 +46,10 @@ pub fn check_output(path: Option<&str>) -> Result<(), Failure> {
     std::fs::remove_file(&temporary).map_err(failed)
 }
 
-/// Where a file is written: a link stays a link, what it points at is replaced.
+/// Returns the path to write to. A symbolic link is kept, and its target is replaced.
 fn place(path: &Path) -> Result<PathBuf, Failure> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    // Only a folder's name ends with a separator.
+    // Only a path of a folder ends with a separator.
     let named = path.as_os_str().as_encoded_bytes().ends_with(b"/");
     if named || target.is_dir() {
         return Err(Failure::file(&path.display().to_string(), "is a directory; a file is expected"));
@@ -56,12 +57,13 @@ fn place(path: &Path) -> Result<PathBuf, Failure> {
     Ok(target)
 }
 
-/// Writes a file so that nobody ever sees half of it: without a name first where the file system can do that, else beside its
-/// place, and renamed when complete. A device or a pipe is written to directly.
+/// Writes a file so that readers never see a partial one. Writes to an unnamed file if the file system
+/// supports it, otherwise to a file in the same folder, and gives it its name when it is complete. Devices
+/// and pipes are written directly.
 ///
 /// # Errors
-/// The path is a directory or has no file name, or the file can't be made, written or renamed. What was
-/// there before is left as it is then, unless it is written to directly.
+/// Returns an error if the path is a directory or has no file name, or if the file cannot be created, written
+/// or renamed. In this case an existing file does not change, unless it is written directly.
 pub fn write_file(
     path: &Path,
     write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
@@ -80,19 +82,19 @@ pub fn write_file(
     };
     let written = written.and_then(|()| std::fs::rename(&temporary, &target));
     written.map_err(|e| {
-        // Best effort: the error that matters is the first.
+        // Best effort: the first error is the one that matters.
         let _ = std::fs::remove_file(&temporary);
         failed(e)
     })
 }
 
-/// A hidden name in the same folder, this process's own.
+/// Returns a hidden path in the same folder that only this process uses.
 fn beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_string_lossy();
     Some(path.with_file_name(format!(".{name}.{}.tmp", std::process::id())))
 }
 
-/// Files without a name: a process that is killed leaves nothing of them.
+/// Files without a name. If the process is killed, nothing remains of them.
 #[cfg(target_os = "linux")]
 mod unnamed {
     use std::ffi::CString;
@@ -103,7 +105,8 @@ mod unnamed {
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// Creates a file in the folder of `target`; `None` where the file system has no files without a name.
+    /// Creates a file in the folder of `target`, or returns `None` if the file system does not support files
+    /// without a name.
     pub fn create(target: &Path) -> Option<File> {
         let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut options = File::options();
@@ -111,12 +114,12 @@ mod unnamed {
         options.open(folder).ok().filter(|_| Path::new("/proc/self/fd").exists())
     }
 
-    /// Gives the file a name that no other one has.
+    /// Gives the file a new name.
     pub fn link(file: &File, name: &Path) -> io::Result<()> {
         let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         let to = CString::new(name.as_os_str().as_bytes())?;
         let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-        // SAFETY: both strings are NUL-terminated and live until the call is over.
+        // SAFETY: both strings are NUL-terminated and live until the call returns.
         match unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), follow) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -130,12 +133,12 @@ mod unnamed {
     use std::io;
     use std::path::Path;
 
-    /// Other systems have no such files.
+    /// Returns `None`, because other systems have no such files.
     pub fn create(_: &Path) -> Option<File> {
         None
     }
 
-    /// Never called.
+    /// Returns an error. It is never called.
     pub fn link(_: &File, _: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -158,7 +161,7 @@ mod tests {
             let before = names(&folder);
             let written = write_file(&path, |file| {
                 file.write_all(text.as_bytes())?;
-                // Whatever ends the process now leaves nothing.
+                // A process that ended now would leave nothing behind.
                 if unnamed::create(&path).is_some() {
                     assert_eq!(names(&folder), before);
                 }

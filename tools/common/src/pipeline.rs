@@ -1,17 +1,17 @@
-//! `--passes`: a pipeline, and the files that it names.
+//! `--passes`: reads a pipeline and the files that it names.
 
 use crate::{Failure, Reporter, read_text};
 use hlo_ir::diag::Source;
 use hlo_passes::{Pipeline, PipelineFile, PipelineFiles};
 use std::path::Path;
 
-/// Reads the value of `--passes`, in which `@FILE` stands for the pipeline in a file, and notes names that are not written
-/// as they are in the list of passes.
+/// Parses the value of `--passes`, where `@FILE` stands for the pipeline in a file. Prints a note for each
+/// name with a spelling that differs from the list of passes.
 ///
 /// # Errors
-/// As [`Pipeline::parse_with_files`], shown at the argument or in the file that has the error.
+/// Returns the errors of [`Pipeline::parse_with_files`], shown in the argument or in the file.
 pub fn read_pipeline(text: &str, reporter: Reporter) -> Result<Pipeline, Failure> {
-    // The name of a file may have commas and spaces in it, if there is nothing else.
+    // A file name without other text around it may contain commas and spaces.
     let quoted = text.strip_prefix('@').filter(|p| !p.contains('"') && Path::new(p).is_file());
     let quoted = quoted.map(|path| format!("@\"{path}\""));
     let text = quoted.as_deref().unwrap_or(text);
@@ -25,7 +25,7 @@ pub fn read_pipeline(text: &str, reporter: Reporter) -> Result<Pipeline, Failure
     Ok(pipeline)
 }
 
-/// Files of pipelines. Paths in them are relative to their folders.
+/// Pipeline files. Paths in them are relative to their folders.
 struct Files;
 
 impl PipelineFiles for Files {

@@ -1,4 +1,4 @@
-//! Showing what went wrong, on standard error: for people, or as JSON for programs.
+//! Reports failures, warnings and notes on standard error, as text or as JSON.
 
 use crate::args::DiagnosticsFormat;
 use crate::{EXIT_OK, EXIT_USAGE, Failure, generate, json, print};
@@ -7,14 +7,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use hlo_ir::diag::{Diag, Severity, Source, render};
 use std::process::ExitCode;
 
-/// The most diagnostics of a run that are shown.
+/// Maximum number of diagnostics shown in a run.
 pub(crate) const MAX_SHOWN: usize = 100;
 
-/// How the words are coloured.
+/// The colors of the words.
 const ERROR: &str = "1;31";
 const WARNING: &str = "1;33";
 
-/// What is said of those that are not shown, if there are any.
+/// Returns the message about diagnostics that are not shown, if there are any.
 pub(crate) fn not_shown(count: usize, what: &str) -> Option<String> {
     match count.saturating_sub(MAX_SHOWN) {
         0 => None,
@@ -23,19 +23,19 @@ pub(crate) fn not_shown(count: usize, what: &str) -> Option<String> {
     }
 }
 
-/// What shows the diagnostics of a tool.
+/// Prints the diagnostics of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Reporter {
     /// The tool's name.
     pub tool: &'static str,
-    /// For people or for programs.
+    /// The output format.
     pub format: DiagnosticsFormat,
-    /// Whether text has colours, as ANSI escapes.
+    /// Whether text is colored with ANSI escapes.
     pub color: bool,
 }
 
 impl Reporter {
-    /// Shows what a tool's run came to and gives its exit code.
+    /// Reports the outcome of a tool's run and returns its exit code.
     pub fn finish(&self, result: Result<(), Failure>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::from(EXIT_OK),
@@ -46,22 +46,22 @@ impl Reporter {
         }
     }
 
-    /// Shows a failure.
+    /// Reports a failure.
     pub fn show(&self, failure: &Failure) {
         eprint_quietly(&self.failure(failure));
     }
 
-    /// Says something that is no mistake.
+    /// Prints a note.
     pub fn note(&self, message: &str) {
         self.remark("note", "1;32", message);
     }
 
-    /// Says that something is likely not as meant.
+    /// Prints a warning.
     pub fn warning(&self, message: &str) {
         self.remark("warning", WARNING, message);
     }
 
-    /// Shows what there is to warn of in a text.
+    /// Prints the warnings about a text.
     pub fn warnings(&self, source: &Source, diags: &[Diag]) {
         eprint_quietly(&match self.format {
             DiagnosticsFormat::Text => self.diags(source, diags, Severity::Warning),
@@ -76,7 +76,7 @@ impl Reporter {
         });
     }
 
-    /// What is shown of a failure.
+    /// Returns the report of a failure.
     pub fn failure(&self, failure: &Failure) -> String {
         match self.format {
             DiagnosticsFormat::Text => self.text(failure),
@@ -100,7 +100,8 @@ impl Reporter {
         }
     }
 
-    /// As many as are shown, then how many more there are, said with a severity.
+    /// Returns the diagnostics up to the maximum number, then a message with `severity` that counts the
+    /// others.
     fn diags(&self, source: &Source, diags: &[Diag], severity: Severity) -> String {
         let shown = diags.iter().take(MAX_SHOWN).map(|diag| render(diag, source, self.color));
         let word = severity.word();
@@ -117,20 +118,20 @@ impl Reporter {
     }
 }
 
-/// Reads the command line. What clap says of a wrong one is an object too if `--diagnostics=json` is part of it. Completions
-/// and the manual page are printed if they are asked for.
+/// Parses the command line. If it contains `--diagnostics=json`, clap's error is printed as a JSON object.
+/// Prints completions and the manual page if requested.
 ///
 /// # Errors
-/// The exit code with which the tool ends: that of success after `--help` and the like, that of a wrong
+/// Returns the exit code of the tool: that of success after options such as `--help`, or that of an invalid
 /// command line.
 pub fn parse_arguments<A: clap::Parser>(tool: &'static str) -> Result<A, ExitCode> {
     parse_arguments_of(tool, std::env::args_os().collect())
 }
 
-/// As [`parse_arguments`], of a command line that was changed before.
+/// Like [`parse_arguments`], for a command line that was preprocessed.
 ///
 /// # Errors
-/// As [`parse_arguments`].
+/// Returns the errors of [`parse_arguments`].
 pub fn parse_arguments_of<A: clap::Parser>(
     tool: &'static str,
     line: Vec<std::ffi::OsString>,
@@ -156,9 +157,9 @@ pub fn parse_arguments_of<A: clap::Parser>(
     if A::command().get_arguments().any(|a| a.get_long() == Some("passes")) {
         propose_passes(&mut error);
     }
-    // Help and version are what was asked for.
+    // Help and version are not errors.
     if !error.use_stderr() || !wants_json(std::env::args_os()) {
-        // Nothing is left to do if the output is closed.
+        // If the output is closed, nothing remains to be done.
         let _ = error.print();
         return Err(ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { EXIT_OK }));
     }
@@ -166,7 +167,7 @@ pub fn parse_arguments_of<A: clap::Parser>(
     Err(ExitCode::from(EXIT_USAGE))
 }
 
-/// Tells how a pass is run if its name is given as an option, as MLIR's tools have it.
+/// Adds a tip if the name of a pass was given as an option, as in MLIR's tools.
 #[cfg(feature = "passes")]
 fn propose_passes(error: &mut clap::Error) {
     use hlo_passes::{find, find_alike, find_pipeline};
@@ -182,7 +183,7 @@ fn propose_passes(error: &mut clap::Error) {
     }
 }
 
-/// True if `--diagnostics=json` is among arguments that clap does not accept.
+/// Whether arguments that clap rejected contain `--diagnostics=json`.
 fn wants_json(arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
     let mut previous = std::ffi::OsString::new();
     for argument in arguments {
@@ -194,7 +195,7 @@ fn wants_json(arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
     false
 }
 
-/// Like `eprint!`, but a closed standard error is no reason to panic.
+/// Like `eprint!`, but does not panic if standard error is closed.
 fn eprint_quietly(text: &str) {
     use std::io::Write as _;
     let _ = std::io::stderr().write_all(text.as_bytes());

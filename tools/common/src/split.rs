@@ -1,17 +1,17 @@
-//! Several modules in one file, separated by lines `// -----`.
+//! Splits files with several modules, separated by lines `// -----`.
 
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::ops::Range;
 
-/// The separator, a line by itself.
+/// The separator, on a line by itself.
 pub const SEPARATOR: &str = "// -----";
 
-/// The ranges of the parts.
+/// Returns the ranges of the parts.
 ///
 /// # Errors
-/// A diagnostic for each line that is nearly a separator: it would join two modules silently.
+/// Returns a diagnostic for each line that resembles a separator, because it would silently join two modules.
 pub fn parts(text: &str) -> Result<Vec<Range<usize>>, Vec<Diag>> {
     let mut errors = Vec::new();
     let mut at = 0;
@@ -34,7 +34,7 @@ pub fn parts(text: &str) -> Result<Vec<Range<usize>>, Vec<Diag>> {
     Ok(ranges(text))
 }
 
-/// The ranges of the parts, whatever other lines there are.
+/// Returns the ranges of the parts. Ignores lines that resemble a separator.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -45,14 +45,14 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
         }
         at += line.len();
     }
-    // A separator at the end begins no module.
+    // A separator at the end does not begin another module.
     if ranges.is_empty() || !text[start..].trim().is_empty() {
         ranges.push(start..text.len());
     }
     ranges
 }
 
-/// `//` and dashes, but not five.
+/// Whether a line consists of `//` and at least three dashes.
 fn is_near_miss(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("//") else { return false };
     let rest = rest.trim();

@@ -1,33 +1,33 @@
-//! Tables whose columns line up.
+//! Tables with aligned columns.
 
-/// A table: headings, then rows. Words stand to the left, numbers to the right.
+/// A table of headings and rows. Words are left-aligned, numbers are right-aligned.
 pub struct Table {
     columns: Vec<Align>,
     rows: Vec<Vec<String>>,
 }
 
-/// On which side of its column a cell stands.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Left, for words.
     Left,
-    /// Numbers.
+    /// Right, for numbers.
     Right,
 }
 
 impl Table {
-    /// A table with such columns.
+    /// Creates a table with the given columns.
     pub fn new(columns: &[(&str, Align)]) -> Self {
         let headings = columns.iter().map(|(name, _)| name.to_string()).collect();
         Self { columns: columns.iter().map(|&(_, align)| align).collect(), rows: vec![headings] }
     }
 
-    /// Adds a row; cells that are not given are empty.
+    /// Adds a row. Missing cells are empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The text, without blanks at the ends of lines.
+    /// Returns the text, without blanks at the ends of lines.
     pub fn text(&self) -> String {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));

@@ -1,17 +1,18 @@
 //! Arrays in numpy's `.npy` format.
 //!
-//! The format: a magic number, a version, the length of a header, the header (a Python dictionary with the
-//! element type `descr`, `fortran_order` and `shape`), the elements. The header's grammar is small and fixed, so
-//! it is read here, by a loop: a hostile header can't nest.
+//! A file consists of a magic number, a version, the length of the header, the header (a Python dictionary
+//! with the element type `descr`, `fortran_order` and `shape`), and the elements. The grammar of the header
+//! is small and fixed. A loop parses it, so a hostile header cannot cause deep recursion.
 //!
-//! Not by the crate `npyz` (0.8), which reserves what a file of twelve bytes asks for, up to 4 GiB, before it reads, and gives
-//! elements as types of Rust, which has none for the raw bits below: what is left to it would be the dictionary, for
-//! which it takes a parser of Python's literals and large integers.
+//! This module does not use the crate `npyz` (0.8). That crate reserves the size that a file of twelve bytes
+//! requests, up to 4 GiB, before it reads, and it returns elements as Rust types, which do not include the
+//! raw bits below. It would only be useful for the dictionary, for which it depends on a parser of Python
+//! literals and on large integers.
 //!
-//! A type that numpy lacks (`bf16`, `f8e4m3fn`, `s4`, …) is an unsigned integer, or numpy's `V` (what ml_dtypes
-//! writes), of the same size that holds the raw bits; sub-byte types take one element a byte, the value in the low
-//! bits. Files in Fortran order and big-endian ones have the values that numpy sees in them, whatever the layout that
-//! they are read for.
+//! Types that numpy does not have (`bf16`, `f8e4m3fn`, `s4`, …) are stored as raw bits, in an unsigned
+//! integer or numpy's `V` type (which ml_dtypes writes) of the same size. Sub-byte types use one byte for
+//! each element, with the value in the low bits. Files in Fortran order and big-endian files are read with
+//! the values that numpy sees, whatever the requested layout.
 
 use crate::mapped::FileBytes;
 use hlo_ir::laid_out::for_each_element;
@@ -21,32 +22,32 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::ops::Range;
 
-/// The longest header that is read: numpy's own limit is 10,000 bytes.
+/// Maximum length of a header in bytes. The limit of numpy is 10,000 bytes.
 const MAX_HEADER: usize = 1 << 16;
 
-/// A numpy element type: what `descr` says, less the byte order.
+/// A numpy element type: `descr` without the byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dtype {
     /// numpy's kind: `b`, `i`, `u`, `f`, `c` or `V`.
     pub kind: char,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub size: usize,
 }
 
 impl Dtype {
-    /// The type that holds elements of an HLO type.
+    /// Returns the type that stores elements of an HLO type.
     pub fn of(ty: ElementType) -> Self {
         Self { kind: native_kind(ty).unwrap_or('u'), size: ty.byte_size() }
     }
 
-    /// True if an array of this type can hold elements of the HLO type.
+    /// Whether an array of this type can store elements of the HLO type.
     fn holds(self, ty: ElementType) -> bool {
         let kind_fits = match native_kind(ty) {
             Some(kind) => kind == self.kind,
             None => match self.kind {
                 'u' | 'V' => true,
                 'i' => ty.is_integer(),
-                // What ml_dtypes calls its float8_e5m2.
+                // ml_dtypes uses this kind for float8_e5m2.
                 'f' => ty == ElementType::F8E5M2,
                 _ => false,
             },
@@ -56,7 +57,7 @@ impl Dtype {
 }
 
 impl fmt::Display for Dtype {
-    /// numpy's name, such as `float32`.
+    /// Prints numpy's name, such as `float32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.kind {
             'b' => return f.write_str("bool"),
@@ -70,7 +71,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// numpy's kind for the HLO types that numpy has.
+/// Returns numpy's kind for the HLO types that numpy has.
 fn native_kind(ty: ElementType) -> Option<char> {
     use ElementType::*;
     match ty {
@@ -84,7 +85,8 @@ fn native_kind(ty: ElementType) -> Option<char> {
     }
 }
 
-/// The HLO type of numpy's elements of a kind and a size, and whether others are written so, too: numpy lacks some types.
+/// Returns the HLO type of numpy's elements with a kind and a size, and whether the same type also stores HLO
+/// types that numpy does not have.
 fn element_type(dtype: Dtype) -> Option<(ElementType, bool)> {
     let all = ElementType::ALL.iter().copied();
     let native = all.clone().find(|&ty| Dtype::of(ty) == dtype && native_kind(ty).is_some());
@@ -93,14 +95,14 @@ fn element_type(dtype: Dtype) -> Option<(ElementType, bool)> {
     Some((ty, is_raw))
 }
 
-/// What a `.npy` header says.
+/// The contents of a `.npy` header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// The element type.
     pub dtype: Dtype,
-    /// True if the elements are big-endian.
+    /// Whether the elements are big-endian.
     pub big_endian: bool,
-    /// True if the first dimension varies fastest.
+    /// Whether the first dimension varies fastest.
     pub fortran_order: bool,
     /// The dimension sizes.
     pub dims: Vec<u64>,
@@ -110,8 +112,8 @@ impl Header {
     /// Reads a header, up to the first element.
     ///
     /// # Errors
-    /// The file does not begin as a `.npy` file of a known version, its header is cut off, too long or not
-    /// understood, or it holds structured arrays or Python objects.
+    /// Returns an error if the file does not begin like a `.npy` file of a known version, if its header is
+    /// truncated, too long or invalid, or if it contains structured arrays or Python objects.
     pub fn read(from: &mut impl Read) -> Result<Self, String> {
         let mut start = [0u8; 8];
         from.read_exact(&mut start).map_err(|_| "not a .npy file: too short".to_string())?;
@@ -141,8 +143,8 @@ impl Header {
         parse_header(text).ok_or_else(|| format!("can't read the .npy header: {}", text.trim()))?
     }
 
-    /// The shape of the array, and whether its elements may be of another type of the same size. `None` if HLO has no such
-    /// elements or sizes.
+    /// Returns the shape of the array, and whether its elements may be of another type of the same size.
+    /// Returns `None` if HLO does not support such elements or sizes.
     pub fn shape(&self) -> Option<(ArrayShape, bool)> {
         let (ty, is_raw) = element_type(self.dtype)?;
         Some((ArrayShape::new(ty, self.sizes()?), is_raw))
@@ -158,14 +160,15 @@ impl Header {
 }
 
 impl fmt::Display for Header {
-    /// Such as `float32[2,3]`.
+    /// Prints the type and the sizes, such as `float32[2,3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
         write!(f, "{}[{}]", self.dtype, dims.join(","))
     }
 }
 
-/// `None` if the text is not understood, an error if it is but can't be used.
+/// Parses a header. Returns `None` if the text is invalid, and an error if the header is valid but not
+/// supported.
 fn parse_header(text: &str) -> Option<Result<Header, String>> {
     let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     let (mut descr, mut order, mut dims) = (None, None, None);
@@ -222,19 +225,19 @@ fn parse_header(text: &str) -> Option<Result<Header, String>> {
     Some(Ok(Header { dtype, big_endian, fortran_order: order?, dims: dims? }))
 }
 
-/// A quoted string without escapes, and what follows it.
+/// Splits off a quoted string without escapes. Returns the string and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     text[1..].split_once(quote)
 }
 
-/// Reads an array that must have the given shape; the layout plays no part. A bounded dynamic dimension takes any size
-/// up to its bound: the result's shape is static, of the sizes that the file has. Nothing is allocated before the
-/// header is known to fit.
+/// Reads an array, which must have the given shape. The layout does not matter. A bounded dynamic dimension
+/// accepts any size up to its bound; the result has a static shape with the sizes of the file. The header is
+/// checked before anything is allocated.
 ///
 /// # Errors
-/// As [`Header::read`]; the file has an array of another type or other sizes, ends too early, or there is
-/// no memory for the array.
+/// Returns the errors of [`Header::read`], or an error if the array has another type or other sizes, if the
+/// file is truncated, or if there is not enough memory for the array.
 pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
     let header = Header::read(from)?;
     let shape = header.shape_for(shape)?;
@@ -246,10 +249,10 @@ pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String>
     header.literal(bytes, shape)
 }
 
-/// As [`read()`], from a part of a file in memory.
+/// Like [`read()`], but reads from a part of a file in memory.
 ///
 /// # Errors
-/// As [`read()`].
+/// Returns the errors of [`read()`].
 pub fn read_mapped(file: &FileBytes, part: Range<usize>, shape: &ArrayShape) -> Result<Literal, String> {
     let end = part.end;
     let mut rest = file.get(part).ok_or("the file ends before its array begins")?;
@@ -272,7 +275,7 @@ fn too_short(shape: &ArrayShape) -> String {
 }
 
 impl Header {
-    /// The static shape of the file's array, if it can be given for `shape`.
+    /// Returns the static shape of the file's array, if it is compatible with `shape`.
     fn shape_for(&self, shape: &ArrayShape) -> Result<ArrayShape, String> {
         let ty = shape.element_type;
         match self.sizes().filter(|_| self.matches(shape)) {
@@ -285,11 +288,11 @@ impl Header {
         }
     }
 
-    /// The literal of a file's elements.
+    /// Returns the literal with the elements of a file.
     fn literal(&self, mut bytes: AlignedBytes, shape: ArrayShape) -> Result<Literal, String> {
         let ty = shape.element_type;
         if self.big_endian {
-            // The halves of a complex number are numbers of their own.
+            // The two parts of a complex number are separate numbers.
             for number in bytes.chunks_exact_mut(ty.real_type().byte_size()) {
                 number.reverse();
             }
@@ -308,8 +311,9 @@ impl Header {
     }
 }
 
-/// Brings elements to the form that literals have: `pred` 0 or 1, sub-byte types sign- or zero-extended. Elements that
-/// have it, as those of almost all files do, are not written to, so that bytes of a file need no copy for it.
+/// Normalizes elements as in literals: `pred` is 0 or 1, sub-byte types are sign- or zero-extended. If all
+/// elements are already normalized, as in almost all files, nothing is written, so that mapped bytes need no
+/// copy.
 pub(crate) fn normalize(bytes: &mut AlignedBytes, ty: ElementType) {
     let unused = 8u32.saturating_sub(ty.bit_width());
     let normal = |b: u8| match ty.is_pred() {
@@ -322,10 +326,10 @@ pub(crate) fn normalize(bytes: &mut AlignedBytes, ty: ElementType) {
     }
 }
 
-/// Writes an array literal; one that is no array (a token) as an empty array of bytes.
+/// Writes an array literal. A token is written as an empty array of bytes.
 ///
 /// # Errors
-/// Those of `to`, and an array with too many dimensions for the header.
+/// Returns the errors of `to`, or an error if the array has too many dimensions for the header.
 pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
     let token = ArrayShape::new(ElementType::U8, [0]);
     let shape = literal.shape().as_array().unwrap_or(&token);
@@ -342,7 +346,7 @@ pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
     to.write_all(b"\x93NUMPY\x01\x00")?;
-    // The rank of a shape is bounded by the parser, far below what 16 bits hold here.
+    // The parser limits the rank of a shape, far below the capacity of 16 bits.
     let length = u16::try_from(header.len())
         .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "too many dimensions for .npy"))?;
     to.write_all(&length.to_le_bytes())?;
@@ -350,7 +354,7 @@ pub fn write(to: &mut impl Write, literal: &Literal) -> std::io::Result<()> {
     to.write_all(&raw(literal.bytes(), shape.element_type))
 }
 
-/// Elements as files have them: of sub-byte types only the bits of the value.
+/// Returns elements as stored in files: for sub-byte types, only the bits of the value.
 pub(crate) fn raw(elements: &[u8], ty: ElementType) -> Cow<'_, [u8]> {
     if ty.bit_width() >= 8 || ty.is_pred() {
         return elements.into();

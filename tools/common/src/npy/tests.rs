@@ -1,8 +1,9 @@
-//! Tests of `.npy` files, made of the bytes that numpy and ml_dtypes write.
+//! Tests of `.npy` files with bytes that numpy and ml_dtypes write.
 
 use super::*;
 
-/// A file as numpy writes it: version 1, the header padded so that the elements begin at byte 128.
+/// Returns a file as numpy writes it: version 1, with a padded header, so that the elements begin at byte
+/// 128.
 fn numpy(descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}");
     file(&format!("{header:<117}\n"), data)
@@ -100,13 +101,14 @@ fn broken_files_are_errors() {
     }
 }
 
-/// ml_dtypes' type, its `descr`, our type, the bytes in the file and those of the literal.
+/// The name of an ml_dtypes type, its `descr`, the HLO type, the bytes in the file, and the bytes of the
+/// literal.
 type File = (&'static str, &'static str, ElementType, &'static [u8], &'static [u8]);
 
 #[test]
 fn types_that_numpy_lacks_are_as_ml_dtypes_writes_them() {
     use ElementType::*;
-    // The numbers that were written are in the comments.
+    // The comments contain the numbers that were written.
     let files: [File; 18] = [
         ("int1", "<V1", S1, &[0, 1], &[0, 0xff]),             // 0, -1
         ("int2", "<V1", S2, &[2, 1], &[0xfe, 1]),             // -2, 1
@@ -135,7 +137,7 @@ fn types_that_numpy_lacks_are_as_ml_dtypes_writes_them() {
     }
 }
 
-/// `np.save` of `np.asfortranarray(np.arange(24).reshape(2, 3, 4))` for every size of elements.
+/// Reads `np.save` of `np.asfortranarray(np.arange(24).reshape(2, 3, 4))` for every element size.
 #[test]
 fn fortran_order_keeps_the_values_whatever_the_layout() {
     // The value at (i, j, k) is 12 i + 4 j + k; in the file, i varies fastest.
@@ -153,7 +155,7 @@ fn fortran_order_keeps_the_values_whatever_the_layout() {
         let part = ty.real_type().byte_size();
         let element = |n: u8| {
             let mut bytes = vec![0; size];
-            // The real part of a complex number.
+            // The real part, for a complex number.
             bytes[if descr.starts_with('>') { part - 1 } else { 0 }] = n;
             bytes
         };
@@ -183,7 +185,7 @@ fn truth_values_scalars_and_empty_arrays_as_numpy_writes_them() {
         let literal = read(&mut empty.as_slice(), &shape(ElementType::C128, &[0, 3])).unwrap();
         assert!(literal.bytes().is_empty());
     }
-    // Version 3 (text in UTF-8) has a length of four bytes.
+    // Version 3 (UTF-8 text) has a length field of four bytes.
     let header = format!("{:<115}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }");
     let mut third = b"\x93NUMPY\x03\x00".to_vec();
     third.extend((header.len() as u32).to_le_bytes());

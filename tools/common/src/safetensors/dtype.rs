@@ -6,13 +6,13 @@ use std::fmt;
 /// An element type of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dtype {
-    /// As the format spells it, such as `F32`.
+    /// The name in the format, such as `F32`.
     pub name: &'static str,
-    /// The same in HLO.
+    /// The HLO type.
     pub element_type: ElementType,
 }
 
-/// Those of the reference implementation, version 0.8.
+/// The types of the reference implementation, version 0.8.
 const DTYPES: &[(&str, ElementType)] = &[
     ("BOOL", ElementType::Pred),
     ("U8", ElementType::U8),
@@ -28,7 +28,7 @@ const DTYPES: &[(&str, ElementType)] = &[
     ("F32", ElementType::F32),
     ("F64", ElementType::F64),
     ("C64", ElementType::C64),
-    // What PyTorch calls float8_e4m3fn.
+    // PyTorch's float8_e4m3fn.
     ("F8_E4M3", ElementType::F8E4M3Fn),
     ("F8_E5M2", ElementType::F8E5M2),
     ("F8_E8M0", ElementType::F8E8M0Fnu),
@@ -40,14 +40,14 @@ const DTYPES: &[(&str, ElementType)] = &[
 ];
 
 impl Dtype {
-    /// The type that the format spells so.
+    /// Returns the type with the given name in the format.
     pub fn from_name(name: &str) -> Option<Self> {
         let (name, element_type) = DTYPES.iter().find(|(own, _)| *own == name)?;
         Some(Self { name, element_type: *element_type })
     }
 
-    /// The type of a file's tensor that holds elements of an HLO type: the same one, or raw bits. `None` for `c128`, which
-    /// the format has nothing for.
+    /// Returns the type that stores elements of an HLO type: the same type, or raw bits. Returns `None` for
+    /// `c128`, which the format does not support.
     pub fn of(ty: ElementType) -> Option<Self> {
         let is_raw = is_raw(ty);
         let (name, element_type) =
@@ -55,7 +55,7 @@ impl Dtype {
         Some(Self { name, element_type: *element_type })
     }
 
-    /// The bits of an element in a file.
+    /// Returns the number of bits of an element in a file.
     pub fn bits(self) -> u64 {
         match self.element_type {
             ElementType::Pred => 8,
@@ -63,19 +63,19 @@ impl Dtype {
         }
     }
 
-    /// True if a tensor of this type can hold elements of the HLO type.
+    /// Whether a tensor of this type can store elements of the HLO type.
     pub fn holds(self, ty: ElementType) -> bool {
         self.element_type == ty || is_raw(ty) && self.element_type == ElementType::U8
     }
 
-    /// The names of all types.
+    /// Returns the names of all types.
     pub fn names() -> Vec<&'static str> {
         DTYPES.iter().map(|(name, _)| *name).collect()
     }
 }
 
-/// True for elements that are bytes of raw bits in files: those that the format has no type for, or only one that
-/// packs several into a byte.
+/// Whether elements are stored as bytes with their raw bits. This applies to types that the format does not
+/// have, or for which it packs several elements into a byte.
 pub fn is_raw(ty: ElementType) -> bool {
     let is_known = DTYPES.iter().any(|(_, own)| *own == ty);
     ty.byte_size() == 1 && !ty.is_pred() && (!is_known || ty.bit_width() < 8)

@@ -1,4 +1,5 @@
-//! The header of a safetensors file: its tensors, held to the rules of the format.
+//! The header of a safetensors file: parses the list of tensors and checks it against the rules of the
+//! format.
 
 use super::dtype::Dtype;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
@@ -6,40 +7,40 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
-/// The longest header that is read, as in the reference implementation.
+/// Maximum length of a header in bytes, as in the reference implementation.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// The bytes before the header: its length.
+/// The size of the length field before the header.
 const LENGTH: usize = 8;
 
-/// The most dimensions that are shown of a shape.
+/// Maximum number of dimensions shown of a shape.
 const SHOWN_DIMS: usize = 12;
 
-/// The most characters that are shown of a name.
+/// Maximum number of characters shown of a name.
 const SHOWN_NAME: usize = 80;
 
-/// A tensor as the header describes it.
+/// A tensor in the header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// The name: any text.
+    /// The name. It may be any text.
     pub name: String,
     /// The element type.
     pub dtype: Dtype,
     /// The dimension sizes.
     pub dims: Vec<u64>,
-    /// Where its elements lie in the file.
+    /// The byte range of its elements in the file.
     pub range: Range<usize>,
 }
 
 impl Tensor {
-    /// The name between backquotes, cut if it is long.
+    /// Returns the name in backquotes, truncated if it is long.
     pub fn quoted_name(&self) -> String {
         quoted(&self.name)
     }
 }
 
 impl fmt::Display for Tensor {
-    /// Such as `F32[2,3]`.
+    /// Prints the type and the sizes, such as `F32[2,3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut dims: Vec<String> = self.dims.iter().take(SHOWN_DIMS).map(u64::to_string).collect();
         if self.dims.len() > SHOWN_DIMS {
@@ -57,9 +58,9 @@ fn quoted(name: &str) -> String {
 /// Reads the header of a file. The tensors are in the order of their elements in the file.
 ///
 /// # Errors
-/// The file is cut off or longer than its tensors, the header is no JSON object of tensors, names a tensor twice, or
-/// says of one what can't be: an unknown type, sizes that are not those of its bytes, bytes outside the file or
-/// of another tensor.
+/// Returns an error if the file is truncated or longer than its tensors, if the header is not a JSON object
+/// of tensors or names a tensor twice, or if the description of a tensor is invalid: an unknown type, sizes
+/// that do not match the number of bytes, or bytes outside the file or of another tensor.
 pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
     let cut = |what: &str| format!("not a safetensors file: {what}");
     let Some((length, rest)) = file.split_first_chunk::<LENGTH>() else {
@@ -73,7 +74,7 @@ pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
         return Err(cut(&format!("a header of {length} bytes, of which the file has {}", rest.len())));
     }
     let (header, data) = rest.split_at(length as usize);
-    // A copy: the file may be mapped, and what was seen to be text must stay so.
+    // A copy, because a mapped file may change, and the header must remain valid UTF-8.
     let header = String::from_utf8(header.to_vec())
         .map_err(|e| format!("the header is not UTF-8, from byte {} on", e.utf8_error().valid_up_to()))?;
     if !header.starts_with('{') {
@@ -85,13 +86,13 @@ pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
     tensors(entries, data.len() as u64, LENGTH + header.len())
 }
 
-/// The tensors, if their bytes are those of the file, each of one of them.
+/// Returns the tensors, after checking that each byte of the file belongs to exactly one tensor.
 fn tensors(mut entries: Vec<(String, Info)>, size: u64, start: usize) -> Result<Vec<Tensor>, String> {
     entries.sort_by_key(|(_, info)| info.offsets);
     let mut tensors: Vec<Tensor> = Vec::with_capacity(entries.len());
     let mut end = 0;
     for (name, Info { dtype, dims, offsets: (from, to) }) in entries {
-        // In the file, as far as it is known to have them.
+        // The range is set after the checks.
         let tensor = Tensor { name, dtype, dims, range: 0..0 };
         let wrong = |what: String| Err(format!("tensor {}: {what}", tensor.quoted_name()));
         if from > to || to > size {
@@ -124,7 +125,7 @@ fn tensors(mut entries: Vec<(String, Info)>, size: u64, start: usize) -> Result<
     }
 }
 
-/// The bytes of a tensor, or why there is no such number.
+/// Returns the size of a tensor in bytes, or a message if it is not valid.
 fn byte_size(dtype: Dtype, dims: &[u64]) -> Result<u64, &'static str> {
     let count = match dims.contains(&0) {
         true => Some(0),
@@ -135,14 +136,14 @@ fn byte_size(dtype: Dtype, dims: &[u64]) -> Result<u64, &'static str> {
     if bits % 8 == 0 { Ok(bits / 8) } else { Err("does not end with a byte") }
 }
 
-/// What the header says of a tensor.
+/// The description of a tensor in the header.
 struct Info {
     dtype: Dtype,
     dims: Vec<u64>,
     offsets: (u64, u64),
 }
 
-/// The whole header: an object of tensors by their names.
+/// Deserializes the whole header: an object of tensors by their names.
 struct Entries;
 
 impl<'de> DeserializeSeed<'de> for Entries {
@@ -179,7 +180,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// What the header says of one tensor: an object of `dtype`, `shape` and `data_offsets`.
+/// Deserializes the description of a tensor: an object of `dtype`, `shape` and `data_offsets`.
 struct InfoSeed;
 
 impl<'de> DeserializeSeed<'de> for InfoSeed {
@@ -211,7 +212,7 @@ impl<'de> Visitor<'de> for InfoSeed {
                 }
                 "shape" => dims.replace(map.next_value::<Vec<u64>>()?).is_none(),
                 "data_offsets" => offsets.replace(map.next_value::<(u64, u64)>()?).is_none(),
-                // As the reference implementation does.
+                // Ignore other keys, as the reference implementation does.
                 _ => map.next_value::<IgnoredAny>().map(|_| true)?,
             };
             if !first {

@@ -1,15 +1,16 @@
-//! Tensors by their names, in files of the format safetensors.
+//! Named tensors in files of the format safetensors.
 //!
-//! The format: the length of a header, the header (JSON: of each tensor its element type, sizes and place), the
-//! elements, row-major and little-endian, one tensor after the other without gaps.
+//! A file consists of the length of the header, the header (JSON with the element type, sizes and byte range
+//! of each tensor), and the elements, row-major and little-endian, one tensor after the other without gaps.
 //!
-//! Not by the crate `safetensors` (0.8): of tensors with the same name it drops all but the last one without a word;
-//! offsets near 2^64 make its sums overflow, which panics where overflow is checked; its errors do not say which tensor
-//! is wrong, and how. Files are few lines to read, since `serde_json` does the header.
+//! This module does not use the crate `safetensors` (0.8). That crate silently drops all but the last of
+//! several tensors with the same name. Offsets near 2^64 overflow its sums, which panics if overflow is
+//! checked. Its errors do not name the tensor and the problem. Since `serde_json` parses the header, little
+//! code is needed here.
 //!
-//! A type that the format lacks, or packs (`f8e4m3`, `s4`, `f4e2m1fn`, …), is written as its raw bits, of the type `U8`, one
-//! element a byte, the value in the low bits, as in `.npy` files. Tensors of the type `F4` are read, two elements a byte,
-//! the first in the low bits, as PyTorch has them.
+//! Types that the format does not have or that it packs (`f8e4m3`, `s4`, `f4e2m1fn`, …) are written as raw
+//! bits of type `U8`, one byte for each element, with the value in the low bits, as in `.npy` files. Tensors
+//! of type `F4` can be read. They have two elements in a byte, the first in the low bits, as in PyTorch.
 
 mod dtype;
 mod header;
@@ -22,7 +23,7 @@ use crate::npy::{self, normalize};
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, Layout, LayoutItems, Literal, Packing};
 use std::io::{self, Write};
 
-/// A file's tensors.
+/// The tensors of a file.
 #[derive(Clone, Debug)]
 pub struct Safetensors {
     file: FileBytes,
@@ -33,30 +34,31 @@ impl Safetensors {
     /// Reads the header of a file.
     ///
     /// # Errors
-    /// The file is cut off or longer than its tensors, the header is no JSON object of tensors, names a tensor twice, or
-    /// says of one what can't be: an unknown type, sizes that are not those of its bytes, bytes outside the file or
-    /// of another tensor.
+    /// Returns an error if the file is truncated or longer than its tensors, if the header is not a JSON
+    /// object of tensors or names a tensor twice, or if the description of a tensor is invalid: an unknown
+    /// type, sizes that do not match the number of bytes, or bytes outside the file or of another tensor.
     pub fn new(file: FileBytes) -> Result<Self, String> {
         let tensors = header::read(&file)?;
         Ok(Self { file, tensors })
     }
 
-    /// True for the start of a file whose header begins where such files have it.
+    /// Whether a file that starts with these bytes has a header at the position where such files have it.
     pub fn is_start(bytes: &[u8]) -> bool {
         bytes.get(8) == Some(&b'{')
     }
 
-    /// The tensors, in the order of their elements in the file.
+    /// Returns the tensors, in the order of their elements in the file.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
     }
 
-    /// Reads a tensor of this file, which must have the given shape; the layout plays no part. A bounded dynamic dimension
-    /// takes any size up to its bound: the result's shape is static, of the sizes that the file has.
+    /// Reads a tensor of this file, which must have the given shape. The layout does not matter. A bounded
+    /// dynamic dimension accepts any size up to its bound; the result has a static shape with the sizes of
+    /// the file.
     ///
     /// # Errors
-    /// The tensor is of another type or other sizes, of 6 bits an element, of which the format does not say how they are
-    /// packed, or there is no memory for it.
+    /// Returns an error if the tensor has another type or other sizes, if its elements have 6 bits (the
+    /// format does not define their packing), or if there is not enough memory.
     pub fn read(&self, tensor: &Tensor, shape: &ArrayShape) -> Result<Literal, String> {
         let ty = shape.element_type;
         if tensor.dtype.bits() == 6 && tensor.dtype.holds(ty) {
@@ -86,16 +88,16 @@ impl Safetensors {
     }
 }
 
-/// How elements narrower than a byte lie in a file.
+/// Returns the packing of elements narrower than a byte in a file.
 fn packing(ty: ElementType) -> Option<Packing> {
     let items = LayoutItems { element_size_bits: ty.bit_width().into(), ..LayoutItems::default() };
     Packing::of(&ArrayShape::new(ty, [1]).with_layout(Layout::row_major(1).with_items(items)))
 }
 
-/// Writes literals as tensors `PREFIX_0`, `PREFIX_1`, …; one that is no array (a token) as an empty array of bytes.
+/// Writes literals as tensors `PREFIX_0`, `PREFIX_1`, …. A token is written as an empty array of bytes.
 ///
 /// # Errors
-/// Those of `to`, and a literal of the type `c128`, which the format lacks.
+/// Returns the errors of `to`, or an error for a literal of type `c128`, which the format does not support.
 pub fn write(to: &mut impl Write, prefix: &str, literals: &[&Literal]) -> io::Result<()> {
     let token = ArrayShape::new(ElementType::U8, [0]);
     let mut tensors = Vec::with_capacity(literals.len());
@@ -107,7 +109,7 @@ pub fn write(to: &mut impl Write, prefix: &str, literals: &[&Literal]) -> io::Re
         })?;
         tensors.push((number, dtype, shape, *literal));
     }
-    // There may be no gaps. With the widest elements first all of them are aligned.
+    // The format does not allow gaps. If the widest elements come first, all elements are aligned.
     tensors.sort_by_key(|(_, dtype, ..)| std::cmp::Reverse(dtype.element_type.byte_size()));
     let mut header = String::from("{");
     let mut end = 0;

@@ -1,9 +1,9 @@
-//! Tests of safetensors files, made of the bytes that Python's `safetensors` writes, and of files that are wrong.
+//! Tests of safetensors files with bytes that Python's `safetensors` writes, and of invalid files.
 
 use super::*;
 use hlo_ir::Shape;
 
-/// A file of this header and these elements.
+/// Returns a file with this header and these elements.
 fn file(header: &str, data: &[u8]) -> FileBytes {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
@@ -15,7 +15,7 @@ fn shape(ty: ElementType, dims: &[i64]) -> ArrayShape {
     ArrayShape::new(ty, dims.iter().copied())
 }
 
-/// The only tensor of a file, read as this shape.
+/// Reads the only tensor of a file with a shape.
 fn one(header: &str, data: &[u8], ty: ElementType, dims: &[i64]) -> Result<Literal, String> {
     let file = Safetensors::new(file(header, data))?;
     file.read(&file.tensors()[0], &shape(ty, dims))
@@ -87,7 +87,7 @@ fn no_tensors_and_tokens() {
     assert_eq!(refused.to_string(), "safetensors has no type for c128");
 }
 
-/// A tensor at odd places is as good as any: the format asks for no alignment.
+/// Unaligned tensors are valid, because the format requires no alignment.
 #[test]
 fn tensors_that_are_not_aligned() {
     let header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\
@@ -110,7 +110,7 @@ fn elements_are_brought_to_the_form_of_literals() {
     assert_eq!(one(raw, &[0x1f, 7], ElementType::F4E2M1Fn, &[2]).unwrap().bytes(), [0xf, 7]);
 }
 
-/// Two elements of 4 bits a byte, the first in the low bits, as PyTorch's float4_e2m1fn_x2.
+/// Two elements of 4 bits in a byte, the first in the low bits, as in PyTorch's float4_e2m1fn_x2.
 #[test]
 fn packed_elements() {
     let packed = "{\"x\":{\"dtype\":\"F4\",\"shape\":[1,4],\"data_offsets\":[0,2]}}";
@@ -136,12 +136,12 @@ fn other_types_and_sizes_are_named() {
     assert_eq!(file.read(&file.tensors()[0], &bounded).unwrap().shape().to_string(), "f32[2]");
 }
 
-/// What is said of a file of one header, with 8 bytes of elements.
+/// Returns the error for a file with a header and 8 bytes of elements.
 fn refused(header: &str) -> String {
     Safetensors::new(file(header, &[0; 8])).unwrap_err()
 }
 
-/// What is said of a tensor `x` of 8 bytes, described so.
+/// Returns the error for a tensor `x` of 8 bytes with the given description.
 fn refused_tensor(dtype: &str, shape: &str, offsets: &str) -> String {
     refused(&format!("{{\"x\":{{\"dtype\":{dtype},\"shape\":{shape},\"data_offsets\":{offsets}}}}}"))
 }
@@ -215,7 +215,7 @@ fn tensors_whose_bytes_are_not_theirs() {
         let message = said(shape, "[0,8]");
         assert!(message.ends_with("has more bytes than there can be"), "{message}");
     }
-    // The number of its elements is 0, whatever the other sizes.
+    // The number of elements is 0, whatever the other sizes.
     assert_eq!(
         said("[18446744073709551615,18446744073709551615,0]", "[0,0]"),
         "bytes 0 to 8, after the last tensor, are no tensor's"
