@@ -1,4 +1,4 @@
-//! The differences as a page: both modules side by side, nothing else needed to show it.
+//! Renders the differences as a self-contained page with both modules side by side.
 
 use crate::View;
 use crate::text::title;
@@ -8,7 +8,7 @@ use hlo_ir::{InstrId, Module};
 use hlo_module_diff::{Change, ComputationDiff, InstructionDiff, Kind};
 use std::collections::HashSet;
 
-/// The page.
+/// Returns the page.
 pub fn page(view: &View<'_>) -> String {
     let [left, right] = view.names.map(escaped);
     let mut body = String::new();
@@ -75,7 +75,7 @@ fn computation(view: &View<'_>, c: &ComputationDiff) -> String {
         Kind::Removed => " (removed)",
         Kind::Same | Kind::Renamed | Kind::Changed => "",
     };
-    // A computation keeps its colours for its instructions.
+    // Computations are not colored, so that the colors of their instructions stay visible.
     let class = if class == "same" { " class=\"same\"" } else { "" };
     let mut out = format!("<details{open}{class}><summary>{}{note}</summary>\n", escaped(&title(view, c)));
     out.push_str(&list(&c.changes, "of"));
@@ -114,15 +114,15 @@ fn row(view: &View<'_>, i: &InstructionDiff) -> String {
     )
 }
 
-/// What the names of an instruction's operands lead to.
+/// Returns the names of an instruction's operands and the instructions that they link to.
 fn operands(module: &Module, id: InstrId) -> Vec<(String, usize)> {
     module[id].operands.iter().map(|&o| (format!("%{}", module[o].name), o.index())).collect()
 }
 
-/// Words with what differs marked, and operands as links.
+/// Renders words. Differences are marked, and operands are links.
 fn line(side: &str, words: &[&str], marks: &[bool], operands: &[(String, usize)]) -> String {
     let mut out = String::new();
-    // The instruction's own name comes first.
+    // The first name is that of the instruction itself.
     let mut seen_name = false;
     for (word, mark) in words.iter().zip(marks) {
         let text = escaped(word);
@@ -137,7 +137,7 @@ fn line(side: &str, words: &[&str], marks: &[bool], operands: &[(String, usize)]
     out
 }
 
-/// A text in names, numbers and single other characters.
+/// Splits a text into names, numbers and single other characters.
 fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '%' | '_' | '.' | '-');
     let mut out = Vec::new();
@@ -154,7 +154,8 @@ fn tokens(text: &str) -> Vec<&str> {
     out
 }
 
-/// For each word, whether it differs: not part of what both begin and end with, and not among the other's words.
+/// Returns whether each word differs: it is not part of the common start and end, and not among the other
+/// text's words.
 fn marked(words: &[&str], other: &[&str]) -> Vec<bool> {
     let before = words.iter().zip(other).take_while(|(a, b)| a == b).count();
     let most = words.len().min(other.len()) - before;

@@ -1,4 +1,4 @@
-//! `hlo-diff`: matches two modules by structure and says what changed.
+//! `hlo-diff`: matches two modules by structure and shows their differences.
 
 mod html;
 mod text;
@@ -17,25 +17,25 @@ use std::process::ExitCode;
 #[derive(Parser, Debug)]
 #[command(name = "hlo-diff", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
-    /// The module before; `-` reads standard input
+    /// The old module; `-` reads standard input
     #[arg(value_name = "LEFT")]
     left: String,
-    /// The module after
+    /// The new module
     #[arg(value_name = "RIGHT")]
     right: String,
-    /// Differences that do not count
+    /// Differences to ignore
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
     ignore: Vec<Ignored>,
-    /// Write a page with both modules side by side, which needs no other files
+    /// Write a self-contained page with both modules side by side
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
-    /// Show instructions that are the same too
+    /// Also show instructions that are the same
     #[arg(long)]
     all: bool,
-    /// Show the counts only
+    /// Show only the counts
     #[arg(long, conflicts_with_all = ["all", "quiet"])]
     summary: bool,
-    /// Show nothing: the exit code tells
+    /// Show nothing; the exit code is the result
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -53,13 +53,13 @@ enum Ignored {
     Metadata,
     /// Names of the module, computations and instructions
     Names,
-    /// What backends note for themselves
+    /// Backend configs
     BackendConfig,
     /// Shardings
     Sharding,
-    /// What front ends note for themselves
+    /// Frontend attributes
     FrontendAttributes,
-    /// The first line
+    /// The header: the first line
     Header,
 }
 
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::from(EXIT_OK),
         Ok(false) => ExitCode::from(EXIT_FAILURE),
         Err(failure) => {
-            // As for every tool that compares: 1 is a difference, what went wrong is 2.
+            // Like other comparing tools, exit with 1 for a difference and with 2 for an error.
             let closed = matches!(failure, Failure::OutputClosed);
             reporter.finish(Err(failure));
             ExitCode::from(if closed { EXIT_OK } else { EXIT_USAGE })
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// True if nothing differs.
+/// Returns whether the modules are the same.
 fn run(cli: &Cli) -> Result<bool, Failure> {
     if cli.left == "-" && cli.right == "-" {
         return Err(Failure::Usage("only one of the modules can be read from standard input".to_string()));
@@ -123,7 +123,7 @@ fn run(cli: &Cli) -> Result<bool, Failure> {
     if let Some(path) = &cli.html {
         write_output(Some(path), html::page(&view).as_bytes())?;
     }
-    // A page on standard output has nothing else beside it.
+    // If the page goes to standard output, print nothing else there.
     if !cli.quiet && cli.html.as_deref() != Some("-") {
         let color = cli.show.enabled_on_stdout();
         let text = if cli.summary { text::summary(&view) } else { text::report(&view, color) };
@@ -136,15 +136,15 @@ fn read(path: &str) -> Result<Module, Failure> {
     Ok(read_input(path)?.read_module(false)?.module)
 }
 
-/// What is shown.
+/// The data to show.
 struct View<'a> {
-    /// The files.
+    /// The names of the files.
     names: [&'a str; 2],
-    /// The instructions as they print.
+    /// The text of the instructions.
     lines: [words::Lines; 2],
     left: &'a Module,
     right: &'a Module,
     diff: &'a ModuleDiff,
-    /// Whether what is the same is shown too.
+    /// Whether to show instructions that are the same.
     all: bool,
 }

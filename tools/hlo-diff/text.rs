@@ -1,4 +1,4 @@
-//! The differences for a terminal.
+//! Renders the differences for a terminal.
 
 use crate::View;
 use crate::words::{counts, describe};
@@ -11,12 +11,12 @@ const BLUE: &str = "\x1b[34m";
 const BOLD: &str = "\x1b[1m";
 const OFF: &str = "\x1b[0m";
 
-/// The counts, on one line.
+/// Returns the counts on one line.
 pub fn summary(view: &View<'_>) -> String {
     format!("{}\n", counts(view.diff.counts()))
 }
 
-/// All that differs, and the counts.
+/// Returns all differences and the counts.
 pub fn report(view: &View<'_>, color: bool) -> String {
     let mut out = Report { view, color, text: String::new() };
     if !view.diff.is_same() {
@@ -43,7 +43,7 @@ impl Report<'_> {
         self.text.push_str(&format!("{on}{text}{off}\n"));
     }
 
-    /// What changed of something, one change a line under its title; nothing if nothing did.
+    /// Appends a title and one line for each change. Appends nothing if there are no changes.
     fn changes(&mut self, title: &str, changes: &[Change]) {
         if !changes.is_empty() {
             self.line(BOLD, title);
@@ -93,7 +93,7 @@ impl Report<'_> {
     }
 }
 
-/// What a computation is called: by the name that it has on the right side, if it is there.
+/// Returns the title of a computation: its name on the right side if it exists there.
 pub fn title(view: &View<'_>, c: &ComputationDiff) -> String {
     let (module, id) = match (c.left, c.right) {
         (_, Some(id)) => (view.right, id),

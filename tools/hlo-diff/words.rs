@@ -1,11 +1,11 @@
-//! Instructions and changes in words.
+//! Text of instructions and changes.
 
 use hlo_ir::print::{Place, PrintOptions, print_instruction, print_module_with_places};
 use hlo_ir::{InstrId, Module};
 use hlo_module_diff::{Change, Counts, Ignore, Side};
 use std::collections::HashMap;
 
-/// The longest value of an attribute that is shown in full.
+/// Maximum length of an attribute value that is shown in full.
 const MAX_VALUE: usize = 160;
 
 /// The text of each instruction.
@@ -15,7 +15,7 @@ pub struct Lines {
     options: PrintOptions,
 }
 
-/// Prints a module once for all its instructions, without what does not count.
+/// Prints a module once for all its instructions, without the ignored parts.
 pub fn lines(module: &Module, ignore: Ignore) -> Lines {
     let options = PrintOptions {
         metadata: !ignore.metadata,
@@ -37,17 +37,17 @@ pub fn lines(module: &Module, ignore: Ignore) -> Lines {
 }
 
 impl Lines {
-    /// The line of an instruction, with `ROOT` where it stands.
+    /// Returns the line of an instruction, including `ROOT`.
     pub fn of(&self, module: &Module, id: InstrId) -> String {
         match self.places.get(&id).and_then(|&(start, end)| self.text.get(start..end)) {
             Some(line) => line.trim().to_string(),
-            // Of a computation that stands for an asynchronous operation.
+            // The instruction belongs to a computation that is printed as an asynchronous operation.
             None => print_instruction(module, id, &self.options),
         }
     }
 }
 
-/// A change in words.
+/// Describes a change.
 pub fn describe(change: &Change) -> String {
     let name = |n: &Option<String>| n.as_ref().map_or("(none)".to_string(), |n| format!("%{n}"));
     match change {
@@ -75,7 +75,7 @@ fn value(text: &str) -> String {
     if text.is_empty() { "(none)".to_string() } else { cut(text) }
 }
 
-/// At most so much of a text.
+/// Truncates a text to the maximum length.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_VALUE) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -83,7 +83,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The counts in a line.
+/// Returns the counts on one line.
 pub fn counts(counts: Counts) -> String {
     let Counts { same, added, removed, changed, renamed } = counts;
     format!(

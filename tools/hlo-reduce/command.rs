@@ -1,4 +1,4 @@
-//! The user's command: run on a candidate, it says whether what is looked for is still there.
+//! Runs the user's command on a candidate and checks whether the failure still occurs.
 
 use crate::interrupt::Interrupt;
 use hlo_tools_common::Failure;
@@ -10,25 +10,26 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What stands for the file in the arguments.
+/// Placeholder for the file in the arguments.
 const PLACE: &str = "{}";
-/// How much of the output is looked at.
+/// Maximum number of bytes of output that are examined.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// How much of it is shown.
+/// Maximum number of lines of output that are shown.
 const SHOWN_LINES: usize = 12;
 
-/// What a run must do for its module to be of interest.
+/// The conditions for a module to be interesting.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// End with this exit code; without it, and without a pattern, with any but 0 or by a signal.
+    /// The required exit code. Without it, and without a pattern, the command must exit with a code other
+    /// than 0 or by a signal.
     pub exit: Option<i32>,
-    /// Print something that matches.
+    /// A pattern that the output must match.
     pub pattern: Option<Regex>,
-    /// Not end within the time limit.
+    /// Whether the command must exceed the time limit.
     pub hang: bool,
 }
 
-/// A command with what is wanted of it.
+/// A command and the conditions.
 pub struct Tester {
     program: PathBuf,
     arguments: Vec<String>,
@@ -39,18 +40,18 @@ pub struct Tester {
     number: AtomicU64,
 }
 
-/// What a run did.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How it ended; `None` if it took too long or was interrupted.
+    /// The exit status; `None` if the run took too long or was interrupted.
     pub status: Option<ExitStatus>,
-    /// What it printed, to standard output first.
+    /// The output: standard output, then standard error.
     pub output: String,
 }
 
 impl Tester {
-    /// A command: the program and its arguments. `{}` in them stands for the file; without it the file comes last.
-    /// An interrupt ends the runs.
+    /// Creates a tester for a program and its arguments. `{}` in the arguments stands for the file. Without
+    /// it, the file is the last argument. An interrupt ends the runs.
     pub fn new(
         command: &[String],
         wanted: Wanted,
@@ -75,7 +76,7 @@ impl Tester {
         let file = self.folder.join(format!("candidate-{number}.hlo"));
         let output = self.folder.join(format!("output-{number}"));
         let result = self.run_on(text, &file, &output);
-        // Best effort: the folder goes in the end.
+        // Best effort: the folder is removed at the end.
         let _ = std::fs::remove_file(&file);
         let _ = std::fs::remove_file(output.with_extension("out"));
         let _ = std::fs::remove_file(output.with_extension("err"));
@@ -85,7 +86,7 @@ impl Tester {
     fn run_on(&self, text: &str, file: &Path, output: &Path) -> Result<Outcome, Failure> {
         let failed = |path: &Path, e: std::io::Error| Failure::file(&path.display().to_string(), e);
         std::fs::write(file, text).map_err(|e| failed(file, e))?;
-        // Files, not pipes: a process that a command leaves behind must not hold the reading end up.
+        // Use files, not pipes: a background process of the command would keep a pipe open.
         let (out, err) = (output.with_extension("out"), output.with_extension("err"));
         let create = |path: &Path| File::create(path).map_err(|e| failed(path, e));
         let name = file.to_string_lossy();
@@ -120,7 +121,7 @@ impl Tester {
         }
     }
 
-    /// True if a run is what is looked for; one that was interrupted says nothing.
+    /// Whether a run meets the conditions. An interrupted run does not.
     pub fn is_wanted(&self, outcome: &Outcome) -> bool {
         if self.interrupt.is_set() {
             return false;
@@ -135,7 +136,7 @@ impl Tester {
         !hang && ended && pattern.as_ref().is_none_or(|p| p.is_match(&outcome.output))
     }
 
-    /// Why a run is not what is looked for, for a person.
+    /// Explains why a run does not meet the conditions.
     pub fn explain(&self, outcome: &Outcome) -> String {
         let wanted = match &self.wanted {
             Wanted { hang: true, .. } => format!("run for more than {} s", self.timeout.as_secs_f64()),
@@ -166,7 +167,8 @@ impl Drop for Tester {
     }
 }
 
-/// The program of that name in the folder that this program is in: `hlo-opt` is the one of this build.
+/// Returns the program with the given name in the folder of this program, so that `hlo-opt` is the one of
+/// this build.
 pub fn beside_this(name: &str) -> Option<PathBuf> {
     if name.contains(std::path::MAIN_SEPARATOR) {
         return None;
@@ -178,13 +180,13 @@ pub fn beside_this(name: &str) -> Option<PathBuf> {
 fn read(path: &Path) -> String {
     let mut bytes = Vec::new();
     if let Ok(file) = File::open(path) {
-        // What can be read is what there is to match.
+        // Match as much as can be read.
         let _ = file.take(MAX_OUTPUT).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Gives the command a process group of its own, so that what it starts ends with it.
+/// Runs the command in its own process group, so that its child processes end with it.
 #[cfg(unix)]
 fn in_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -194,8 +196,8 @@ fn in_group(command: &mut Command) {
 #[cfg(unix)]
 fn kill_group(child: &mut Child) {
     if let Ok(pid) = i32::try_from(child.id()) {
-        // SAFETY: no memory is involved. The group is the child's own, which was not waited for yet, so that its
-        // number belongs to nobody else.
+        // SAFETY: no memory is involved. The group belongs to the child, which was not waited for yet, so no
+        // other process can have its number.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
     }
 }

@@ -1,22 +1,23 @@
-//! How far a module is from being small: each step of a reduction makes this less, so that reducing ends.
+//! The cost of a module. Each step of a reduction lowers it, so the reduction terminates.
 
 use hlo_ir::{ElementType, Module, Op, Shape};
 
-/// The size of a module; the first part that differs decides.
+/// The size of a module, compared field by field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost {
-    /// Instructions and their operands; what only brings a value in counts little.
+    /// The weighted number of instructions and their operands. Instructions that only provide values have a
+    /// small weight.
     structure: usize,
-    /// How unusual the element types are.
+    /// The total rank of the element types; common types have rank 0.
     types: usize,
-    /// The logarithms of the sizes of the arrays.
+    /// The sum of the logarithms of the dimensions.
     sizes: u64,
-    /// The bytes of the text.
+    /// The size of the text in bytes.
     text: usize,
 }
 
 impl Cost {
-    /// The cost of a module with that text.
+    /// Returns the cost of a module with the given text.
     pub fn of(module: &Module, text: &str) -> Self {
         let mut cost = Cost { structure: 0, types: 0, sizes: 0, text: text.len() };
         for c in module.computations() {
@@ -27,7 +28,7 @@ impl Cost {
                 for leaf in instr.shape.leaves() {
                     let Shape::Array(array) = leaf else { continue };
                     cost.types += rank(array.element_type);
-                    // Dimensions count one by one: a factor less anywhere is less.
+                    // Each dimension counts separately, so that dividing any of them lowers the cost.
                     cost.sizes += array
                         .dims
                         .iter()
@@ -41,7 +42,7 @@ impl Cost {
     }
 }
 
-/// What an instruction counts.
+/// Returns the weight of an operation.
 fn weight(op: &Op) -> usize {
     match op {
         Op::Parameter(_) | Op::Constant(_) => 2,
@@ -51,7 +52,7 @@ fn weight(op: &Op) -> usize {
     }
 }
 
-/// 0 for the types that a person thinks in, more for others.
+/// Returns 0 for common types, and more for others.
 fn rank(ty: ElementType) -> usize {
     match ty {
         ElementType::F32 | ElementType::S32 | ElementType::Pred => 0,
@@ -61,7 +62,7 @@ fn rank(ty: ElementType) -> usize {
     }
 }
 
-/// The number of instructions of a module.
+/// Returns the number of instructions of a module.
 pub fn instructions(module: &Module) -> usize {
     module.computations().map(|c| module[c].instructions().len()).sum()
 }

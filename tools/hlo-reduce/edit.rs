@@ -1,10 +1,11 @@
-//! Edits that several reductions share.
+//! Edits that several reductions use.
 
 use hlo_ir::{ComputationId, InstrId, Literal, Module, Op, Shape};
 use hlo_passes::{Observer, Pipeline};
 use std::collections::{HashMap, HashSet};
 
-/// A value of zeros in a computation: a constant, broadcast if it is no scalar; `None` if the shape has no such value.
+/// Adds a value of zeros to a computation: a constant, broadcast unless it is a scalar. Returns `None` if the
+/// shape has no such value.
 pub fn zeros(module: &mut Module, computation: ComputationId, shape: &Shape) -> Option<InstrId> {
     match shape {
         Shape::Array(array) => {
@@ -27,7 +28,7 @@ pub fn zeros(module: &mut Module, computation: ComputationId, shape: &Shape) -> 
     }
 }
 
-/// Adds an instruction under a name that is free.
+/// Adds an instruction with a unique name.
 pub fn add(
     module: &mut Module,
     computation: ComputationId,
@@ -40,13 +41,13 @@ pub fn add(
     module.add(computation, &name, shape, op, operands)
 }
 
-/// A new last parameter of a computation.
+/// Adds a last parameter to a computation.
 pub fn add_parameter(module: &mut Module, computation: ComputationId, shape: &Shape) -> InstrId {
     let number = module.parameters(computation).len() as i64;
     add(module, computation, "p", shape.clone(), Op::parameter(number), [])
 }
 
-/// Takes parameters that nothing uses out of a computation and numbers the others anew.
+/// Removes unused parameters from a computation and renumbers the others.
 pub fn remove_parameters(module: &mut Module, computation: ComputationId, gone: &[InstrId]) {
     module.remove_all(gone);
     for (number, id) in module.parameters(computation).into_iter().enumerate() {
@@ -54,10 +55,10 @@ pub fn remove_parameters(module: &mut Module, computation: ComputationId, gone: 
     }
 }
 
-/// Takes instructions out that are used by each other at most; those that are roots or used elsewhere stay.
+/// Removes the instructions that are only used by each other. Roots and instructions with other uses stay.
 pub fn remove_unused(module: &mut Module, ids: &[InstrId]) {
     let mut gone: HashSet<InstrId> = ids.iter().copied().filter(|&i| module.is_live(i)).collect();
-    // A user that stays keeps what it uses: in the end all users of what goes go too.
+    // A user that stays keeps its operands. In the end, all users of removed instructions are removed too.
     let mut kept: Vec<InstrId> = gone
         .iter()
         .copied()
@@ -72,7 +73,7 @@ pub fn remove_unused(module: &mut Module, ids: &[InstrId]) {
     module.remove_all(&list);
 }
 
-/// Element number `index` of a tuple: what it was made of, or a `get-tuple-element`.
+/// Returns element `index` of a tuple: the operand that it was created from, or a new `get-tuple-element`.
 pub fn element(module: &mut Module, tuple: InstrId, index: usize) -> Option<InstrId> {
     if let Op::Tuple = module[tuple].op {
         return module[tuple].operands.get(index).copied();
@@ -82,7 +83,7 @@ pub fn element(module: &mut Module, tuple: InstrId, index: usize) -> Option<Inst
     Some(add(module, module[tuple].parent, "element", shape, op, [tuple]))
 }
 
-/// A tuple of some elements of another one, in the same computation.
+/// Adds a tuple of some elements of another tuple to the same computation.
 pub fn part_of(module: &mut Module, tuple: InstrId, kept: &[usize]) -> Option<InstrId> {
     let elements: Option<Vec<InstrId>> = kept.iter().map(|&n| element(module, tuple, n)).collect();
     let elements = elements?;
@@ -90,7 +91,7 @@ pub fn part_of(module: &mut Module, tuple: InstrId, kept: &[usize]) -> Option<In
     Some(add(module, module[tuple].parent, "tuple", shape, Op::Tuple, elements))
 }
 
-/// True if all computations that an instruction calls are called by it alone, each once.
+/// Whether each computation that an instruction calls has no other call.
 pub fn owns_callees(module: &Module, callers: &HashMap<ComputationId, Vec<InstrId>>, id: InstrId) -> bool {
     let callees = module[id].op.called_computations();
     let distinct: HashSet<ComputationId> = callees.iter().copied().collect();
@@ -98,7 +99,7 @@ pub fn owns_callees(module: &Module, callers: &HashMap<ComputationId, Vec<InstrI
     !callees.is_empty() && distinct.len() == callees.len() && callees.iter().all(alone)
 }
 
-/// Runs passes that need no watching. What they can't do is left.
+/// Runs passes without observing them. Ignores their errors.
 pub fn run_passes(module: &mut Module, passes: &str) {
     struct Quiet;
     impl Observer for Quiet {
@@ -115,7 +116,7 @@ pub fn run_passes(module: &mut Module, passes: &str) {
     }
 }
 
-/// Removes what nothing needs, and puts a schedule in order again.
+/// Removes unused instructions, and restores a valid schedule.
 pub fn tidy(module: &mut Module) {
     let scheduled = std::mem::take(&mut module.header.is_scheduled);
     run_passes(module, "dce");

@@ -1,4 +1,4 @@
-//! `hlo-reduce`: makes a module small while a command keeps failing on it.
+//! `hlo-reduce`: shrinks a module while a command keeps failing on it.
 
 mod command;
 mod cost;
@@ -23,52 +23,54 @@ use std::time::{Duration, Instant};
 #[derive(Parser, Debug)]
 #[command(name = "hlo-reduce", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Cli {
-    /// The file, in any form that hlo-opt reads; `-` reads standard input
+    /// The input file, in any format that hlo-opt reads; `-` reads standard input
     #[arg(value_name = "FILE")]
     input: String,
-    /// The command, after `--`; `{}` in its arguments stands for the file to look at, which else comes last
+    /// The command, after `--`; `{}` in its arguments stands for the file, which is otherwise the last
+    /// argument
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "when_differs")]
     command: Vec<String>,
-    /// Where the smallest module goes, each time that a smaller one is found; standard output if not given
+    /// The output file, which is rewritten each time a smaller module is found; standard output if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 
-    /// The command fails if it ends with this exit code; else with any but 0, or by a signal
+    /// The command fails if it exits with this code; otherwise with any code but 0, or by a signal
     #[arg(long, value_name = "N", help_heading = "What is looked for")]
     expect_exit: Option<i32>,
-    /// The command fails if what it prints matches; with --expect-exit both must hold
+    /// The command fails if its output matches. With --expect-exit, both conditions must hold
     #[arg(long = "match", value_name = "REGEX", help_heading = "What is looked for")]
     pattern: Option<String>,
     /// The command fails if it does not end within --timeout
     #[arg(long, help_heading = "What is looked for", conflicts_with_all = ["expect_exit", "pattern"])]
     expect_timeout: bool,
-    /// Look for compiled code and the interpreter that differ; what comes after `--` are more arguments for hlo-run
+    /// Look for differences between compiled code and the interpreter. The arguments after `--` are passed to
+    /// hlo-run
     #[arg(long, help_heading = "What is looked for")]
     #[arg(conflicts_with_all = ["expect_exit", "pattern", "expect_timeout"])]
     when_differs: bool,
 
-    /// Keep the entry's parameters and its result: for a command that brings inputs
+    /// Keep the entry's parameters and its result, for commands with their own inputs
     #[arg(long, help_heading = "Search")]
     keep_interface: bool,
-    /// Reduce a module that is not valid; what comes out need not be valid either
+    /// Reduce an invalid module; the result may be invalid too
     #[arg(long, help_heading = "Search")]
     no_verify: bool,
-    /// How many commands run at a time; the result does not depend on it
+    /// The number of commands that run at the same time; the result does not depend on it
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0, help_heading = "Search")]
     jobs: usize,
-    /// The longest that a run may take, in seconds
+    /// The maximum time of a run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, help_heading = "Search")]
     timeout: f64,
-    /// The longest that all of it may take, in seconds
+    /// The maximum total time, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Search")]
     budget: Option<f64>,
-    /// The most runs of the command
+    /// The maximum number of runs of the command
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Search")]
     max_runs: u64,
     /// Show each step on standard error
     #[arg(short, long)]
     verbose: bool,
-    /// Show no summary
+    /// Do not show a summary
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -136,7 +138,7 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     let start = Instant::now();
     let before = Size::of(&module, &text);
     let mut display = Display {
-        // A line that is written over is for a person who looks on.
+        // A progress line that is overwritten is only useful on a terminal.
         live: !cli.quiet && !cli.verbose && std::io::stderr().is_terminal(),
         verbose: cli.verbose,
         instructions: before.instructions,
@@ -177,10 +179,10 @@ fn run(cli: &Cli, reporter: Reporter) -> Result<(), Failure> {
     write_output(cli.output.as_deref(), text.as_bytes())
 }
 
-/// The most commands that run at a time.
+/// Maximum number of commands that run at the same time.
 const MAX_JOBS: usize = 256;
 
-/// What is run.
+/// Returns the command to run.
 fn command(cli: &Cli) -> Result<Vec<String>, Failure> {
     if !cli.when_differs {
         return Ok(cli.command.clone());
@@ -194,7 +196,7 @@ fn command(cli: &Cli) -> Result<Vec<String>, Failure> {
     Ok(command)
 }
 
-/// What is looked for.
+/// Returns the conditions for a failure.
 fn wanted(cli: &Cli) -> Result<Wanted, Failure> {
     let pattern = match (&cli.pattern, cli.when_differs) {
         (_, true) => Some("compiled code and the interpreter differ"),
@@ -204,7 +206,7 @@ fn wanted(cli: &Cli) -> Result<Wanted, Failure> {
     Ok(Wanted { exit: cli.expect_exit, pattern, hang: cli.expect_timeout })
 }
 
-/// How large a module is.
+/// The size of a module.
 struct Size {
     instructions: usize,
     computations: usize,
@@ -221,7 +223,7 @@ impl Size {
     }
 }
 
-/// What is shown of a search that goes on.
+/// The progress display of a search.
 struct Display {
     live: bool,
     verbose: bool,
@@ -257,7 +259,7 @@ impl Display {
     }
 }
 
-/// Like `eprint!`, but a closed standard error is no reason to panic.
+/// Like `eprint!`, but does not panic if standard error is closed.
 fn eprint_quietly(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,8 +1,9 @@
-//! The search: tries each reduction at many sites at once, then at fewer, until none makes the module smaller.
+//! The search: tries each reduction at many sites at once, then at fewer, until none makes the module
+//! smaller.
 //!
-//! Candidates are tried in one order that depends on the module alone. Several run at a time, as if those before them
-//! failed; if one did not, what was learnt of those after it is thrown away. So the result does not depend on the
-//! number of threads.
+//! The order of candidates only depends on the module. Several of them run at the same time, on the
+//! assumption that the previous ones fail. If one succeeds, the results of the later ones are discarded.
+//! Therefore the result does not depend on the number of threads.
 
 use crate::command::Tester;
 use crate::cost::{Cost, instructions};
@@ -17,48 +18,48 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-/// Into how many parts sites are divided in the first rounds, and the factor for later ones.
+/// The number of parts that sites are divided into in the first rounds, and the factor for later rounds.
 const FEW_PARTS: usize = 16;
 
-/// How a search is limited.
+/// The limits of a search.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How many candidates run at a time.
+    /// The number of candidates that run at the same time.
     pub threads: usize,
-    /// The most runs of the command.
+    /// The maximum number of runs of the command.
     pub max_runs: u64,
-    /// The longest time for everything.
+    /// The maximum total time.
     pub budget: Option<Duration>,
-    /// Someone who looks on may end it.
+    /// An interrupt that stops the search.
     pub interrupt: Interrupt,
-    /// Parameters and results of the entry stay.
+    /// Whether to keep the parameters and the result of the entry.
     pub keep_interface: bool,
-    /// Candidates need not be valid modules.
+    /// Whether candidates may be invalid modules.
     pub no_verify: bool,
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Nothing makes the module smaller.
+    /// No reduction makes the module smaller.
     Smallest,
-    /// The limit of runs.
+    /// The limit of runs was reached.
     Runs,
-    /// The limit of time.
+    /// The time limit was reached.
     Time,
-    /// Someone wanted it to.
+    /// The user interrupted the search.
     Interrupted,
 }
 
-/// The state of a search, for whoever watches.
+/// The progress of a search.
 pub struct Progress<'a> {
-    /// The reduction that is tried.
+    /// The current reduction.
     pub reduction: &'static str,
-    /// The instructions left.
+    /// The number of remaining instructions.
     pub instructions: usize,
-    /// The runs whose answers counted.
+    /// The number of runs whose results were used.
     pub runs: u64,
-    /// The smaller module, if there is a new one.
+    /// The smaller module, if one was just found.
     pub found: Option<&'a str>,
 }
 
@@ -82,17 +83,17 @@ struct Candidate {
     cost: Cost,
 }
 
-/// Where a reduction stands: ranges of `size` sites, the next one at `start`.
+/// The progress of a reduction: ranges of `size` sites, the next one at `start`.
 #[derive(Clone, Copy)]
 struct Cursor {
     size: usize,
     start: usize,
-    /// Into how many parts the sites are divided at most.
+    /// The maximum number of parts that the sites are divided into.
     parts: usize,
 }
 
 impl Cursor {
-    /// The next range of a module with `count` sites; half as large ones after the last.
+    /// Returns the next range of a module with `count` sites. Halves the size of ranges after the last one.
     fn next(&mut self, count: usize) -> Option<std::ops::Range<usize>> {
         self.size = self.size.min(count);
         while self.start >= count {
@@ -109,7 +110,7 @@ impl Cursor {
 }
 
 impl<'a> Search<'a> {
-    /// A search that begins with a module and its text.
+    /// Creates a search that starts with a module and its text.
     pub fn new(
         module: Module,
         text: String,
@@ -131,9 +132,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes the module as small as it gets.
+    /// Reduces the module as far as possible.
     pub fn run(&mut self) -> Result<End, Failure> {
-        // Large parts first, for all reductions: what one leaves the next may take away at once.
+        // Try large parts with all reductions first, because one reduction may allow the next to remove much
+        // more at once.
         let mut parts = FEW_PARTS;
         loop {
             let mut changed = false;
@@ -157,17 +159,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The module as it is now.
+    /// Returns the current module.
     pub fn module(&self) -> &Module {
         &self.base
     }
 
-    /// Its text.
+    /// Returns the text of the current module.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The number of runs whose answers counted.
+    /// Returns the number of runs whose results were used.
     pub fn runs(&self) -> u64 {
         self.runs
     }
@@ -182,8 +184,8 @@ impl<'a> Search<'a> {
         self.limits.budget.is_some_and(|b| self.start.elapsed() >= b).then_some(End::Time)
     }
 
-    /// Applies one reduction as often as it goes, with the sites divided into so many parts at most; true if it did at
-    /// all.
+    /// Applies one reduction repeatedly, with the sites divided into at most `parts` parts. Returns whether
+    /// the module changed.
     fn reduce(&mut self, reduction: &Reduction, parts: usize) -> Result<bool, Failure> {
         let mut changed = false;
         let mut count = reduction.count(&self.base);
@@ -194,7 +196,7 @@ impl<'a> Search<'a> {
             while batch.len() < most
                 && let Some(range) = cursor.next(count)
             {
-                // After a success the same place holds sites that were not tried.
+                // After a success, the same position contains sites that were not tried.
                 let again = Cursor { start: range.start, ..cursor };
                 let new = |c: &Candidate| batch.iter().all(|(b, _)| b.text != c.text);
                 if let Some(candidate) = self.candidate(reduction, range).filter(new) {
@@ -234,7 +236,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The module with a range of sites reduced, if it is smaller, valid and not known to be of no interest.
+    /// Returns the module with a range of sites reduced, if it is smaller, valid and not known to be
+    /// uninteresting.
     fn candidate(&self, reduction: &Reduction, range: std::ops::Range<usize>) -> Option<Candidate> {
         let mut module = self.base.clone();
         reduction.apply(&mut module, range);
@@ -261,7 +264,7 @@ impl<'a> Search<'a> {
         new.then_some(Candidate { module, text, cost })
     }
 
-    /// Runs the command on all of them, and gives the first that is of interest.
+    /// Runs the command on all candidates and returns the first one that meets the conditions.
     fn first_wanted(&self, batch: &[(Candidate, Cursor)]) -> Result<Option<usize>, Failure> {
         let run = |candidate: &Candidate| -> Result<bool, Failure> {
             self.tester.run(&candidate.text).map(|outcome| self.tester.is_wanted(&outcome))
@@ -293,7 +296,7 @@ impl<'a> Search<'a> {
     }
 
     fn accept(&mut self, candidate: Candidate) -> Result<(), Failure> {
-        // Read back, the module is what the file says, without what was removed.
+        // Parse the text again, so that the module matches the file and contains no removed items.
         self.base = match hlo_parser::parse(&candidate.text) {
             Ok(parsed) => parsed.module,
             Err(_) => candidate.module,
@@ -304,7 +307,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The shapes of the entry's parameters and result, without layouts.
+/// Returns the shapes of the entry's parameters and result, without layouts.
 fn interface(module: &Module) -> (Vec<Shape>, Shape) {
     let entry = module.entry();
     let parameters = module.parameters(entry).into_iter().map(|p| module[p].shape.without_layout()).collect();

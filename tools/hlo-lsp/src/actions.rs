@@ -1,4 +1,4 @@
-//! Code actions: the changes that diagnostics suggest.
+//! Code actions: applies the suggestions of diagnostics.
 
 use crate::document::Document;
 use crate::edits::of_document;
@@ -6,10 +6,10 @@ use crate::server::Client;
 use crate::symbols::shortened;
 use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Range, TextEdit};
 
-/// The changes that mend what is wrong in a range. There are none while the text is newer than what is known of it.
+/// Returns the fixes for diagnostics in a range. There are none if the text has changed since it was checked.
 pub fn quick_fixes(d: &Document, p: &CodeActionParams, client: &Client) -> Vec<CodeActionOrCommand> {
     let wanted = p.context.only.as_ref().is_none_or(|kinds| {
-        // A kind includes those that continue it; the empty one includes all.
+        // A kind includes all kinds that it is a prefix of. The empty kind includes all kinds.
         kinds.iter().any(|k| k.as_str().is_empty() || *k == CodeActionKind::QUICKFIX)
     });
     if !wanted || !client.code_actions {
@@ -40,12 +40,12 @@ pub fn quick_fixes(d: &Document, p: &CodeActionParams, client: &Client) -> Vec<C
     out
 }
 
-/// True if two ranges have something in common, be it an end.
+/// Whether two ranges overlap or touch.
 fn touches(a: Range, b: Range) -> bool {
     a.start <= b.end && b.start <= a.end
 }
 
-/// What a change does, in a line.
+/// Returns a one-line title of a change.
 fn title(old: &str, new: &str) -> String {
     let (old, new) = (shortened(old, 40), shortened(new, 40));
     match (old.as_str(), new.as_str()) {

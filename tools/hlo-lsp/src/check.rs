@@ -1,4 +1,4 @@
-//! Diagnostics, found on a thread of their own.
+//! Computes diagnostics on a separate thread.
 
 use crate::document::Document;
 use crate::facts::Facts;
@@ -15,10 +15,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-/// How much stack the readers may need where brackets do not nest so deep that they make room themselves.
+/// Stack size for parsers. Where brackets nest deeper, the parsers allocate more stack themselves.
 pub const STACK: usize = 64 << 20;
 
-/// The most diagnostics of a document that are published: nobody reads more, and editors get slow.
+/// Maximum number of published diagnostics of a document. More are not useful and slow down editors.
 pub const MAX: usize = 500;
 
 /// A text to check.
@@ -27,45 +27,45 @@ pub struct Job {
     pub uri: Uri,
     /// Its language.
     pub language: Language,
-    /// The number of its state.
+    /// The number of the document's state.
     pub state: u64,
-    /// Its text.
+    /// The text.
     pub text: Arc<Text>,
 }
 
-/// What was found out about a document.
+/// The results of checking a document.
 pub struct Report {
     /// The document.
     pub uri: Uri,
-    /// The number of the state that it had.
+    /// The number of the document's state when it was checked.
     pub state: u64,
-    /// What was found out.
+    /// The results.
     pub checked: Checked,
 }
 
-/// What was found out about a text.
+/// The results of checking a text.
 #[derive(Default)]
 pub struct Checked {
-    /// What is wrong with it, in the order of the text.
+    /// The diagnostics, in the order of the text.
     pub found: Vec<Found>,
-    /// What else is known of it.
+    /// Other information about the text.
     pub facts: Facts,
 }
 
-/// A diagnostic of a part of the file that starts at byte `base`.
+/// A diagnostic of the part of a file that starts at byte `base`.
 pub struct Found {
     base: usize,
     diag: Diag,
 }
 
-/// Starts the thread; it ends when nobody sends jobs any more.
+/// Starts the thread. It ends when the sender of jobs is dropped.
 pub fn start(results: Sender<Event>) -> Sender<Job> {
     let (jobs, received) = channel::<Job>();
     let work = move || {
         for Job { uri, language, state, text } in received {
             let mut checked = language.check(&uri, text.as_str());
             checked.found.truncate(MAX);
-            // The main thread wants to change the text without copying it.
+            // The main thread can change the text without a copy only if it is not shared.
             drop(text);
             if results.send(Event::Checked(Report { uri, state, checked })).is_err() {
                 return;
@@ -78,13 +78,13 @@ pub fn start(results: Sender<Event>) -> Sender<Job> {
     jobs
 }
 
-/// What is wrong with the modules of a file, each of which `check` looks at alone.
+/// Returns the diagnostics of the modules of a file. `check` receives each module separately.
 pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
     let mut found = Vec::new();
     for range in split::ranges(text) {
         let base = range.start;
         let part = text.get(range).unwrap_or_default();
-        // An empty file is one that nobody has written yet.
+        // An empty file is valid, because the user has not written anything yet.
         if part.trim().is_empty() {
             continue;
         }
@@ -97,10 +97,10 @@ pub fn modules(text: &str, check: impl Fn(&str) -> Vec<Diag>) -> Vec<Found> {
     found
 }
 
-/// What `check` gives.
+/// Returns the result of `check`.
 ///
 /// # Errors
-/// It has panicked: a defect in a rule must not end the editor's session.
+/// Returns an error if `check` panics, because a defect in a rule must not end the editor's session.
 pub fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, Diag> {
     catch_unwind(AssertUnwindSafe(check)).map_err(|_| {
         let message = "the checker has failed on this text: a defect in hlo-lsp";
@@ -109,17 +109,17 @@ pub fn guarded<T>(check: impl FnOnce() -> T) -> Result<T, Diag> {
 }
 
 impl Found {
-    /// A diagnostic of the part of a file that starts at byte `base`, `text`.
+    /// Creates a diagnostic of `text`, the part of a file that starts at byte `base`.
     pub fn new(base: usize, text: &str, diag: &Diag) -> Self {
         Self { base, diag: diag.focused(text) }
     }
 
-    /// Changes that may mend it: each with its place.
+    /// Returns the suggested changes, each with its range.
     pub fn suggestions(&self, text: &Text) -> impl Iterator<Item = (Range, &str)> {
         self.diag.suggestions.iter().map(|s| (self.place(text, s.span), s.text.as_str()))
     }
 
-    /// The diagnostic in the protocol's form.
+    /// Converts the diagnostic to the protocol's type.
     pub fn to_lsp(&self, d: &Document, with_related: bool) -> Diagnostic {
         let diag = &self.diag;
         let place = |span: Span| self.place(&d.text, span);
@@ -162,8 +162,8 @@ impl Found {
         }
     }
 
-    /// Where a span of the module is. An empty one at the end of the text is moved to the last character, for
-    /// there to be something to underline.
+    /// Returns the range of a span of the module. An empty span at the end of the text is moved to the last
+    /// character, so that there is something to underline.
     fn place(&self, text: &Text, span: Span) -> Range {
         let whole = text.as_str();
         let floor = |at: u32| floor_char_boundary(whole, self.base + at as usize);

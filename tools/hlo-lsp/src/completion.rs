@@ -1,34 +1,34 @@
-//! A list of completions as it grows.
+//! A list of completions under construction.
 
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, InsertTextFormat,
     MarkupContent, MarkupKind, Range, TextEdit,
 };
 
-/// The most names that are offered; the nearest ones are.
+/// Maximum number of names offered, the nearest first.
 pub const MAX_NAMES: usize = 300;
 
-/// What is offered.
+/// The completions to offer.
 pub struct List<'a> {
-    /// So far.
+    /// The completions so far.
     pub items: Vec<CompletionItem>,
-    /// There would be more.
+    /// Whether there are more completions.
     pub incomplete: bool,
-    /// What is replaced.
+    /// The range to replace.
     pub range: Range,
     /// The text in that range.
     pub typed: &'a str,
-    /// The editor knows places to fill in.
+    /// Whether the editor supports snippets with placeholders.
     pub snippets: bool,
 }
 
 impl List<'_> {
-    /// A list without anything.
+    /// Creates an empty list.
     pub fn new(snippets: bool) -> Self {
         List { items: Vec::new(), incomplete: false, range: Range::default(), typed: "", snippets }
     }
 
-    /// Adds an item that puts `new` at the cursor; `order` sorts it among the others.
+    /// Adds an item that inserts `new` at the cursor. `order` is its sort key.
     pub fn add(&mut self, label: &str, kind: CompletionItemKind, detail: &str, new: String, order: usize) {
         let is_snippet = self.snippets && new.contains('$');
         self.items.push(CompletionItem {
@@ -43,7 +43,7 @@ impl List<'_> {
         });
     }
 
-    /// Gives the last item a description.
+    /// Sets the documentation of the last item.
     pub fn describe(&mut self, markdown: String) {
         if let Some(item) = self.items.last_mut() {
             let kind = MarkupKind::Markdown;
@@ -51,7 +51,7 @@ impl List<'_> {
         }
     }
 
-    /// Adds words of the language.
+    /// Adds keywords.
     pub fn words(&mut self, words: &[&str], doc: &str) {
         for (n, word) in words.iter().enumerate() {
             self.add(word, CompletionItemKind::KEYWORD, doc, (*word).to_owned(), n);

@@ -8,36 +8,36 @@ use lsp_types::{Position, Range, TextDocumentContentChangeEvent, Uri};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// A document and what is known of its text.
+/// A document and information about its text.
 pub struct Document {
-    /// Its address.
+    /// The URI.
     pub uri: Uri,
-    /// Its language.
+    /// The language.
     pub language: Language,
-    /// The version that the editor gave it.
+    /// The version number of the editor.
     pub version: i32,
-    /// A number that no other state of a document has.
+    /// A number that identifies this state of the document.
     pub state: u64,
     /// The text, shared with the thread that checks it.
     pub text: Arc<Text>,
     reading: OnceCell<Box<dyn Reading>>,
-    /// What is known of the text, once it has been checked.
+    /// The results of checking the text. Empty until they arrive.
     checked: Checked,
 }
 
 impl Document {
-    /// A document as it was opened.
+    /// Creates a document that the editor has opened.
     pub fn new(uri: Uri, language: Language, version: i32, state: u64, text: String) -> Self {
         let text = Arc::new(Text::new(text));
         Self { uri, language, version, state, text, reading: OnceCell::new(), checked: Checked::default() }
     }
 
-    /// Makes changes, in order.
+    /// Applies changes in order.
     pub fn change(&mut self, version: i32, state: u64, changes: Vec<TextDocumentContentChangeEvent>) {
-        // What was read of the text has it, too; it can be changed without a copy if nobody else has it.
+        // The reading shares the text. The text can be changed without a copy only if it is not shared.
         self.reading = OnceCell::new();
         self.checked = Checked::default();
-        // The editor sends whole texts or ranges: what comes before a whole text does not matter.
+        // The editor sends whole texts or ranges. Changes before the last whole text do not matter.
         let whole = changes.iter().rposition(|c| c.range.is_none());
         let mut text = std::mem::replace(&mut self.text, Arc::new(Text::new(String::new())));
         let mut changes = changes.into_iter().skip(whole.unwrap_or(0));
@@ -52,32 +52,32 @@ impl Document {
         (self.text, self.version, self.state) = (text, version, state);
     }
 
-    /// Takes what was found out about the text as it is.
+    /// Stores the results of checking the current text.
     pub fn learn(&mut self, checked: Checked) {
         self.checked = checked;
     }
 
-    /// What is wrong with the text, as far as that is known.
+    /// Returns the diagnostics of the text known so far.
     pub fn found(&self) -> &[Found] {
         &self.checked.found
     }
 
-    /// What else is known of it.
+    /// Returns other information about the text.
     pub fn facts(&self) -> &Facts {
         &self.checked.facts
     }
 
-    /// The text, read in its language.
+    /// Returns the parsed text.
     pub fn reading(&self) -> &dyn Reading {
         self.reading.get_or_init(|| self.language.read(self.text.clone())).as_ref()
     }
 
-    /// The byte at a position.
+    /// Returns the byte offset of a position.
     pub fn offset(&self, position: Position) -> usize {
         self.text.offset(position)
     }
 
-    /// The range of some bytes.
+    /// Returns the range of a byte range.
     pub fn range(&self, bytes: std::ops::Range<usize>) -> Range {
         self.text.range(bytes.start, bytes.end)
     }

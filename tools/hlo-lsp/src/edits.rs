@@ -4,8 +4,8 @@ use crate::document::Document;
 use lsp_types::{TextEdit, Uri, WorkspaceEdit};
 use std::collections::HashMap;
 
-/// The edit that turns a document's text into `new`: of the lines between those that stay at the start and at
-/// the end, so that the cursor stays where it is.
+/// Returns the edits that replace a document's text with `new`. They keep the lines at the start and the end
+/// that do not change, so that the cursor keeps its position.
 pub fn replace_all(d: &Document, new: &str) -> Vec<TextEdit> {
     let old = d.text.as_str();
     if old == new {
@@ -21,7 +21,7 @@ pub fn replace_all(d: &Document, new: &str) -> Vec<TextEdit> {
     vec![TextEdit::new(range, new_rest[..new_rest.len() - end].to_owned())]
 }
 
-/// Edits of one document.
+/// Returns edits of one document.
 #[allow(clippy::mutable_key_type, reason = "the protocol's own type")]
 pub fn of_document(uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
     WorkspaceEdit::new(HashMap::from([(uri.clone(), edits)]))

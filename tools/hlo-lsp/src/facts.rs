@@ -1,12 +1,12 @@
-//! What a program's run has shown of its text.
+//! Information about a text from running its program.
 
 use std::collections::BTreeMap;
 
-/// What is known of a text besides what is wrong with it, in Markdown.
+/// Information about a text other than diagnostics, in Markdown.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What a name is, by where it is defined.
+    /// Descriptions of names, by the offset of their definitions.
     pub names: BTreeMap<usize, String>,
-    /// The HLO that lines become, by where they begin.
+    /// The HLO for each line, by the offset of the line.
     pub hlo: BTreeMap<usize, Vec<String>>,
 }

@@ -1,11 +1,11 @@
-//! Formatting, for the languages that have a standard form.
+//! Formatting of documents in languages with a standard form.
 
 use crate::document::Document;
 use crate::edits::replace_all;
 use crate::server::Answer;
 use lsp_types::TextEdit;
 
-/// The edits that format a document; `None` if it has errors.
+/// Returns the edits that format a document, or `None` if it has errors.
 pub fn format(d: &Document) -> Answer<Option<Vec<TextEdit>>> {
     Ok(d.reading().formatted()?.map(|new| replace_all(d, &new)))
 }

@@ -1,4 +1,4 @@
-//! The languages of documents, and what the server asks of each.
+//! The languages of documents, and the interface between them and the server.
 
 use crate::check::Checked;
 use crate::facts::Facts;
@@ -23,10 +23,11 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 3] = [Language::Hlo, Language::StableHlo, Language::Tile];
 
-    /// The language of a document: Tile or StableHLO, if the editor or the name says so, else HLO.
+    /// Returns the language of a document: Tile or StableHLO if the editor or the file name says so,
+    /// otherwise HLO.
     pub fn of(id: &str, uri: &Uri) -> Self {
         let extension = Path::new(uri.path().as_str()).extension();
         let is = |ids: &[&str], name: &str| {
@@ -39,7 +40,7 @@ impl Language {
         }
     }
 
-    /// What editors call it; diagnostics have it as their source.
+    /// Returns the name of the language in editors, which is also the source of its diagnostics.
     pub fn name(self) -> &'static str {
         match self {
             Language::Hlo => "hlo",
@@ -48,7 +49,7 @@ impl Language {
         }
     }
 
-    /// The characters after which an editor asks for completions by itself.
+    /// Returns the characters after which an editor requests completions automatically.
     pub fn triggers(self) -> &'static [&'static str] {
         match self {
             Language::Hlo => &["(", ",", "=", "%", "[", "{", " "],
@@ -57,7 +58,7 @@ impl Language {
         }
     }
 
-    /// Reads a text, as far as that takes no time.
+    /// Parses a text as far as that is fast.
     pub fn read(self, text: Arc<Text>) -> Box<dyn Reading> {
         match self {
             Language::Hlo => Box::new(hlo::Source::new(text)),
@@ -66,7 +67,7 @@ impl Language {
         }
     }
 
-    /// Finds what is wrong with the text of a document, which may take its time.
+    /// Checks the text of a document, which may take a long time.
     pub fn check(self, uri: &Uri, text: &str) -> Checked {
         match self {
             Language::Hlo => Checked { found: hlo::check(text), facts: Facts::default() },
@@ -76,56 +77,58 @@ impl Language {
     }
 }
 
-/// A text that has been read in its language, and may be broken. Places are bytes.
+/// A parsed text, which may contain errors. Positions are byte offsets.
 pub trait Reading {
-    /// What the word at a place is, in Markdown, and where it stands; `facts` are what is known of the text.
+    /// Returns a description, in Markdown, of the word at an offset, and the range of the word. `facts`
+    /// contains information about the text.
     fn hover(&self, at: usize, facts: &Facts) -> Option<(String, Range<usize>)>;
 
-    /// Where that is defined which a place names.
+    /// Returns the definition of the name at an offset.
     fn definition(&self, at: usize) -> Option<Definition>;
 
-    /// All places that name what a place names, in the order of the text.
+    /// Returns all occurrences of the item named at an offset, in the order of the text.
     fn occurrences(&self, at: usize) -> Vec<Occurrence>;
 
-    /// The name to write where what a place names shall be called `new`.
+    /// Returns the text for renaming the item at an offset to `new`.
     ///
     /// # Errors
-    /// There is nothing to rename, or it can't have that name.
+    /// Returns an error if there is nothing to rename or if the name is not valid.
     fn renamed(&self, at: usize, new: &str) -> Answer<String>;
 
-    /// What is defined, as it is nested.
+    /// Returns the definitions, nested as in the text.
     fn symbols(&self) -> Vec<DocumentSymbol>;
 
-    /// The first and the last of the lines that fold, for each range of them.
+    /// Returns the folding ranges, each as its first and last line.
     fn folds(&self) -> Vec<(u32, u32)>;
 
-    /// What may be written at a place; with places to fill in if the editor knows `snippets`.
+    /// Returns the completions at an offset, with placeholders if the editor supports `snippets`.
     fn complete(&self, at: usize, snippets: bool) -> CompletionList;
 
-    /// The words that touch a part of the text, in any order.
+    /// Returns the words that overlap a part of the text, in any order.
     fn words(&self, wanted: Range<usize>) -> Vec<Word>;
 
-    /// The text in its standard form; `None` if it has errors, or the language no such form.
+    /// Returns the text in its standard form, or `None` if it has errors or if the language has no standard
+    /// form.
     ///
     /// # Errors
-    /// Something would be lost.
+    /// Returns an error if formatting would lose something.
     fn formatted(&self) -> Answer<Option<String>>;
 }
 
-/// Where something is defined.
+/// The location of a definition.
 pub enum Definition {
-    /// In the text.
+    /// A range in the same text.
     Here(Range<usize>),
     /// In other files.
     Elsewhere(Vec<Location>),
 }
 
-/// A place that names something.
+/// A place where an item is named.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The place.
+    /// The range.
     pub range: Range<usize>,
-    /// True where it is defined.
+    /// Whether it is the definition.
     pub is_definition: bool,
 }
 

@@ -1,5 +1,5 @@
-//! `hlo-lsp`: a language server for HLO text and Tile. An editor starts it and talks to it over standard input and
-//! output, in the Language Server Protocol.
+//! `hlo-lsp`: a language server for HLO text, StableHLO and Tile. An editor starts it and communicates with
+//! it over standard input and output, using the Language Server Protocol.
 
 mod actions;
 mod check;
@@ -25,14 +25,15 @@ use clap::Parser;
 use hlo_tools_common::parse_arguments;
 use std::process::ExitCode;
 
-/// Language server for HLO, the tensor IR of XLA, and for Tile. Editors start it; it talks over standard input and output.
+/// Language server for HLO, the tensor IR of XLA, for StableHLO, and for Tile. Editors start it and
+/// communicate with it over standard input and output.
 #[derive(Parser, Debug)]
 #[command(name = "hlo-lsp", version, after_help = NOTES)]
 struct Cli {
-    /// Talk over standard input and output; it always does, some editors say so
+    /// Communicate over standard input and output. This is always the case; some editors pass the option
     #[arg(long)]
     stdio: bool,
-    /// End when the process of that number ends; standard input closes then, which ends the server too
+    /// End when the process with this number ends. Standard input closes then, which also ends the server
     #[arg(long, value_name = "PID", hide = true)]
     client_process_id: Option<u64>,
 }
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     if let Err(code) = parse_arguments::<Cli>("hlo-lsp") {
         return code;
     }
-    // Requests read modules too: as much stack as the thread that checks.
+    // Requests parse modules too, so this thread needs as much stack as the one that checks.
     let serve = || server::Server::new().run();
     match std::thread::Builder::new().name("serve".into()).stack_size(check::STACK).spawn(serve) {
         Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),

@@ -1,4 +1,4 @@
-//! What a word is, where it is defined and used: as the languages say, in the protocol's form.
+//! Hover, definitions and uses, in the protocol's types.
 
 use crate::document::Document;
 use crate::language::Definition;
@@ -7,14 +7,14 @@ use lsp_types::{
     MarkupContent, MarkupKind, Position,
 };
 
-/// What the word at a position is.
+/// Returns a description of the word at a position.
 pub fn hover(d: &Document, position: Position) -> Option<Hover> {
     let (value, bytes) = d.reading().hover(d.offset(position), d.facts())?;
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
     Some(Hover { contents, range: Some(d.range(bytes)) })
 }
 
-/// The definition of what a position names.
+/// Returns the definition of the name at a position.
 pub fn definition(d: &Document, position: Position) -> Option<GotoDefinitionResponse> {
     Some(match d.reading().definition(d.offset(position))? {
         Definition::Here(bytes) => {
@@ -24,14 +24,14 @@ pub fn definition(d: &Document, position: Position) -> Option<GotoDefinitionResp
     })
 }
 
-/// All uses of what a position names, and its definition if asked for.
+/// Returns all uses of the item named at a position, and its definition if requested.
 pub fn references(d: &Document, position: Position, with_definition: bool) -> Option<Vec<Location>> {
     let found = d.reading().occurrences(d.offset(position)).into_iter();
     let wanted = found.filter(|o| with_definition || !o.is_definition);
     Some(wanted.map(|o| Location::new(d.uri.clone(), d.range(o.range))).collect())
 }
 
-/// All places that name what a position names.
+/// Returns all occurrences of the item named at a position.
 pub fn highlights(d: &Document, position: Position) -> Option<Vec<DocumentHighlight>> {
     let found = d.reading().occurrences(d.offset(position)).into_iter();
     let kind = |is_definition| match is_definition {

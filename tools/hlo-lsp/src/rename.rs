@@ -1,23 +1,23 @@
-//! Renaming: everywhere in the document.
+//! Renaming of an item everywhere in its document.
 
 use crate::document::Document;
 use crate::edits::of_document;
 use crate::server::Answer;
 use lsp_types::{Position, PrepareRenameResponse, TextEdit, WorkspaceEdit};
 
-/// What would be renamed.
+/// Returns the name that would be renamed.
 pub fn prepare(d: &Document, position: Position) -> Option<PrepareRenameResponse> {
     let at = d.offset(position);
     let places = d.reading().occurrences(at);
     let mut places = places.iter().map(|o| o.range.clone()).filter(|r| !r.is_empty());
-    // The name at the position, or right behind it if its sigil is there.
+    // The name at the position, or directly after it if its sigil is at the position.
     let here = places.clone().find(|r| r.start <= at && at <= r.end);
     let here = here.or_else(|| places.find(|r| r.start == at + 1))?;
     let placeholder = d.text.as_str().get(here.clone())?.to_owned();
     Some(PrepareRenameResponse::RangeWithPlaceholder { range: d.range(here), placeholder })
 }
 
-/// Gives what a position names another name, everywhere in its document.
+/// Renames the item named at a position everywhere in its document.
 pub fn rename(d: &Document, position: Position, new: &str) -> Answer<WorkspaceEdit> {
     let at = d.offset(position);
     let new = d.reading().renamed(at, new.trim())?;

@@ -1,4 +1,4 @@
-//! Requests about documents: which function answers which.
+//! Dispatches requests about documents.
 
 use crate::document::Document;
 use crate::server::{Answer, Client, error};
@@ -8,11 +8,11 @@ use lsp_types::request::{self, Request as _};
 use lsp_types::{TextDocumentIdentifier, TextDocumentPositionParams};
 use std::collections::BTreeMap;
 
-/// What requests are answered from.
+/// The data that requests need.
 pub struct Requests<'a> {
-    /// The open documents by address.
+    /// The open documents by URI.
     pub documents: &'a BTreeMap<String, Document>,
-    /// What the editor can do.
+    /// The capabilities of the editor.
     pub client: &'a Client,
 }
 
@@ -46,7 +46,7 @@ impl Requests<'_> {
             request::Completion::METHOD => typed::<request::Completion>(r, |p| {
                 let (d, at) = self.at(p.text_document_position)?;
                 let trigger = p.context.and_then(|c| c.trigger_character);
-                // That of another language.
+                // The trigger character of another language.
                 if trigger.is_some_and(|c| !d.language.triggers().contains(&c.as_str())) {
                     return Ok(None);
                 }
@@ -91,7 +91,7 @@ impl Requests<'_> {
     }
 }
 
-/// Reads the parameters of a request and writes the result of `answer`, as JSON text.
+/// Parses the parameters of a request and returns the result of `answer` as JSON text.
 fn typed<R: request::Request>(
     r: Request,
     answer: impl FnOnce(R::Params) -> Answer<R::Result>,
@@ -119,7 +119,7 @@ mod tests {
 
     const TEXTS: [(Language, &str); 2] = [(Language::Hlo, MODULE), (Language::Tile, TILE)];
 
-    /// Asks everything at a position.
+    /// Sends all requests about a position.
     fn ask(d: &Document, at: Position) {
         navigate::hover(d, at);
         navigate::definition(d, at);
@@ -141,7 +141,7 @@ mod tests {
         for (language, whole) in TEXTS {
             let texts = (0..whole.len()).filter(|&at| whole.is_char_boundary(at)).flat_map(|at| {
                 let (before, after) = whole.split_at(at);
-                // Cut off, and with something too much.
+                // The text is truncated, and junk is added.
                 let junk = [
                     "(",
                     "}",

@@ -1,4 +1,4 @@
-//! Semantic tokens: what each word is, for editors that highlight by it.
+//! Semantic tokens: classifies words for editors that highlight them.
 
 use crate::document::Document;
 use lsp_types::{
@@ -19,29 +19,29 @@ const KINDS: [SemanticTokenType; 10] = [
     SemanticTokenType::STRING,
 ];
 
-/// What is said of a word besides its kind, in the order of the bits.
+/// The modifiers of words, in the order of their bits.
 const MODIFIERS: [SemanticTokenModifier; 2] =
     [SemanticTokenModifier::DEFINITION, SemanticTokenModifier::DEFAULT_LIBRARY];
 
-/// What the numbers of the tokens mean.
+/// Returns the meaning of the numbers in tokens.
 pub fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend { token_types: KINDS.to_vec(), token_modifiers: MODIFIERS.to_vec() }
 }
 
-/// A word, which goes over no line end.
+/// A word. It does not contain a line end.
 pub struct Word {
-    /// Where it begins.
+    /// The start offset.
     pub start: usize,
-    /// Where it ends.
+    /// The end offset.
     pub end: usize,
-    /// What it is.
+    /// The kind of the word.
     pub kind: SemanticTokenType,
-    /// What else is said of it.
+    /// The modifier, if there is one.
     pub modifier: Option<SemanticTokenModifier>,
 }
 
 impl Word {
-    /// The words that the lines of a text are which begins at byte `start`.
+    /// Returns the lines of a text that begins at byte `start`, each as one word.
     pub fn lines(text: &str, mut start: usize, kind: &SemanticTokenType) -> Vec<Word> {
         let mut out = Vec::new();
         for line in text.split_inclusive(['\n', '\r']) {
@@ -53,7 +53,7 @@ impl Word {
     }
 }
 
-/// The words of a document, or of those lines of it that a range touches.
+/// Returns the words of a document, or of the lines that a range overlaps.
 pub fn tokens(d: &Document, range: Option<Range>) -> SemanticTokens {
     let all = 0..d.text.as_str().len();
     let wanted = range.map_or(all, |r| d.offset(r.start)..d.offset(r.end));
@@ -63,7 +63,7 @@ pub fn tokens(d: &Document, range: Option<Range>) -> SemanticTokens {
     SemanticTokens { result_id: None, data: encode(d, &words) }
 }
 
-/// The words as the protocol wants them: five numbers each, places relative to the word before.
+/// Encodes words for the protocol: five numbers for each, with positions relative to the previous word.
 fn encode(d: &Document, words: &[Word]) -> Vec<SemanticToken> {
     let mut out = Vec::with_capacity(words.len());
     let mut last = lsp_types::Position::default();

@@ -1,7 +1,7 @@
-//! The session: what has come in, which documents are open, who answers what.
+//! The session: the event queue, the open documents, and the dispatch of messages.
 //!
-//! One thread answers, one reads the input, one checks. Checking waits until the editor pauses, and its
-//! result is dropped if the text has changed since.
+//! One thread answers requests, one reads the input, one checks texts. A check starts when the editor pauses.
+//! Its result is discarded if the text has changed since.
 
 use crate::check::{self, Job, Report};
 use crate::document::Document;
@@ -20,33 +20,33 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long the editor has to pause before a text is checked.
+/// The pause in editing before a text is checked.
 const PAUSE: Duration = Duration::from_millis(80);
 
-/// What a request may fail with.
+/// The result of a request.
 pub type Answer<T> = Result<T, ResponseError>;
 
-/// The error that a request can't be done, for the user to read.
+/// Returns the error for a request that cannot be performed. The user sees the message.
 pub fn refuse(message: impl Into<String>) -> ResponseError {
     error(ErrorCode::RequestFailed, message)
 }
 
-/// The error with a code of the protocol.
+/// Returns an error with a code of the protocol.
 pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     ResponseError { code: code as i32, message: message.into(), data: None }
 }
 
-/// What the main thread waits for.
+/// An event for the main thread.
 pub enum Event {
-    /// Something was read.
+    /// A message was read.
     Incoming(Incoming),
     /// The input has ended.
     Closed,
-    /// A text has been checked.
+    /// A check has finished.
     Checked(Report),
 }
 
-/// How far the session is.
+/// The stage of the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Starting,
@@ -54,16 +54,16 @@ enum Stage {
     ShutDown,
 }
 
-/// What the editor says that it can do.
+/// The capabilities of the editor.
 #[derive(Default)]
 pub struct Client {
-    /// Completions with places to fill in.
+    /// Whether it supports completions with placeholders.
     pub snippets: bool,
-    /// Symbols inside of symbols.
+    /// Whether it supports nested symbols.
     pub nested_symbols: bool,
-    /// Other places with a diagnostic.
+    /// Whether it supports related locations in diagnostics.
     pub related_information: bool,
-    /// Changes that are no commands of the server.
+    /// Whether it supports code actions that are not commands of the server.
     pub code_actions: bool,
 }
 
@@ -71,23 +71,23 @@ pub struct Client {
 pub struct Server {
     events: Receiver<Event>,
     jobs: Sender<Job>,
-    /// What was read and not yet looked at.
+    /// The events that were received but not processed.
     queue: VecDeque<Event>,
     documents: BTreeMap<String, Document>,
     client: Client,
     stage: Stage,
     /// The number of the last state of a document.
     state: u64,
-    /// The documents to check, and since when they are as they are.
+    /// The documents to check, with the time of their last change.
     dirty: BTreeMap<String, Instant>,
-    /// True while a text is being checked.
+    /// Whether a check is running.
     busy: bool,
-    /// True if the editor no longer reads.
+    /// Whether the editor has closed the server's output.
     deaf: bool,
 }
 
 impl Server {
-    /// A server on standard input and output.
+    /// Creates a server on standard input and output.
     pub fn new() -> Self {
         let (sender, events) = channel();
         let jobs = check::start(sender.clone());
@@ -106,7 +106,7 @@ impl Server {
         }
     }
 
-    /// Serves until the editor ends the session.
+    /// Runs until the editor ends the session.
     pub fn run(mut self) -> ExitCode {
         loop {
             let Some(event) = self.next_event() else { continue };
@@ -130,7 +130,7 @@ impl Server {
 
     // ---- Waiting -------------------------------------------------------------------------------------------
 
-    /// The next event; `None` if instead something is to be checked.
+    /// Returns the next event, or `None` if a check was started instead.
     fn next_event(&mut self) -> Option<Event> {
         self.queue.extend(self.events.try_iter());
         if let Some(event) = self.queue.pop_front() {
@@ -182,7 +182,7 @@ impl Server {
     fn notify<N: notice::Notification>(&mut self, params: N::Params) {
         match serde_json::to_string(&params) {
             Ok(params) => self.write(&transport::notification(N::METHOD, &params)),
-            // The protocol's own types are always JSON.
+            // The protocol's own types can always be serialized.
             Err(e) => eprintln!("hlo-lsp: {e}"),
         }
     }
@@ -193,7 +193,7 @@ impl Server {
 
     // ---- Reading -------------------------------------------------------------------------------------------
 
-    /// Handles a message; true if it ends the session.
+    /// Handles a message. Returns true if it ends the session.
     fn message(&mut self, message: Message) -> bool {
         match message {
             Message::Request(request) => {
@@ -203,12 +203,12 @@ impl Server {
             }
             Message::Notification(n) if n.method == notice::Exit::METHOD => return true,
             Message::Notification(n) => {
-                // What is said before `initialize` and after `shutdown` does not count.
+                // Notifications before `initialize` and after `shutdown` are ignored.
                 if self.stage == Stage::Running {
                     self.notification(n);
                 }
             }
-            // The server asks nothing.
+            // The server sends no requests.
             Message::Response(_) => {}
         }
         false
@@ -252,19 +252,19 @@ impl Server {
                     });
                 }
             }
-            // `initialized`, `$/setTrace`, what was saved, what is configured: nothing depends on it.
+            // Nothing depends on `initialized`, `$/setTrace`, saved files or configuration.
             _ => {}
         }
     }
 
-    /// Notes that a document is new or has changed; gives the number of its state.
+    /// Marks a document as new or changed. Returns the number of its state.
     fn touch(&mut self, key: &str) -> u64 {
         self.dirty.insert(key.to_owned(), Instant::now());
         self.state += 1;
         self.state
     }
 
-    /// Takes back a request that waits.
+    /// Cancels a request in the queue.
     fn cancel(&mut self, id: &RequestId) {
         self.queue.extend(self.events.try_iter());
         let is_it =
@@ -292,7 +292,7 @@ impl Server {
             (Stage::Running, _) => {
                 let requests = Requests { documents: &self.documents, client: &self.client };
                 let failed = |_| Err(error(ErrorCode::InternalError, "a defect in hlo-lsp"));
-                // A defect must not end the editor's session. Requests change nothing.
+                // A defect must not end the editor's session. Requests do not change any state.
                 catch_unwind(AssertUnwindSafe(|| requests.answer(r))).unwrap_or_else(failed)
             }
         }
@@ -321,12 +321,12 @@ impl Server {
     }
 }
 
-/// The parameters of a notification; a broken one is left out, as it has no answer.
+/// Parses the parameters of a notification. An invalid one is ignored, because notifications have no answer.
 fn params<N: notice::Notification>(n: Notification) -> Option<N::Params> {
     serde_json::from_value(n.params).inspect_err(|e| eprintln!("hlo-lsp: {}: {e}", n.method)).ok()
 }
 
-/// Passes on what is read from standard input.
+/// Forwards messages from standard input.
 fn read_input(events: &Sender<Event>) {
     let mut input = std::io::stdin().lock();
     loop {
@@ -345,7 +345,7 @@ fn read_input(events: &Sender<Event>) {
     }
 }
 
-/// What the server can do.
+/// Returns the capabilities of the server.
 fn capabilities() -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(PositionEncodingKind::UTF16),

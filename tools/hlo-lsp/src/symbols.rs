@@ -1,4 +1,4 @@
-//! The structure of a document, as symbols and as ranges to fold.
+//! The structure of a document, as symbols and as folding ranges.
 
 use crate::document::Document;
 use lsp_types::{
@@ -6,7 +6,7 @@ use lsp_types::{
     SymbolInformation, SymbolKind,
 };
 
-/// The symbols of a document: as they are nested, or one after the other for editors that know no better.
+/// Returns the symbols of a document: nested, or as a flat list for editors that do not support nesting.
 pub fn symbols(d: &Document, nested: bool) -> DocumentSymbolResponse {
     let roots = d.reading().symbols();
     if nested {
@@ -37,7 +37,7 @@ fn flatten(
     }
 }
 
-/// A symbol with a name, which may be all of `range`, and what is within it.
+/// Returns a symbol with a name, which may be all of `range`, and its children.
 #[allow(deprecated, reason = "a field that the protocol no longer uses has no other way to be left out")]
 pub fn symbol(
     (name, selection_range): (&str, Range),
@@ -58,7 +58,7 @@ pub fn symbol(
     }
 }
 
-/// The start of a text, in one line.
+/// Returns the start of a text on one line.
 pub fn shortened(text: &str, max: usize) -> String {
     let mut out: String =
         text.chars().take(max).map(|c| if c.is_ascii_whitespace() { ' ' } else { c }).collect();
@@ -68,7 +68,7 @@ pub fn shortened(text: &str, max: usize) -> String {
     out
 }
 
-/// The lines that fold.
+/// Returns the folding ranges.
 pub fn folding_ranges(d: &Document) -> Vec<FoldingRange> {
     let range = |(start_line, end_line)| FoldingRange {
         start_line,

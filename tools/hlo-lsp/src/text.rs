@@ -1,10 +1,10 @@
-//! A document's text with the places of its lines: bytes here, lines and UTF-16 units in the protocol.
+//! The text of a document and its lines. Offsets are bytes here, and lines and UTF-16 units in the protocol.
 
 use hlo_ir::Span;
 use hlo_tools_common::lines::{self, Lines};
 use lsp_types::{Position, Range};
 
-/// A text.
+/// A text and its lines.
 #[derive(Clone, Debug)]
 pub struct Text {
     text: String,
@@ -12,44 +12,46 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text; lines end with LF, CR LF or CR.
+    /// Creates a text. Lines end with LF, CR LF or CR.
     pub fn new(text: String) -> Self {
         let lines = Lines::new(&text);
         Self { text, lines }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The position of a byte, which starts a character.
+    /// Returns the position of an offset, which must be at the start of a character.
     pub fn position(&self, offset: usize) -> Position {
         let place = self.lines.position(offset.min(self.text.len()));
         Position::new(place.line, place.character)
     }
 
-    /// The range of a part of the text.
+    /// Returns the range of a part of the text.
     pub fn range(&self, start: usize, end: usize) -> Range {
         Range::new(self.position(start), self.position(end.max(start)))
     }
 
-    /// The range of a span of the part of the text that starts at `base`.
+    /// Returns the range of a span in the part of the text that starts at `base`.
     pub fn span_range(&self, base: usize, span: Span) -> Range {
         self.range(base + span.start as usize, base + span.end as usize)
     }
 
-    /// The byte at a position; one that is not in the text is moved to the end of the line or of the text.
+    /// Returns the offset of a position. A position outside the text is moved to the end of the line or of
+    /// the text.
     pub fn offset(&self, position: Position) -> usize {
         self.lines.offset(&self.text, lines::Position::new(position.line, position.character))
     }
 
-    /// The text after changes, each of which counts its positions after those before it.
+    /// Returns the text after changes. The positions of each change refer to the text after the previous
+    /// ones.
     pub fn edited(mut self, changes: &[(Range, &str)]) -> Self {
         let mut rest = changes;
         while !rest.is_empty() {
-            // Editors send many changes from the end of the text to its start, as none moves the next one then:
-            // these are made at once.
+            // Editors often send many changes from the end of the text to its start, because then no change
+            // moves the next one. These are applied together.
             let backwards = rest.windows(2).take_while(|w| w[1].0.end <= w[0].0.start).count();
             let (run, later) = rest.split_at(backwards + 1);
             self = self.edited_backwards(run);
@@ -58,7 +60,7 @@ impl Text {
         self
     }
 
-    /// The text after changes, the last one first.
+    /// Returns the text after changes that are ordered from the end to the start.
     fn edited_backwards(self, changes: &[(Range, &str)]) -> Self {
         let mut out = String::with_capacity(self.text.len());
         let mut at = 0;

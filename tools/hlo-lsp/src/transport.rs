@@ -1,27 +1,27 @@
 //! Messages on standard input and output: a header with the length, then JSON.
 //!
-//! What is not a message is reported and skipped: one broken message does not end a session.
+//! Invalid messages are reported and skipped, so that one does not end the session.
 
 use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest message that is read.
+/// Maximum length of a message in bytes.
 const MAX_LENGTH: u64 = 1 << 30;
 
-/// The longest line of a header that is read.
+/// Maximum length of a header line in bytes.
 const MAX_HEADER: u64 = 1 << 12;
 
-/// What was read.
+/// The result of reading a message.
 #[derive(Debug)]
 pub enum Incoming {
     /// A message.
     Message(Message),
-    /// Something else: the answer to it, JSON text.
+    /// An invalid message, with the answer to it as JSON text.
     Malformed(String),
 }
 
-/// The next message, or `None` at the end of the input.
+/// Reads the next message. Returns `None` at the end of the input.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = read_header(input)? else { return Ok(None) };
     let Some(length) = length else {
@@ -39,7 +39,8 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     Ok(Some(parse(&body)))
 }
 
-/// Reads up to the empty line: `None` at the end of the input, else the length if the header has one.
+/// Reads a header up to the empty line. Returns `None` at the end of the input, otherwise the length if the
+/// header contains it.
 fn read_header(input: &mut impl BufRead) -> io::Result<Option<Option<u64>>> {
     let mut length = None;
     loop {
@@ -66,7 +67,7 @@ fn parse(body: &[u8]) -> Incoming {
         Err(e) => return malformed(&Value::Null, ErrorCode::ParseError, &format!("not JSON: {e}")),
     };
     let id = value.get("id").cloned().unwrap_or_default();
-    // By what is there: read as one of the three, a broken request could pass for a response.
+    // Decide by the members: a broken request could be parsed as a response otherwise.
     let message = match (value.get("method").is_some(), value.get("id").is_some()) {
         (true, true) => serde_json::from_value(value).map(Message::Request),
         (true, false) => serde_json::from_value(value).map(Message::Notification),
@@ -83,23 +84,23 @@ fn malformed(id: &Value, code: ErrorCode, message: &str) -> Incoming {
     Incoming::Malformed(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string())
 }
 
-/// Writes a message, JSON text.
+/// Writes a message, which is JSON text.
 pub fn write(output: &mut impl Write, message: &str) -> io::Result<()> {
     write!(output, "Content-Length: {}\r\n\r\n", message.len())?;
     output.write_all(message.as_bytes())?;
     output.flush()
 }
 
-/// The response to a request: its result as JSON text, or an error.
+/// Returns the response to a request: its result as JSON text, or an error.
 pub fn response(id: &RequestId, answer: Result<String, ResponseError>) -> String {
     match answer {
-        // A result may be large: it is not taken apart again.
+        // A result may be large, so it is not parsed again.
         Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, json!(id)),
         Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string(),
     }
 }
 
-/// A notification with parameters as JSON text.
+/// Returns a notification with parameters as JSON text.
 pub fn notification(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#, json!(method))
 }

@@ -1,10 +1,11 @@
-//! What does not change results: metadata, shardings, layouts, notes of front ends and backends, the header.
+//! Removes attributes that do not change results: metadata, shardings, layouts, frontend attributes, backend
+//! configs, header attributes.
 
 use super::{Reduction, at_sites};
 use hlo_ir::attr::{Header, OperandPrecision};
 use hlo_ir::{CommonAttrs, CommonField, InstrId, Module, Op, StackFrames};
 
-/// Such things go.
+/// Removes such attributes.
 pub const ATTRIBUTES: Reduction = Reduction {
     name: "metadata, shardings, layouts, attributes",
     changes_interface: false,
@@ -19,7 +20,7 @@ pub const ATTRIBUTES: Reduction = Reduction {
     },
 };
 
-/// Something that can go.
+/// An attribute that can be removed.
 #[derive(Clone, Copy)]
 enum Note {
     /// An attribute of the header.
@@ -29,11 +30,11 @@ enum Note {
     Common(InstrId, CommonField),
     /// The layouts of the shape.
     Layout(InstrId),
-    /// How exact a product is asked to be.
+    /// The precision of a dot product or convolution.
     Precision(InstrId),
 }
 
-/// The parts of the header, each with what removes it.
+/// The parts of the header, each as a function that removes it.
 const HEADER: &[fn(&mut Header)] = &[
     |h| h.is_scheduled = false,
     |h| h.input_output_alias.clear(),
@@ -49,7 +50,7 @@ const HEADER: &[fn(&mut Header)] = &[
     |h| h.debug_attributes.clear(),
 ];
 
-/// All that there is, things of a kind together.
+/// Returns all attributes, grouped by kind.
 fn sites(module: &Module) -> Vec<Note> {
     let mut out = Vec::new();
     for &clear in HEADER {

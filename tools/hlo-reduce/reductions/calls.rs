@@ -1,4 +1,4 @@
-//! Calls, branches and loops that become the instructions of what they call, and arguments that go.
+//! Inlines calls, branches and loops, and removes arguments of calls.
 
 use super::{Reduction, at_sites};
 use crate::edit::{owns_callees, remove_parameters, remove_unused, zeros};
@@ -7,7 +7,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 use hlo_passes::inline_at;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls, fusions, one branch of a conditional or one turn of a loop are put in place.
+/// Inlines calls, fusions, one branch of a conditional or one iteration of a loop.
 pub const INLINE: Reduction = Reduction {
     name: "calls put in place",
     changes_interface: false,
@@ -17,7 +17,7 @@ pub const INLINE: Reduction = Reduction {
         at_sites(module, range, sites, |module, chosen| {
             let mut namer = ComputationNamer::new(module);
             for (id, callee, arguments) in chosen {
-                // Another branch of the same may have been before.
+                // Another branch of the same conditional may already have replaced it.
                 if !module.is_live(*id) {
                     continue;
                 }
@@ -34,10 +34,11 @@ pub const INLINE: Reduction = Reduction {
     },
 };
 
-/// What can be put in place: the instruction, the computation, and which operands are its arguments.
+/// Returns the calls that can be inlined: the instruction, the computation, and the operands that are its
+/// arguments.
 fn inlineable(module: &Module) -> Vec<(InstrId, ComputationId, Vec<usize>)> {
     let mut out = Vec::new();
-    // Callees first: what is copied has fewer calls then.
+    // Callees first, so that copies contain fewer calls.
     for c in module.computations_post_order() {
         for i in module.post_order(c) {
             let all: Vec<usize> = (0..module[i].operands.len()).collect();
@@ -55,7 +56,7 @@ fn inlineable(module: &Module) -> Vec<(InstrId, ComputationId, Vec<usize>)> {
     out
 }
 
-/// Arguments of calls and fusions go; where the computation used them it has zeros.
+/// Removes arguments of calls and fusions. Zeros replace their uses in the computation.
 pub const ARGUMENTS: Reduction = Reduction {
     name: "arguments of calls",
     changes_interface: false,
@@ -92,7 +93,7 @@ fn drop_arguments(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
             let shape = module[p].shape.clone();
             match zeros(module, callee, &shape) {
                 Some(zero) => module.replace_all_uses_with(p, zero),
-                // The call no longer fits its computation: the verifier refuses the candidate.
+                // The call does not match its computation any more, so the verifier rejects the candidate.
                 None => return,
             }
         }

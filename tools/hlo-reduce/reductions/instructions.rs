@@ -1,11 +1,11 @@
-//! Instructions that go, or are replaced by something simpler.
+//! Removes instructions, or replaces them with something simpler.
 
 use super::{Reduction, at_sites};
 use crate::edit::{add_parameter, remove_parameters, remove_unused, zeros};
 use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::HashSet;
 
-/// Another instruction of the entry becomes its result: what that one does not need goes.
+/// Makes another instruction of the entry the result, so that instructions it does not need can be removed.
 pub const ROOT: Reduction = Reduction {
     name: "results from the middle",
     changes_interface: true,
@@ -13,7 +13,7 @@ pub const ROOT: Reduction = Reduction {
     apply: |module, range| {
         let entry = module.entry();
         let sites = module.post_order(entry);
-        // Of a range its last one is left as the result.
+        // The last instruction of a range becomes the result.
         at_sites(module, range, sites, |module, chosen| {
             if let Some(&last) = chosen.last() {
                 module.set_root(entry, last);
@@ -22,7 +22,8 @@ pub const ROOT: Reduction = Reduction {
     },
 };
 
-/// Instructions of the entry become parameters: what only they needed goes.
+/// Replaces instructions of the entry with parameters, so that the instructions that only they used can be
+/// removed.
 pub const TO_PARAMETER: Reduction = Reduction {
     name: "parameters in place of instructions",
     changes_interface: true,
@@ -43,12 +44,12 @@ pub const TO_PARAMETER: Reduction = Reduction {
     },
 };
 
-/// True for values that a program is given.
+/// Whether a program can receive a value of the shape as a parameter.
 fn has_values(shape: &Shape) -> bool {
     shape.leaves().iter().all(|leaf| matches!(leaf, Shape::Array(_)))
 }
 
-/// Instructions become zeros.
+/// Replaces instructions with zeros.
 pub const TO_ZERO: Reduction = Reduction {
     name: "zeros in place of instructions",
     changes_interface: false,
@@ -64,7 +65,7 @@ pub const TO_ZERO: Reduction = Reduction {
     },
 };
 
-/// True for what zeros are no simpler than.
+/// Whether zeros are not simpler than the instruction.
 fn is_simple(module: &Module, id: InstrId) -> bool {
     let instr = &module[id];
     match &instr.op {
@@ -79,7 +80,8 @@ fn is_simple(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// Replaces the uses of each that are not of another one by what `make` gives, and removes them.
+/// Replaces each instruction that has a use outside of `chosen` with the result of `make`, and removes the
+/// instructions.
 fn replace(module: &mut Module, chosen: &[InstrId], make: impl Fn(&mut Module, InstrId) -> Option<InstrId>) {
     let all: HashSet<InstrId> = chosen.iter().copied().collect();
     for &id in chosen {
@@ -93,7 +95,7 @@ fn replace(module: &mut Module, chosen: &[InstrId], make: impl Fn(&mut Module, I
     remove_unused(module, chosen);
 }
 
-/// Instructions become one of their operands of the same shape.
+/// Replaces instructions with one of their operands of the same shape.
 pub const TO_OPERAND: Reduction = Reduction {
     name: "operands in place of instructions",
     changes_interface: false,
@@ -122,7 +124,7 @@ pub const TO_OPERAND: Reduction = Reduction {
     },
 };
 
-/// Instructions that are there for their side effects go.
+/// Removes instructions that only have side effects.
 pub const UNUSED: Reduction = Reduction {
     name: "side effects",
     changes_interface: false,
@@ -135,7 +137,7 @@ pub const UNUSED: Reduction = Reduction {
     },
 };
 
-/// Parameters of the entry that nothing uses go.
+/// Removes unused parameters of the entry.
 pub const PARAMETERS: Reduction = Reduction {
     name: "unused parameters",
     changes_interface: true,
@@ -148,7 +150,7 @@ pub const PARAMETERS: Reduction = Reduction {
     },
 };
 
-/// The instructions of all computations, callers first.
+/// Returns the instructions of all computations, callers first.
 fn everywhere(module: &Module) -> impl Iterator<Item = InstrId> {
     module.computations_post_order().into_iter().rev().flat_map(|c| module.post_order(c))
 }

@@ -1,7 +1,8 @@
 //! The reductions: ways to make a module smaller, each at many sites.
 //!
-//! A reduction finds its sites in a module, in an order that depends on the module alone, and changes the module at a
-//! range of them. The search (`search.rs`) tries all sites at once, then halves, quarters and so on.
+//! A reduction finds its sites in a module, in an order that only depends on the module, and changes the
+//! module at a range of them. The search (`search.rs`) tries all sites at once, then halves, quarters and so
+//! on.
 
 mod attributes;
 mod calls;
@@ -16,18 +17,19 @@ use std::ops::Range;
 
 /// A way to make a module smaller.
 pub struct Reduction {
-    /// What it does, for progress reports.
+    /// The name for progress reports.
     pub name: &'static str,
-    /// True if it changes parameters or the result of the entry, whatever it does.
+    /// Whether it always changes parameters or the result of the entry.
     pub changes_interface: bool,
-    /// True if the module may grow by it, up to twice its size: what it opens up makes it smaller later.
+    /// Whether the module may grow, up to twice its size, because the change enables other reductions.
     pub grows: bool,
-    /// Changes the module at a range of sites, and says how many sites there are. Nothing may have changed.
+    /// Changes the module at a range of sites, and returns the number of sites. The module may also stay the
+    /// same.
     apply: fn(&mut Module, Range<usize>) -> usize,
 }
 
 impl Reduction {
-    /// The number of sites.
+    /// Returns the number of sites.
     pub fn count(&self, module: &Module) -> usize {
         (self.apply)(&mut module.clone(), 0..0)
     }
@@ -38,7 +40,7 @@ impl Reduction {
     }
 }
 
-/// A reduction whose sites are of one type: finds them all, and changes the module at those of the range.
+/// Implements a reduction from a list of all its sites: changes the module at those in the range.
 fn at_sites<S>(
     module: &mut Module,
     range: Range<usize>,
@@ -51,7 +53,7 @@ fn at_sites<S>(
     sites.len()
 }
 
-/// All of them, in the order in which they are tried: what takes most away comes first.
+/// All reductions, in the order in which they are tried. Reductions that remove the most come first.
 pub static REDUCTIONS: &[Reduction] = &[
     instructions::ROOT,
     tuples::RESULTS,

@@ -1,4 +1,5 @@
-//! Smaller dimensions: every dimension of some size gets another one, everywhere, and what follows from it is inferred.
+//! Reduces dimensions: replaces every dimension of some size with a smaller one, and infers the shapes that
+//! depend on it.
 
 use super::{Reduction, at_sites};
 use hlo_ir::attr::{SliceDim, Window};
@@ -7,15 +8,15 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, InstrId, Module, Op, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Dimensions of a size become 1.
+/// Changes all dimensions of a size to 1.
 pub const TO_ONE: Reduction =
     resizing("dimensions of 1", |module, range| resize(module, range, |n| n > 1, |_| 1));
 
-/// Dimensions of a size become 2.
+/// Changes all dimensions of a size to 2.
 pub const TO_TWO: Reduction =
     resizing("dimensions of 2", |module, range| resize(module, range, |n| n > 2, |_| 2));
 
-/// Dimensions of a size are halved.
+/// Halves all dimensions of a size.
 pub const HALVE: Reduction =
     resizing("half the dimensions", |module, range| resize(module, range, |n| n > 3, |n| n / 2));
 
@@ -23,7 +24,7 @@ const fn resizing(name: &'static str, apply: fn(&mut Module, Range<usize>) -> us
     Reduction { name, changes_interface: false, grows: false, apply }
 }
 
-/// A site is a size that dimensions have, the largest first.
+/// Resizes dimensions. Each site is a size in the module, the largest first.
 fn resize(module: &mut Module, range: Range<usize>, wanted: fn(i64) -> bool, to: fn(i64) -> i64) -> usize {
     let mut sizes: BTreeSet<i64> = BTreeSet::new();
     for c in module.computations() {
@@ -41,7 +42,7 @@ fn sites(sizes: BTreeSet<i64>) -> Vec<i64> {
     sizes.into_iter().rev().collect()
 }
 
-/// Which sizes become which.
+/// The new size for each old size.
 struct Resizing {
     new: BTreeMap<i64, i64>,
 }
@@ -81,7 +82,7 @@ impl Resizing {
         }
     }
 
-    /// Attributes that name sizes.
+    /// Changes attributes that contain sizes.
     fn attributes(&self, module: &mut Module, id: InstrId, old: &BTreeMap<InstrId, Shape>) {
         let dims_of = |shape: Option<&Shape>| shape.and_then(Shape::as_array).map(|a| a.dims.clone());
         let operand = |n: usize| module[id].operands.get(n).copied();
@@ -119,7 +120,7 @@ impl Resizing {
         }
     }
 
-    /// As many elements as its result now has, as far as there are as many.
+    /// Changes the range of a slice so that it has as many elements as its result, if possible.
     fn slice(&self, dim: SliceDim, old: i64, new: i64) -> SliceDim {
         let SliceDim { start, limit, stride } = dim;
         if (start, limit, stride) == (0, old, 1) {
@@ -133,14 +134,15 @@ impl Resizing {
         SliceDim { start, limit: start + length, stride }
     }
 
-    /// Sizes of slices, no larger than what they are slices of.
+    /// Changes the sizes of slices, limited by the sizes of the sliced array.
     fn within(&self, sizes: &mut Dims, of: &Dims) {
         for (size, &most) in sizes.iter_mut().zip(of) {
             *size = self.size(*size).min(most);
         }
     }
 
-    /// A window over a whole dimension, with the padding of a running sum, stays one.
+    /// Changes a window. A window over a whole dimension, with the padding of a running sum, keeps these
+    /// properties.
     fn window(&self, window: &mut Window, old: &Dims) {
         for (dim, &old) in window.dims.iter_mut().zip(old) {
             let new = self.size(old);
@@ -155,14 +157,14 @@ impl Resizing {
     }
 }
 
-/// Infers the shapes that follow from operands, operands first and callees first. What does not follow stays as it
-/// is, and what does not fit is for the verifier to say.
+/// Infers the shapes that depend on operands, operands first and callees first. Other shapes stay the same.
+/// The verifier finds shapes that do not match.
 pub fn infer_again(module: &mut Module) {
     for c in module.computations_post_order() {
         for i in module.post_order(c) {
             let shapes: Vec<&Shape> = module[i].operands.iter().map(|&o| &module[o].shape).collect();
             let new = match &module[i].op {
-                // Its element type is the written one, its sizes are the operand's.
+                // The element type is the existing one, and the sizes are those of the operand.
                 Op::Convert => {
                     match (module[i].shape.as_array(), shapes.first().and_then(|s| s.as_array())) {
                         (Some(written), Some(operand)) => {
@@ -181,7 +183,7 @@ pub fn infer_again(module: &mut Module) {
     }
 }
 
-/// The shape with the layouts that the other one has where the ranks are the same.
+/// Returns `new` with the layouts of `written` wherever the ranks match.
 fn in_layout_of(new: Shape, written: &Shape) -> Shape {
     match (new, written) {
         (Shape::Array(new), Shape::Array(written)) => {

@@ -1,11 +1,11 @@
-//! Elements of tuples that go: of the result, of parameters, of what loops carry and calls give.
+//! Removes elements of tuples: of the result, of parameters, of loop-carried values and of results of calls.
 
 use super::{Reduction, at_sites};
 use crate::edit::{add, owns_callees, part_of, run_passes, zeros};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Elements of the entry's result go.
+/// Removes elements of the entry's result.
 pub const RESULTS: Reduction = Reduction {
     name: "results",
     changes_interface: true,
@@ -21,7 +21,7 @@ pub const RESULTS: Reduction = Reduction {
     },
 };
 
-/// Elements of parameters of the entry that are tuples go; where they were used there are zeros.
+/// Removes elements of tuple parameters of the entry. Zeros replace their uses.
 pub const PARAMETERS: Reduction = Reduction {
     name: "elements of parameters",
     changes_interface: true,
@@ -37,7 +37,7 @@ pub const PARAMETERS: Reduction = Reduction {
     },
 };
 
-/// Elements of what loops carry, and of the results of calls, fusions and conditionals, go.
+/// Removes elements of the state of loops and of the results of calls, fusions and conditionals.
 pub const STATE: Reduction = Reduction {
     name: "state of loops, results of calls",
     changes_interface: false,
@@ -59,7 +59,7 @@ pub const STATE: Reduction = Reduction {
     },
 };
 
-/// Elements of tuples that were just made are taken from what they were made of.
+/// Replaces elements of tuples with the values that the tuples were created from.
 pub const SIMPLIFY: Reduction = Reduction {
     name: "tuples",
     changes_interface: false,
@@ -69,7 +69,7 @@ pub const SIMPLIFY: Reduction = Reduction {
     },
 };
 
-/// The number of elements of a tuple; 0 for what is none.
+/// Returns the number of elements of a tuple, or 0 for other values.
 fn elements(module: &Module, id: InstrId) -> usize {
     module[id].shape.as_tuple().map_or(0, <[Shape]>::len)
 }
@@ -90,7 +90,7 @@ fn without(count: usize, gone: &BTreeSet<usize>) -> Vec<usize> {
     (0..count).filter(|n| !gone.contains(n)).collect()
 }
 
-/// Makes a computation give some elements of its result only.
+/// Makes a computation return only some elements of its result.
 pub fn narrow_root(module: &mut Module, computation: ComputationId, kept: &[usize]) {
     let root = module[computation].root();
     if let Some(new) = part_of(module, root, kept) {
@@ -98,7 +98,7 @@ pub fn narrow_root(module: &mut Module, computation: ComputationId, kept: &[usiz
     }
 }
 
-/// A call that no longer gives some elements of its result; of a loop that no longer carries them.
+/// Removes elements from the result of a call or from the state of a loop.
 fn narrow_call(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     if !module.is_live(id) {
         return;
@@ -129,7 +129,8 @@ fn narrow_call(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     narrow(module, id, gone);
 }
 
-/// Takes elements from the shape of a tuple-shaped value. Who used one of them, or the whole, has zeros in its place.
+/// Removes elements from the shape of a tuple value. Zeros replace uses of a removed element, and a rebuilt
+/// tuple replaces uses of the whole value.
 pub fn narrow(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     let Some(old) = module[id].shape.as_tuple().map(<[Shape]>::to_vec) else { return };
     let kept = without(old.len(), gone);
@@ -168,7 +169,7 @@ pub fn narrow(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     }
 }
 
-/// The tuple of the old shape: what is left of it, and zeros.
+/// Rebuilds the tuple of the old shape from the remaining elements and zeros.
 fn rebuilt(module: &mut Module, id: InstrId, kept: &[usize], old: &[Shape]) -> Option<InstrId> {
     let parent = module[id].parent;
     let mut parts = Vec::with_capacity(old.len());

@@ -1,10 +1,10 @@
-//! Usual element types in place of others.
+//! Replaces element types with common ones.
 
 use super::{Reduction, at_sites};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
 use std::collections::BTreeSet;
 
-/// Every array of a type gets another one.
+/// Changes the type of every array of an element type.
 pub const TYPES: Reduction = Reduction {
     name: "element types",
     changes_interface: false,
@@ -39,7 +39,7 @@ pub const TYPES: Reduction = Reduction {
     },
 };
 
-/// The type to try instead.
+/// Returns the type to try instead.
 fn simpler(ty: ElementType) -> Option<ElementType> {
     use ElementType::{C64, C128, F32, S32, S64, U32, U64};
     match ty {
@@ -66,14 +66,15 @@ fn with_types(shape: &Shape, types: &[(ElementType, ElementType)]) -> Shape {
     }
 }
 
-/// The array in another type; a layout that says how many bits an element takes says nothing of that one.
+/// Returns the array shape with another element type. Drops a layout that specifies the number of bits of an
+/// element, because the number does not apply to the new type.
 fn in_type(array: &ArrayShape, ty: ElementType) -> ArrayShape {
     let same_bits = array.layout.as_ref().is_none_or(|l| l.element_size_bits().is_none());
     let layout = array.layout.clone().filter(|_| same_bits);
     ArrayShape { layout, ..array.with_element_type(ty) }
 }
 
-/// The value in the types of another shape, as `convert` has it.
+/// Converts a value to the types of another shape, as `convert` does.
 fn converted(literal: &Literal, shape: &Shape) -> Option<Literal> {
     if literal.shape() == shape {
         return None;

@@ -1,4 +1,4 @@
-//! Operands of operations that take any number of them.
+//! Removes operands of operations with any number of operands.
 
 use super::shapes::infer_again;
 use super::tuples::{narrow, narrow_root};
@@ -7,7 +7,7 @@ use crate::edit::{element, owns_callees, remove_parameters, zeros};
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::BTreeSet;
 
-/// Operands of sorts, reductions, concatenations and of what orders tokens go.
+/// Removes operands of sorts, reductions, concatenations and `after-all`.
 pub const OPERANDS: Reduction = Reduction {
     name: "operands of sorts, reductions, concatenations",
     changes_interface: false,
@@ -51,7 +51,8 @@ fn drop_operands(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
             set_operands(module, id, gone);
             narrow_result(module, id, gone, n);
         }
-        // Arrays first, then as many initial values; the computation likewise, with a result for each.
+        // The operands are the arrays, then as many initial values. The computation has the same parameters,
+        // and a result for each array.
         Op::Reduce(_) | Op::ReduceWindow(_) if gone.len() < n / 2 => {
             let both: BTreeSet<usize> = gone.iter().flat_map(|&k| [k, n / 2 + k]).collect();
             let Some(&callee) = module[id].op.called_computations().first() else { return };
@@ -82,7 +83,7 @@ fn set_operands(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>) {
     module.set_operands(id, left);
 }
 
-/// Takes parameters from the computation that `id` applies; what used them has zeros.
+/// Removes parameters from the computation that `id` applies. Zeros replace their uses.
 fn drop_parameters(module: &mut Module, id: InstrId, numbers: &[usize]) {
     let Some(&callee) = module[id].op.called_computations().first() else { return };
     let parameters = module.parameters(callee);
@@ -96,7 +97,8 @@ fn drop_parameters(module: &mut Module, id: InstrId, numbers: &[usize]) {
     remove_parameters(module, callee, &removed);
 }
 
-/// Results of an operation with `count` of them go: a tuple, or the one array that is left.
+/// Removes results of an operation with `count` results. A tuple with one remaining element becomes that
+/// array.
 fn narrow_result(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>, count: usize) {
     narrow(module, id, gone);
     let one = module[id].shape.as_tuple().and_then(|t| match t {
@@ -104,7 +106,7 @@ fn narrow_result(module: &mut Module, id: InstrId, gone: &BTreeSet<usize>, count
         _ => None,
     });
     let Some(one) = one else { return };
-    // A tuple of one is written as the array itself.
+    // The operation with one result returns an array instead of a tuple.
     module.set_shape(id, one);
     for user in module.users(id).to_vec() {
         if matches!(module[user].op, Op::GetTupleElement(_)) {

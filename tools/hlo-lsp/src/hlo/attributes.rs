@@ -1,20 +1,20 @@
-//! Attributes by name, and what they mean: those of an opcode, those of every instruction, those of a module.
+//! The names and descriptions of attributes: of an opcode, of every instruction, of a module.
 
 use hlo_ir::attr::{Attrs as _, Field, Inside, Presence};
 use hlo_ir::{CommonField, Header, Opcode};
 
-/// An attribute as an editor shows it.
+/// An attribute for display in an editor.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute {
     /// The name before the `=`.
     pub name: &'static str,
-    /// What it means.
+    /// The description.
     pub doc: &'static str,
-    /// True if it must be written.
+    /// Whether the attribute is required.
     pub required: bool,
-    /// The words that it may be, if it is one of a few.
+    /// The possible values, if they are a few words.
     pub words: &'static [&'static str],
-    /// What may stand between the braces of its value.
+    /// The possible contents of the braces of its value.
     pub inside: Inside,
 }
 
@@ -25,12 +25,13 @@ impl From<&Field> for Attribute {
     }
 }
 
-/// The attributes of an opcode.
+/// Returns the attributes of an opcode.
 pub fn of_opcode(opcode: Opcode) -> Vec<Attribute> {
     opcode.default_op().attrs().map_or(Vec::new(), |a| a.fields().iter().map(Attribute::from).collect())
 }
 
-/// The attributes of every instruction with that opcode; all there are if it has none yet.
+/// Returns the attributes that every instruction with the opcode may have, or all such attributes if there is
+/// no opcode yet.
 pub fn common(opcode: Option<Opcode>) -> Vec<Attribute> {
     let fields = CommonField::ALL.iter().filter(|f| opcode.is_none_or(|o| f.applies_to(o)));
     let attribute = |&f: &CommonField| Attribute {
@@ -43,19 +44,19 @@ pub fn common(opcode: Option<Opcode>) -> Vec<Attribute> {
     fields.map(attribute).collect()
 }
 
-/// The attributes of a module.
+/// Returns the attributes of a module.
 pub fn of_module() -> Vec<Attribute> {
     Header::default().fields().iter().map(Attribute::from).collect()
 }
 
-/// The attribute of that name of an instruction with that opcode.
+/// Returns the attribute called `name` of an instruction with the opcode.
 pub fn find(opcode: Option<Opcode>, name: &str) -> Option<Attribute> {
     let own = opcode.map_or(Vec::new(), of_opcode);
     own.into_iter().chain(common(opcode)).find(|a| a.name == name)
 }
 
-/// The opcode that a text spells, and the asynchronous one if it is a short form: `add-start` is `add` with
-/// `async-start`.
+/// Returns the opcode for a text. For a short form, also returns the asynchronous opcode: `add-start` is
+/// `add` with `async-start`.
 pub fn opcode(text: &str) -> Option<(Opcode, Option<Opcode>)> {
     if let Some(opcode) = Opcode::from_name(text) {
         return Some((opcode, None));
@@ -68,7 +69,7 @@ pub fn opcode(text: &str) -> Option<(Opcode, Option<Opcode>)> {
 mod tests {
     use super::*;
 
-    /// What the parser says of `name` without a value.
+    /// Whether the parser accepts the attribute names of a text.
     fn known(text: &str) -> bool {
         let diags = hlo_parser::parse_module(text).err().unwrap_or_default();
         !diags.iter().any(|d| d.message.contains("no attribute"))

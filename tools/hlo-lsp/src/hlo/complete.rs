@@ -1,4 +1,4 @@
-//! Completion: what may be written at the cursor.
+//! Completion at the cursor.
 
 use super::Source;
 use super::attributes::{self, Attribute};
@@ -11,7 +11,7 @@ use hlo_ir::{Arity, ElementType, Opcode};
 use hlo_parser::outline::{Expected, Outline, Role, expected_at_end, open_brackets};
 use lsp_types::{CompletionItemKind, CompletionList};
 
-/// What may be written at a byte.
+/// Returns the completions at an offset.
 pub fn complete(d: &Source, offset: usize, snippets: bool) -> CompletionList {
     let mut list = List::new(snippets);
     if let Some(part) = d.part_at(offset) {
@@ -27,7 +27,7 @@ fn fill<'a>(list: &mut List<'a>, d: &'a Source, part: &Part, offset: usize) {
     list.range = d.text.range(part.start + start, part.start + offset);
     list.typed = &before[start..];
     let before = before[..start].strip_suffix('%').unwrap_or(&before[..start]);
-    // What is expected depends on the computation only.
+    // Only the current computation determines what is expected.
     let base = part.outline.computations.iter().rev().filter(|c| c.parent.is_none());
     let base = base.map(|c| c.span.start as usize).find(|&s| s < before.len()).unwrap_or(0);
     let before = &before[base..];
@@ -90,7 +90,7 @@ impl<'a> Scope<'a> {
         Some(attributes::opcode(self.text.get(i.opcode.range())?)?.0)
     }
 
-    /// The attributes that are there already.
+    /// Returns the attributes that are already written.
     fn written(&self, role: Role, owner: u32) -> Vec<&'a str> {
         let tokens = self.outline.tokens.iter().filter(|t| t.role == role && t.owner == owner);
         tokens.filter_map(|t| self.text.get(t.span.range())).collect()
@@ -107,7 +107,7 @@ impl List<'_> {
         }
     }
 
-    /// Opcodes; `after` is the text behind the cursor.
+    /// Adds opcodes. `after` is the text after the cursor.
     fn opcodes(&mut self, after: &str) {
         let has_operands = after.trim_start_matches(is_word).trim_start_matches(' ').starts_with('(');
         for (n, &opcode) in Opcode::ALL.iter().enumerate() {
@@ -116,13 +116,13 @@ impl List<'_> {
                 (false, true) => snippet(opcode),
                 (false, false) => format!("{}(", opcode.name()),
             };
-            // Behind the element types, if there are any.
+            // Sorted after the element types, if there are any.
             self.add(opcode.name(), CompletionItemKind::FUNCTION, opcode.summary(), new, 1000 + n);
             self.describe(takes(opcode));
         }
     }
 
-    /// The instructions of the computation before the one that is being written, the nearest first.
+    /// Adds the instructions of the computation before the current one, the nearest first.
     fn instructions(&mut self, scope: &Scope<'_>, owner: u32) {
         let all = &scope.outline.instructions;
         let Some(computation) = all.get(owner as usize).map(|i| i.computation) else { return };
@@ -146,10 +146,10 @@ impl List<'_> {
         }
     }
 
-    /// The computations defined before `offset` of the module, the nearest first.
+    /// Adds the computations that are defined before `offset` of the module, the nearest first.
     fn computations(&mut self, text: &str, part: &Part, offset: usize) {
         let defined = part.outline.computations.iter().rev();
-        // One that is not closed is the one in which the cursor is.
+        // A computation that is not closed contains the cursor.
         let defined = defined.filter(|c| (c.span.end as usize) < offset && !c.name.is_empty());
         let mut order = 0;
         for c in defined {
@@ -167,7 +167,7 @@ impl List<'_> {
         }
     }
 
-    /// The attributes that an instruction may still get, its own before the common ones.
+    /// Adds the attributes that an instruction does not have yet, those of its opcode before the common ones.
     fn attributes(&mut self, scope: &Scope<'_>, owner: u32) {
         let written = scope.written(Role::Attribute, owner);
         let opcode = scope.opcode(owner);
@@ -188,14 +188,14 @@ impl List<'_> {
         self.describe(a.doc.to_owned());
     }
 
-    /// A name before a `=`, with the braces that follow if something is known to stand in them.
+    /// Adds a name with `=`. Braces follow if their contents are known.
     fn field(&mut self, name: &str, detail: &str, inside: Inside, order: usize) {
         let braces = self.snippets && inside.braces && inside != Inside::NOTHING;
         let new = format!("{name}={}", if braces { "{$0}" } else { "" });
         self.add(name, CompletionItemKind::PROPERTY, detail, new, order);
     }
 
-    /// What may stand at the end of `value`, the start of an attribute's value from the `=` on.
+    /// Adds completions at the end of `value`, the start of an attribute's value after the `=`.
     fn inside(&mut self, value: &str, a: &Attribute) {
         let text = |span: &hlo_ir::Span| value.get(span.range()).unwrap_or_default();
         let brackets = open_brackets(value);
@@ -208,7 +208,7 @@ impl List<'_> {
             if !bracket.is_brace || !inside.braces {
                 return;
             }
-            // A word may have a meaning for what follows it.
+            // A word may determine what can follow it.
             let words = bracket.names.iter().map(text).filter(|w| inside.words.contains(w));
             inside = words.filter_map(|w| inside.part(w)).next_back().unwrap_or(inside);
             around = bracket.field.as_ref();
@@ -230,7 +230,7 @@ impl List<'_> {
     }
 }
 
-/// An opcode with places for its operands and required attributes.
+/// Returns a snippet with an opcode and placeholders for its operands and required attributes.
 fn snippet(opcode: Opcode) -> String {
     let mut places = 0;
     let mut place = || {

@@ -5,10 +5,10 @@ use crate::server::{Answer, refuse};
 use hlo_tools_common::format::{FormatOptions, Formatted, Unformatted, format_text, read_module};
 use hlo_tools_common::split;
 
-/// The formatted text: `None` if a module has errors. A file with a comment that would be lost is not formatted.
+/// Returns the formatted text, or `None` if a module has errors. Reports an error if a comment would be lost.
 pub fn formatted(d: &Source) -> Answer<Option<String>> {
     let text = d.text.as_str();
-    // Nobody has written a module yet.
+    // The file contains no module yet.
     if d.parts().iter().all(|p| p.outline.tokens.is_empty()) {
         return Ok(Some(text.to_owned()));
     }
@@ -24,7 +24,7 @@ pub fn formatted(d: &Source) -> Answer<Option<String>> {
     }
 }
 
-/// True if both texts have the same modules.
+/// Whether both texts contain the same modules.
 fn is_same(old: &str, new: &str) -> bool {
     let modules = |text: &str| -> Option<Vec<_>> {
         let ranges = split::ranges(text).into_iter();

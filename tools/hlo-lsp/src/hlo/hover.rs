@@ -1,4 +1,4 @@
-//! Hover: what the word under the cursor is.
+//! Hover: describes the word under the cursor.
 
 use super::Source;
 use super::attributes::{self, Attribute};
@@ -8,10 +8,10 @@ use hlo_ir::{Arity, ElementType, FloatFormat, Opcode, Shape, Span, Special};
 use hlo_parser::outline::{Role, Token};
 use std::ops::Range;
 
-/// The longest line of HLO that is shown.
+/// Maximum length of a line of HLO.
 const MAX: usize = 240;
 
-/// What the word at a byte is, and where it stands.
+/// Returns a description of the word at an offset, and its range.
 pub fn hover(d: &Source, offset: usize) -> Option<(String, Range<usize>)> {
     let part = d.part_at(offset)?;
     let offset = offset.checked_sub(part.start)?;
@@ -71,7 +71,7 @@ impl Context<'_> {
         Some(out)
     }
 
-    /// The defining line, the shape and what the opcode does.
+    /// Describes an instruction: its line, its shape and its opcode.
     fn instruction(&self, id: u32) -> Option<String> {
         let i = self.part.outline.instructions.get(id as usize)?;
         let mut out = format!("```hlo\n{}\n```", shortened(self.at(i.span), MAX));
@@ -92,7 +92,7 @@ impl Context<'_> {
         Some(out)
     }
 
-    /// The shape of an element of a tuple, if it is known, and the tuple.
+    /// Describes an element of a tuple: its shape if it is known, and the tuple.
     fn element(&self, operand: &Token, element: &Token) -> Option<String> {
         let tuple = self.symbol(operand)?;
         let path = self.at(element.span).replace('#', ", ");
@@ -117,7 +117,8 @@ impl Context<'_> {
         Some(shape)
     }
 
-    /// The shape of an instruction that is written without: known only if the module has no errors.
+    /// Returns the shape of an instruction that is written without one. It is known only if the module has no
+    /// errors.
     fn inferred_shape(&self, id: u32) -> Option<Shape> {
         let (module, found) = self.part.in_module(self.text, id)?;
         Some(module[found].shape.clone())
@@ -161,7 +162,7 @@ impl Context<'_> {
         Some(attribute(&a, if common { "every instruction" } else { name }))
     }
 
-    /// The element type in a shape that the cursor is on.
+    /// Describes the element type in a shape under the cursor.
     fn element_type(&self, shape: Span, offset: usize) -> Option<(String, Span)> {
         let is_word = |c: char| c.is_ascii_alphanumeric();
         let before = self.text.get(..offset)?;
@@ -175,7 +176,7 @@ impl Context<'_> {
     }
 }
 
-/// What an opcode computes, in a sentence.
+/// Returns a sentence about the operation of an opcode.
 pub fn summary(text: &str) -> Option<String> {
     let (opcode, wrapped) = attributes::opcode(text)?;
     let name = opcode.name();
@@ -189,7 +190,7 @@ pub fn summary(text: &str) -> Option<String> {
     })
 }
 
-/// What an opcode computes, and what it takes.
+/// Describes an opcode: its operation, operands and attributes.
 fn opcode(text: &str) -> Option<String> {
     let (opcode, wrapped) = attributes::opcode(text)?;
     let mut out = format!("`{text}`: {}", summary(text)?);
@@ -199,7 +200,7 @@ fn opcode(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The operands and attributes of an opcode, as Markdown.
+/// Describes the operands and attributes of an opcode, in Markdown.
 pub fn takes(opcode: Opcode) -> String {
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     let operands = match (opcode, opcode.arity()) {
@@ -231,12 +232,12 @@ fn attribute(a: &Attribute, of: &str) -> String {
     out
 }
 
-/// Opcodes in backquotes, descriptions as they are.
+/// Quotes opcodes, but not other descriptions.
 fn quoted(of: &str) -> String {
     if of.contains(' ') { of.to_owned() } else { format!("`{of}`") }
 }
 
-/// What an element type is.
+/// Describes an element type.
 pub fn element_type(name: &str) -> Option<String> {
     let Some(ty) = ElementType::from_name(name) else {
         return Some(match name {

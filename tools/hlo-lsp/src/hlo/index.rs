@@ -1,46 +1,47 @@
-//! The outline of one module of a file with its names resolved.
+//! The outline of one module of a file, with resolved names.
 
 use hlo_ir::{InstrId, Module, SourceFrame, SourceFrames};
 use hlo_parser::outline::{Outline, Role, Token, outline};
 use std::cell::OnceCell;
 use std::fmt;
 
-/// Something with a name.
+/// A named item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// The instruction at that position of the outline.
+    /// The index of an instruction in the outline.
     Instruction(u32),
-    /// The computation at that position of the outline.
+    /// The index of a computation in the outline.
     Computation(u32),
 }
 
-/// A module of a file. Spans of the outline count from the module's start.
+/// A module of a file. Spans of the outline are relative to the start of the module.
 pub struct Part {
-    /// Where it starts in the file.
+    /// The start of the module in the file.
     pub start: usize,
-    /// Where it ends.
+    /// The end of the module in the file.
     pub end: usize,
-    /// What is in it.
+    /// The outline of the module.
     pub outline: Outline,
-    /// The instructions by computation and name, those of the same name in the order of the text.
+    /// The instructions sorted by computation and name. Instructions with the same name are in the order of
+    /// the text.
     instructions: Vec<u32>,
-    /// The computations by name, likewise.
+    /// The computations sorted by name, in the same way.
     computations: Vec<u32>,
     module: OnceCell<Option<Module>>,
 }
 
-/// A place in the program that a module was made of.
+/// A location in the program that the module was generated from.
 pub struct PlaceInProgram {
     /// The path of the file.
     pub file: String,
-    /// The first line and the last, from 1 on; 0 if they are not known.
+    /// The first and the last line, starting at 1; 0 if unknown.
     pub lines: (i32, i32),
-    /// The columns, likewise.
+    /// The first and the last column, starting at 1; 0 if unknown.
     pub columns: (i32, i32),
     text: String,
 }
 
-/// `train.py:3:5 in loss`.
+/// Prints a location such as `train.py:3:5 in loss`.
 impl fmt::Display for PlaceInProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -48,7 +49,7 @@ impl fmt::Display for PlaceInProgram {
 }
 
 impl Part {
-    /// The module `text`, which starts at `start` of the file.
+    /// Creates the part for the module `text`, which starts at `start` in the file.
     pub fn new(text: &str, start: usize) -> Self {
         let outline = outline(text);
         let mut instructions: Vec<u32> = (0..).take(outline.instructions.len()).collect();
@@ -62,12 +63,12 @@ impl Part {
         Self { start, end, outline, instructions, computations, module: OnceCell::new() }
     }
 
-    /// The module, if `text`, this part's text, has no errors.
+    /// Returns the module if `text`, the text of this part, has no errors.
     pub fn module(&self, text: &str) -> Option<&Module> {
         self.module.get_or_init(|| hlo_parser::parse_module(text).ok()).as_ref()
     }
 
-    /// The module, if it has no errors, and in it an instruction of the outline.
+    /// Returns the module, if it has no errors, and the instruction for an index in the outline.
     pub fn in_module(&self, text: &str, id: u32) -> Option<(&Module, InstrId)> {
         let span = self.outline.instructions.get(id as usize)?.span;
         let module = self.module(text)?;
@@ -75,7 +76,7 @@ impl Part {
         Some((module, inside.copied().find(|&x| module.span(x) == span)?))
     }
 
-    /// Where an instruction of the outline comes from in the user's program, then where that is called from, and so on.
+    /// Returns the locations of an instruction in the user's program, innermost call first.
     pub fn source(&self, text: &str, id: u32) -> Vec<PlaceInProgram> {
         let Some((module, found)) = self.in_module(text, id) else { return Vec::new() };
         let frames = SourceFrames::of(module);
@@ -88,7 +89,7 @@ impl Part {
         frames.trace(found).iter().map(place).collect()
     }
 
-    /// The instruction of a computation that a name means.
+    /// Returns the instruction of a computation with the given name.
     pub fn instruction(&self, text: &str, computation: u32, name: &str) -> Option<u32> {
         let key = |&i: &u32| {
             let i = &self.outline.instructions[i as usize];
@@ -99,7 +100,7 @@ impl Part {
         (key(found) == (computation, name)).then_some(*found)
     }
 
-    /// The computation that a name means.
+    /// Returns the computation with the given name.
     pub fn computation(&self, text: &str, name: &str) -> Option<u32> {
         let key = |&c: &u32| &text[self.outline.computations[c as usize].name.range()];
         let at = self.computations.partition_point(|c| key(c) < name);
@@ -107,7 +108,7 @@ impl Part {
         (!name.is_empty() && key(found) == name).then_some(*found)
     }
 
-    /// What a token names.
+    /// Returns the item that a token names.
     pub fn symbol(&self, text: &str, token: &Token) -> Option<Symbol> {
         let name = text.get(token.span.range())?;
         match token.role {
@@ -119,7 +120,8 @@ impl Part {
             Role::SignatureParameter => {
                 let found = self.instruction(text, token.owner, name)?;
                 let opcode = self.outline.instructions.get(found as usize)?.opcode;
-                // The names of a signature bind nothing: this one is the parameter's if it looks like it.
+                // Names in a signature need not match. This one refers to the instruction with its name if
+                // that is a parameter.
                 (text.get(opcode.range()) == Some("parameter")).then_some(Symbol::Instruction(found))
             }
             Role::Computation => Some(Symbol::Computation(token.owner)),
@@ -133,19 +135,19 @@ impl Part {
         }
     }
 
-    /// The token at or directly before a byte of the part. The `%` of a name belongs to it.
+    /// Returns the token at an offset or directly before it. The `%` of a name belongs to the token.
     pub fn token_at(&self, text: &str, offset: usize) -> Option<Token> {
         let percent = text.as_bytes().get(offset) == Some(&b'%');
         self.outline.token_at(offset + usize::from(percent)).copied()
     }
 
-    /// The token at or directly before a byte of the part, if it names something.
+    /// Returns the token at an offset or directly before it, and the item that it names.
     pub fn symbol_at(&self, text: &str, offset: usize) -> Option<(Symbol, Token)> {
         let token = self.token_at(text, offset)?;
         Some((self.symbol(text, &token)?, token))
     }
 
-    /// The name of a symbol.
+    /// Returns the span of the name of an item.
     pub fn name(&self, symbol: Symbol) -> hlo_ir::Span {
         match symbol {
             Symbol::Instruction(i) => self.outline.instructions.get(i as usize).map(|i| i.name),
@@ -154,7 +156,7 @@ impl Part {
         .unwrap_or_default()
     }
 
-    /// Every token that names a symbol, in the order of the text.
+    /// Returns all tokens that name an item, in the order of the text.
     pub fn occurrences(&self, text: &str, symbol: Symbol) -> Vec<Token> {
         let name = &text[self.name(symbol).range()];
         let tokens = match symbol {
@@ -170,7 +172,7 @@ impl Part {
     }
 }
 
-/// True for the places where names are defined.
+/// Whether names with this role are definitions.
 pub fn is_definition(role: Role) -> bool {
     matches!(role, Role::Instruction | Role::Computation)
 }

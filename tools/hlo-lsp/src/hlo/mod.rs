@@ -1,4 +1,4 @@
-//! HLO text.
+//! Language support for HLO text.
 
 mod attributes;
 mod complete;
@@ -32,12 +32,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// The file of that text.
+    /// Creates the file for a text.
     pub fn new(text: Arc<Text>) -> Self {
         Self { text, parts: OnceCell::new() }
     }
 
-    /// The modules of the file.
+    /// Returns the modules of the file.
     fn parts(&self) -> &[Part] {
         self.parts.get_or_init(|| {
             let text = self.text.as_str();
@@ -45,14 +45,14 @@ impl Source {
         })
     }
 
-    /// The module that a byte of the file is in.
+    /// Returns the module that contains an offset.
     fn part_at(&self, offset: usize) -> Option<&Part> {
         let parts = self.parts();
         let after = parts.partition_point(|p| p.start <= offset);
         parts.get(after.checked_sub(1)?)
     }
 
-    /// The text of a module.
+    /// Returns the text of a module.
     fn text_of(&self, part: &Part) -> &str {
         self.text.as_str().get(part.start..part.end).unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl Reading for Source {
     }
 }
 
-/// Everything that is wrong with a file.
+/// Returns all diagnostics of a file.
 pub fn check(text: &str) -> Vec<Found> {
     modules(text, check_module)
 }

@@ -6,14 +6,14 @@ use crate::language::{Definition, Occurrence};
 use hlo_parser::outline::{Role, Token};
 use lsp_types::{Location, Position, Range, Uri};
 
-/// What a byte names, and where.
+/// Returns the item named at an offset, its module, and the token.
 pub fn symbol_at(d: &Source, offset: usize) -> Option<(&Part, Symbol, Token)> {
     let part = d.part_at(offset)?;
     let (symbol, token) = part.symbol_at(d.text_of(part), offset.checked_sub(part.start)?)?;
     Some((part, symbol, token))
 }
 
-/// The places of all tokens that name what a byte names.
+/// Returns all occurrences of the item named at an offset.
 pub fn occurrences(d: &Source, offset: usize) -> Vec<Occurrence> {
     let Some((part, symbol, _)) = symbol_at(d, offset) else { return Vec::new() };
     let occurrence = |t: Token| Occurrence {
@@ -23,13 +23,14 @@ pub fn occurrences(d: &Source, offset: usize) -> Vec<Occurrence> {
     part.occurrences(d.text_of(part), symbol).into_iter().map(occurrence).collect()
 }
 
-/// The definition of what a byte names; of `metadata` the places in the user's program that it leads to.
+/// Returns the definition of the item named at an offset. For `metadata`, returns the locations in the user's
+/// program.
 pub fn definition(d: &Source, offset: usize) -> Option<Definition> {
     let Some((part, symbol, _)) = symbol_at(d, offset) else { return source(d, offset) };
     Some(Definition::Here(part.name(symbol).moved(part.start).range()))
 }
 
-/// Where the instruction comes from whose `metadata` is at a byte: the innermost place first.
+/// Returns the source locations of the instruction whose `metadata` is at an offset, innermost first.
 fn source(d: &Source, offset: usize) -> Option<Definition> {
     let part = d.part_at(offset)?;
     let text = d.text_of(part);
@@ -46,7 +47,7 @@ fn source(d: &Source, offset: usize) -> Option<Definition> {
     (!places.is_empty()).then_some(Definition::Elsewhere(places))
 }
 
-/// The address of a file with an absolute path.
+/// Returns the URI of a file with an absolute path.
 fn file_uri(path: &str) -> Option<Uri> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'~');
     let escaped =

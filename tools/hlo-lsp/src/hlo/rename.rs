@@ -1,11 +1,11 @@
-//! Names that instructions and computations may be given.
+//! Renaming of instructions and computations.
 
 use super::Source;
 use super::index::Symbol;
 use super::navigate::symbol_at;
 use crate::server::{Answer, refuse};
 
-/// Why a name can't be given; `None` if it can.
+/// Returns the reason why a name is not valid, or `None` if it is.
 fn objection(name: &str) -> Option<String> {
     let mut chars = name.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
@@ -22,7 +22,7 @@ fn objection(name: &str) -> Option<String> {
     None
 }
 
-/// The name for an instruction or a computation that is to be called `new`.
+/// Returns the text for renaming an instruction or a computation to `new`.
 pub fn renamed(d: &Source, offset: usize, new: &str) -> Answer<String> {
     let new = new.strip_prefix('%').unwrap_or(new);
     let Some((part, symbol, _)) = symbol_at(d, offset) else {

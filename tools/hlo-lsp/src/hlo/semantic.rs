@@ -1,4 +1,4 @@
-//! What each word is, for highlighting.
+//! Classifies words for highlighting.
 
 use super::Source;
 use super::index::{Part, is_definition};
@@ -7,7 +7,7 @@ use hlo_parser::outline::Role;
 use lsp_types::{SemanticTokenModifier, SemanticTokenType};
 use std::ops::Range;
 
-/// The words of the modules that touch a part of the text.
+/// Returns the words of the modules that overlap a part of the text.
 pub fn words(d: &Source, wanted: &Range<usize>) -> Vec<Word> {
     let mut words = Vec::new();
     for part in d.parts().iter().filter(|p| p.start <= wanted.end && wanted.start <= p.end) {
@@ -49,7 +49,7 @@ fn collect(text: &str, part: &Part, out: &mut Vec<Word>) {
     }
 }
 
-/// The words before a `[` in a shape, and where they are.
+/// Returns the words before `[` in a shape, with their offsets.
 fn element_types(shape: &str) -> impl Iterator<Item = (usize, &str)> {
     shape.match_indices('[').map(|(at, _)| {
         let before = shape[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();

@@ -1,11 +1,11 @@
-//! The structure of a file: computations with their instructions, as symbols and as lines to fold.
+//! The structure of a file: computations and their instructions, as symbols and as folding ranges.
 
 use super::Source;
 use super::index::Part;
 use crate::symbols::{shortened, symbol};
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-/// The symbols of a file. An instruction with an inline computation contains that one.
+/// Returns the symbols of a file. An instruction with an inline computation contains that computation.
 pub fn symbols(d: &Source) -> Vec<DocumentSymbol> {
     d.parts().iter().flat_map(|p| PartSymbols { d, part: p }.all()).collect()
 }
@@ -16,14 +16,14 @@ struct PartSymbols<'a> {
 }
 
 impl PartSymbols<'_> {
-    /// The symbols of a module. Inside before outside: entries are moved into what contains them, last one
-    /// first, so that no recursion is needed.
+    /// Returns the symbols of a module. Iterates backwards and moves inner items into the items that contain
+    /// them, so that no recursion is needed.
     fn all(&self) -> Vec<DocumentSymbol> {
         let outline = &self.part.outline;
         let mut in_computation: Vec<Vec<DocumentSymbol>> = vec![Vec::new(); outline.computations.len()];
         let mut in_instruction: Vec<Option<Vec<DocumentSymbol>>> = vec![None; outline.instructions.len()];
         let mut roots = Vec::new();
-        // What is inside starts later than what it is in.
+        // An inner item starts after the item that contains it.
         let mut instructions = outline.instructions.iter().enumerate().rev().peekable();
         for (c, computation) in outline.computations.iter().enumerate().rev() {
             while let Some((n, i)) = instructions.next_if(|(_, i)| i.span.start >= computation.span.start) {
@@ -91,19 +91,19 @@ impl PartSymbols<'_> {
         } else {
             self.d.text.span_range(self.part.start, selection)
         };
-        // The protocol wants one that is not empty.
+        // The protocol requires a name that is not empty.
         let name = if name.is_empty() { "instruction" } else { name };
         symbol((name, selection_range), detail, kind, range, children)
     }
 }
 
-/// The lines of the computations that go over several.
+/// Returns the line ranges of computations that extend over several lines.
 pub fn folds(d: &Source) -> Vec<(u32, u32)> {
     let mut out = Vec::new();
     for part in d.parts() {
         for c in &part.outline.computations {
             let range = d.text.span_range(part.start, c.span);
-            // The line of the closing brace stays in sight.
+            // The line of the closing brace stays visible.
             if range.end.line > range.start.line + 1 {
                 out.push((range.start.line, range.end.line - 1));
             }

@@ -1,4 +1,4 @@
-//! Completion: what may be written at the cursor.
+//! Completion at the cursor.
 
 use super::Source;
 use super::outline::Outline;
@@ -7,7 +7,7 @@ use crate::completion::{List, MAX_NAMES};
 use hlo_stablehlo::dialect;
 use lsp_types::{CompletionItemKind, CompletionList};
 
-/// What may be written at a byte.
+/// Returns the completions at an offset.
 pub fn complete(d: &Source, at: usize, snippets: bool) -> CompletionList {
     let mut list = List::new(snippets);
     let text = d.text.as_str();
@@ -30,12 +30,12 @@ pub fn complete(d: &Source, at: usize, snippets: bool) -> CompletionList {
     list.into()
 }
 
-/// The values that are known at the end of a text, the nearest first.
+/// Adds the values that are visible at the end of a text, the nearest first.
 fn values(list: &mut List<'_>, before: &str, outline: &Outline) {
     let mut names = Vec::new();
     for value in outline.values.iter().rev() {
         let name = before.get(value.name.clone()).unwrap_or_default();
-        // A region that is closed is over; the one at the end is open.
+        // A region that is closed has ended. The region at the end of the text is open.
         let is_known = value.scope.end >= before.len() && value.name.end < before.len();
         if is_known && !names.contains(&name) {
             names.push(name);
@@ -50,7 +50,7 @@ fn values(list: &mut List<'_>, before: &str, outline: &Outline) {
     }
 }
 
-/// The functions of the file.
+/// Adds the functions of the file.
 fn symbols(list: &mut List<'_>, d: &Source) {
     for (n, function) in d.outline().functions.iter().take(MAX_NAMES).enumerate() {
         let name = d.at(&function.name);
@@ -58,7 +58,8 @@ fn symbols(list: &mut List<'_>, d: &Source) {
     }
 }
 
-/// The operations that begin with what was typed; all, for editors choose by other parts of names, too.
+/// Adds the operations of the dialect that was typed, or all operations, because editors also match other
+/// parts of names.
 fn operations(list: &mut List<'_>) {
     let typed = list.typed;
     let of_dialect = |name: &str| match typed.split_once('.') {

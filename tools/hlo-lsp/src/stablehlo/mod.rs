@@ -1,4 +1,4 @@
-//! StableHLO, as MLIR prints it.
+//! Language support for StableHLO, as MLIR prints it.
 
 mod complete;
 mod outline;
@@ -22,7 +22,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The longest line that is shown.
+/// Maximum length of a line.
 const MAX_SHOWN: usize = 240;
 
 /// A file of StableHLO.
@@ -32,7 +32,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The file of that text.
+    /// Creates the file for a text.
     pub fn new(text: Arc<Text>) -> Self {
         Self { text, outline: OnceCell::new() }
     }
@@ -45,7 +45,7 @@ impl Source {
         self.text.as_str().get(range.clone()).unwrap_or_default()
     }
 
-    /// The value or symbol that a place names: where it is defined.
+    /// Returns the definition of the value or symbol at an offset.
     fn defined(&self, at: usize) -> Option<Range<usize>> {
         let (text, outline) = (self.text.as_str(), self.outline());
         let word = outline.word_at(at)?;
@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    /// The line around a place, in one piece of code.
+    /// Returns the line at an offset as a code block.
     fn line(&self, at: usize) -> String {
         let text = self.text.as_str();
         let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
@@ -165,7 +165,7 @@ impl Reading for Source {
     }
 }
 
-/// A word as it is highlighted.
+/// Returns the highlighting of a word.
 fn word(d: &Source, number: usize, token: &Token) -> Option<Word> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let definition = |is_it: bool| is_it.then_some(SemanticTokenModifier::DEFINITION);
@@ -197,7 +197,7 @@ fn word(d: &Source, number: usize, token: &Token) -> Option<Word> {
     Some(Word { start: token.range.start, end: token.range.end, kind, modifier })
 }
 
-/// What an operation is.
+/// Describes an operation.
 fn described(info: &dialect::OperationInfo) -> String {
     let mut out = format!("```mlir\n{}\n```", info.name);
     if !info.attributes.is_empty() {
@@ -210,7 +210,7 @@ fn described(info: &dialect::OperationInfo) -> String {
     out
 }
 
-/// Everything that is wrong with a file.
+/// Returns all diagnostics of a file.
 pub fn check(text: &str) -> Vec<Found> {
     modules(text, check_module)
 }
@@ -218,7 +218,7 @@ pub fn check(text: &str) -> Vec<Found> {
 fn check_module(text: &str) -> Vec<Diag> {
     let verified = match Form::StableHlo.open(text.as_bytes(), None) {
         Ok(Opened::Program(program)) => verified((*program).into(), false),
-        // Which module it is depends on the shapes of its arguments.
+        // The module depends on the shapes of its arguments.
         Ok(Opened::Polymorphic(_)) => return Vec::new(),
         Err(diags) => Err(diags),
     };

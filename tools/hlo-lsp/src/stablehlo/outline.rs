@@ -1,48 +1,48 @@
-//! What the names of a text of StableHLO mean: values by scopes, symbols of the module.
+//! Resolves the names in a StableHLO text: values by scope, and symbols of the module.
 
 use super::scan::{Kind, Token, scan};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The words that a symbol's definition comes after.
+/// The keywords that precede the definition of a symbol.
 const DEFINING: &[&str] = &["func.func", "sdy.mesh", "module", "builtin.module"];
 
 /// The words and names of a text.
 pub struct Outline {
     /// The words.
     pub tokens: Vec<Token>,
-    /// The values that are defined, in the order of the text.
+    /// The defined values, in the order of the text.
     pub values: Vec<Value>,
     /// The functions.
     pub functions: Vec<Function>,
-    /// The regions, from `{` to `}`, outer ones first; one that is not closed goes to the end.
+    /// The regions, from `{` to `}`, outer ones first. A region that is not closed extends to the end.
     pub regions: Vec<Range<usize>>,
-    /// The numbers of the values of each name.
+    /// The indices of the values with each name.
     by_name: HashMap<String, Vec<usize>>,
 }
 
-/// A value, where it is defined.
+/// A value at its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Its name, with `%`.
+    /// Its name, including `%`.
     pub name: Range<usize>,
-    /// Where the name is known: from here to the end of the region.
+    /// The range where the name is visible: from the definition to the end of the region.
     pub scope: Range<usize>,
-    /// True of what a function or block takes.
+    /// Whether it is an argument of a function or block.
     pub is_argument: bool,
 }
 
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name, with `@`.
+    /// Its name, including `@`.
     pub name: Range<usize>,
-    /// All of it, from its keyword on.
+    /// The whole function, starting at its keyword.
     pub range: Range<usize>,
 }
 
 impl Outline {
-    /// The names of a text.
+    /// Creates the outline of a text.
     pub fn new(text: &str) -> Self {
         let tokens = scan(text);
         let regions = regions(&tokens, text.len());
@@ -55,12 +55,12 @@ impl Outline {
         Self { tokens, values, functions, regions, by_name }
     }
 
-    /// The word that touches a place.
+    /// Returns the word that touches an offset.
     pub fn word_at(&self, at: usize) -> Option<&Token> {
         let after = self.tokens.partition_point(|t| t.range.start <= at);
         let token = self.tokens.get(after.checked_sub(1)?)?;
         let touches = at <= token.range.end && !matches!(token.kind, Kind::Mark(_));
-        // At the end of a mark the word before it may still be meant.
+        // At the end of a mark, use the word before the mark if it ends there.
         if touches {
             Some(token)
         } else {
@@ -68,7 +68,7 @@ impl Outline {
         }
     }
 
-    /// The value that a word of a text names.
+    /// Returns the value that a word names.
     pub fn value(&self, text: &str, word: &Token) -> Option<&Value> {
         let (name, at) = (text.get(word.range.clone())?, word.range.start);
         let same = self.by_name.get(name)?;
@@ -76,13 +76,13 @@ impl Outline {
         before.iter().rev().map(|&number| &self.values[number]).find(|v| v.scope.contains(&at))
     }
 
-    /// The values that a part of the text defines.
+    /// Returns the values that a part of the text defines.
     pub fn values_in(&self, part: &Range<usize>) -> &[Value] {
         let before = |end: usize| self.values.partition_point(|v| v.name.start < end);
         &self.values[before(part.start)..before(part.end)]
     }
 
-    /// Where a symbol is defined.
+    /// Returns the definition of a symbol.
     pub fn symbol(&self, text: &str, name: &str) -> Option<Range<usize>> {
         let is_definition = |n: usize, t: &&Token| {
             t.kind == Kind::Symbol && text.get(t.range.clone()) == Some(name) && self.defines(text, n)
@@ -90,7 +90,7 @@ impl Outline {
         self.tokens.iter().enumerate().find(|(n, t)| is_definition(*n, t)).map(|(_, t)| t.range.clone())
     }
 
-    /// True if the symbol at a number of the words is defined there.
+    /// Whether the symbol at a word index is a definition.
     pub fn defines(&self, text: &str, number: usize) -> bool {
         let word = |n: usize| self.tokens.get(number.checked_sub(n)?).and_then(|t| text.get(t.range.clone()));
         let before = match word(1) {
@@ -101,7 +101,7 @@ impl Outline {
     }
 }
 
-/// The regions of a text.
+/// Returns the regions of a text.
 fn regions(tokens: &[Token], end: usize) -> Vec<Range<usize>> {
     let (mut out, mut open) = (Vec::new(), Vec::new());
     for token in tokens {
@@ -122,7 +122,7 @@ fn regions(tokens: &[Token], end: usize) -> Vec<Range<usize>> {
     out
 }
 
-/// The values that a text defines.
+/// Returns the values that a text defines.
 fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> {
     let mut out = Vec::new();
     let (mut open, mut next, mut brackets) = (Vec::<&Range<usize>>::new(), 0, Vec::new());
@@ -144,7 +144,7 @@ fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> 
             Kind::Value => {
                 let is_inside = brackets.last() == Some(&b'(');
                 let is_argument = is_inside && has_type(tokens, n);
-                // Of what a loop begins with each has its own name: `(%i = %0, %x = %1)`.
+                // Each initial value of a loop has its own name: `(%i = %0, %x = %1)`.
                 let is_assigned = match is_inside {
                     true => tokens.get(n + 1).is_some_and(|t| t.kind == Kind::Mark(b'=')),
                     false => {
@@ -165,21 +165,21 @@ fn values(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Value> 
     out
 }
 
-/// True if a colon comes after a word, and no number: `%x: tensor<2xf32>`.
+/// Whether a colon and a type follow a word, as in `%x: tensor<2xf32>`, rather than a number.
 fn has_type(tokens: &[Token], n: usize) -> bool {
     let kind = |n: usize| tokens.get(n).map(|t| t.kind);
     kind(n + 1) == Some(Kind::Mark(b':')) && kind(n + 2) != Some(Kind::Number)
 }
 
-/// Values with commas between them: `%x:2, %y`.
+/// A comma-separated list of values: `%x:2, %y`.
 struct List {
-    /// The number of the word after it.
+    /// The index of the word after the list.
     end: usize,
-    /// True if that is an equals sign.
+    /// Whether that is an equals sign.
     is_assigned: bool,
 }
 
-/// The list that begins with a value.
+/// Returns the list that begins with a value.
 fn list(tokens: &[Token], mut n: usize) -> List {
     let kind = |n: usize| tokens.get(n).map(|t| t.kind);
     loop {
@@ -194,7 +194,7 @@ fn list(tokens: &[Token], mut n: usize) -> List {
     }
 }
 
-/// The functions of a text.
+/// Returns the functions of a text.
 fn functions(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Function> {
     let is_start = |n: &usize| text.get(tokens[*n].range.clone()) == Some("func.func");
     let starts: Vec<usize> = (0..tokens.len()).filter(is_start).collect();
@@ -204,7 +204,8 @@ fn functions(text: &str, tokens: &[Token], regions: &[Range<usize>]) -> Vec<Func
         let is_end = |t: &&Token| t.kind == Kind::Symbol || matches!(t.kind, Kind::Mark(_));
         let name = tokens[n..after].iter().find(is_end).filter(|t| t.kind == Kind::Symbol);
         let Some(name) = name else { continue };
-        // The body is the last region before the next function that is within no region after the name.
+        // The body is the last region before the next function that is not nested in another region after the
+        // name.
         let until = tokens.get(after).map_or(text.len(), |t| t.range.start);
         let first = regions.partition_point(|region| region.start < name.range.end);
         let mut end = name.range.end;
@@ -241,7 +242,7 @@ mod tests {
   }
 }";
 
-    /// The line that the value is defined in which the given occurrence of a name names.
+    /// Returns the line that defines the value named by the nth occurrence of a name.
     fn line(name: &str, nth: usize) -> Option<usize> {
         let outline = Outline::new(TEXT);
         let is_name = |t: &&Token| &TEXT[t.range.clone()] == name;
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_time_is_linear() {
-        // Each of these took time by the square of its length once.
+        // Each of these once took quadratic time.
         for unit in ["%a, ", "{", "%a = ", "func.func ", "func.func @f(%a: i32) { ", "%a:", "return %a\n"] {
             let text = unit.repeat(200_000);
             let outline = Outline::new(&text);

@@ -1,8 +1,8 @@
-//! The words of a text of StableHLO, whatever is wrong with it.
+//! Splits a StableHLO text into words, even if it contains errors.
 
 use std::ops::Range;
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `%name`: a value.
@@ -11,33 +11,33 @@ pub enum Kind {
     Symbol,
     /// `^name`: a block.
     Block,
-    /// A word, with the dots in it: `stablehlo.add`, `dims`, `tensor`.
+    /// A word, including its dots: `stablehlo.add`, `dims`, `tensor`.
     Word,
     /// A number, or the sizes of a type: `2x3xf32`.
     Number,
     /// A string.
     Text,
-    /// A comment, to the end of the line.
+    /// A comment, up to the end of the line.
     Comment,
     /// A bracket or any other character.
     Mark(u8),
 }
 
-/// A word with its place.
+/// A word with its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// Where it is.
+    /// The range.
     pub range: Range<usize>,
 }
 
-/// True for what a name may go on with.
+/// Whether the character can continue a name.
 pub fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
 }
 
-/// The words of a text.
+/// Returns the words of a text.
 pub fn scan(text: &str) -> Vec<Token> {
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
     while at < bytes.len() {
@@ -72,7 +72,7 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     bytes[at..].iter().position(|&b| matches!(b, b'\n' | b'\r')).map_or(bytes.len(), |n| at + n)
 }
 
-/// The end of a string that begins at a quote; that of the line if it has none.
+/// Returns the end of a string that begins at a quote, or the end of the line if the string does not end.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while end < bytes.len() {
@@ -88,7 +88,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
 
 fn name_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + bytes[at..].iter().take_while(|&&b| b.is_ascii() && is_name(b as char)).count();
-    // `->` is no part of a name.
+    // `->` is not part of a name.
     while end > at && bytes[end - 1] == b'-' {
         end -= 1;
     }

@@ -1,15 +1,15 @@
-//! What Tile has without a definition: functions, methods, element types, each with a line of what it is.
+//! The built-in functions, methods and element types of Tile, with a one-line description of each.
 
 /// A function, a method or an attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it takes, in parentheses; empty for what is not called.
+    /// The parameters, in parentheses; empty if it is not callable.
     pub takes: &'static str,
-    /// What it is.
+    /// The description.
     pub doc: &'static str,
-    /// A statement that has it.
+    /// A statement that uses it.
     pub example: &'static str,
 }
 
@@ -188,7 +188,7 @@ pub const OF_TENSORS: &[Builtin] = &[
     ),
 ];
 
-/// Methods of outputs, and of contractions that are not built.
+/// Methods of outputs, and of contractions before `build`.
 pub const OF_OUTPUTS: &[Builtin] = &[
     entry(
         "add_constraint",
@@ -211,7 +211,7 @@ pub const OF_OUTPUTS: &[Builtin] = &[
     ),
 ];
 
-/// Methods of contractions that are not built.
+/// Methods of contractions before `build`.
 pub const OF_CONTRACTIONS: &[Builtin] = &[
     entry(
         "assign",
@@ -275,7 +275,7 @@ pub const OF_SHAPES: &[Builtin] = &[
     entry("ndims", "", "How many dimensions there are.", "O = X * X.shape.ndims"),
 ];
 
-/// The members of `DType` and the element types that they are in HLO.
+/// The members of `DType` and their HLO element types.
 pub const ELEMENT_TYPES: [(&str, &str); 13] = [
     ("BOOLEAN", "pred"),
     ("INT8", "s8"),
@@ -292,12 +292,12 @@ pub const ELEMENT_TYPES: [(&str, &str); 13] = [
     ("FLOAT64", "f64"),
 ];
 
-/// The function of that name.
+/// Returns the function called `name`.
 pub fn of_name(name: &str) -> Option<&'static Builtin> {
     FUNCTIONS.iter().find(|b| b.name == name)
 }
 
-/// The parameters of what is called, without those that may be repeated.
+/// Returns the parameters of a callable. Omits parameters that may be repeated.
 pub fn parameters(builtin: &Builtin) -> impl Iterator<Item = &'static str> {
     let names = builtin
         .takes
@@ -307,7 +307,7 @@ pub fn parameters(builtin: &Builtin) -> impl Iterator<Item = &'static str> {
     names.map(|n| n.trim_end_matches('?'))
 }
 
-/// What an aggregation does, by the operator of a contraction.
+/// Describes the aggregation of a contraction's operator.
 pub fn aggregation(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "+=" => "Values for the same element are added.",
@@ -333,9 +333,9 @@ mod tests {
         assert_eq!(described, expected);
     }
 
-    /// The function that the statement of an example is in.
+    /// Returns a function that contains the statement of an example.
     fn program(example: &str) -> String {
-        // The output that methods are of is written by the example itself, or here.
+        // The example writes the output whose methods it calls, or this function does.
         let write = if example.starts_with("R[") { "" } else { "  R[n] += X[m, n]\n" };
         let (before, after) = if example.starts_with("R.") { (write, "") } else { ("", write) };
         let result = if example.starts_with("O = ") && !example.contains("TensorOutput") { "O" } else { "X" };
@@ -362,7 +362,7 @@ mod tests {
     fn parameters_are_those_that_there_are() {
         for b in FUNCTIONS {
             for name in parameters(b) {
-                // A parameter that is given twice is known.
+                // Passing an argument twice reports an error that shows that the parameter exists.
                 let text = format!("def f(X):\n  return {}({name}=X, {name}=X)\n", b.name);
                 let tile = Tile::new("call.tile", &text).unwrap();
                 let x = hlo_tile::Argument::tensor(hlo_ir::ElementType::F32, &[2]);

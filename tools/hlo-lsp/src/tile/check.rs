@@ -1,4 +1,4 @@
-//! What is wrong with a file: its syntax, and what specialising its functions shows.
+//! Checks a file: its syntax, and the specialization of its functions.
 
 use crate::check::{Checked, Found, MAX, guarded};
 use crate::facts::Facts;
@@ -10,14 +10,14 @@ use hlo_tile::{Directive, Specialized, Tile};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How long functions are specialised: one that takes longer is finished, those after it have their syntax checked only. What a
-/// function may do is limited, too, by `hlo_tile`.
+/// Time limit for specializing functions. A function that takes longer is completed; the functions after it
+/// are only checked for syntax. `hlo_tile` also limits the work of a function.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The longest line of HLO that is shown.
+/// Maximum length of a line of HLO.
 const MAX_LINE: usize = 240;
 
-/// Checks a file: the functions that have arguments in a comment `# tile: …` are specialised to them.
+/// Checks a file. Functions with arguments in a comment `# tile: …` are specialized for them.
 pub fn check(name: &str, text: &str) -> Checked {
     let mut facts = Facts::default();
     let diags = match guarded(|| Tile::new(name, text)).and_then(|read| read) {
@@ -27,7 +27,7 @@ pub fn check(name: &str, text: &str) -> Checked {
     Checked { found: diags.iter().map(|diag| Found::new(0, text, diag)).collect(), facts }
 }
 
-/// What is wrong with the functions of a file, in the order of the text.
+/// Returns the diagnostics of the functions of a file, in the order of the text.
 fn of_functions(tile: &Tile, facts: &mut Facts) -> Vec<Diag> {
     let mut diags = tile.python().to_vec();
     let start = Instant::now();
@@ -38,12 +38,12 @@ fn of_functions(tile: &Tile, facts: &mut Facts) -> Vec<Diag> {
         }
         let found = guarded(|| specialized(tile, function, directive, facts));
         for diag in found.unwrap_or_else(|defect| vec![defect]) {
-            // What has no place is of the whole function.
+            // A diagnostic without a span applies to the whole function.
             let diag = match diag.primary() {
                 Some(_) => diag,
                 None => diag.at(function.name.span, ""),
             };
-            // What is wrong in a function is wrong in each that calls it.
+            // An error in a function is found again in each of its callers.
             if !diags.iter().any(|d| is_same(d, &diag)) {
                 diags.push(diag);
             }
@@ -53,17 +53,17 @@ fn of_functions(tile: &Tile, facts: &mut Facts) -> Vec<Diag> {
     diags
 }
 
-/// True if two diagnostics say the same of the same place, whoever called the function that it is in.
+/// Whether two diagnostics have the same message and span. The caller of the function does not matter.
 fn is_same(a: &Diag, b: &Diag) -> bool {
     let place = |d: &Diag| d.primary().map(|l| l.span);
     (a.code, &a.message, place(a)) == (b.code, &b.message, place(b))
 }
 
-/// Specialises a function to the arguments of its comment: what is wrong with it.
+/// Specializes a function for the arguments in its comment and returns the diagnostics.
 fn specialized(tile: &Tile, function: &Function, directive: &Directive, facts: &mut Facts) -> Vec<Diag> {
     let name = &function.name.text;
     let end = function.body.last().map_or(function.name.span.end, |s| s.span.end);
-    // What a function is by its own comment says more than what it is for one that calls it.
+    // The values for the function's own comment take precedence over those for a caller.
     let own = function.name.span.start as usize..end as usize;
     let (made, names) = tile.inspect(name, &directive.arguments, &[]);
     for known in names {
@@ -91,12 +91,12 @@ fn specialized(tile: &Tile, function: &Function, directive: &Directive, facts: &
     warnings
 }
 
-/// The contractions of a module, by where the lines begin that they are made of.
+/// Returns the contractions of a module, by the offsets of their lines.
 fn contractions(module: &Module) -> BTreeMap<usize, Vec<String>> {
     let options = PrintOptions { layouts: false, ..PrintOptions::short() };
     let all = module[module.entry()].instructions().iter().copied();
     let mut out: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    // What is made of no line of the text has no place.
+    // Instructions that do not come from a line of the text have no span.
     for id in all.filter(|&id| module[id].opcode() == Opcode::Contraction && !module.span(id).is_empty()) {
         let hlo = print_instruction_within(module, id, &options, MAX_LINE);
         out.entry(module.span(id).start as usize).or_default().push(hlo);

@@ -1,4 +1,4 @@
-//! Completion: what may be written at the cursor.
+//! Completion at the cursor.
 
 use super::Source;
 use super::builtins::{self, Builtin};
@@ -10,7 +10,7 @@ use crate::symbols::shortened;
 use hlo_tile::library::{LibraryFunction, MODULE, functions};
 use lsp_types::{CompletionItemKind, CompletionList};
 
-/// What may be written at a byte.
+/// Returns the completions at an offset.
 pub fn complete(d: &Source, at: usize, snippets: bool) -> CompletionList {
     let mut list = List::new(snippets);
     let text = d.text.as_str();
@@ -25,7 +25,7 @@ pub fn complete(d: &Source, at: usize, snippets: bool) -> CompletionList {
     list.into()
 }
 
-/// Fills the list with what may stand after a text.
+/// Fills the list with completions that may follow a text.
 fn fill(list: &mut List<'_>, d: &Source, before: &str, after: &str) {
     let outline = Outline::new(before);
     let is_called = after.trim_start_matches(is_name).starts_with('(');
@@ -77,7 +77,7 @@ fn fill(list: &mut List<'_>, d: &Source, before: &str, after: &str) {
     }
 }
 
-/// For a line `from …` where names are expected whether they are those of functions of the library, or else of a module.
+/// Checks whether a line `from …` expects a name: true for a function of the library, false for a module.
 fn import(before: &str, outline: &Outline) -> Option<bool> {
     let line = outline.line_at(before.len());
     let words: Vec<&str> = before.get(line.range())?.split_whitespace().collect();
@@ -88,13 +88,13 @@ fn import(before: &str, outline: &Outline) -> Option<bool> {
     }
 }
 
-/// True after `DType.`
+/// Whether the text ends with `DType.`.
 fn is_type(before: &str, outline: &Outline) -> bool {
     let base = outline.tokens.iter().rev().nth(1);
     base.is_some_and(|t| before.get(t.span.range()) == Some("DType"))
 }
 
-/// The methods and attributes of what stands before the dot that is before a byte.
+/// Returns the methods and attributes of the expression before the dot that precedes an offset.
 pub fn members(text: &str, outline: &Outline, at: usize) -> Vec<&'static [Builtin]> {
     let end = outline.tokens.partition_point(|t| (t.span.start as usize) < at);
     let tokens = &outline.tokens[..end];
@@ -121,7 +121,7 @@ pub fn members(text: &str, outline: &Outline, at: usize) -> Vec<&'static [Builti
     }
 }
 
-/// The members of what a call gives, which ends with the last token.
+/// Returns the members of the result of a call that ends with the last token.
 fn members_of_call(text: &str, outline: &Outline, tokens: &[Token]) -> Vec<&'static [Builtin]> {
     let mut depth = 0_usize;
     let open = tokens.iter().rposition(|t| {
@@ -141,13 +141,13 @@ fn members_of_call(text: &str, outline: &Outline, tokens: &[Token]) -> Vec<&'sta
         "Contraction" => vec![builtins::OF_CONTRACTIONS, builtins::OF_OUTPUTS],
         "TensorOutput" => vec![builtins::OF_OUTPUTS, builtins::OF_TENSORS],
         "build" if is_method => vec![builtins::OF_OUTPUTS, builtins::OF_TENSORS],
-        // Those of a contraction give it.
+        // Methods of a contraction return the contraction.
         _ if is_method => vec![builtins::OF_CONTRACTIONS, builtins::OF_OUTPUTS],
         _ => vec![builtins::OF_TENSORS],
     }
 }
 
-/// How many commas are between tokens that are in no brackets.
+/// Returns the number of commas between tokens outside of brackets.
 fn commas(text: &str, tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
     let is_one = |t: &&Token| {
@@ -162,7 +162,7 @@ fn commas(text: &str, tokens: &[Token]) -> usize {
 }
 
 impl List<'_> {
-    /// Adds what Tile has.
+    /// Adds built-in names.
     fn builtins(&mut self, all: &[Builtin], is_called: bool) {
         for b in all {
             let kind = match b.takes {
@@ -175,7 +175,7 @@ impl List<'_> {
         }
     }
 
-    /// The text of a call, unless the parentheses are there already.
+    /// Returns the text of a call, without parentheses if they already exist.
     fn call(&self, name: &str, is_called: bool) -> String {
         match (is_called, self.snippets) {
             (true, _) => name.to_owned(),
@@ -184,7 +184,8 @@ impl List<'_> {
         }
     }
 
-    /// Adds the parameters of the function whose arguments are being written, which have no argument by name yet.
+    /// Adds the parameters of the function whose arguments are being written, except those that already have
+    /// an argument by name.
     fn arguments(&mut self, d: &Source, before: &str, outline: &Outline) {
         let mut depth = 0_usize;
         // Brackets that are closed again do not count.
@@ -205,7 +206,7 @@ impl List<'_> {
         let Some(callee) = open.checked_sub(1).and_then(|n| outline.tokens.get(n)) else { return };
         let Some(word) = outline.word_at(callee.span.start as usize) else { return };
         let name = before.get(callee.span.range()).unwrap_or_default();
-        // The function may stand below.
+        // The function may be defined further down.
         let of_library = outline.of_library(before, word).map(|f| f.function);
         let parameters: Vec<&str> = match (word.role, of_library, d.outline().function_named(name)) {
             (_, Some(f), _) => f.parameters.iter().map(|p| p.name.text.as_str()).collect(),
@@ -246,7 +247,7 @@ impl List<'_> {
         }
     }
 
-    /// Adds the functions of the library, to be called.
+    /// Adds the functions of the library as calls.
     fn library(&mut self, is_called: bool) {
         for f in functions() {
             let new = self.call(&f.function.name.text, is_called);
@@ -254,7 +255,7 @@ impl List<'_> {
         }
     }
 
-    /// Adds the functions of the library, to be imported.
+    /// Adds the functions of the library as imports.
     fn imports(&mut self) {
         for f in functions() {
             self.of_library(&f, f.function.name.text.clone());
@@ -267,7 +268,7 @@ impl List<'_> {
         self.describe(f.documentation().to_owned());
     }
 
-    /// Adds the functions of the file, those below the cursor too, and what it imports.
+    /// Adds the functions of the file, including those after the cursor, and imported functions.
     fn functions(&mut self, d: &Source, is_called: bool) {
         let (text, outline) = (d.text.as_str(), d.outline());
         let is_global = |w: &&Word| matches!(w.role, Role::Function | Role::Import);

@@ -1,4 +1,4 @@
-//! Hover: what the word under the cursor is.
+//! Hover: describes the word under the cursor.
 
 use super::Source;
 use super::builtins::{self, Builtin};
@@ -9,10 +9,10 @@ use crate::symbols::shortened;
 use hlo_ir::Span;
 use std::ops::Range;
 
-/// The longest statement that is shown.
+/// Maximum length of a statement.
 const MAX: usize = 240;
 
-/// What the word at a byte is, and where it stands.
+/// Returns a description of the word at an offset, and its range.
 pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usize>)> {
     let (value, span) = match d.outline().word_at(at) {
         Some(word) => (named(d, word, facts)?, word.span),
@@ -21,7 +21,7 @@ pub fn hover(d: &Source, at: usize, facts: &Facts) -> Option<(String, Range<usiz
     Some((value, span.range()))
 }
 
-/// What a name is.
+/// Describes a name.
 fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let name = d.at(word.span);
@@ -40,7 +40,7 @@ fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
             if let Some(fact) = facts.names.get(&(definition.span.start as usize)) {
                 out.push_str(&format!("\n\n`{}` {fact}.", d.at(definition.span)));
             }
-            // What a contraction writes is what it becomes.
+            // For the output of a contraction, also show its HLO.
             if outline.contractions.iter().any(|c| c.target == word.span) {
                 out.push_str(&lines_of_hlo(d, word.span, facts));
             }
@@ -56,7 +56,7 @@ fn named(d: &Source, word: &Word, facts: &Facts) -> Option<String> {
     }
 }
 
-/// The signature of a function and what is written about it.
+/// Returns the signature and the documentation of a function.
 fn of_function(d: &Source, function: &Function) -> String {
     let mut out = code(&format!("def {}", d.at(function.signature)));
     let documentation = documentation(d, function);
@@ -67,12 +67,12 @@ fn of_function(d: &Source, function: &Function) -> String {
     out
 }
 
-/// The signature of a function, in a line.
+/// Returns the signature of a function on one line.
 pub fn signature(d: &Source, function: &Function) -> String {
     shortened(d.at(function.signature), MAX)
 }
 
-/// The string that a function begins with, or the comment before it.
+/// Returns the doc string of a function, or the comment before it.
 pub fn documentation(d: &Source, function: &Function) -> String {
     if let Some(span) = function.docstring {
         let lines = d.at(span).trim_matches(['"', '\'']).lines().map(str::trim);
@@ -85,7 +85,7 @@ pub fn documentation(d: &Source, function: &Function) -> String {
     lines.join("\n")
 }
 
-/// The statement that defines a variable, or the parameter.
+/// Returns the statement that defines a variable, or the parameter.
 fn variable(d: &Source, definition: &Word) -> String {
     let outline = d.outline();
     let functions = outline.functions.iter();
@@ -96,7 +96,7 @@ fn variable(d: &Source, definition: &Word) -> String {
     }
 }
 
-/// A method, an attribute or an element type.
+/// Describes a method, an attribute or an element type.
 fn member(d: &Source, word: &Word) -> Option<String> {
     let name = d.at(word.span);
     if let Some((_, in_hlo)) = builtins::ELEMENT_TYPES.iter().find(|(n, _)| *n == name) {
@@ -108,12 +108,12 @@ fn member(d: &Source, word: &Word) -> Option<String> {
     known.find(|b| b.name == name).map(described)
 }
 
-/// What Tile has, with an example.
+/// Describes a built-in, with an example.
 fn described(b: &Builtin) -> String {
     format!("{}\n\n{}\n\nExample: `{}`", code(&format!("{}{}", b.name, b.takes)), b.doc, b.example)
 }
 
-/// What the operator of a contraction does, and what the contraction becomes.
+/// Describes the operator of a contraction, and shows the contraction's HLO.
 fn contraction(d: &Source, at: usize, facts: &Facts) -> Option<(String, Span)> {
     let mut all = d.outline().contractions.iter();
     let c = all.find(|c| c.operator.start as usize <= at && at <= c.operator.end as usize)?;
@@ -122,7 +122,7 @@ fn contraction(d: &Source, at: usize, facts: &Facts) -> Option<(String, Span)> {
     Some((format!("`{operator}` {does}{}", lines_of_hlo(d, c.operator, facts)), c.operator))
 }
 
-/// The HLO that the line of a contraction becomes.
+/// Returns the HLO for the line of a contraction.
 fn lines_of_hlo(d: &Source, contraction: Span, facts: &Facts) -> String {
     let line = d.outline().line_at(contraction.start as usize);
     match facts.hlo.get(&(line.start as usize)) {
@@ -131,7 +131,7 @@ fn lines_of_hlo(d: &Source, contraction: Span, facts: &Facts) -> String {
     }
 }
 
-/// A piece of Tile.
+/// Returns a Tile code block.
 pub fn code(text: &str) -> String {
     format!("```tile\n{}\n```", shortened(text, MAX))
 }

@@ -3,12 +3,12 @@
 use super::hover::code;
 use hlo_tile::library::{LibraryFunction, MODULE, functions};
 
-/// The function of that name.
+/// Returns the function called `name`.
 pub fn of_name(name: &str) -> Option<LibraryFunction> {
     functions().find(|f| f.function.name.text == name)
 }
 
-/// What a function is, in Markdown.
+/// Describes a function, in Markdown.
 pub fn described(f: &LibraryFunction) -> String {
     format!("{}\n\n{}\n\nA function of the library, `{MODULE}`.", code(&f.signature()), f.documentation())
 }

@@ -1,4 +1,4 @@
-//! Tile.
+//! Language support for Tile.
 
 pub mod builtins;
 mod check;
@@ -26,14 +26,14 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file of Tile.
+/// A Tile file.
 pub struct Source {
     text: Arc<Text>,
     outline: OnceCell<Outline>,
 }
 
 impl Source {
-    /// The file of that text.
+    /// Creates the file for a text.
     pub fn new(text: Arc<Text>) -> Self {
         Self { text, outline: OnceCell::new() }
     }
@@ -42,12 +42,12 @@ impl Source {
         self.outline.get_or_init(|| Outline::new(self.text.as_str()))
     }
 
-    /// The text at a span.
+    /// Returns the text at a span.
     fn at(&self, span: Span) -> &str {
         self.text.as_str().get(span.range()).unwrap_or_default()
     }
 
-    /// The number of the line that a span begins in.
+    /// Returns the number of the line where a span begins.
     fn line(&self, span: Span) -> u32 {
         self.text.position(span.start as usize).line + 1
     }

@@ -1,4 +1,4 @@
-//! The functions of a text of Tile and its names with their roles, also where the text is broken.
+//! The functions and names of a Tile text, with the roles of the names. The text may contain errors.
 
 use super::builtins;
 use super::library;
@@ -7,7 +7,7 @@ use hlo_ir::Span;
 use hlo_tile::library::LibraryFunction;
 use std::collections::{HashMap, HashSet};
 
-/// What is in a text.
+/// The outline of a text.
 #[derive(Debug, Default)]
 pub struct Outline {
     /// All tokens.
@@ -18,33 +18,33 @@ pub struct Outline {
     pub words: Vec<Word>,
     /// The contractions `O[i] += …`.
     pub contractions: Vec<Contraction>,
-    /// What the file takes from the library.
+    /// The imports from the library.
     pub imports: Imports,
-    /// Where a function's names are defined, by the function and the name.
+    /// The definitions of local names, by function and name.
     defined: HashMap<(u32, String), Vec<u32>>,
-    /// Where a name is defined that all functions have: the first place.
+    /// The first definition of each global name.
     global: HashMap<String, u32>,
 }
 
-/// What a file takes from the library.
+/// The imports of a file from the library.
 #[derive(Clone, Debug, Default)]
 pub struct Imports {
-    /// The functions by what they are called in the file: what they are called in the library.
+    /// The imported functions: their names in the file, and their names in the library.
     pub functions: HashMap<String, String>,
-    /// All functions have their own names, too.
+    /// Whether all functions are imported with their own names.
     pub all: bool,
-    /// What the library is called.
+    /// The names of the library in the file.
     pub modules: Vec<String>,
 }
 
-/// `def name(parameters): …`.
+/// A function `def name(parameters): …`.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// The name; empty if it is not written yet.
     pub name: Span,
-    /// From `def` to the end.
+    /// The whole function, starting at `def`.
     pub span: Span,
-    /// From the name up to the `:`.
+    /// The signature, from the name up to the `:`.
     pub signature: Span,
     /// The parameters, with their defaults.
     pub parameters: Vec<Parameter>,
@@ -55,53 +55,54 @@ pub struct Function {
 /// A parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: Span,
-    /// All of it.
+    /// The whole parameter.
     pub span: Span,
 }
 
-/// A name where it stands.
+/// An occurrence of a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// Where.
+    /// The span.
     pub span: Span,
-    /// What it is there.
+    /// The role of the name.
     pub role: Role,
-    /// The function that it is in; `None` for those that are in none, or mean none of its names.
+    /// The function that contains the name; `None` if the name is outside of functions or does not refer to
+    /// local names.
     pub function: Option<u32>,
-    /// The statement that it is in: later ones have larger numbers.
+    /// The number of the statement. Later statements have larger numbers.
     pub statement: u32,
 }
 
-/// What a name is where it stands.
+/// The role of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A word of the language: `def`, `return`, `and`.
+    /// A keyword: `def`, `return`, `and`.
     Keyword,
-    /// The name of a function, where it is defined.
+    /// The name of a function at its definition.
     Function,
     /// A name that is imported.
     Import,
-    /// A parameter, where it is defined.
+    /// A parameter at its definition.
     Parameter,
     /// A variable that is assigned to.
     Target(Origin),
-    /// What is called.
+    /// A name that is called.
     Callee,
-    /// What is used in another way.
+    /// Any other use.
     Use,
-    /// `name` of `.name`; with whether it is called.
+    /// `name` of `.name`. The value is whether it is called.
     Member(bool),
     /// `name` of `f(name=…)`: a parameter of the function whose name is at the span.
     Argument(Span),
     /// A parameter of the function in a comment `# tile: …`.
     Directive,
-    /// Something that means nothing here: the name of a module, a type.
+    /// A name without a meaning here: the name of a module, a type.
     Other,
 }
 
-/// What a variable begins as.
+/// The initial value of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `TensorDim`
@@ -110,7 +111,7 @@ pub enum Origin {
     Index,
     /// `TensorOutput`
     Output,
-    /// `Contraction` that is not built.
+    /// A `Contraction` before `build`.
     Contraction,
     /// Anything else.
     Other,
@@ -119,35 +120,35 @@ pub enum Origin {
 /// A statement `O[i] += …`.
 #[derive(Clone, Copy, Debug)]
 pub struct Contraction {
-    /// `O`.
+    /// The output `O`.
     pub target: Span,
-    /// `+=`
+    /// The operator `+=`.
     pub operator: Span,
 }
 
-/// What a word names.
+/// The item that a word names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol<'t> {
-    /// A function of the file, or what it imports.
+    /// A function of the file, or an imported one.
     Global(&'t str),
-    /// A name of a function: a parameter or a variable.
+    /// A local name of a function: a parameter or a variable.
     Local(u32, &'t str),
 }
 
-/// The words of the language (those of `grammar/tile.pest` that may stand in a file).
+/// The keywords (those of `grammar/tile.pest` that can occur in a file).
 pub const KEYWORDS: [&str; 17] = [
     "and", "as", "assert", "def", "else", "from", "if", "import", "in", "is", "not", "or", "pass", "return",
     "True", "False", "None",
 ];
 
 impl Outline {
-    /// The outline of a text.
+    /// Creates the outline of a text.
     pub fn new(text: &str) -> Self {
         let outline = Self { tokens: scan(text), ..Self::default() };
         super::structure::filled(outline, text)
     }
 
-    /// Adds the places where names are defined, once all words are there.
+    /// Adds the definitions of names, after all words were added.
     pub(super) fn index(&mut self, text: &str) {
         self.words.sort_by_key(|w| w.span.start);
         for (n, word) in (0..).zip(&self.words) {
@@ -164,20 +165,20 @@ impl Outline {
         }
     }
 
-    /// The word that a byte is in or directly behind.
+    /// Returns the word that contains an offset or ends there.
     pub fn word_at(&self, at: usize) -> Option<&Word> {
         let after = self.words.partition_point(|w| w.span.start as usize <= at);
         let word = self.words.get(after.checked_sub(1)?)?;
         (at <= word.span.end as usize).then_some(word)
     }
 
-    /// The word that begins a span.
+    /// Returns the word at a span.
     fn word_of(&self, span: Span) -> Option<&Word> {
         let n = self.words.partition_point(|w| w.span.start < span.start);
         self.words.get(n).filter(|w| w.span == span)
     }
 
-    /// What a word names; `None` for what Tile has itself, and for what nothing is called.
+    /// Returns the item that a word names, or `None` for built-in and undefined names.
     pub fn symbol<'t>(&self, text: &'t str, word: &Word) -> Option<Symbol<'t>> {
         let name = text.get(word.span.range())?;
         match word.role {
@@ -199,26 +200,26 @@ impl Outline {
         }
     }
 
-    /// The number of the function whose name a word is.
+    /// Returns the number of the function whose name a word is.
     fn function_of(&self, word: u32) -> Option<u32> {
         let span = self.words.get(word as usize)?.span;
         self.functions.iter().position(|f| f.name == span).map(|n| n as u32)
     }
 
-    /// The function of that name.
+    /// Returns the function called `name`.
     pub fn function_named(&self, name: &str) -> Option<&Function> {
         let number = self.function_of(*self.global.get(name)?)?;
         self.functions.get(number as usize)
     }
 
-    /// All words that name a symbol.
+    /// Returns all words that name an item.
     pub fn occurrences(&self, text: &str, symbol: Symbol<'_>) -> Vec<Word> {
         let (Symbol::Global(name) | Symbol::Local(_, name)) = symbol;
         let same = |w: &&Word| text.get(w.span.range()) == Some(name) && self.symbol(text, w) == Some(symbol);
         self.words.iter().filter(same).copied().collect()
     }
 
-    /// The definition that a word means: of several the last one before it.
+    /// Returns the definition that a word refers to: the last one before it if there are several.
     pub fn definition(&self, text: &str, word: &Word) -> Option<&Word> {
         match self.symbol(text, word)? {
             Symbol::Global(name) => self.words.get(*self.global.get(name)? as usize),
@@ -230,13 +231,13 @@ impl Outline {
         }
     }
 
-    /// Where a name of a function is defined.
+    /// Returns the definitions of a local name.
     fn definitions(&self, function: u32, name: &str) -> &[u32] {
         self.defined.get(&(function, name.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// The definition in its function that the use of a name means. What is used before it is defined means the definition, unless
-    /// there is a function of that name.
+    /// Returns the local definition that the use of a name refers to. A use before the first definition
+    /// refers to that definition, unless there is a function with that name.
     fn reaching(&self, text: &str, word: &Word) -> Option<&Word> {
         let name = text.get(word.span.range())?;
         let all = self.definitions(word.function?, name);
@@ -251,7 +252,8 @@ impl Outline {
         }
     }
 
-    /// The definitions of a function's names before the statement that the text ends in, the nearest first, each name once.
+    /// Returns the definitions of local names before the last statement of the text, the nearest first, one
+    /// for each name.
     pub fn visible<'t>(&self, text: &'t str, function: u32) -> Vec<(&'t str, &Word)> {
         let ends = |t: &&Token| t.kind == Kind::LineEnd || text.get(t.span.range()) == Some(";");
         let end = self.tokens.iter().rev().find(ends).map_or(0, |t| t.span.start);
@@ -265,12 +267,12 @@ impl Outline {
         named.filter(|(name, _)| seen.insert(*name)).collect()
     }
 
-    /// True for what a function is called that Tile has, or the library if all of it is imported.
+    /// Whether a name is that of a built-in function, or of a library function if all of them are imported.
     pub fn is_given(&self, name: &str) -> bool {
         builtins::of_name(name).is_some() || (self.imports.all && library::of_name(name).is_some())
     }
 
-    /// The function of the library that a word names.
+    /// Returns the library function that a word names.
     pub fn of_library(&self, text: &str, word: &Word) -> Option<LibraryFunction> {
         let name = text.get(word.span.range())?;
         match (word.role, self.symbol(text, word)) {
@@ -285,14 +287,14 @@ impl Outline {
         }
     }
 
-    /// True for tokens of which the last ones are what the library is called and a dot.
+    /// Whether the last tokens are the name of the library and a dot.
     pub fn ends_with_library(&self, text: &str, tokens: &[Token]) -> bool {
         let word = |n: usize| tokens.iter().rev().nth(n).and_then(|t| text.get(t.span.range()));
         let is_called = |name| self.imports.modules.iter().any(|m| m == name);
         word(0) == Some(".") && word(1).is_some_and(is_called) && word(2) != Some(".")
     }
 
-    /// The line of statements that a byte is in.
+    /// Returns the logical line that contains an offset.
     pub fn line_at(&self, at: usize) -> Span {
         let n = self.tokens.partition_point(|t| (t.span.start as usize) < at);
         let is_end = |t: &Token| t.kind == Kind::LineEnd;
@@ -307,7 +309,7 @@ impl Outline {
     }
 }
 
-/// True for the places where names are defined.
+/// Whether names with this role are definitions.
 pub fn is_definition(role: Role) -> bool {
     matches!(role, Role::Function | Role::Import | Role::Parameter | Role::Target(_))
 }
@@ -316,7 +318,7 @@ pub fn is_definition(role: Role) -> bool {
 mod tests {
     use super::*;
 
-    /// The names of a text with their roles in short.
+    /// Returns the names of a text with abbreviated roles.
     fn roles(text: &str) -> Vec<String> {
         let short = |role| match role {
             Role::Keyword => "keyword".into(),
@@ -336,7 +338,7 @@ mod tests {
         words.iter().map(|w| format!("{} {}", &text[w.span.range()], short(w.role))).collect()
     }
 
-    /// Those of a statement in a function.
+    /// Returns the names of a statement inside a function.
     fn statement(text: &str) -> String {
         roles(&format!("def f():\n  {text}\n")).split_off(2).join(", ")
     }
@@ -366,7 +368,7 @@ mod tests {
             statement("a = f(\n  b, # c\n  d=e)"),
             "a Other=, f callee, b use, d argument of f, e use"
         );
-        // What is not finished.
+        // Incomplete statements.
         assert_eq!(statement("a = f(b, c="), "a Other=, f callee, b use, c argument of f");
         assert_eq!(statement("= a"), "a use");
         assert_eq!(statement(")]. a ="), "a attribute");

@@ -1,10 +1,10 @@
-//! Names that functions, parameters and variables may be given.
+//! Renaming of functions, parameters and variables.
 
 use super::Source;
 use super::outline::{Role, Symbol, Word};
 use crate::server::{Answer, refuse};
 
-/// The name for what is to be called `new`.
+/// Returns the text for renaming the item at an offset to `new`.
 pub fn renamed(d: &Source, at: usize, new: &str) -> Answer<String> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let symbol = outline.word_at(at).and_then(|word| outline.symbol(text, word));
@@ -28,11 +28,12 @@ pub fn renamed(d: &Source, at: usize, new: &str) -> Answer<String> {
     Ok(new.to_owned())
 }
 
-/// What has that name where a symbol would get it, and what that is.
+/// Returns an existing item that would conflict with a symbol called `new`, and a description of it.
 fn taken<'d>(d: &'d Source, symbol: Symbol<'_>, new: &str) -> Option<(&'d Word, &'static str)> {
     let (text, outline) = (d.text.as_str(), d.outline());
     let mut words = outline.words.iter().filter(|w| d.at(w.span) == new);
-    // A function is hidden by a variable of a function that calls it, and a variable hides a function.
+    // A variable hides a function. Therefore both a variable in a caller of a renamed function and a function
+    // with the name of a renamed variable conflict.
     match symbol {
         Symbol::Local(function, _) => {
             let named = |w: &&Word| {

@@ -1,49 +1,49 @@
-//! The tokens of a text of Tile, be it broken or not.
+//! Splits a Tile text into tokens, even if it contains errors.
 
 use hlo_ir::Span;
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// Where it stands.
+    /// The span.
     pub span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A name, or one of the language's words.
+    /// A name or a keyword.
     Name,
     /// A number.
     Number,
     /// A string with its quotes.
     Text,
-    /// A string that does not end.
+    /// A string without an end.
     OpenText,
-    /// From a `#` to the end of the line.
+    /// A comment, from `#` to the end of the line.
     Comment,
     /// An opening bracket.
     Open,
     /// A closing bracket.
     Close,
-    /// An operator, or something else of one character.
+    /// An operator, or any other character.
     Operator,
-    /// The end of a statement's line.
+    /// The end of a logical line.
     LineEnd,
 }
 
-/// The operators of several characters, longer ones before those that they begin with.
+/// The operators of several characters. Longer operators precede their prefixes.
 const OPERATORS: [&str; 21] = [
     "**=", "//=", "<<=", ">>=", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "%=",
     "&=", "|=", "^=", "->",
 ];
 
-/// The words that begin a line at the margin: brackets that are open there have been forgotten.
+/// Words at the start of a line that close all open brackets, because the user forgot to close them.
 const BEGINNINGS: [&str; 3] = ["def ", "from ", "import "];
 
-/// The tokens of a text in their order.
+/// Returns the tokens of a text in order.
 pub fn scan(text: &str) -> Vec<Token> {
     let mut out = Vec::new();
     let mut depth = 0_usize;
@@ -93,23 +93,23 @@ pub fn scan(text: &str) -> Vec<Token> {
     out
 }
 
-/// True for what names begin with.
+/// Whether the character can begin a name.
 pub fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// True for what names go on with.
+/// Whether the character can continue a name.
 pub fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The length of a backslash and the line break behind it.
+/// Returns the length of a backslash and the line break after it.
 fn continued(text: &str) -> Option<usize> {
     let blanks = text[1..].len() - text[1..].trim_start_matches([' ', '\t', '\r']).len();
     text[1 + blanks..].starts_with('\n').then_some(blanks + 2)
 }
 
-/// A string at the start of a text: whether it ends, and its length.
+/// Scans a string at the start of a text. Returns whether it ends, and its length.
 fn string(text: &str) -> (Kind, usize) {
     let quote = &text[..1];
     let long = text[1..].starts_with(quote) && text[2..].starts_with(quote);
@@ -127,7 +127,7 @@ fn string(text: &str) -> (Kind, usize) {
     (Kind::OpenText, text.len())
 }
 
-/// The length of a number at the start of a text, with whatever letters follow.
+/// Returns the length of a number at the start of a text, including letters that follow.
 fn number(text: &str) -> usize {
     let is_part = |(at, c): &(usize, char)| {
         let exponent = || text[..*at].ends_with(['e', 'E']);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn lines_end_where_no_bracket_is_open() {
         assert_eq!(tokens("f(a,\n b)\nc"), ["f", "(", "a", ",", "b", ")", "\n", "c"]);
-        // One that is forgotten takes no other function with it.
+        // A bracket that is not closed does not affect the next function.
         assert_eq!(tokens("f(a,\n b\ndef g"), ["f", "(", "a", ",", "b", "\n", "def", "g"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What each word is, for highlighting.
+//! Classifies words for highlighting.
 
 use super::Source;
 use super::builtins;
@@ -7,7 +7,7 @@ use super::scan::Kind;
 use crate::semantic::Word as Highlighted;
 use lsp_types::{SemanticTokenModifier, SemanticTokenType};
 
-/// The words of a file.
+/// Returns the words of a file.
 pub fn words(d: &Source) -> Vec<Highlighted> {
     let mut out = Vec::new();
     for word in &d.outline().words {
@@ -26,7 +26,7 @@ pub fn words(d: &Source) -> Vec<Highlighted> {
             Kind::Comment => SemanticTokenType::COMMENT,
             _ => continue,
         };
-        // The names in a comment with arguments are words of their own.
+        // The names in a comment with arguments are separate words.
         let mut start = token.span.start as usize;
         let inside = directives(d, token.span);
         for name in inside
@@ -41,7 +41,7 @@ pub fn words(d: &Source) -> Vec<Highlighted> {
     out
 }
 
-/// The names within a comment.
+/// Returns the names inside a comment.
 fn directives(d: &Source, comment: hlo_ir::Span) -> impl Iterator<Item = &Word> {
     let words = &d.outline().words;
     let from = words.partition_point(|w| w.span.start < comment.start);
@@ -75,7 +75,7 @@ fn kind(d: &Source, word: &Word) -> Option<(SemanticTokenType, Option<SemanticTo
     })
 }
 
-/// Whether a name of a function is a parameter.
+/// Returns the kind of a local name: parameter or variable.
 fn variable(d: &Source, word: &Word) -> SemanticTokenType {
     match d.outline().definition(d.text.as_str(), word) {
         Some(Word { role: Role::Parameter, .. }) => SemanticTokenType::PARAMETER,

@@ -1,15 +1,15 @@
-//! Finds functions, statements and the roles of names among the tokens of a text.
+//! Finds functions, statements and the roles of names in the tokens of a text.
 
 use super::outline::{Contraction, Function, KEYWORDS, Origin, Outline, Parameter, Role, Word};
 use super::scan::{Kind, Token};
 use hlo_ir::Span;
 use hlo_tile::library::MODULE;
 
-/// The operators of assignments.
+/// The assignment operators.
 const ASSIGNMENTS: [&str; 13] =
     ["=", "+=", "-=", "*=", "/=", "//=", "%=", "**=", "&=", "|=", "^=", "<<=", ">>="];
 
-/// The outline, of which only the tokens are there yet.
+/// Completes an outline that only contains tokens.
 pub fn filled(outline: Outline, text: &str) -> Outline {
     let tokens: Vec<Token> = outline.tokens.iter().copied().filter(|t| t.kind != Kind::Comment).collect();
     let comments = outline.tokens.iter().copied().filter(|t| t.kind == Kind::Comment).collect();
@@ -33,23 +33,23 @@ struct Structure<'t> {
     text: &'t str,
     out: Outline,
     comments: Vec<Token>,
-    /// Comments from here on may be of the next function.
+    /// The offset after which comments may belong to the next function.
     directives_from: usize,
     /// The number of the statement.
     statement: u32,
     /// The function that lines belong to.
     function: Option<u32>,
-    /// The next statement is the first one of the function.
+    /// Whether the next statement is the first one of the function.
     is_first: bool,
 }
 
-/// A bracket that is open.
+/// An open bracket.
 struct Bracket {
-    /// It is one of a call.
+    /// Whether it belongs to a call.
     is_call: bool,
-    /// It is one of a call or an element, or within one.
+    /// Whether it belongs to a call or a subscript, or is nested in one.
     is_within: bool,
-    /// The name of what is called.
+    /// The name of the called function.
     callee: Option<Span>,
 }
 
@@ -66,7 +66,7 @@ impl<'t> Structure<'t> {
         self.out.words.push(Word { span, role, function, statement: self.statement });
     }
 
-    /// A line that belongs together.
+    /// Processes a logical line.
     fn line(&mut self, line: &[Token]) {
         let Some(first) = line.first() else { return };
         self.statement += 1;
@@ -83,14 +83,14 @@ impl<'t> Structure<'t> {
         self.statements(line);
     }
 
-    /// `from module import name, name as name`.
+    /// Processes `from module import name, name as name`.
     fn import(&mut self, line: &[Token]) {
         let is_from = self.is(line.first(), "from");
         let mut names = false;
         for (n, token) in line.iter().enumerate().filter(|(_, t)| t.kind == Kind::Name) {
             let role = match self.text(*token) {
                 "from" | "import" | "as" => Role::Keyword,
-                // `name as other` gives that name to nothing.
+                // In `name as other`, only `other` is defined.
                 _ if is_from && names && !self.is(line.get(n + 1), "as") => Role::Import,
                 _ => Role::Other,
             };
@@ -100,7 +100,7 @@ impl<'t> Structure<'t> {
         self.imports(line);
     }
 
-    /// Notes what a line takes from the library.
+    /// Records the imports of a line from the library.
     fn imports(&mut self, line: &[Token]) {
         let words: Vec<&str> = line.iter().map(|t| self.text(*t)).collect();
         let imports = &mut self.out.imports;
@@ -119,7 +119,7 @@ impl<'t> Structure<'t> {
         }
     }
 
-    /// `def name(parameters): statements`.
+    /// Processes `def name(parameters): statements`.
     fn definition(&mut self, line: &[Token]) {
         let number = u32::try_from(self.out.functions.len()).unwrap_or(u32::MAX);
         let end = |tokens: &[Token]| tokens.last().map_or(0, |t| t.span.end as usize);
@@ -145,7 +145,7 @@ impl<'t> Structure<'t> {
         self.statements(body.get(1..).unwrap_or_default());
     }
 
-    /// The parameters between the parentheses of a signature.
+    /// Processes the parameters between the parentheses of a signature.
     fn parameters(&mut self, function: u32, signature: &[Token]) {
         let open = signature.iter().position(|t| t.kind == Kind::Open).map_or(signature.len(), |n| n + 1);
         let mut depth = 0_i32;
@@ -171,14 +171,14 @@ impl<'t> Structure<'t> {
             for t in types.iter().skip(1).filter(|t| t.kind == Kind::Name) {
                 self.word(t.span, Role::Other, None);
             }
-            // Defaults know no names of the function.
+            // Defaults cannot refer to local names.
             let outer = self.function.take();
             self.expression(default.get(1..).unwrap_or_default(), 0);
             self.function = outer;
         }
     }
 
-    /// The position of the first of some operators that is within no brackets.
+    /// Returns the index of the first of some operators outside of brackets.
     fn top_level(&self, tokens: &[Token], operators: &[&str]) -> Option<usize> {
         let mut depth = 0_usize;
         tokens.iter().position(|t| {
@@ -191,7 +191,7 @@ impl<'t> Structure<'t> {
         })
     }
 
-    /// Comments `# tile: A: f32[2,3], s = 2` between the last function's name and this one's.
+    /// Processes comments `# tile: A: f32[2,3], s = 2` between the previous function's name and this one's.
     fn directives(&mut self, function: u32, name: usize) {
         let from = std::mem::replace(&mut self.directives_from, name);
         let until = name as u32;
@@ -223,7 +223,7 @@ impl<'t> Structure<'t> {
         }
     }
 
-    /// The statements of a line.
+    /// Processes the statements of a line.
     fn statements(&mut self, line: &[Token]) {
         if let (Some(function), Some(last)) = (self.function, line.last())
             && let Some(f) = self.out.functions.get_mut(function as usize)
@@ -256,7 +256,7 @@ impl<'t> Structure<'t> {
         self.expression(tokens, equals);
     }
 
-    /// Notes the string that is a function's first statement.
+    /// Records the string that is the first statement of a function.
     fn docstring(&mut self, tokens: &[Token]) {
         let is_first = std::mem::take(&mut self.is_first);
         if let (&[Token { kind: Kind::Text, span }], true, Some(f)) =
@@ -266,7 +266,8 @@ impl<'t> Structure<'t> {
         }
     }
 
-    /// The names of a statement or an expression, of which the first `targets` tokens are assigned to.
+    /// Processes the names of a statement or an expression. The first `targets` tokens are assignment
+    /// targets.
     fn expression(&mut self, tokens: &[Token], targets: usize) {
         let origin = self.origin(tokens.get(targets + 1..).unwrap_or_default());
         let mut brackets: Vec<Bracket> = Vec::new();
@@ -286,7 +287,7 @@ impl<'t> Structure<'t> {
         }
     }
 
-    /// A bracket that opens within another one.
+    /// Returns a bracket that is nested in another one.
     fn bracket(&self, open: Token, before: Option<&Token>, around: Option<&Bracket>) -> Bracket {
         let name = before.filter(|t| t.kind == Kind::Name && !self.is_keyword(**t));
         let follows = name.is_some() || before.is_some_and(|t| t.kind == Kind::Close);
@@ -298,7 +299,8 @@ impl<'t> Structure<'t> {
         }
     }
 
-    /// What a name is between two tokens; `target` is what a variable begins as, if it stands where one may be assigned to.
+    /// Returns the role of a name between two tokens. `target` is the initial value of a variable if the name
+    /// is in the position of an assignment target.
     fn role(
         &self,
         name: Token,
@@ -326,7 +328,7 @@ impl<'t> Structure<'t> {
         KEYWORDS.contains(&self.text(token))
     }
 
-    /// What a variable begins as that is assigned this.
+    /// Returns the initial value of a variable with this expression.
     fn origin(&self, value: &[Token]) -> Origin {
         if !self.is(value.get(1), "(") {
             return Origin::Other;

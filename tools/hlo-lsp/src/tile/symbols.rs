@@ -1,11 +1,11 @@
-//! The structure of a file: functions with their parameters, as symbols and as lines to fold.
+//! The structure of a file: functions and their parameters, as symbols and as folding ranges.
 
 use super::Source;
 use super::outline::Function;
 use crate::symbols::{shortened, symbol};
 use lsp_types::{DocumentSymbol, Range, SymbolKind};
 
-/// The functions.
+/// Returns the functions as symbols.
 pub fn symbols(d: &Source) -> Vec<DocumentSymbol> {
     d.outline().functions.iter().map(|f| function(d, f)).collect()
 }
@@ -18,7 +18,7 @@ fn function(d: &Source, f: &Function) -> DocumentSymbol {
         symbol((d.at(p.name), selection), detail.trim(), SymbolKind::VARIABLE, range, None)
     };
     let range = d.text.span_range(0, f.span);
-    // The protocol wants a name that is not empty.
+    // The protocol requires a name that is not empty.
     let named = match d.at(f.name) {
         "" => ("def", Range::new(range.start, range.start)),
         name => (name, d.text.span_range(0, f.name)),
@@ -28,7 +28,7 @@ fn function(d: &Source, f: &Function) -> DocumentSymbol {
     symbol(named, shortened(signature, 100).trim(), SymbolKind::FUNCTION, range, Some(children))
 }
 
-/// The lines of the functions.
+/// Returns the line ranges of the functions.
 pub fn folds(d: &Source) -> Vec<(u32, u32)> {
     let lines = d.outline().functions.iter().map(|f| d.text.span_range(0, f.span));
     lines.filter(|r| r.end.line > r.start.line).map(|r| (r.start.line, r.end.line)).collect()

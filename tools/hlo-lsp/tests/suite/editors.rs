@@ -1,5 +1,5 @@
-//! The files in `editors/`: valid, and current with the opcode table and Tile's functions. `BLESS=1` rewrites what is
-//! generated.
+//! Checks that the files in `editors/` are valid and match the opcode table and Tile's functions. `BLESS=1`
+//! rewrites the generated parts.
 
 use fancy_regex::Regex;
 use hlo_ir::{ElementType, Opcode};
@@ -19,7 +19,7 @@ const TILE: &str = "vscode/syntaxes/tile.tmLanguage.json";
 
 const NOT_IN_NAME: &str = "(?<![A-Za-z0-9_.%-])";
 
-/// One of the words, the longest that fits.
+/// Returns a pattern that matches one of the words, preferring longer ones.
 fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut words: Vec<&str> = words.collect();
     words.sort_by_key(|w| (std::cmp::Reverse(w.len()), *w));
@@ -27,7 +27,8 @@ fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("(?:{})", words.join("|"))
 }
 
-/// The patterns of a grammar that come from tables, by the comment that stands before them.
+/// Returns the patterns of a grammar that are generated from tables, with the comment that precedes each of
+/// them.
 fn generated(grammar: &str) -> Vec<(&'static str, String)> {
     if grammar == TILE {
         let called = hlo_tile::builtin_names().filter(|name| !matches!(*name, "DType" | "SortDirection"));
@@ -92,7 +93,7 @@ fn the_extension_names_files_that_are_there() {
             assert!(Regex::new(rule["beforeText"].as_str().unwrap()).is_ok(), "{rule}");
         }
     }
-    // The server is asked about all; StableHLO is highlighted by what it says.
+    // The extension connects all languages to the server. StableHLO is only highlighted by the server.
     let script = std::fs::read_to_string(file("vscode/extension.js")).unwrap();
     for language in contributes["languages"].as_array().unwrap() {
         is_there(&language["configuration"]);
@@ -100,13 +101,14 @@ fn the_extension_names_files_that_are_there() {
     }
 }
 
-/// A rule of the grammar that applies to a line at once: the scopes of its groups.
+/// A rule of the grammar for text within a line, with the scopes of its groups.
 struct Rule {
     regex: Regex,
     scopes: Vec<(usize, String)>,
 }
 
-/// The rules in their order, those with a beginning and an end made one (on a line they are).
+/// Collects the rules in order. A rule with a beginning and an end becomes a single pattern, because both are
+/// on one line here.
 fn rules(grammar: &Value, patterns: &Value, out: &mut Vec<Rule>) {
     for p in patterns.as_array().unwrap() {
         if let Some(include) = p["include"].as_str() {
@@ -131,7 +133,7 @@ fn rules(grammar: &Value, patterns: &Value, out: &mut Vec<Rule>) {
     }
 }
 
-/// The scoped pieces of a line: the first rule that matches first wins.
+/// Returns the scoped pieces of a line. The rule with the earliest match applies; of several, the first one.
 fn highlight(rules: &[Rule], line: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -149,7 +151,7 @@ fn highlight(rules: &[Rule], line: &str) -> Vec<(String, String)> {
     out
 }
 
-/// The rules of a grammar.
+/// Returns the rules of a grammar.
 fn rules_of(grammar: &str) -> Vec<Rule> {
     let grammar = json(grammar);
     let mut all = Vec::new();

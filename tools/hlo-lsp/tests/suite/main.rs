@@ -1,4 +1,5 @@
-//! The language server as editors see it. One program, as each one more is linked anew.
+//! Tests of the language server as editors use it. They are one program, because linking each test program
+//! takes time.
 
 mod conversation;
 mod editors;

@@ -1,17 +1,17 @@
-//! The ways to set up Neovim that docs/editors.md gives, in Neovim itself. Where there is no `nvim` nothing is
-//! tested, and a line says so.
+//! Tests the Neovim configurations in docs/editors.md with Neovim. If there is no `nvim`, the test prints a
+//! note and checks nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The number before the last dot of the version: 11 of 0.11.2. `None` without Neovim.
+/// Returns the minor version number: 11 for 0.11.2. Returns `None` without Neovim.
 fn minor_version() -> Option<u32> {
     let out = Command::new("nvim").arg("--version").output().ok()?;
     let text = String::from_utf8(out.stdout).ok()?;
     text.lines().next()?.split('.').nth(1)?.parse().ok()
 }
 
-/// The Lua in the section about Neovim.
+/// Returns the Lua code in the Neovim section.
 fn set_ups() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/editors.md");
     let text = std::fs::read_to_string(path).unwrap();
@@ -20,7 +20,7 @@ fn set_ups() -> Vec<String> {
     blocks.map(|b| b.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Says what is wrong with the file, as Neovim has it from the server.
+/// Prints the diagnostics that Neovim received from the server for a file.
 const CHECK: &str = r#"
 vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
 for _, d in ipairs(vim.diagnostic.get(0)) do
@@ -29,7 +29,7 @@ end
 vim.cmd("qa!")
 "#;
 
-/// What Neovim says of a file with an error after that set-up.
+/// Returns Neovim's output for a file with an error and a configuration.
 fn session(folder: &Path, init: &str, (name, text): (&str, &str)) -> String {
     std::fs::create_dir_all(folder).unwrap();
     let write = |name: &str, text: &str| {
@@ -59,7 +59,7 @@ fn the_documented_set_ups_start_the_server() {
         eprintln!("skipped: there is no nvim");
         return;
     };
-    // The first needs 0.11.
+    // The first configuration requires 0.11.
     let skipped = usize::from(version < 11);
     for (n, init) in set_ups.iter().enumerate().skip(skipped) {
         for (file, expected) in [

@@ -1,4 +1,4 @@
-//! A client: starts the server, talks to it over its standard input and output.
+//! A test client that starts the server and communicates with it over its standard input and output.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -6,31 +6,31 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long an answer may take on a busy machine.
+/// Maximum time to wait for an answer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The document that most tests are about.
+/// The document of most tests.
 pub const URI: &str = "file:///m.hlo";
 
-/// The document that tests of Tile are about.
+/// The document of tests of Tile.
 pub const TILE_URI: &str = "file:///m.tile";
 
 pub struct Client {
     server: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// Notifications that came while something else was waited for.
+    /// Notifications that arrived while the client waited for something else.
     notifications: Vec<Value>,
-    /// Answers likewise.
+    /// Answers that arrived while the client waited for something else.
     answers: Vec<Value>,
     last_id: i32,
-    /// The document that is asked about, and its version.
+    /// The document of requests, and its version.
     uri: &'static str,
     version: i32,
 }
 
 impl Client {
-    /// A server that has been started, and nothing more.
+    /// Starts a server without initializing it.
     pub fn start() -> Self {
         let mut server = Command::new(env!("CARGO_BIN_EXE_hlo-lsp"))
             .arg("--stdio")
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    /// A server that is initialized, as by an editor that can do everything.
+    /// Starts and initializes a server, as an editor with all capabilities.
     pub fn new() -> Self {
         let mut client = Self::start();
         let document = json!({
@@ -78,14 +78,14 @@ impl Client {
         client
     }
 
-    /// The same with a document.
+    /// Like [`Client::new`], and opens a document.
     pub fn with(text: &str) -> Self {
         let mut client = Self::new();
         client.open(URI, text);
         client
     }
 
-    /// The same with a document of Tile.
+    /// Like [`Client::new`], and opens a Tile document.
     pub fn with_tile(text: &str) -> Self {
         let mut client = Self::new();
         client.uri = TILE_URI;
@@ -110,14 +110,14 @@ impl Client {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Sends a request and doesn't wait; gives its number.
+    /// Sends a request without waiting for the answer. Returns its number.
     pub fn ask(&mut self, method: &str, params: Value) -> i32 {
         self.last_id += 1;
         self.send(json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }));
         self.last_id
     }
 
-    /// The answer to the request of that number.
+    /// Returns the answer to the request with the given number.
     pub fn answer(&mut self, id: i32) -> Result<Value, Value> {
         loop {
             if let Some(at) = self.answers.iter().position(|m| m["id"] == id) {
@@ -159,7 +159,7 @@ impl Client {
         self.change(json!([{ "text": text }]));
     }
 
-    /// The diagnostics of a document's version, waited for.
+    /// Waits for the diagnostics of a document's version.
     pub fn diagnostics_of(&mut self, uri: &str, version: i32) -> Vec<Value> {
         let is_it = |m: &Value| {
             m["method"] == "textDocument/publishDiagnostics"
@@ -176,17 +176,17 @@ impl Client {
         }
     }
 
-    /// The diagnostics of the document as it is now.
+    /// Waits for the diagnostics of the current version of the document.
     pub fn diagnostics(&mut self) -> Vec<Value> {
         self.diagnostics_of(self.uri, self.version)
     }
 
-    /// How many diagnostics of the document have been published and not been looked at.
+    /// Returns the number of published diagnostics that the client has not read.
     pub fn published(&self) -> usize {
         self.notifications.iter().filter(|m| m["method"] == "textDocument/publishDiagnostics").count()
     }
 
-    /// Asks about a position.
+    /// Sends a request about a position.
     pub fn at(&mut self, method: &str, position: Value) -> Result<Value, Value> {
         let mut params = json!({ "textDocument": { "uri": self.uri }, "position": position });
         if method == "textDocument/references" {
@@ -195,7 +195,7 @@ impl Client {
         self.request(method, params)
     }
 
-    /// Asks about the whole document.
+    /// Sends a request about the whole document.
     pub fn whole(&mut self, method: &str) -> Result<Value, Value> {
         let options = json!({ "tabSize": 2, "insertSpaces": true });
         self.request(method, json!({ "textDocument": { "uri": self.uri }, "options": options }))
@@ -203,7 +203,7 @@ impl Client {
 
     // ---- The end -------------------------------------------------------------------------------------------
 
-    /// Closes the server's input and waits for its end; gives the exit code.
+    /// Closes the server's input and waits for the server to exit. Returns the exit code.
     pub fn wait(mut self) -> Option<i32> {
         self.input = None;
         self.server.wait().unwrap().code()
@@ -216,7 +216,7 @@ impl Client {
     }
 }
 
-/// The next message; `None` at the end.
+/// Reads the next message. Returns `None` at the end of the output.
 fn read(output: &mut impl BufRead) -> Option<Value> {
     let mut length = 0;
     loop {
@@ -235,7 +235,8 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
     Some(serde_json::from_slice(&body).unwrap())
 }
 
-/// The position of the `n`th `needle` in an ASCII text, counted from 0, and `offset` further.
+/// Returns the position `offset` bytes after the start of the `n`th `needle` in an ASCII text, counted from
+/// 0.
 pub fn position(text: &str, needle: &str, n: usize, offset: usize) -> Value {
     let (at, _) = text.match_indices(needle).nth(n).unwrap_or_else(|| panic!("no {needle}"));
     let before = &text[..at + offset];
@@ -244,29 +245,29 @@ pub fn position(text: &str, needle: &str, n: usize, offset: usize) -> Value {
     json!({ "line": line, "character": before[start..].encode_utf16().count() })
 }
 
-/// The lines that locations begin in.
+/// Returns the first lines of locations.
 pub fn lines(locations: &Value) -> Vec<u64> {
     let places = locations.as_array().unwrap().iter();
     places.map(|l| l["range"]["start"]["line"].as_u64().unwrap()).collect()
 }
 
-/// The names of a list of symbols.
+/// Returns the names of symbols.
 pub fn names(symbols: &Value) -> Vec<String> {
     symbols.as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The first and the last lines of a list of ranges that fold.
+/// Returns the first and last lines of folding ranges.
 pub fn folded(folds: &Value) -> Vec<(u64, u64)> {
     let line = |fold: &Value, end: &str| fold[end].as_u64().unwrap();
     folds.as_array().unwrap().iter().map(|f| (line(f, "startLine"), line(f, "endLine"))).collect()
 }
 
-/// The text at a range.
+/// Returns the text at a range.
 pub fn text_at<'t>(text: &'t str, range: &Value) -> &'t str {
     &text[offset(text, &range["start"])..offset(text, &range["end"])]
 }
 
-/// The byte at a position.
+/// Returns the byte offset of a position.
 pub fn offset(text: &str, position: &Value) -> usize {
     let line = position["line"].as_u64().unwrap() as usize;
     let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
@@ -282,7 +283,7 @@ pub fn offset(text: &str, position: &Value) -> usize {
     at
 }
 
-/// The text after edits, none of which touches another.
+/// Applies edits that do not touch each other to a text.
 pub fn edited(text: &str, edits: &[Value]) -> String {
     let mut edits: Vec<_> = edits
         .iter()

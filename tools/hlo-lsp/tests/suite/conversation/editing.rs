@@ -1,11 +1,11 @@
-//! What a writer asks: completion, rename, formatting.
+//! Tests of requests for editing: completion, rename, formatting.
 
 use super::MODULE;
 use super::client::{Client, URI, edited, position};
 use hlo_ir::Opcode;
 use serde_json::{Value, json};
 
-/// The completions at the `|` of a text.
+/// Returns the completions at the `|` of a text.
 fn complete(client: &mut Client, text: &str) -> Vec<Value> {
     let at = position(text, "|", 0, 0);
     client.set_text(&text.replacen('|', "", 1));
@@ -17,7 +17,7 @@ fn labels(items: &[Value]) -> Vec<&str> {
     items.iter().map(|i| i["label"].as_str().unwrap()).collect()
 }
 
-/// The labels where `line` stands in the entry of a module.
+/// Returns the labels of completions in `line`, which is inserted into the entry of a module.
 fn in_entry(client: &mut Client, line: &str) -> Vec<String> {
     let text = MODULE.replace("  twice", &format!("  {line}\n  twice"));
     labels(&complete(client, &text)).into_iter().map(str::to_owned).collect()
@@ -41,7 +41,7 @@ fn completion_of_opcodes_and_types() {
     assert_eq!(item["textEdit"]["range"]["start"], json!({ "line": 1, "character": 13 }));
     assert!(item["detail"].as_str().unwrap().contains("relation"));
     assert!(item["documentation"]["value"].as_str().unwrap().contains("Takes 2 operands"));
-    // Where operands stand already, the name is all that is missing.
+    // If operands already exist, only the name is inserted.
     let items = complete(&mut client, "e {\n  x = f32[4] com|(a, b)\n}");
     let item = items.iter().find(|i| i["label"] == "compare").unwrap();
     assert_eq!(item["textEdit"]["newText"], "compare");
@@ -51,7 +51,7 @@ fn completion_of_opcodes_and_types() {
 #[test]
 fn completion_of_names() {
     let mut client = Client::with(MODULE);
-    // The nearest first; only what is defined before, in this computation.
+    // Only names that are defined earlier in this computation are offered, the nearest first.
     assert_eq!(in_entry(&mut client, "x = add(|"), ["zero", "p"]);
     assert_eq!(in_entry(&mut client, "x = add(p, %z|"), ["zero"]);
     assert_eq!(in_entry(&mut client, "x = add(p, negate(|), p)"), ["zero", "p"]);
@@ -157,7 +157,7 @@ fn rename_changes_every_place_and_no_other() {
     let renamed = rename(&mut client, MODULE, "=%add", 0, "%plus").unwrap();
     assert_eq!(renamed, MODULE.replace("add (a", "plus (a").replace("%add", "%plus"));
     assert_eq!(rename(&mut client, MODULE, "sum", 0, "sum").unwrap(), MODULE);
-    // A name of another computation is free in this one.
+    // A name of another computation can be used in this one.
     assert!(rename(&mut client, MODULE, "sum", 0, "zero").is_ok());
     for (needle, new, why) in [
         ("%p = ", "zero", "an instruction of this computation already, in line 11"),

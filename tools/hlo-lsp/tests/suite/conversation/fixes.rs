@@ -1,10 +1,11 @@
-//! What a writer is offered to mend what is wrong.
+//! Tests of quick fixes.
 
 use super::MODULE;
 use super::client::{Client, URI, edited, position};
 use serde_json::{Value, json};
 
-/// The changes for the whole of `text`, of all kinds or some: title and text after it.
+/// Returns the fixes for the whole `text`, of all kinds or some: their titles and the text after applying
+/// them.
 fn fixes(client: &mut Client, text: &str, only: Option<&[&str]>) -> Vec<(String, String)> {
     client.set_text(text);
     client.diagnostics();
@@ -47,7 +48,7 @@ fn misspelt_words_are_mended() {
         assert_eq!(found.iter().map(|(_, t)| t.as_str()).collect::<Vec<_>>(), [MODULE], "{wrong}");
         assert!(found[0].0.starts_with("Change `"), "{}", found[0].0);
     }
-    // Characters of several bytes and units stand before the place; a second module follows.
+    // Characters of several bytes and UTF-16 units precede the error, which is in the second module.
     let text = format!("// é😀\n{MODULE}// -----\n{}", MODULE.replace("add(%p", "/*😀*/ ad(%p"));
     let found = fixes(&mut client, &text, None);
     assert_eq!(found, [("Change `ad` to `add`".to_owned(), text.replace(" ad(", " add("))]);
@@ -72,7 +73,7 @@ fn what_is_asked_for_is_offered() {
     assert_eq!(fixes(&mut client, &text, Some(&["quickfix"])).len(), 3);
     assert_eq!(fixes(&mut client, &text, Some(&["refactor", ""])).len(), 3);
     assert_eq!(fixes(&mut client, &text, Some(&["source", "quickfix.other"])).len(), 0);
-    // Only where the cursor is.
+    // Only the fix at the cursor is returned.
     let at = position(&text, "reduc(", 0, 5);
     let here = actions(&mut client, json!({ "start": at, "end": at }), None);
     assert_eq!(here.len(), 1);
@@ -80,7 +81,7 @@ fn what_is_asked_for_is_offered() {
     assert_eq!(here[0]["isPreferred"], true);
     let at = position(&text, "ROOT", 0, 0);
     assert!(actions(&mut client, json!({ "start": at, "end": at }), None).is_empty());
-    // What is known of an older text does not count.
+    // Results for an older text are not used.
     client.set_text(MODULE);
     let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
     assert!(actions(&mut client, whole, None).is_empty());

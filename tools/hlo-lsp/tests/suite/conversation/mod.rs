@@ -1,4 +1,4 @@
-//! Conversations of a client with the server over standard input and output.
+//! Tests of the server with a client that communicates over standard input and output.
 
 mod client;
 mod editing;
@@ -7,7 +7,7 @@ mod protocol;
 mod reading;
 mod tile;
 
-/// A module that has something of everything.
+/// A module that contains something of every kind.
 pub const MODULE: &str = "\
 HloModule m, is_scheduled=true
 

@@ -1,4 +1,4 @@
-//! The protocol itself: its stages, broken messages, cancelled requests, exit codes.
+//! Tests of the protocol: its stages, invalid messages, cancelled requests, exit codes.
 
 use super::MODULE;
 use super::client::{Client, URI, position};
@@ -24,7 +24,7 @@ fn nothing_is_answered_before_initialize_and_after_shutdown() {
     assert_eq!(code(client.at("textDocument/hover", json!({ "line": 0, "character": 0 }))), -32002);
     client.open(URI, MODULE);
     client.request("initialize", json!({ "capabilities": {} })).unwrap();
-    // What was opened before does not count.
+    // Documents opened before initialization are ignored.
     assert_eq!(code(client.whole("textDocument/documentSymbol")), -32602);
     assert_eq!(code(client.request("initialize", json!({ "capabilities": {} }))), -32600);
     client.request("shutdown", Value::Null).unwrap();
@@ -84,7 +84,7 @@ fn requests_can_be_cancelled() {
     for id in 1..200 {
         client.answer(id).unwrap();
     }
-    // The answer, if the request was not there yet when it was cancelled.
+    // The request is answered if it was processed before the cancellation arrived.
     match client.answer(200) {
         Ok(symbols) => assert!(symbols.is_array()),
         Err(error) => assert_eq!(error["code"], -32800),

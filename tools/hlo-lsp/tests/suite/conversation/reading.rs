@@ -1,4 +1,4 @@
-//! What a reader asks: diagnostics, hover, definitions, references, symbols.
+//! Tests of requests for reading: diagnostics, hover, definitions, references, symbols.
 
 use super::MODULE;
 use super::client::{Client, URI, folded, lines, names, position, text_at};
@@ -124,7 +124,7 @@ fn hover_says_what_an_element_is() {
     assert_eq!(text_at(text, &hover["range"]), "p#0");
     let value = check("p#1#1", 5)["contents"]["value"].to_string();
     assert!(value.contains("Element 1, 1 has the shape `u8[2]`."), "{value}");
-    // The tuple alone: for elements that are not there, and for the name.
+    // Elements that do not exist, and the name itself, show the whole tuple.
     for (needle, offset) in [("p#2", 2), ("p#0#0", 4), ("%p#0", 1)] {
         let value = check(needle, offset)["contents"]["value"].to_string();
         assert!(value.starts_with("\"```hlo\\np = "), "{value}");
@@ -138,7 +138,7 @@ fn hover_says_what_an_element_is() {
     client.shut_down();
 }
 
-/// The words of the document with their kinds, as the editor reads the numbers.
+/// Returns the words of the document with their kinds, decoded as an editor does.
 fn words(client: &mut Client, text: &str, method: &str, mut params: Value) -> Vec<String> {
     const KINDS: [&str; 8] =
         ["namespace", "function", "parameter", "variable", "type", "property", "number", "comment"];
@@ -198,7 +198,7 @@ fn definitions_and_references() {
         "textDocument": { "uri": URI }, "position": at, "context": { "includeDeclaration": false }
     });
     assert_eq!(lines(&client.request("textDocument/references", params).unwrap()), [8, 11, 11, 12]);
-    // The parameter of the other computation is another.
+    // The parameter of the other computation is a different item.
     let found = client.at("textDocument/references", position(MODULE, "(a, b)", 0, 1)).unwrap();
     assert_eq!(lines(&found), [2, 3, 5]);
     let found = client.at("textDocument/documentHighlight", position(MODULE, "add (", 0, 0)).unwrap();
@@ -212,7 +212,7 @@ fn definitions_and_references() {
     client.shut_down();
 }
 
-/// The place in the user's program, by the stack-frame tables of the header.
+/// The location in the user's program, from the stack-frame tables of the header.
 #[test]
 fn where_an_instruction_comes_from() {
     let text = "HloModule m\n\nFileNames\n1 \"/src/train step.py\"\n2 \"/src/loss.py\"\n\n\

@@ -1,9 +1,9 @@
-//! Documents of Tile.
+//! Tests of Tile documents.
 
 use super::client::{Client, TILE_URI, edited, folded, lines, names, position, text_at};
 use serde_json::{Value, json};
 
-/// A file that has something of everything.
+/// A file that contains something of every kind.
 const FILE: &str = "\
 # tile: X: f32[2,3], W: f32[3,4], s = 2
 def layer(X, W, s):
@@ -40,7 +40,7 @@ fn labels(items: &Value) -> Vec<&str> {
 fn functions_with_arguments_are_specialised() {
     let mut client = Client::with_tile(FILE);
     assert_eq!(client.diagnostics(), [] as [Value; 0]);
-    // Where two sizes differ, and where the first of them is from.
+    // The diagnostic is at the second of two sizes that differ, with a related location at the first.
     let text = FILE.replace("B: f32[3,7]", "B: f32[4,7]");
     client.set_text(&text);
     let found = client.diagnostics();
@@ -57,7 +57,7 @@ fn functions_with_arguments_are_specialised() {
     let related = &d["relatedInformation"][0];
     assert_eq!(related["message"], "it is 3 by this");
     assert_eq!(related["location"]["range"]["start"], position(&text, "(I, K)", 0, 4));
-    // A function without arguments is of any shape.
+    // A function without arguments is not specialized.
     client.set_text(&FILE.replace("return A + 1", "return A + unknown"));
     assert!(client.diagnostics().is_empty());
     client.shut_down();
@@ -65,13 +65,13 @@ fn functions_with_arguments_are_specialised() {
 
 #[test]
 fn an_error_is_shown_once_and_in_the_function_that_has_it() {
-    // `layer` has it only because it calls `dot`.
+    // `layer` only fails because it calls `dot`, so the error is reported once.
     let text = FILE.replace("return C", "return D");
     let mut client = Client::with_tile(&text);
     let found = client.diagnostics();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(text_at(&text, &found[0]["range"]), "D");
-    // Of functions that are each wrong, both.
+    // Errors in two functions are both reported.
     let text =
         FILE.replace("return relu", "return rely").replace("# tile: A: f32[5,3]", "# tile: A: f32[5,4]");
     client.set_text(&text);
@@ -141,7 +141,7 @@ fn the_name_of_a_document_says_that_it_is_tile() {
 
 #[test]
 fn a_function_that_takes_long_holds_up_nothing() {
-    // Each function calls the one before it twice: more statements than may run.
+    // Each function calls the previous one twice, which exceeds the limit of statements.
     let mut text = String::from("def f0(A):\n  return A + 1\n\n");
     for n in 1..20 {
         let before = n - 1;
@@ -221,7 +221,7 @@ fn symbols_and_folds() {
     assert!(whole.starts_with("def dot(") && whole.ends_with("return C"), "{whole}");
     let folds = client.whole("textDocument/foldingRange").unwrap();
     assert_eq!(folded(&folds), [(1, 3), (8, 17), (19, 22)]);
-    // Also where a bracket is missing.
+    // A missing bracket does not affect the structure.
     client.set_text(&FILE.replace("dot(X, W, scale=s)", "dot(X"));
     assert_eq!(names(&client.whole("textDocument/documentSymbol").unwrap()), ["layer", "dot", "plain"]);
     assert!(client.whole("textDocument/formatting").unwrap().is_null());
@@ -239,7 +239,7 @@ fn definitions_and_references() {
         ("scale=s", 0, 2, "scale: int", 0),
         ("B: f32", 0, 0, "(A, B, scale", 4),
         ("=s)", 0, 1, "X, W, s)", 6),
-        // Variables: the assignment before.
+        // Variables, from uses to the previous assignment.
         ("C[i, j]", 0, 0, "C = TensorOutput", 0),
         ("C * scale", 0, 0, "C = TensorOutput", 0),
         ("return C", 0, 7, "C = C *", 0),
@@ -250,7 +250,7 @@ fn definitions_and_references() {
         assert_eq!(found["uri"], TILE_URI);
         assert_eq!(found["range"]["start"], position(FILE, defined, 0, skip), "{needle}");
     }
-    // All that assigns is a definition of the name.
+    // Every assignment is a definition of the name.
     let found = client.at("textDocument/references", position(FILE, "C[i", 0, 0)).unwrap();
     assert_eq!(lines(&found), [13, 14, 15, 16, 16, 17]);
     let found = client.at("textDocument/references", position(FILE, "scale=", 0, 0)).unwrap();
@@ -308,13 +308,13 @@ fn rename_changes_every_place_and_no_other() {
     assert_eq!(renamed, expected);
     let renamed = rename(&mut client, FILE, "= dot", 2, "product").unwrap();
     assert_eq!(renamed, FILE.replace("dot(", "product("));
-    // The parameter of one function, and none of the others; in the comment, too.
+    // Only the parameter of one function is renamed, including its name in the comment.
     let renamed = rename(&mut client, FILE, "A[i, k]", 0, "Left").unwrap();
     let expected =
         FILE.replace("A: f32", "Left: f32").replace("(A, B", "(Left, B").replace("A.bind", "Left.bind");
     assert_eq!(renamed, expected.replace("A[i, k]", "Left[i, k]"));
     assert_eq!(rename(&mut client, FILE, "k < 2", 0, "k").unwrap(), FILE);
-    // A name of another function, and of a function that is not called here, is free.
+    // Names of other functions, and functions that are not called here, can be used.
     assert!(rename(&mut client, FILE, "k < 2", 0, "W").is_ok());
     assert!(rename(&mut client, FILE, "k < 2", 0, "exp").is_ok());
     for (needle, offset, new, why) in [
@@ -361,7 +361,7 @@ fn hover_says_what_names_are_for_the_arguments_of_the_comment() {
     check("I, K)", 3, &["```tile\nI, J, K = TensorDims(3)\n```", "`K` is a TensorDim, 3."]);
     check("k < 2", 0, &["`k` is an index."]);
     check("scale=", 0, &["scale: int = 1", "`scale` is the number 1."]);
-    // What is assigned later is another tensor.
+    // A later assignment defines a different tensor.
     check("C = TensorOutput", 0, &["`C` is a tensor `f32[5,7]`."]);
     check(
         "return C",
@@ -369,7 +369,7 @@ fn hover_says_what_names_are_for_the_arguments_of_the_comment() {
         &["```tile\nC = C * scale\n```", "`C` is a tensor `f32[5,7]`.", "Defined in line 17."],
     );
     check("Y)", 0, &["`Y` is a tensor `f32[2,4]`."]);
-    // Nobody says.
+    // The shape is not known.
     check("A + 1", 0, &["A parameter of `plain`.\n\nDefined in line 20."]);
     // A contraction.
     let hlo = "C = f32[5,7] contraction(A, B), access={(d0,d1) += (d0,d2) * (d2,d1)";
@@ -425,7 +425,7 @@ fn hover_says_what_tile_has() {
     check(text, "ndims", &["How many dimensions there are."]);
     check(text, "FLOAT16", &["The element type `f16`."]);
     check(text, "DType", &["The element types"]);
-    // A variable hides a function from where it is assigned on.
+    // A variable hides a function after its assignment.
     check("def f(X):\n  exp = exp(X)\n  return exp\n", "exp(X", &["e to the power of each element."]);
     check("def f(X):\n  exp = exp(X)\n  return exp\n", "exp\n", &["```tile\nexp = exp(X)\n```"]);
     client.shut_down();
@@ -433,7 +433,7 @@ fn hover_says_what_tile_has() {
 
 #[test]
 fn hover_tells_calls_and_unfinished_functions_apart() {
-    // Without arguments of its own a function is known by a call.
+    // Without its own arguments, a function is described for a call.
     let text = FILE.replace("# tile: A: f32[5,3], B: f32[3,7]\n", "");
     let mut client = Client::with_tile(&text);
     client.diagnostics();
@@ -443,13 +443,13 @@ fn hover_tells_calls_and_unfinished_functions_apart() {
     };
     let shown = value(&mut client, &text, "A.bind", 0);
     assert!(shown.contains("`A` is a tensor `f32[2,3]`, as `layer` calls it."), "{shown}");
-    // What comes before an error is known.
+    // Names before an error are known.
     let text = FILE.replace("return C", "return D");
     client.set_text(&text);
     assert_eq!(client.diagnostics().len(), 1);
     let shown = value(&mut client, &text, "C = C", 0);
     assert!(shown.contains("`C` is a tensor `f32[5,7]`."), "{shown}");
-    // What is known of an older text does not count.
+    // Results for an older text are not used.
     client.set_text("def f(A):\n  return A\n");
     let shown = value(&mut client, "def f(A):\n  return A\n", "A\n", 0);
     assert!(!shown.contains("tensor"), "{shown}");
@@ -458,14 +458,14 @@ fn hover_tells_calls_and_unfinished_functions_apart() {
 
 // ---- Completion and highlighting ---------------------------------------------------------------------------
 
-/// The completions at the `|` of a text.
+/// Returns the completions at the `|` of a text.
 fn complete(client: &mut Client, text: &str) -> Value {
     let at = position(text, "|", 0, 0);
     client.set_text(&text.replacen('|', "", 1));
     client.at("textDocument/completion", at).unwrap()
 }
 
-/// The completions where `line` stands in a function before its end.
+/// Returns the completions in `line`, which is inserted before the end of a function.
 fn in_function(client: &mut Client, line: &str) -> Value {
     complete(client, &FILE.replace("  C = C * scale", &format!("  {line}\n  C = C * scale")))
 }
@@ -473,7 +473,8 @@ fn in_function(client: &mut Client, line: &str) -> Value {
 #[test]
 fn completion_of_names() {
     let mut client = Client::with_tile(FILE);
-    // The nearest first; what is defined before, in this function; functions of the file; those that Tile has.
+    // Local names that are defined before, the nearest first, then the functions of the file, then the
+    // built-in ones.
     let items = in_function(&mut client, "D = |");
     let found = labels(&items);
     assert_eq!(found[..13], ["C", "k", "j", "i", "K", "J", "I", "scale", "B", "A", "layer", "dot", "plain"]);
@@ -491,11 +492,12 @@ fn completion_of_names() {
     );
     let items = in_function(&mut client, "D = sel|(A, B)");
     assert_eq!(item(&items, "select")["textEdit"]["newText"], "select");
-    // A statement begins.
+    // At the start of a statement.
     assert_eq!(labels(&in_function(&mut client, "|"))[..2], ["return", "C"]);
     assert_eq!(labels(&complete(&mut client, "|")), ["def", "from"]);
     assert_eq!(labels(&complete(&mut client, &FILE.replace("def plain", "d|\ndef plain"))), ["def", "from"]);
-    // Arguments by name, of functions below the cursor, too; those that are given are not offered.
+    // Arguments by name, also of functions that are defined further down. Arguments that are already given
+    // are not offered.
     let text = FILE.replace("dot(X, W, scale=s)", "dot(A=X, |");
     let items = complete(&mut client, &text);
     assert_eq!(labels(&items)[..5], ["s", "W", "X", "B=", "scale="]);
@@ -527,7 +529,7 @@ fn completion_of_members() {
     assert_eq!(labels(&in_function(&mut client, built)), [&outputs[..], &tensors].concat());
     let types = in_function(&mut client, "D = cast(A, DType.|)");
     assert!(labels(&types).contains(&"BFLOAT16") && labels(&types).len() == 13);
-    // What makes an editor ask by itself for HLO says nothing here.
+    // The trigger characters of HLO do not apply to Tile.
     let at = position(FILE, "X, W, scale", 0, 2);
     let params = json!({
         "textDocument": { "uri": TILE_URI }, "position": at,
@@ -566,13 +568,13 @@ fn functions_of_the_library() {
     );
     check(&mut client, text, "Y = ", &["`Y` is a tensor `f32[2,3]`."]);
     check(&mut client, text, "X):", &["`X` is a tensor `f32[2,3]`."]);
-    // What is wrong in the library is shown at the call.
+    // An error in the library is reported at the call.
     let wrong = text.replace("axis=0", "axis=7");
     client.set_text(&wrong);
     let found = client.diagnostics();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(text_at(&wrong, &found[0]["range"]), "softmax(X, axis=7)");
-    // Completion of imports, members, arguments.
+    // Completion of imports, members and arguments.
     let offered = |client: &mut Client, text: &str| -> Vec<String> {
         labels(&complete(client, text)).into_iter().map(str::to_owned).collect()
     };
