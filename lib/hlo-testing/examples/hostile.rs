@@ -1,5 +1,5 @@
-//! What hostile texts cost: `hostile BYTES [FILTER]` prints a table of time and memory for parsing, verifying and
-//! printing each, with twice the size beside it.
+//! Measures the cost of hostile texts. `hostile BYTES [FILTER]` prints a table of time and memory for
+//! parsing, verifying and printing each text, and the same for twice the size.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_testing::hostile::ALL;

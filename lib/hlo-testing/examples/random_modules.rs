@@ -1,5 +1,6 @@
-//! Prints random modules: `random_modules FIRST_SEED COUNT [STEPS [FORM]]`, with a line `// -----` between them. Without
-//! a form as they are made, otherwise as the printer prints them: `default`, `short` or `canonical`.
+//! Prints random modules, separated by lines `// -----`: `random_modules FIRST_SEED COUNT [STEPS [FORM]]`.
+//! Without a form, prints the generated text; otherwise the form of the printer: `default`, `short` or
+//! `canonical`.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_testing::generate::{Options, Style, program};

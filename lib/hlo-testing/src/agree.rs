@@ -1,36 +1,39 @@
-//! How closely two executions of one instruction on the same operands must agree, and whether they do.
+//! Compares two executions of one instruction on the same operands, with a tolerance that depends on the
+//! instruction.
 //!
-//! Integers and the movement of data agree in every bit, arithmetic that rounds once up to the bits of a NaN, other
-//! functions within a few units in the last place, sums within the error of any order of summation. Where an
-//! intermediate result may overflow in one order and not in another, or an input makes the function jump, nothing is
-//! asked for.
+//! Integers and data movement must agree in every bit. Arithmetic that rounds once must agree except for the
+//! bits of a NaN. Other functions must agree within a few units in the last place, and sums within the error
+//! of any order of summation. There is no requirement if an intermediate result may overflow in one order and
+//! not in another, or if an input is at a discontinuity of the function.
 
 use crate::generate::is_exact;
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::{ElementType, FloatFormat, InstrId, Literal, Module, Moves, Op, Opcode, Role, Shape, Traits};
 
-/// What is asked of a result.
+/// The required agreement of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// The same bits.
     Bits,
-    /// The same numbers: a NaN is as good as another.
+    /// The same numbers. All NaNs are equal.
     Numbers,
-    /// `|got - want| <= absolute + relative * |want|`, the sizes of complex numbers; infinities and NaNs the same.
+    /// `|got - want| <= absolute + relative * |want|`, with magnitudes for complex numbers. Infinities and
+    /// NaNs must be the same.
     Within {
-        /// The part relative to the wanted size.
+        /// The factor of the expected magnitude.
         relative: f64,
         /// The absolute part.
         absolute: f64,
     },
-    /// Anything.
+    /// No requirement.
     Open,
 }
 
-/// Units in the last place of two functions of `f32` or wider, each with its own error.
+/// The difference allowed between two functions of `f32` or wider types, each with its own error, in units in
+/// the last place.
 const ULPS: f64 = 8.0;
 
-/// What is asked of instruction `id`, whose operands have these values.
+/// Returns the required agreement of instruction `id` for operands with these values.
 pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
     let instr = &module[id];
     let opcode = instr.opcode();
@@ -39,11 +42,11 @@ pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
         return if ty.is_float() { near(ty, 4.0, 4.0) } else { Bound::Numbers };
     }
     if !(ty.is_float() || ty.is_complex()) {
-        // A comparison of parts in a combiner of floats has a float result somewhere.
+        // If a combiner compares floats, the result also contains floats, so `ty` is a floating-point type.
         return Bound::Bits;
     }
     if moves_data(opcode) {
-        // Narrower ones may be held in a wider type, which has another NaN.
+        // Narrower types may be computed in a wider type, with different NaNs.
         return if ty.real_type().bit_width() < 32 { Bound::Numbers } else { Bound::Bits };
     }
     if is_exact(opcode)
@@ -56,14 +59,14 @@ pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
     match opcode {
         // Elementwise functions.
         _ if !sums(opcode) => match operands.iter().any(|o| widest(o.shape()).is_complex()) {
-            // Parts of very different sizes overflow or vanish on one way and not on another.
+            // Parts of very different magnitudes overflow or vanish with one algorithm and not with another.
             true if !moderate(operands) => Bound::Open,
             true => near(ty, 8.0 * ULPS, 0.0),
             false => near(ty, ULPS, 0.0),
         },
         _ if exact_combiner(module, id) => Bound::Numbers,
         _ if chooses(&instr.op) && !ty.is_complex() => Bound::Numbers,
-        // Every sum is rounded, saturated or made a NaN on its way.
+        // Every partial sum is rounded, saturated or becomes a NaN.
         _ if ty.real_type().bit_width() < 16 => Bound::Open,
         _ if !moderate(operands) => Bound::Open,
         _ => {
@@ -92,7 +95,7 @@ pub fn bound(module: &Module, id: InstrId, operands: &[Literal]) -> Bound {
     }
 }
 
-/// `relative` units in the last place and `absolute` times the type's precision.
+/// Returns a bound of `relative` units in the last place and `absolute` times the type's precision.
 fn near(ty: ElementType, relative: f64, absolute: f64) -> Bound {
     let format = FloatFormat::of(ty.real_type()).unwrap_or(FloatFormat::F64);
     let epsilon = 2f64.powi(-(format.mantissa_bits as i32));
@@ -102,7 +105,8 @@ fn near(ty: ElementType, relative: f64, absolute: f64) -> Bound {
     Bound::Within { relative: relative * epsilon, absolute: absolute * epsilon + 2.0 * smallest }
 }
 
-/// The element type with the most freedom among those of a shape: a floating-point one if there is one.
+/// Returns the element type in a shape that requires the largest tolerance: a floating-point type if there is
+/// one.
 fn widest(shape: &Shape) -> ElementType {
     let types = shape.leaves().into_iter().filter_map(|l| l.as_array().map(|a| a.element_type));
     let rank = |t: &ElementType| (t.is_float() || t.is_complex(), t.is_complex(), u32::MAX - t.bit_width());
@@ -117,18 +121,18 @@ fn moves_data(opcode: Opcode) -> bool {
         || matches!(opcode, Opcode::BitcastConvert | Opcode::Real | Opcode::Imag)
 }
 
-/// True for opcodes whose complex form is made of several roundings.
+/// Whether the complex form of the opcode rounds several times.
 fn rounds_twice(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Multiply | Divide | Sqrt | Sign | Abs | Remainder)
 }
 
-/// True for real functions of complex numbers that round several times.
+/// Whether the opcode is a real function of complex numbers that rounds several times.
 fn complex_operand_rounds(opcode: Opcode, operands: &[Literal]) -> bool {
     opcode == Opcode::Abs && operands.iter().any(|o| widest(o.shape()).is_complex())
 }
 
-/// True for opcodes that add or multiply many numbers.
+/// Whether the opcode adds or multiplies many numbers.
 fn sums(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -151,19 +155,20 @@ fn sums(opcode: Opcode) -> bool {
     )
 }
 
-/// The opcodes of the computations that an instruction calls.
+/// Returns the opcodes of the computations that an instruction calls.
 fn called(module: &Module, id: InstrId) -> Vec<Opcode> {
     let called = module[id].op.called_computations();
     called.iter().flat_map(|&c| module[c].instructions()).map(|&i| module[i].opcode()).collect()
 }
 
-/// True if what an instruction combines with neither adds nor multiplies.
+/// Whether the combiner of an instruction neither adds nor multiplies.
 fn exact_combiner(module: &Module, id: InstrId) -> bool {
     let opcodes = called(module, id);
     !opcodes.is_empty() && !opcodes.iter().any(|o| matches!(o, Opcode::Add | Opcode::Multiply))
 }
 
-/// True for contractions that give elements one of their values, which are rounded once.
+/// Whether the operation is a contraction whose result elements are each one of the combined values, which
+/// are rounded once.
 fn chooses(op: &Op) -> bool {
     matches!(op, Op::Contraction(a)
         if matches!(a.access.aggregation, Aggregation::Max | Aggregation::Min | Aggregation::Assign))
@@ -173,7 +178,7 @@ fn is_product(op: &Op) -> bool {
     matches!(op, Op::Contraction(a) if a.access.aggregation == Aggregation::Product)
 }
 
-/// The values that a contraction aggregates, those of all elements together.
+/// Returns the number of values that a contraction aggregates for all elements together.
 fn terms(module: &Module, id: InstrId) -> Option<usize> {
     let Op::Contraction(a) = &module[id].op else { return None };
     let operands: Vec<&Shape> = module[id].operands.iter().map(|&o| &module[o].shape).collect();
@@ -189,7 +194,7 @@ fn elements(literal: &Literal) -> usize {
     literal.leaves().iter().filter_map(|l| l.shape().as_array()).map(|a| a.element_count()).max().unwrap_or(0)
 }
 
-/// The numbers of a literal's floating-point parts.
+/// Returns the floating-point numbers in a literal.
 fn numbers(literal: &Literal) -> impl Iterator<Item = f64> {
     literal.leaves().into_iter().flat_map(|leaf| {
         let part = leaf.shape().as_array().map_or(ElementType::Pred, |a| a.element_type.real_type());
@@ -203,7 +208,7 @@ fn magnitude(literal: &Literal) -> f64 {
     numbers(literal).map(f64::abs).fold(1.0, f64::max)
 }
 
-/// True if no number is so large or so small that products of a few overflow or vanish.
+/// Whether the magnitudes of all numbers are such that products of a few of them neither overflow nor vanish.
 fn moderate(operands: &[Literal]) -> bool {
     operands.iter().flat_map(numbers).all(|x| x == 0.0 || (1e-3..1e3).contains(&x.abs()))
 }
@@ -214,12 +219,12 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// True if a value has a NaN in it: its bits may differ from one execution to another.
+/// Whether a value contains a NaN. The bits of a NaN may differ between executions.
 pub fn has_nan(literal: &Literal) -> bool {
     numbers(literal).any(f64::is_nan)
 }
 
-/// The first element in which a result is not what is wanted.
+/// Describes the first element of a result that is outside the bound. Returns `None` if there is none.
 pub fn difference(got: &Literal, want: &Literal, bound: Bound) -> Option<String> {
     let (got, want) = (got.leaves(), want.leaves());
     if got.len() != want.len() {
@@ -276,7 +281,7 @@ fn agrees(ty: ElementType, got: &[u8], want: &[u8], bound: Bound) -> bool {
     if same || (ty.is_complex() && !(finite(&got) && finite(&want))) {
         return true;
     }
-    // Rounded up or down, the largest numbers overflow or do not.
+    // Depending on rounding, the largest numbers may overflow.
     let largest = format.decode(format.max_bits());
     let finite_or_largest = |x: f64| if x.is_infinite() { largest.copysign(x) } else { x };
     let size = want.iter().map(|w| finite_or_largest(*w).abs()).fold(0.0, f64::max);

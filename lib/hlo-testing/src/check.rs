@@ -1,6 +1,6 @@
-//! What must hold for any text: the properties that tests and fuzz targets share.
+//! Properties of all texts, which tests and fuzz targets check.
 //!
-//! Each function returns what is wrong, in words. A panic inside is a finding just as well.
+//! Each function returns a description of the problem. A panic is a finding, too.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
@@ -8,7 +8,7 @@ use hlo_ir::rules::code;
 use hlo_ir::{Module, Span};
 use hlo_parser::{MAX_ERRORS, Parsed, parse_literal, parse_shape};
 
-/// What is wrong, if something is.
+/// The result of a check, or a description of the problem.
 pub type Check<T = ()> = Result<T, String>;
 
 fn ensure(holds: bool, message: impl FnOnce() -> String) -> Check {
@@ -21,13 +21,13 @@ fn check_span(span: Span, text: &str, of: &str) -> Check {
     })
 }
 
-/// Diagnostics of `text`: at least one, no more than the parser's limit where `limited`, each pointing into the
-/// text and fit to be shown.
+/// Checks the diagnostics of `text`: there is at least one, at most the parser's limit if `limited`, each
+/// span is valid, and each can be rendered.
 pub(crate) fn check_diags(diags: &[Diag], text: &str, limited: bool) -> Check {
     ensure(!diags.is_empty(), || "refused without a diagnostic".into())?;
     ensure(!limited || diags.len() <= MAX_ERRORS, || format!("{} errors at once", diags.len()))?;
     let source = Source { name: "input".into(), text: text.into() };
-    // All are looked at, some are shown: showing is the expensive part.
+    // All spans are checked, but only some diagnostics are rendered, because rendering is expensive.
     for d in diags {
         for l in &d.labels {
             check_span(l.span, text, &format!("the error `{}`", d.message))?;
@@ -39,12 +39,12 @@ pub(crate) fn check_diags(diags: &[Diag], text: &str, limited: bool) -> Check {
     Ok(())
 }
 
-/// The forms of printing that keep a module's information; short leaves metadata out.
+/// Returns the print forms that keep a module's information. The short form omits metadata.
 fn forms() -> [(&'static str, PrintOptions); 2] {
     [("default", PrintOptions::default()), ("short", PrintOptions::short())]
 }
 
-/// Reads what was printed.
+/// Parses printed text.
 fn reread(form: &str, printed: &str) -> Check<Module> {
     let finding = |what: &str, diags: &mut dyn Iterator<Item = &Diag>| {
         let source = Source { name: format!("{form} form"), text: printed.into() };
@@ -52,25 +52,27 @@ fn reread(form: &str, printed: &str) -> Check<Module> {
         format!("what was printed {what}:\n{shown}\n{printed}")
     };
     let parsed = hlo_parser::parse(printed).map_err(|d| finding("does not parse", &mut d.iter()))?;
-    // A module that is not normalized has the frames that it was read with.
+    // A module that is not normalized has the stack frames of its text.
     let mut unexpected = parsed.warnings.iter().filter(|d| d.code != Some(code::STACK_FRAME)).peekable();
     ensure(unexpected.peek().is_none(), || finding("is warned of", &mut unexpected))?;
     Ok(parsed.module)
 }
 
-/// The default form reads back as the same module, and every form prints as itself once it was read back.
+/// Checks that the default form parses to the same module, and that every form prints the same text again
+/// after parsing.
 ///
 /// # Errors
-/// What was printed does not parse, is warned of, gives another module, or prints differently.
+/// Returns an error if the printed text does not parse, has warnings, parses to another module, or prints
+/// differently.
 pub fn round_trip(module: &Module) -> Check {
     fixed_points(module)?;
     reads_back(module)
 }
 
-/// Checks that the default form of a module reads back as the same module.
+/// Checks that the default form of a module parses to the same module.
 ///
 /// # Errors
-/// What was printed does not parse, is warned of, or gives another module.
+/// Returns an error if the printed text does not parse, has warnings, or parses to another module.
 pub fn reads_back(module: &Module) -> Check {
     let printed = print_module(module, &PrintOptions::default());
     match module.difference(&reread("default", &printed)?) {
@@ -79,9 +81,9 @@ pub fn reads_back(module: &Module) -> Check {
     }
 }
 
-/// What the default and the short form print has the same lines when it was read and is printed again.
+/// Checks that the default and the short form have the same lines after parsing and printing again.
 fn fixed_points(module: &Module) -> Check {
-    // In which order computations print depends, as with XLA, on the order in which they were read.
+    // The order of computations depends on the order in which they were parsed, as in XLA.
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
         lines.sort_unstable();
@@ -91,7 +93,8 @@ fn fixed_points(module: &Module) -> Check {
         let mut printed = print_module(module, &options);
         let mut again = print_module(&reread(form, &printed)?, &options);
         if form == "short" {
-            // What it leaves out may have kept an asynchronous operation from its short form: from here on.
+            // The omitted information may have prevented the short form of an asynchronous operation, so
+            // compare from the second print on.
             let next = print_module(&reread(form, &again)?, &options);
             printed = std::mem::replace(&mut again, next);
         }
@@ -100,25 +103,25 @@ fn fixed_points(module: &Module) -> Check {
             format!("the {form} form is no fixed point:\n{difference}\n{printed}\nprints as\n{again}")
         })?;
     }
-    // The canonical form, XLA's for comparing modules, has parts that neither XLA nor the parser reads.
+    // The canonical form, which XLA uses to compare modules, has parts that neither XLA nor the parser reads.
     let _ = print_module(module, &PrintOptions::canonical());
     let _ = print_module(module, &PrintOptions::fingerprint());
     Ok(())
 }
 
-/// The first line in which two texts differ.
+/// Returns the first line in which two texts differ.
 pub fn first_difference(a: &str, b: &str) -> String {
     let n = a.lines().zip(b.lines()).take_while(|(x, y)| x == y).count();
     let line = |t: &str| t.lines().nth(n).unwrap_or("(end)").to_string();
     format!("line {}\n  first:  {}\n  second: {}", n + 1, line(a), line(b))
 }
 
-/// Any text: it is a module that prints and reads back, or it is refused with diagnostics. It may be a shape
-/// or a literal, too. Gives the module.
+/// Checks any text: either it is a module that prints and parses again, or it is rejected with diagnostics.
+/// Also parses the text as a shape and as a literal. Returns the module.
 ///
 /// # Errors
-/// A refusal without a diagnostic or with too many, a span that is no part of the text, or what
-/// [`round_trip`] finds.
+/// Returns an error if the text is rejected without a diagnostic or with too many, if a span is invalid, or
+/// if [`round_trip`] fails.
 pub fn parse(text: &str) -> Check<Option<Module>> {
     for refused in [parse_shape(text).err(), parse_literal(text).err()].into_iter().flatten() {
         check_diags(&refused, text, true)?;
@@ -138,7 +141,7 @@ pub fn parse(text: &str) -> Check<Option<Module>> {
     let diags = hlo_ir::verify::verify(&module);
     if !diags.is_empty() {
         check_diags(&diags, text, false)?;
-        // Nothing is promised of what an invalid module prints, but that it prints.
+        // An invalid module can be printed, but nothing is guaranteed about the text.
         for options in [PrintOptions::default(), PrintOptions::short(), PrintOptions::canonical()] {
             let _ = print_module(&module, &options);
         }
@@ -148,12 +151,12 @@ pub fn parse(text: &str) -> Check<Option<Module>> {
     Ok(Some(module))
 }
 
-/// The whole of `hlo-opt` on `input`, whose first line is the pipeline: parse, verify, run the passes, verify,
-/// print. Passes run with small budgets.
+/// Runs `hlo-opt` on `input`, whose first line is the pipeline: parses, verifies, runs the passes, verifies,
+/// prints. The passes run with small budgets.
 ///
 /// # Errors
-/// What [`parse`] finds, a refusal without a diagnostic, or a module that is invalid after the passes or
-/// prints differently once it was read back.
+/// Returns an error if [`parse`] fails, if a pass fails without a diagnostic, or if the module is invalid
+/// after the passes or prints differently after parsing.
 #[cfg(feature = "passes")]
 pub fn hlo_opt(input: &str) -> Check {
     let (passes, text) = input.split_once('\n').unwrap_or(("", input));
@@ -162,7 +165,7 @@ pub fn hlo_opt(input: &str) -> Check {
         Err(d) => return check_diags(&[d], passes, true),
     };
     let Some(mut module) = parse(text)? else { return Ok(()) };
-    // In builds with debug assertions each pass is followed by the verifier.
+    // In builds with debug assertions, the verifier runs after each pass.
     match pipeline.run(&mut module, &mut ()) {
         Err(diags) => check_diags(&diags, text, false),
         Ok(_) => {
@@ -170,13 +173,14 @@ pub fn hlo_opt(input: &str) -> Check {
             ensure(diags.is_empty(), || {
                 format!("`{passes}` leaves an invalid module: {}", diags[0].message)
             })?;
-            // What passes make may differ from what is read in how it says the same: a layout that is the default.
+            // Passes may express the same module in another way than the parser, for example with an explicit
+            // default layout.
             fixed_points(&module)
         }
     }
 }
 
-/// The passes of a pipeline, the first few of them, each count among their options set to a small number.
+/// Returns the first few passes of a pipeline, with every option that is a count set to a small number.
 #[cfg(feature = "passes")]
 fn budgeted(pipeline: &hlo_passes::Pipeline) -> hlo_passes::Pipeline {
     use hlo_passes::{OptionValue, Pipeline};

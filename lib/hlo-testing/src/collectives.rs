@@ -1,13 +1,13 @@
-//! Programs in which several devices exchange data: every collective with every form of groups, and what each device has
-//! afterwards, written out with whole numbers by the semantics ("AllReduce", "AllGather", "AllToAll", "CollectiveBroadcast",
-//! "CollectivePermute", "ReduceScatter").
+//! Programs in which several devices exchange data: every collective with every form of groups. The expected
+//! results of each device are computed with integers, according to the semantics ("AllReduce", "AllGather",
+//! "AllToAll", "CollectiveBroadcast", "CollectivePermute", "ReduceScatter").
 
 use hlo_ir::ElementType;
 
-/// Replicas and partitions.
+/// The numbers of replicas and partitions.
 pub const COUNTS: [(usize, usize); 7] = [(1, 1), (2, 1), (1, 3), (4, 1), (2, 2), (1, 8), (4, 2)];
 
-/// Of each family one or several.
+/// One or more types of each family.
 const TYPES: [ElementType; 12] = [
     ElementType::F32,
     ElementType::S32,
@@ -23,8 +23,8 @@ const TYPES: [ElementType; 12] = [
     ElementType::C128,
 ];
 
-/// The types for some counts: all of them where there are replicas and partitions, and four others elsewhere, so that each
-/// is there for several counts.
+/// Returns the types for a combination of counts: all types if there are several replicas and partitions,
+/// otherwise four that differ between combinations, so that each type occurs with several counts.
 pub fn types(counts: (usize, usize)) -> Vec<ElementType> {
     match counts {
         (2, 2) => TYPES.to_vec(),
@@ -34,12 +34,12 @@ pub fn types(counts: (usize, usize)) -> Vec<ElementType> {
     }
 }
 
-/// An array of whole numbers.
+/// An array of integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// Its sizes.
+    /// The sizes.
     pub dims: [usize; 2],
-    /// Its elements, row by row.
+    /// The elements in row-major order.
     pub values: Vec<i64>,
 }
 
@@ -53,7 +53,7 @@ impl Array {
         self.values[i * self.dims[1] + j]
     }
 
-    /// Piece `k` of `n` along a dimension.
+    /// Returns piece `k` of `n` along a dimension.
     fn piece(&self, d: usize, k: usize, n: usize) -> Self {
         let mut dims = self.dims;
         dims[d] /= n;
@@ -61,7 +61,7 @@ impl Array {
         Self::new(dims, |i, j| if d == 0 { self.at(first + i, j) } else { self.at(i, first + j) })
     }
 
-    /// Arrays put together along a dimension.
+    /// Concatenates arrays along a dimension.
     fn joined(parts: &[Self], d: usize) -> Self {
         let size = parts[0].dims[d];
         let mut dims = parts[0].dims;
@@ -72,28 +72,28 @@ impl Array {
         })
     }
 
-    /// Arrays combined element by element, in order.
+    /// Combines arrays element by element, in order.
     fn combined(parts: &[Self], f: impl Fn(i64, i64) -> i64) -> Self {
         let value = |i: usize, j: usize| parts.iter().map(|p| p.at(i, j)).reduce(&f).unwrap_or(0);
         Self::new(parts[0].dims, value)
     }
 
-    /// The array's shape, with elements of a type.
+    /// Returns the shape of the array with an element type.
     pub fn shape(&self, ty: ElementType) -> String {
         format!("{ty}[{},{}]", self.dims[0], self.dims[1])
     }
 }
 
-/// The array that a device has, with small numbers that fit every type.
+/// Returns the input array of a device, with small numbers that every type can represent.
 fn given(device: usize, dims: [usize; 2], ty: ElementType) -> Array {
     let value = move |i: usize, j: usize| (device * 3 + i * 2 + j) as i64 % 5 + 1;
     Array::new(dims, |i, j| if ty == ElementType::Pred { value(i, j) % 2 } else { value(i, j) })
 }
 
-/// Attributes that name groups, and the groups.
+/// Attributes that specify groups, and the groups.
 type Form = (String, Vec<Vec<usize>>);
 
-/// The forms that `all-reduce`, `reduce-scatter` and `all-gather` may have.
+/// Returns the forms of groups of `all-reduce`, `reduce-scatter` and `all-gather`.
 fn forms_with_global_ids(replicas: usize, partitions: usize) -> Vec<Form> {
     let mut forms = forms_of_replicas(replicas, partitions);
     let all: Vec<usize> = (0..replicas * partitions).collect();
@@ -119,7 +119,7 @@ fn forms_with_global_ids(replicas: usize, partitions: usize) -> Vec<Form> {
     forms
 }
 
-/// The forms without a channel: the numbers are replicas.
+/// Returns the forms without a channel, whose numbers are replicas.
 fn forms_of_replicas(replicas: usize, partitions: usize) -> Vec<Form> {
     let device = |r: usize, p: usize| r * partitions + p;
     let all = |p: usize| (0..replicas).map(|r| device(r, p)).collect::<Vec<usize>>();
@@ -131,7 +131,7 @@ fn forms_of_replicas(replicas: usize, partitions: usize) -> Vec<Form> {
     forms
 }
 
-/// The forms of operations whose numbers are partitions if there is a channel.
+/// Returns the forms of operations whose numbers are partitions if there is a channel.
 fn forms_of_partitions(replicas: usize, partitions: usize) -> Vec<Form> {
     let mut forms = forms_of_replicas(replicas, partitions);
     let numbers: Vec<String> = (0..partitions).rev().map(|p| p.to_string()).collect();
@@ -141,16 +141,16 @@ fn forms_of_partitions(replicas: usize, partitions: usize) -> Vec<Form> {
     forms
 }
 
-/// A program of several devices, what each of them is given, and what it should have afterwards.
+/// A program for several devices, with the inputs and the expected results of each device.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Replicas and partitions.
+    /// The numbers of replicas and partitions.
     pub counts: (usize, usize),
     /// The type of all elements.
     pub element_type: ElementType,
     /// The arguments of each device.
     pub given: Vec<Vec<Array>>,
-    /// The elements of each device's result, a tuple.
+    /// The elements of each device's result, which is a tuple.
     pub expected: Vec<Vec<Array>>,
     lines: Vec<String>,
     results: Vec<(String, String)>,
@@ -163,7 +163,7 @@ impl Program {
         Self { counts, element_type, given, expected, lines: Vec::new(), results: Vec::new(), channels: 0 }
     }
 
-    /// The instruction whose value an element of the result is.
+    /// Returns the name of the instruction for element `n` of the result.
     pub fn result_name(&self, n: usize) -> &str {
         self.results.get(n).map_or("", |(name, _)| name)
     }
@@ -177,7 +177,7 @@ impl Program {
         self.lines.push(format!("  {line}"));
     }
 
-    /// An operation with one result.
+    /// Adds an operation with one result.
     fn op(&mut self, text: &str, of_device: impl Fn(usize) -> Array) {
         let shape = of_device(0).shape(self.element_type);
         let name = format!("r{}", self.results.len());
@@ -192,7 +192,7 @@ impl Program {
         }
     }
 
-    /// The program's text.
+    /// Returns the program's text.
     pub fn text(&self) -> String {
         let ((replicas, partitions), ty) = (self.counts, self.element_type);
         let parameters = self.given.first().map_or(&[][..], Vec::as_slice);
@@ -224,16 +224,16 @@ impl Program {
     }
 }
 
-/// The members of a device's group, and its place.
+/// Returns the members of a device's group, and its position in the group.
 fn group_of(groups: &[Vec<usize>], device: usize) -> (&[usize], usize) {
     let group = groups.iter().find(|g| g.contains(&device)).map_or(&[][..], Vec::as_slice);
     (group, group.iter().position(|&d| d == device).unwrap_or(0))
 }
 
-/// A function of the modules by its name, and what it is on whole numbers.
+/// The name of a combining function in the module, and the function on integers.
 type Function = (&'static str, fn(i64, i64) -> i64);
 
-/// The functions that whole numbers are combined by, as the module's are on a type.
+/// Returns the combining functions for a type, as functions of integers.
 fn functions(ty: ElementType) -> Vec<Function> {
     let mut all: Vec<Function> = match ty {
         ElementType::Pred => vec![("sum", |a, b| a | b), ("product", |a, b| a & b)],
@@ -245,8 +245,8 @@ fn functions(ty: ElementType) -> Vec<Function> {
     all
 }
 
-/// All forms of groups of `all-reduce`, `reduce-scatter` and `all-gather`, by every function, along each dimension, also of
-/// several arrays at once and in two steps.
+/// Returns a program with all forms of groups of `all-reduce`, `reduce-scatter` and `all-gather`, with every
+/// function and along each dimension, also with several arrays and as asynchronous operations.
 pub fn reductions_and_gathers(counts: (usize, usize), ty: ElementType) -> Program {
     let devices = counts.0 * counts.1;
     let given = |d| vec![given(d, [2 * devices, 3 * devices], ty), given(d + 1, [1, 5], ty)];
@@ -275,7 +275,7 @@ pub fn reductions_and_gathers(counts: (usize, usize), ty: ElementType) -> Progra
     p
 }
 
-/// Several arrays at once, and in two steps.
+/// Adds operations on several arrays, and asynchronous operations.
 fn in_steps(p: &mut Program, k: usize, form: &str, members: &dyn Fn(usize, usize) -> Vec<Array>) {
     let ty = p.element_type;
     let (a, b) = (p.given[0][0].shape(ty), p.given[0][1].shape(ty));
@@ -294,7 +294,8 @@ fn in_steps(p: &mut Program, k: usize, form: &str, members: &dyn Fn(usize, usize
     p.result(format!("rd{k}"), a, |d| Array::combined(&members(d, 0), function("product")));
 }
 
-/// All forms of groups of `all-to-all` and `collective-broadcast`, and permutes along a ring and half of one.
+/// Returns a program with all forms of groups of `all-to-all` and `collective-broadcast`, and permutes along
+/// a ring and a half ring.
 pub fn exchanges(counts: (usize, usize), ty: ElementType) -> Program {
     let devices = counts.0 * counts.1;
     let given = |d| vec![given(d, [2 * devices, 3 * devices], ty)];
@@ -313,7 +314,7 @@ pub fn exchanges(counts: (usize, usize), ty: ElementType) -> Program {
             arrays[group_of(&groups, device).0[0]][0].clone()
         });
     }
-    // A ring of the replicas, one of the partitions, and the first half of each.
+    // A ring of the replicas, a ring of the partitions, and the first half of each.
     for by_partition in [false, true] {
         let (count, channel) = if by_partition { (counts.1, ", channel_id=NEXT") } else { (counts.0, "") };
         let number = |device: usize| if by_partition { device % counts.1 } else { device / counts.1 };

@@ -1,4 +1,4 @@
-//! Damaged modules: what a program makes that edits modules and breaks rules.
+//! Damages modules in ways that an incorrect program which edits modules might.
 
 use crate::Numbers;
 use hlo_ir::attr::{EntryLayout, InputOutputAlias};
@@ -7,13 +7,13 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, InstrId, Module, Op, Shape};
 /// Sizes that no array in memory has.
 const EXTREME_SIZES: [i64; 6] = [-1, 0, 1 << 31, 1 << 62, i64::MAX, ArrayShape::UNBOUNDED];
 
-/// An id that no module of a test has.
+/// An id that does not exist in the modules of tests.
 const NO_SUCH_ID: usize = 1_000_000;
 
-/// Changes a part of the module so that it does not fit the rest any more. Most results break a rule.
+/// Changes a part of the module so that it does not match the rest. Most results violate a rule.
 ///
-/// With a `donor`, ids become wrong, too: operations are taken from the donor, where their ids name something else, and some
-/// ids name nothing. No text describes such a module.
+/// With a `donor`, ids may become invalid, too: operations are taken from the donor, where their ids refer to
+/// other items, and some ids refer to nothing. No text can express such a module.
 pub fn damage(module: &mut Module, donor: Option<&Module>, numbers: &mut Numbers) {
     let all = instructions(module);
     let (id, other) = (numbers.pick(&all), numbers.pick(&all));
@@ -57,7 +57,7 @@ pub fn damage(module: &mut Module, donor: Option<&Module>, numbers: &mut Numbers
     }
 }
 
-/// Puts in an id that names something else, or nothing.
+/// Inserts an id that refers to another item or to nothing.
 fn damage_ids(module: &mut Module, (id, other): (InstrId, InstrId), donor: &Module, numbers: &mut Numbers) {
     match numbers.below(4) {
         0 => {
@@ -82,7 +82,7 @@ fn instructions(module: &Module) -> Vec<InstrId> {
     module.computations().flat_map(|c| module[c].instructions().to_vec()).collect()
 }
 
-/// Returns a shape with an extreme size in a dimension, or with one dimension more.
+/// Returns a shape with an extreme size in one dimension, or with an additional dimension.
 fn extreme(shape: &Shape, numbers: &mut Numbers) -> Shape {
     let Some(array) = shape.as_array() else { return Shape::tuple(vec![shape.clone(); 2]) };
     let mut dims: Dims = array.dims.clone();

@@ -1,10 +1,10 @@
 //! The words of HLO text as a dictionary for libFuzzer: opcodes and attributes from the opcode table, element
-//! types, keywords, and values that have a form of their own.
+//! types, keywords, and values with special syntax.
 
 use hlo_ir::{ElementType, Opcode};
 use std::collections::BTreeSet;
 
-/// Keywords, attributes that every instruction accepts, header attributes and forms of values.
+/// Keywords, attributes that every instruction accepts, header attributes and special values.
 const WORDS: &[&str] = &[
     "HloModule ",
     "ENTRY ",
@@ -124,7 +124,7 @@ const WORDS: &[&str] = &[
     "\r\n",
 ];
 
-/// The words, sorted.
+/// Returns the words, sorted.
 pub fn words() -> Vec<String> {
     let mut words: BTreeSet<String> = WORDS.iter().map(ToString::to_string).collect();
     for &opcode in Opcode::ALL {
@@ -137,7 +137,7 @@ pub fn words() -> Vec<String> {
     words.into_iter().collect()
 }
 
-/// The dictionary in libFuzzer's form: one quoted word a line.
+/// Returns the dictionary in libFuzzer's format: one quoted word per line.
 pub fn dictionary() -> String {
     let mut out = String::from(
         "# The words of HLO text. Written by a test: BLESS=1 cargo test -p hlo-testing dictionary::\n",

@@ -1,7 +1,7 @@
-//! What must hold of a program in any form: names and other texts of all kinds do not change what it is.
+//! Properties of programs in any format: unusual names and other strings do not change the program.
 //!
-//! A form says less of what its strings hold than HLO text can express. Whatever a reader accepts is printed, read again, and
-//! is the same program.
+//! The strings of other formats can contain less than HLO text can express. If a reader accepts a program, it
+//! must print and parse as the same program.
 
 use crate::Numbers;
 use crate::check::{Check, check_diags, reads_back};
@@ -12,7 +12,7 @@ use hlo_proto::file::FileKind;
 use hlo_stablehlo::dialect::Version;
 use hlo_stablehlo::{Tree, bytecode, text};
 
-/// Texts that names and other strings of a program may be, however unlikely.
+/// Unusual texts for names and other strings of a program.
 pub const TEXTS: &[&str] = &[
     "",
     " ",
@@ -65,15 +65,16 @@ pub const TEXTS: &[&str] = &[
     "@main",
 ];
 
-/// Returns a text in which some of the strings in double quotes are others. `escape` writes a string between the quotes, and
-/// `may_change` is given what precedes a string in its line.
+/// Replaces some of the strings in double quotes. `escape` converts a string to its quoted form. `may_change`
+/// receives the text before the string in its line.
 fn with_other_strings(
     program: &str,
     numbers: &mut Numbers,
     may_change: impl Fn(&str) -> bool,
     escape: impl Fn(&str) -> String,
 ) -> String {
-    // In some programs nearly all are changed, in others nearly none, as what refuses one refuses the program.
+    // In some programs nearly all strings change, in others nearly none, because one invalid string makes the
+    // reader reject the program.
     let one_in = 1 << numbers.below(8);
     let long = "long".repeat(1 << numbers.below(16));
     let mut out = String::with_capacity(program.len());
@@ -94,7 +95,7 @@ fn with_other_strings(
     out + rest
 }
 
-/// Returns where the string ends that `text` begins in.
+/// Returns the end of the string that `text` begins in.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     let ends = |b: u8| {
@@ -105,7 +106,7 @@ fn end_of_string(text: &str) -> usize {
     text.bytes().position(ends).unwrap_or(text.len())
 }
 
-/// Holds a program that a reader accepted to the properties of [`reads_back`]. Returns `None` if it is not valid.
+/// Checks [`reads_back`] for a program that a reader accepted. Returns `None` if the program is not valid.
 fn accepted(read: Result<Program, Vec<Diag>>) -> Check<Option<Module>> {
     match read {
         Err(diags) if diags.is_empty() => Err("refused without a diagnostic".into()),
@@ -117,10 +118,11 @@ fn accepted(read: Result<Program, Vec<Diag>>) -> Check<Option<Module>> {
     }
 }
 
-/// Checks a module as a protocol buffer, in both forms, with other texts in it. Returns whether the reader accepted it.
+/// Checks a module as a protocol buffer, in both forms, with strings replaced. Returns whether the reader
+/// accepted it.
 ///
 /// # Errors
-/// What [`reads_back`] finds, or that both forms say different things.
+/// Returns an error if [`reads_back`] fails or if the two forms differ.
 pub fn protos(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     let kind = FileKind::Module;
     let Ok(written) = hlo_proto::file::write_text(module, kind) else { return Ok(false) };
@@ -143,15 +145,16 @@ pub fn protos(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     }
 }
 
-/// Checks a module as StableHLO, as text and as bytecode, with other texts in it. Returns whether the reader accepted it.
+/// Checks a module as StableHLO text and bytecode, with strings replaced. Returns whether the reader accepted
+/// it.
 ///
 /// # Errors
-/// What [`reads_back`] finds, or that what was written is refused.
+/// Returns an error if [`reads_back`] fails or if the reader rejects its own output.
 pub fn stablehlo(module: &Module, numbers: &mut Numbers) -> Check<bool> {
     let Ok(tree) = hlo_stablehlo::export::export(module) else { return Ok(false) };
     let options = text::PrintOptions { is_generic: numbers.one_in(2), with_locations: numbers.one_in(2) };
     let hexadecimal = |text: &str| text.bytes().map(|b| format!("\\{b:02X}")).collect();
-    // The names of operations are strings in the generic form.
+    // In the generic form, the names of operations are strings.
     let is_name = |line: &str| line.trim_end().ends_with('=') || line.trim().is_empty();
     let written = text::print_with(&tree, &options);
     let written =

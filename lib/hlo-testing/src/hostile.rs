@@ -1,21 +1,21 @@
-//! Texts made to be expensive: deep, long, wide, tangled, broken in many places.
+//! Texts that are expensive to process: deep, long, wide, tangled, or with many errors.
 
 use std::fmt::Write;
 
-/// A kind of text, of any size.
+/// A kind of text of any size.
 pub struct Hostile {
-    /// What is bad about it.
+    /// A description of the problem.
     pub name: &'static str,
-    /// The text, of about so many bytes.
+    /// Returns the text with approximately the given number of bytes.
     pub text: fn(usize) -> String,
 }
 
-/// A module whose entry is `body`.
+/// Returns a module whose entry is `body`.
 fn entry(body: &str) -> String {
     format!("HloModule m\n\nENTRY e {{\n{body}\n}}\n")
 }
 
-/// `item` for 0, 1, 2, … until there are `bytes`.
+/// Repeats `item` for 0, 1, 2, … until there are `bytes`.
 fn many(bytes: usize, mut item: impl FnMut(&mut String, usize)) -> String {
     let mut out = String::new();
     let mut i = 0;
@@ -26,7 +26,7 @@ fn many(bytes: usize, mut item: impl FnMut(&mut String, usize)) -> String {
     out
 }
 
-/// `open` and `close` around a middle, nested.
+/// Nests `open` and `close` around a middle.
 fn nested(bytes: usize, open: &str, middle: &str, close: &str) -> String {
     let n = bytes / (open.len() + close.len()).max(1);
     format!("{}{middle}{}", open.repeat(n), close.repeat(n))
@@ -260,7 +260,7 @@ pub const ALL: &[Hostile] = &[
     Hostile {
         name: "control predecessors",
         text: |n| {
-            // A hundred lines, each waits for every line before it, many times over.
+            // A hundred lines. Each depends on every line before it, many times.
             let each = n / 100;
             let body = many(n, |o, i| {
                 w!(o, "  x{i} = f32[] parameter({i})");

@@ -1,21 +1,21 @@
-//! What tests and fuzz targets share: random modules, damaged texts, and the properties that they are held to.
+//! Random modules, damaged texts and property checks, shared by tests and fuzz targets.
 //!
-//! - [`agree`]: how closely two executions of an instruction must agree;
-//! - [`check`]: what must hold for any text;
-//! - [`collectives`]: every exchange between devices, and what each has afterwards;
+//! - [`agree`]: the required agreement between two executions of an instruction;
+//! - [`check`]: properties of all texts;
+//! - [`collectives`]: every exchange between devices, with the expected results;
 //! - [`mod@damage`]: damaged modules;
 //! - [`dictionary`]: the words of the language, for fuzzers;
-//! - [`dynamic`]: random modules on arrays of dynamic sizes, with inputs;
+//! - [`dynamic`]: random modules with arrays of dynamic sizes, and inputs for them;
 #![cfg_attr(feature = "forms", doc = "- [`forms`]: programs in other forms, with hostile texts in them;")]
-//! - [`generate`]: random modules of every opcode;
-//! - [`hostile`]: texts made to be expensive;
+//! - [`generate`]: random modules with every opcode;
+//! - [`hostile`]: texts that are expensive to process;
 //! - [`memory`]: an allocator that counts;
 //! - [`mutate`]: damaged texts;
 #![cfg_attr(feature = "builder", doc = "- [`replay`]: modules built anew through `hlo_builder`;")]
 //! - [`values`]: random inputs;
-//! - [`Numbers`]: the random numbers.
+//! - [`Numbers`]: the random number generator.
 //!
-//! Everything is deterministic: the same seed gives the same text on every machine.
+//! Everything is deterministic: the same seed produces the same text on every machine.
 //!
 //! # Example
 //! ```

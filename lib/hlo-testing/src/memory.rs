@@ -1,4 +1,4 @@
-//! An allocator that counts, for tests of how much memory something takes.
+//! A counting allocator, for tests of memory use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,19 +7,19 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static TOTAL: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, counting. A test installs it with `#[global_allocator]`.
+/// The system's allocator with counters. A test installs it with `#[global_allocator]`.
 pub struct Counting;
 
-/// What a piece of work took.
+/// The memory use of a piece of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// The most bytes that were allocated at one time, beyond what was there before.
+    /// The maximum number of bytes allocated at the same time, in addition to those allocated before.
     pub peak: usize,
-    /// All bytes ever allocated: a measure of work that is the same on every run.
+    /// The total number of bytes allocated: a measure of work that is the same in every run.
     pub total: usize,
 }
 
-/// Runs `work` and counts what all threads allocate meanwhile.
+/// Runs `work` and counts the allocations of all threads.
 pub fn measure<T>(work: impl FnOnce() -> T) -> (T, Usage) {
     let (before, total) = (LIVE.load(Relaxed), TOTAL.load(Relaxed));
     PEAK.store(before, Relaxed);
@@ -37,11 +37,11 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(live, Relaxed);
 }
 
-// SAFETY: every call goes to the system's allocator as it is; counting allocates nothing.
+// SAFETY: every call is forwarded to the system's allocator unchanged, and counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller guarantees the conditions of this function, which are the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -58,7 +58,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // A block that grows may be moved: for a while there are two.
+        // A block that grows may be moved. In this case, both blocks exist for a short time.
         LIVE.fetch_sub(layout.size(), Relaxed);
         grow(size);
         // SAFETY: as above.

@@ -1,10 +1,11 @@
-//! Damaged texts: what a slip of the hand, a broken tool or a cut-off download makes of HLO text.
+//! Damages texts as typing errors, broken tools or truncated downloads do.
 
 use crate::Numbers;
 use crate::dictionary::words;
 use std::ops::Range;
 
-/// The tokens of a text, as an editor sees them: words, numbers, strings, single signs. Blanks are none.
+/// Returns the tokens of a text as in an editor: words, numbers, strings, single characters. Blanks are
+/// skipped.
 pub fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -23,7 +24,7 @@ pub fn tokens(text: &str) -> Vec<Range<usize>> {
                 end = i + c.len_utf8();
                 match c {
                     '"' | '\n' => break,
-                    // What it escapes belongs to it; at the end of the text there may be nothing.
+                    // An escaped character belongs to the string. At the end of the text there may be none.
                     '\\' => end = chars.next().map_or(end, |(i, c)| i + c.len_utf8()),
                     _ => {}
                 }
@@ -34,7 +35,7 @@ pub fn tokens(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// The text with one thing wrong with it.
+/// Returns the text with one random error.
 pub fn damage(text: &str, numbers: &mut Numbers) -> String {
     let tokens = tokens(text);
     let mut out = text.to_string();
@@ -45,12 +46,12 @@ pub fn damage(text: &str, numbers: &mut Numbers) -> String {
     let other = tokens[numbers.below(tokens.len())].clone();
     let piece = |r: &Range<usize>| text.get(r.clone()).unwrap_or_default();
     match numbers.below(9) {
-        // Gone, twice, another one in its place, one more.
+        // Remove a token, duplicate it, replace it with another one, or insert another one.
         0 => out.replace_range(at, ""),
         1 => out.insert_str(at.start, piece(&at)),
         2 => out.replace_range(at, piece(&other)),
         3 => out.insert_str(at.start, piece(&other)),
-        // Two that changed places.
+        // Swap two tokens.
         4 => {
             let (first, second) = if at.start <= other.start { (at, other) } else { (other, at) };
             if first.end <= second.start {
@@ -59,18 +60,18 @@ pub fn damage(text: &str, numbers: &mut Numbers) -> String {
                 out.replace_range(first, b);
             }
         }
-        // A word of the language in its place.
+        // Replace a token with a word of the language.
         5 => {
             let words = words();
             out.replace_range(at, &words[numbers.below(words.len())]);
         }
-        // Another number.
+        // Replace a token with a number.
         6 => {
             let number =
                 ["-1", "0", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e999"];
             out.replace_range(at, numbers.pick(&number));
         }
-        // Another character, or one that is no part of the language.
+        // Replace a character, possibly with one that is not part of the language.
         7 => {
             let start = at.start;
             let end = start + text[start..].chars().next().map_or(0, char::len_utf8);
@@ -80,7 +81,7 @@ pub fn damage(text: &str, numbers: &mut Numbers) -> String {
             };
             out.replace_range(start..end, c.encode_utf8(&mut [0; 4]));
         }
-        // Cut off.
+        // Truncate the text.
         _ => out.truncate(at.end),
     }
     out

@@ -3,19 +3,19 @@
 use crate::Numbers;
 use hlo_ir::{ElementType, FloatFormat, Literal, Shape};
 
-/// How the numbers of one array are drawn.
+/// The distribution of the numbers in an array.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Small integers.
     Small,
-    /// Between -4 and 4.
+    /// Numbers between -4 and 4.
     Ordinary,
-    /// Any bits; special values more often.
+    /// Any bits. Special values are more frequent.
     Any,
 }
 
-/// Random numbers of a shape; `None` if it has parts that are no arrays. `special` allows infinities, NaNs and
-/// extreme magnitudes.
+/// Returns random numbers for a shape, or `None` if it contains anything other than arrays. `special` allows
+/// infinities, NaNs and extreme magnitudes.
 pub fn random(shape: &Shape, numbers: &mut Numbers, special: bool) -> Option<Literal> {
     if let Some(elements) = shape.as_tuple() {
         let parts = elements.iter().map(|e| random(e, numbers, special)).collect::<Option<_>>()?;
@@ -34,7 +34,7 @@ pub fn random(shape: &Shape, numbers: &mut Numbers, special: bool) -> Option<Lit
     Some(literal)
 }
 
-/// The bits of a number of a type that is not complex, as literals hold them.
+/// Returns the bits of a number as stored in literals. The type must not be complex.
 fn bits(ty: ElementType, kind: Kind, numbers: &mut Numbers) -> u64 {
     let drawn = numbers.bits();
     let small = (drawn % 9) as i64 - 3;
@@ -58,7 +58,7 @@ fn bits(ty: ElementType, kind: Kind, numbers: &mut Numbers) -> u64 {
         Kind::Small => small.abs(),
         Kind::Ordinary | Kind::Any => drawn as i64,
     };
-    // Sub-byte numbers lie sign-extended in a byte.
+    // Signed sub-byte numbers are sign-extended to a byte.
     let unused = 64 - ty.bit_width();
     match ty.is_signed_integer() {
         true => (value << unused >> unused) as u64,

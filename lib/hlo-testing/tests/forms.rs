@@ -1,5 +1,6 @@
-//! Random modules as protocol buffers and as StableHLO, with hostile texts in place of their strings: whatever a reader accepts
-//! is printed, read again, and is the same program. `HLO_SEEDS=N` tries N modules of each form.
+//! Tests random modules as protocol buffers and as StableHLO, with hostile texts in place of their strings.
+//! If a reader accepts a program, it must print and parse as the same program. `HLO_SEEDS=N` tests N modules
+//! of each form.
 
 use hlo_ir::Module;
 use hlo_testing::generate::{Options, Style, program};
@@ -9,7 +10,8 @@ fn seeds() -> u64 {
     std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
 }
 
-/// Checks the modules of all seeds. At least one in `accepted` must be accepted, or the property says little.
+/// Checks the modules of all seeds. Readers must accept at least one in `accepted` modules, because otherwise
+/// the test would check too little.
 fn hold(property: fn(&Module, &mut Numbers) -> check::Check<bool>, accepted: u64) {
     let mut found = 0;
     for seed in 0..seeds() {

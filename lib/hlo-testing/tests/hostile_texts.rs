@@ -1,4 +1,4 @@
-//! Texts made to be expensive take memory and work in proportion to their size.
+//! Checks that memory and work for expensive texts are proportional to their size.
 
 use hlo_ir::diag::{Diag, Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
@@ -11,17 +11,18 @@ static COUNTING: Counting = Counting;
 
 const SMALL: usize = 50_000;
 
-/// Memory for each byte of text, above all for shapes that are not written.
+/// Memory per byte of text in bytes. Mostly shapes that are not written in the text need it.
 const BYTES_PER_BYTE: usize = 300;
-/// What is allowed to a text of any size: as many parts of shapes that are not written.
+/// Memory in bytes that a text of any size may use, for parts of shapes that are not written.
 const FREE_BYTES: usize = 40 << 20;
-/// Work that is quadratic in 100 kB takes longer, whatever the machine.
+/// Time limit. Work that is quadratic in 100 kB takes longer on any machine.
 const TIME: Duration = Duration::from_secs(10);
 
-/// What is shown of a text is bounded, whatever the text.
+/// Maximum length of the rendered diagnostics of a text.
 const SHOWN: usize = 1 << 20;
 
-/// Parses, renumbers, verifies and prints, and shows what is wrong. Gives the length of what is shown too.
+/// Parses, renumbers, verifies and prints a text, and renders its diagnostics. Also returns the length of the
+/// rendered diagnostics.
 fn cost(text: &str) -> (usize, Usage) {
     let source = Source { name: "input".into(), text: text.into() };
     let shown = |diags: Vec<Diag>| diags.iter().map(|d| render(d, &source, false).len()).sum();
@@ -36,7 +37,7 @@ fn cost(text: &str) -> (usize, Usage) {
     })
 }
 
-// One test: the allocator counts for all threads.
+// There is only one test, because the allocator counts the allocations of all threads.
 #[test]
 fn cost_in_proportion() {
     let mut findings = Vec::new();
@@ -56,7 +57,7 @@ fn cost_in_proportion() {
                 text.len()
             ));
         }
-        // A little more than twice: hash tables and vectors grow in steps.
+        // Allow a little more than twice as much, because hash tables and vectors grow in steps.
         let grows = |small: usize, large: usize| large > small / 10 * 23 + (1 << 18);
         if grows(one.peak, two.peak) || grows(one.total, two.total) {
             findings.push(format!(

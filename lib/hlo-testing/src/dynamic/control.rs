@@ -1,13 +1,14 @@
-//! Calls, branches and loops over arrays whose sizes are known at run time only.
+//! Calls, branches and loops with arrays whose sizes are only known at run time.
 
 use super::{Dim, Maker, Value, list, shape};
 use std::fmt::Write;
 
-/// How deep computations are nested.
+/// Maximum nesting depth of computations.
 const MAX_DEPTH: usize = 2;
 
 impl Maker {
-    /// A computation that `fill` makes from its parameters, of which it returns the root; and what `fill` says of it.
+    /// Adds a computation. `fill` receives its parameters and returns the root and additional data, which is
+    /// returned together with the name.
     fn computation<T>(
         &mut self,
         parameters: &[Value],
@@ -32,7 +33,7 @@ impl Maker {
         (name, told)
     }
 
-    /// Some operations, and a result of theirs that says all its sizes.
+    /// Adds some operations and returns one result whose shape shows all of its dynamic dimensions.
     fn some_operations(&mut self) -> Option<Value> {
         for _ in 0..self.numbers.between(1, 3) {
             self.operation();
@@ -41,7 +42,7 @@ impl Maker {
         self.values.iter().rev().find(told).cloned()
     }
 
-    /// A call, or one that is started and awaited.
+    /// Adds a call, possibly asynchronous.
     pub(super) fn call(&mut self, v: &Value) -> Option<()> {
         if self.depth >= MAX_DEPTH || v.dims.iter().any(|d| d.is_hidden()) {
             return None;
@@ -64,7 +65,7 @@ impl Maker {
         Some(())
     }
 
-    /// A branch that depends on a size, and gives one or another.
+    /// Adds a conditional that depends on a size. Its branches return arrays of different sizes.
     pub(super) fn conditional(&mut self, v: &Value) -> Option<()> {
         let d = self.dim(v)?;
         if self.depth >= MAX_DEPTH || v.dims.iter().enumerate().any(|(k, dim)| k != d && dim.is_hidden()) {
@@ -89,7 +90,7 @@ impl Maker {
         let size = self.helper("s32[]", &format!("get-dimension-size({}), dimensions={{{d}}}", v.name));
         let limit = self.integer(than);
         let which = self.helper("pred[]", &format!("compare({size}, {limit}), direction=LT"));
-        // A dimension that is declared static has the size that it is declared with.
+        // A dimension that is declared static has its declared size.
         let size = if v.dims[d].dynamic { v.dims[d].real } else { bound };
         dims[d].real = if size < than { branches[0].1 } else { branches[1].1 };
         let attributes = format!("true_computation={}, false_computation={}", branches[0].0, branches[1].0);
@@ -97,7 +98,7 @@ impl Maker {
         Some(())
     }
 
-    /// A loop that adds up what operations give, or makes an array smaller, or both; its condition may look at arrays.
+    /// Adds a loop that sums results of operations, shrinks an array, or both. Its condition may read arrays.
     pub(super) fn looped(&mut self, v: &Value) -> Option<()> {
         if self.depth >= MAX_DEPTH {
             return None;
@@ -170,7 +171,7 @@ impl Maker {
         Some(())
     }
 
-    /// Sums from row to row.
+    /// Adds a scan that sums over rows.
     pub(super) fn scan(&mut self, v: &Value) -> Option<()> {
         let (&first, rest) = v.dims.split_first()?;
         if rest.iter().any(|d| d.is_hidden()) || self.depth >= MAX_DEPTH {
@@ -193,7 +194,7 @@ impl Maker {
             (format!("ROOT root = ({of}, f32[]) tuple({out}, {total})"), ())
         });
         let mut dims = vec![Dim { dynamic: false, ..first }];
-        // Without a step nothing says how large rows are.
+        // Without a step, the actual sizes of rows are unknown, so they are the bounds.
         dims.extend(rest.iter().map(|&d| if first.real == 0 { Dim { real: d.bound, ..d } } else { d }));
         let out = shape(&dims);
         let is_reverse = self.numbers.one_in(2);

@@ -1,9 +1,9 @@
-//! Gathers and scatters, some of their indices and windows of sizes that are known at run time only.
+//! Gathers and scatters. Some of their indices and windows have sizes that are only known at run time.
 
 use super::{Dim, MAX_ELEMENTS, Maker, Value, elements, list, shape};
 
 impl Maker {
-    /// Indices into a dimension, some of them outside: their name, and how many there are.
+    /// Adds indices into a dimension, some of them out of bounds. Returns their name and their number.
     fn indices(&mut self, into: Dim) -> (String, Dim) {
         let count = self.numbers.between(1, 4);
         let indices: Vec<i64> = (0..count).map(|_| self.numbers.between(-1, into.bound + 1)).collect();
@@ -23,7 +23,7 @@ impl Maker {
         )
     }
 
-    /// Slices of one element of the first dimension, and of some of the others.
+    /// Adds a gather with slices of one element in the first dimension, and of some elements in the others.
     pub(super) fn gather(&mut self, v: &Value) -> Option<()> {
         let first = *v.dims.first()?;
         if first.real == 0 {
@@ -52,7 +52,7 @@ impl Maker {
         Some(())
     }
 
-    /// Additions to elements, rows or blocks.
+    /// Adds a scatter that adds to elements, rows or blocks.
     pub(super) fn scatter(&mut self, v: &Value) -> Option<()> {
         let first = *v.dims.first()?;
         let (indices, count) = self.indices(first);

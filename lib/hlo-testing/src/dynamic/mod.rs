@@ -1,6 +1,6 @@
-//! Random modules over arrays whose sizes are known at run time only, for the property that padding never gets into
-//! results: what is beyond the sizes of inputs is NaN, what is there is small integers, which every operation here keeps
-//! exact.
+//! Random modules with arrays whose sizes are only known at run time. They test that padding never affects
+//! results: the elements beyond the sizes of inputs are NaN, and the others are small integers, for which
+//! every operation here is exact.
 
 mod control;
 mod indexing;
@@ -10,23 +10,24 @@ mod reduction;
 use crate::Numbers;
 use std::fmt::Write;
 
-/// A module and inputs for it.
+/// A module and its inputs.
 #[derive(Clone, Debug)]
 pub struct DynamicModule {
     /// The module's text.
     pub text: String,
-    /// A literal for each parameter, of its real size.
+    /// A literal for each parameter, of its actual size.
     pub inputs: Vec<String>,
-    /// True if sizes may be paired that do not fit each other, so that the program may fail.
+    /// Whether operands may have sizes that do not match, so that the program may fail.
     pub may_fail: bool,
 }
 
-/// A dimension: what is declared, and how large it is with these inputs.
+/// A dimension: its declaration, and its actual size with these inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dim {
     bound: i64,
     dynamic: bool,
-    /// True if what does not know the inputs must take it for smaller than its bound, declared so or not.
+    /// Whether the dimension may be smaller than its bound as far as the compiler knows, even if it is
+    /// declared static.
     open: bool,
     real: i64,
 }
@@ -36,12 +37,13 @@ impl Dim {
         Self { bound: size, dynamic: false, open: false, real: size }
     }
 
-    /// True if only the inputs tell that this is smaller than it is declared.
+    /// Whether the dimension may be smaller than its bound although it is declared static.
     fn is_hidden(self) -> bool {
         self.open && !self.dynamic
     }
 
-    /// The dimension of two that an operation pairs, if it may; of `any` sizes if that shall fail.
+    /// Returns the dimension of the result when an operation combines two dimensions, if it may. `any` allows
+    /// different sizes, so that the program fails.
     fn paired(self, other: Dim, any: bool) -> Option<Dim> {
         let real = self.real.min(other.real);
         let fits = |d: Dim| any || d.real == real || (!d.dynamic && d.real == d.bound);
@@ -64,7 +66,7 @@ struct Value {
 const MAX_RANK: usize = 3;
 const MAX_ELEMENTS: i64 = 400;
 
-/// The module of a seed.
+/// Returns the module for a seed.
 pub fn dynamic_module(seed: u64) -> DynamicModule {
     let mut numbers = Numbers::new(seed);
     let may_fail = numbers.one_in(8);
@@ -97,7 +99,7 @@ pub fn dynamic_module(seed: u64) -> DynamicModule {
     }
 }
 
-/// The functions that reductions and sorts use; `largest` is none that a compiler knows an identity of.
+/// The functions for reductions and sorts. No compiler knows an identity of `largest`.
 const FUNCTIONS: &str = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }
 max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] maximum(a, b) }
 min { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] minimum(a, b) }
@@ -118,7 +120,7 @@ fn shape(dims: &[Dim]) -> String {
     format!("f32[{}]", dims.join(","))
 }
 
-/// Elements as HLO text: NaN beyond `real`.
+/// Returns elements as HLO text, with NaN beyond the actual sizes.
 fn literal(numbers: &mut Numbers, dims: &[(i64, i64)], inside: bool) -> String {
     match dims {
         [] if inside => numbers.between(-4, 4).to_string(),
@@ -134,12 +136,12 @@ fn literal(numbers: &mut Numbers, dims: &[(i64, i64)], inside: bool) -> String {
 struct Maker {
     numbers: Numbers,
     may_fail: bool,
-    /// The instructions of the computation that is being made, and the computations before it.
+    /// The instructions of the current computation, and the previous computations.
     body: String,
     computations: String,
-    /// What instructions can take.
+    /// The values that instructions can use as operands.
     values: Vec<Value>,
-    /// How many computations this one is nested in.
+    /// The nesting depth of the current computation.
     depth: usize,
     next: usize,
 }
@@ -150,45 +152,45 @@ impl Maker {
         format!("v{}", self.next)
     }
 
-    /// Adds an instruction without making it an operand for later ones.
+    /// Adds an instruction that later instructions do not use as an operand.
     fn helper(&mut self, shape: &str, right: &str) -> String {
         let name = self.name();
         let _ = writeln!(self.body, "  {name} = {shape} {right}");
         name
     }
 
-    /// Adds an instruction that gives an array, and keeps its elements small.
+    /// Adds an instruction that returns an array, and clamps its elements.
     fn push(&mut self, dims: Vec<Dim>, right: &str) {
         let shape = shape(&dims);
         let raw = self.helper(&shape, right);
         self.push_named(dims, &raw);
     }
 
-    /// What every computation has.
+    /// Adds the instructions that every computation needs.
     fn limits(&mut self) {
         self.body
             .push_str("  low = f32[] constant(-8)\n  high = f32[] constant(8)\n  zero = f32[] constant(0)\n");
     }
 
-    /// An array of small integers.
+    /// Adds an array of small integers.
     fn constant(&mut self, dims: &[i64]) -> String {
         let sizes: Vec<(i64, i64)> = dims.iter().map(|&d| (d, d)).collect();
         let elements = literal(&mut self.numbers, &sizes, true);
         self.helper(&format!("f32[{}]", list(dims)), &format!("constant({elements})"))
     }
 
-    /// An integer.
+    /// Adds an integer constant.
     fn integer(&mut self, value: i64) -> String {
         self.helper("s32[]", &format!("constant({value})"))
     }
 
-    /// Adds an array of whatever elements, kept small.
+    /// Adds an array with any elements, and clamps them.
     fn push_named(&mut self, dims: Vec<Dim>, raw: &str) {
         let name = self.helper(&shape(&dims), &format!("clamp(low, {raw}, high)"));
         self.values.push(Value { name, dims });
     }
 
-    /// A parameter of dynamic sizes, and one that is made dynamic, with NaN beyond its sizes.
+    /// Adds a parameter with dynamic sizes, and one that is made dynamic, with NaN beyond its sizes.
     fn inputs(&mut self) -> Vec<String> {
         self.limits();
         let mut size = || {
@@ -221,7 +223,8 @@ impl Maker {
         self.numbers.pick(&of)
     }
 
-    /// A value that may be paired with `v` in all dimensions but one, with the dimensions paired.
+    /// Returns a value that may be combined with `v` in all dimensions except `but`, and the resulting
+    /// dimensions.
     fn partner(&mut self, v: &Value, but: Option<usize>) -> (Value, Vec<Dim>) {
         let any = self.may_fail && self.numbers.one_in(6);
         let pair = |w: &Value| -> Option<Vec<Dim>> {
@@ -236,12 +239,12 @@ impl Maker {
         if fitting.is_empty() { (v.clone(), v.dims.clone()) } else { self.numbers.pick(&fitting) }
     }
 
-    /// A dimension of a value; `None` for a scalar.
+    /// Returns a dimension of a value, or `None` for a scalar.
     fn dim(&mut self, v: &Value) -> Option<usize> {
         (!v.dims.is_empty()).then(|| self.numbers.below(v.dims.len()))
     }
 
-    /// Adds a random operation; nothing if it does not fit what it is tried on.
+    /// Adds a random operation. Adds nothing if it is not valid for the selected value.
     fn operation(&mut self) -> Option<()> {
         let v = self.any();
         let which = self.numbers.below(36);

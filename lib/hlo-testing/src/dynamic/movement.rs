@@ -1,4 +1,4 @@
-//! Elementwise operations, data movement, and sizes themselves.
+//! Elementwise operations, data movement, and reading and setting sizes.
 
 use super::{Dim, MAX_ELEMENTS, MAX_RANK, Maker, Value, elements, list, shape};
 
@@ -152,7 +152,7 @@ impl Maker {
         Some(())
     }
 
-    /// A start index for each dimension, some of them outside.
+    /// Adds a start index for each dimension, some of them out of bounds.
     pub(super) fn starts(&mut self, v: &Value) -> String {
         let mut starts = String::new();
         for d in &v.dims {
@@ -185,7 +185,7 @@ impl Maker {
         Some(())
     }
 
-    /// The size of a dimension, as an element.
+    /// Adds the size of a dimension, converted to an element.
     pub(super) fn size_of(&mut self, v: &Value) -> Option<()> {
         let d = self.dim(v)?;
         let n = self.helper("s32[]", &format!("get-dimension-size({}), dimensions={{{d}}}", v.name));
@@ -193,7 +193,7 @@ impl Maker {
         Some(())
     }
 
-    /// What gives its operand, under a name of its own.
+    /// Adds an operation that returns its operand under another name.
     pub(super) fn handed_on(&mut self, v: &Value) -> Option<()> {
         let of = shape(&v.dims);
         let name = &v.name;
@@ -213,7 +213,7 @@ impl Maker {
         Some(())
     }
 
-    /// The elements under other sizes that instructions calculate.
+    /// Adds a reshape to sizes that instructions compute.
     pub(super) fn dynamic_reshape(&mut self, v: &Value) -> Option<()> {
         let bounds = elements(&v.dims);
         let count: i64 = v.dims.iter().map(|d| d.real).product();

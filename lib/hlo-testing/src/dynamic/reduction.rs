@@ -1,4 +1,4 @@
-//! Reductions, products, sorts and windows.
+//! Reductions, dot products, sorts and windows.
 
 use super::{Dim, MAX_ELEMENTS, MAX_RANK, Maker, Value, elements, list, shape};
 
@@ -61,14 +61,14 @@ impl Maker {
         Some(())
     }
 
-    /// A sort that moves another array along.
+    /// Adds a sort that also moves a second array.
     pub(super) fn sort_two(&mut self, v: &Value) -> Option<()> {
         let (w, dims) = self.partner(v, None);
         let d = self.dim(v)?;
         let operands = format!("{}, {}", v.name, w.name);
         let right = format!("sort({operands}), dimensions={{{d}}}, is_stable=true, to_apply=less_of_two");
         let sorted = self.helper(&format!("({}, {})", shape(&v.dims), shape(&w.dims)), &right);
-        // Each has the shape of its own operand, both have the sizes of the smaller one.
+        // Each result has the shape of its own operand, and the actual sizes of the smaller one.
         let which = self.numbers.below(2);
         let own = [v, &w][which];
         let dims = dims.iter().zip(&own.dims).map(|(d, own)| Dim { dynamic: own.dynamic, ..*d }).collect();
@@ -76,7 +76,7 @@ impl Maker {
         Some(())
     }
 
-    /// Where the largest elements are.
+    /// Adds a reduction that returns the positions of the largest elements.
     pub(super) fn first_largest(&mut self, v: &Value) -> Option<()> {
         let d = self.dim(v)?;
         let bounds: Vec<i64> = v.dims.iter().map(|d| d.bound).collect();
@@ -92,7 +92,7 @@ impl Maker {
         Some(())
     }
 
-    /// The largest or smallest elements.
+    /// Adds the largest or smallest elements.
     pub(super) fn topk(&mut self, v: &Value) -> Option<()> {
         let last = *v.dims.last()?;
         if last.real == 0 {
@@ -114,7 +114,7 @@ impl Maker {
         Some(())
     }
 
-    /// Scatters to the largest element of each window.
+    /// Adds a select-and-scatter that selects the largest element of each window.
     pub(super) fn select_and_scatter(&mut self, v: &Value) -> Option<()> {
         let (mut sizes, mut strides, mut pads, mut places) = (vec![], vec![], vec![], vec![]);
         for d in &v.dims {
@@ -139,7 +139,7 @@ impl Maker {
         Some(())
     }
 
-    /// A convolution along the middle one of three dimensions.
+    /// Adds a convolution along the second of three dimensions.
     pub(super) fn convolution(&mut self, v: &Value) -> Option<()> {
         let &[batch, spatial, feature] = &v.dims[..] else { return None };
         let (size, stride) = (self.numbers.between(1, 3), self.numbers.between(1, 2));
@@ -159,7 +159,7 @@ impl Maker {
         Some(())
     }
 
-    /// A product of groups of rows with a matrix each.
+    /// Adds a product of groups of rows with one matrix for each group.
     pub(super) fn ragged_dot(&mut self, v: &Value) -> Option<()> {
         let &[rows, inner] = &v.dims[..] else { return None };
         let matrices = self.constant(&[2, inner.bound, 3]);

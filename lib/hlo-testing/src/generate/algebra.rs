@@ -1,4 +1,4 @@
-//! Products, convolutions, transforms, factorisations, normalisation and random numbers.
+//! Dot products, convolutions, Fourier transforms, factorizations, normalization and random numbers.
 
 use super::builder::Generator;
 use super::types::{Array, Type, braced};
@@ -7,7 +7,7 @@ use hlo_ir::{ElementType as E, Opcode};
 const FLOATS: [E; 4] = [E::F32, E::F64, E::Bf16, E::F16];
 
 impl Generator {
-    /// An instruction of linear algebra, normalisation or random numbers.
+    /// Adds an instruction of linear algebra, normalization or random numbers.
     pub(super) fn algebra(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::Dot => self.dot(),
@@ -57,7 +57,7 @@ impl Generator {
     fn dot(&mut self) -> usize {
         let t = self.element(|t| !t.is_pred());
         let (batch, contracting) = (self.dims(0, 1), self.dims(0, 2));
-        // Each side: batch, contracting and free dimensions in random order.
+        // Each side has batch, contracting and free dimensions in random order.
         let mut sides = Vec::new();
         for _ in 0..2 {
             let free = self.dims(0, 1);
@@ -167,7 +167,7 @@ impl Generator {
         batch *= if by_batch { groups } else { 1 };
         let features = if by_batch { input } else { input * groups };
         let rank = base.len() + 2;
-        // Random places for batch, feature and spatial dimensions of each array.
+        // Random positions of batch, feature and spatial dimensions in each array.
         let mut arrays = Vec::new();
         let mut labels = Vec::new();
         let places = if by_batch { batch / groups } else { batch };
@@ -273,7 +273,7 @@ impl Generator {
         let mut operands = vec![self.value(&array)];
         for n in 0..vectors {
             let value = self.value(&vector);
-            // A variance, which is the last, is not negative.
+            // The last operand is a variance, which must not be negative.
             let variance = self.executable && n + 1 == vectors && opcode != Opcode::BatchNormTraining;
             operands.push(match variance {
                 true => self.add(vector.clone(), Opcode::Multiply, &[value, value], &[]),
@@ -283,7 +283,7 @@ impl Generator {
         if opcode == Opcode::BatchNormGrad {
             operands.push(self.value(&array));
         }
-        // A quotient by next to nothing has no digits.
+        // Division by a very small number loses all precision.
         let all = if self.executable { ["0.5", "1", "2.5"] } else { ["0.001", "1e-05", "0"] };
         let epsilon = self.numbers.pick(&all).to_string();
         self.add(result, opcode, &operands, &[("epsilon", epsilon), ("feature_index", feature.to_string())])

@@ -1,4 +1,4 @@
-//! Attributes that every instruction accepts and that say nothing about its value.
+//! Attributes that every instruction accepts and that do not affect its value.
 
 use super::collective::DEVICES;
 use super::program::{Line, Program};
@@ -6,7 +6,7 @@ use super::types::{Type, list};
 use crate::Numbers;
 use hlo_ir::Opcode;
 
-/// Gives instructions random attributes.
+/// Adds random attributes to instructions.
 pub(super) fn decorate(program: &mut Program, numbers: &mut Numbers) {
     let frames = if program.tables.is_empty() { 0 } else { super::header::FRAMES };
     let last = program.computations.len().saturating_sub(1);
@@ -63,7 +63,7 @@ fn put(line: &mut Line, name: &str, text: String) {
     line.attributes.push((name.into(), text));
 }
 
-/// A sharding of a value, one for each leaf of a tuple.
+/// Returns a sharding of a value, with one sharding for each leaf of a tuple.
 pub(super) fn sharding(ty: &Type, numbers: &mut Numbers) -> String {
     match ty {
         Type::Tuple(_) => {
@@ -78,7 +78,7 @@ pub(super) fn sharding(ty: &Type, numbers: &mut Numbers) -> String {
     }
 }
 
-/// Shards dimensions along the named axes of a mesh.
+/// Returns a sharding of dimensions along the named axes of a mesh.
 fn named_sharding(rank: usize, numbers: &mut Numbers) -> String {
     let order = numbers.permutation(rank);
     let both = numbers.one_in(2);
@@ -99,7 +99,7 @@ fn leaf_sharding(ty: &Type, numbers: &mut Numbers) -> String {
         let all = ["{replicated}", "{maximal device=1}", "{manual}", "{unknown}", "{maximal device=0}"];
         return numbers.pick(&all).into();
     }
-    // Four devices along the dimensions, or two of them and the rest alike.
+    // Four devices along the dimensions, or two along the dimensions and the others replicated or manual.
     let mut tiles = vec![1; rank];
     tiles[numbers.below(rank)] *= 2;
     let mut suffix = "";
@@ -116,7 +116,7 @@ fn leaf_sharding(ty: &Type, numbers: &mut Numbers) -> String {
     format!("{{devices=[{}]{devices}{suffix}}}", list(&tiles))
 }
 
-/// Where a value comes from: one name a leaf.
+/// Returns the origin of a value, with one name for each leaf.
 fn origin(ty: &Type, numbers: &mut Numbers) -> String {
     if numbers.one_in(6) {
         return "{[synthetic_call]}".into();

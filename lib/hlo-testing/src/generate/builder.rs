@@ -1,4 +1,4 @@
-//! The generator's state: the computations under construction, and values of wanted types.
+//! The state of the generator: the computations under construction, and values of requested types.
 
 use super::program::{Computation, Line, Program};
 use super::types::{Array, Type, braced};
@@ -6,10 +6,10 @@ use super::{Options, attributes, header, is_exact, runs_alone};
 use crate::Numbers;
 use hlo_ir::{ElementType, Family, Opcode};
 
-/// How deep computations nest.
+/// Maximum nesting depth of computations.
 const MAX_DEPTH: usize = 4;
 
-/// The types that are drawn most of the time.
+/// The types that are selected most of the time.
 const COMMON: &[ElementType] = &[
     ElementType::F32,
     ElementType::F32,
@@ -24,34 +24,34 @@ const COMMON: &[ElementType] = &[
 
 /// Builds a random module.
 pub struct Generator {
-    /// The source of all decisions.
+    /// The source of all random decisions.
     pub numbers: Numbers,
-    /// Computations that are complete, callees first.
+    /// The complete computations, callees first.
     done: Vec<Computation>,
-    /// The computation under construction is the last; its callers are before it.
+    /// The computations under construction. The last one is the current one; its callers precede it.
     open: Vec<Computation>,
-    /// Names given out.
+    /// The number of names used.
     names: usize,
-    /// As [`Options::executable`].
+    /// See [`Options::executable`].
     pub(super) executable: bool,
-    /// As [`Options::empty`].
+    /// See [`Options::empty`].
     pub(super) empty: usize,
 }
 
 impl Generator {
-    /// A generator without a computation, whose names have numbers above `first_name`.
+    /// Creates a generator without a computation. The numbers in its names are larger than `first_name`.
     pub fn new(numbers: Numbers, first_name: usize) -> Self {
         Self { numbers, done: Vec::new(), open: Vec::new(), names: first_name, executable: false, empty: 0 }
     }
 
-    /// Opens a computation, which becomes the current one.
+    /// Starts a computation and makes it the current one.
     pub fn begin(&mut self, name: &str) {
         self.names += 1;
         let name = format!("{name}.{}", self.names);
         self.open.push(Computation { name, ..Computation::default() });
     }
 
-    /// Ends the current computation; gives its name with the `%`.
+    /// Ends the current computation. Returns its name, including `%`.
     pub fn end(&mut self, root: usize) -> String {
         let mut computation = self.open.pop().unwrap_or_default();
         computation.root = root;
@@ -60,7 +60,7 @@ impl Generator {
         name
     }
 
-    /// Sets the thread of the computation that was ended last.
+    /// Sets the thread of the computation that ended last.
     pub fn set_thread(&mut self, thread: &str) {
         if let Some(c) = self.done.last_mut() {
             c.thread = Some(thread.into());
@@ -75,27 +75,27 @@ impl Generator {
         &mut self.open[last]
     }
 
-    /// True if the computation under construction is not the entry.
+    /// Whether the computation under construction is not the entry.
     pub(super) fn is_called(&self) -> bool {
         self.open.len() > 1
     }
 
-    /// True if the computation under construction is fused, or called from one that is.
+    /// Whether the computation under construction is fused, or called from a fused one.
     fn is_fused(&self) -> bool {
         self.open.iter().any(|c| c.name.starts_with("fused"))
     }
 
-    /// The instructions of the current computation so far.
+    /// Returns the instructions of the current computation so far.
     pub fn lines(&self) -> &[Line] {
         self.open.last().map_or(&[], |c| &c.lines)
     }
 
-    /// The type of a value of the current computation.
+    /// Returns the type of a value in the current computation.
     pub fn ty(&self, value: usize) -> Type {
         self.lines()[value].ty.clone()
     }
 
-    /// The array type of a value that is an array.
+    /// Returns the array type of a value, which must be an array.
     pub fn array_type(&self, value: usize) -> Array {
         match self.ty(value) {
             Type::Array(a) => a,
@@ -131,7 +131,7 @@ impl Generator {
         lines.len() - 1
     }
 
-    /// Changes an instruction that was added.
+    /// Changes an instruction.
     pub fn edit(&mut self, value: usize, change: impl FnOnce(&mut Line)) {
         if let Some(line) = self.current().lines.get_mut(value) {
             change(line);
@@ -161,14 +161,14 @@ impl Generator {
         value
     }
 
-    /// Adds the scalar constant that `text` spells.
+    /// Adds a scalar constant with the value `text`.
     pub fn number(&mut self, element: ElementType, text: &str) -> usize {
         let value = self.add(Array::new(element, &[]), Opcode::Constant, &[], &[]);
         self.edit(value, |line| line.payload = text.into());
         value
     }
 
-    /// An element type among those that fit.
+    /// Returns an element type that satisfies `fits`.
     pub fn element(&mut self, fits: impl Fn(ElementType) -> bool) -> ElementType {
         let from = if self.numbers.one_in(3) { ElementType::ALL } else { COMMON };
         let fitting = |from: &[ElementType]| from.iter().copied().filter(|&t| fits(t)).collect::<Vec<_>>();
@@ -179,22 +179,22 @@ impl Generator {
         self.numbers.pick(&types)
     }
 
-    /// The size of a dimension, which may be zero.
+    /// Returns the size of a dimension, which may be zero.
     pub(super) fn size(&mut self, low: i64, high: i64) -> i64 {
         if self.empty > 0 && self.numbers.one_in(self.empty) { 0 } else { self.numbers.between(low, high) }
     }
 
-    /// Random sizes.
+    /// Returns random sizes.
     pub fn dims(&mut self, low: i64, high: i64) -> Vec<i64> {
         let rank = self.numbers.between(low, high);
         if self.executable && rank > 0 && rank <= 2 && self.numbers.one_in(12) {
-            // Enough for vectors with a rest, and for more than one thread.
+            // Large enough for vectors with a remainder, and for more than one thread.
             return (0..rank).map(|_| self.numbers.between(15, 70)).collect();
         }
         (0..rank).map(|_| self.size(1, 4)).collect()
     }
 
-    /// A value of a type: one that is there, or a new one.
+    /// Returns a value of a type: an existing or a new one.
     pub fn value(&mut self, ty: &Type) -> usize {
         let there: Vec<usize> = (0..self.lines().len()).filter(|&i| self.lines()[i].ty == *ty).collect();
         if !there.is_empty() && !self.numbers.one_in(4) {
@@ -203,7 +203,7 @@ impl Generator {
         self.fresh(ty)
     }
 
-    /// A new value of a type.
+    /// Adds a new value of a type.
     fn fresh(&mut self, ty: &Type) -> usize {
         let may_have_parameters = self.open.len() == 1 && !(self.executable && *ty == Type::Token);
         if may_have_parameters && self.numbers.one_in(2) {
@@ -232,12 +232,12 @@ impl Generator {
         }
     }
 
-    /// A value that only a custom call can make.
+    /// Adds a value that only a custom call can return.
     fn made_outside(&mut self, ty: &Type) -> usize {
         self.add(ty.clone(), Opcode::CustomCall, &[], &[("custom_call_target", "\"make\"".into())])
     }
 
-    /// An array with dynamic dimensions: a static one with its sizes set.
+    /// Adds an array with dynamic dimensions: a static array whose sizes are set.
     fn dynamic(&mut self, a: &Array) -> usize {
         let mut value = self.value(&Type::array(a.element, &a.dims));
         let mut ty = Array { dynamic: vec![false; a.rank()], ..a.clone() };
@@ -257,7 +257,8 @@ impl Generator {
         self.add(ty, Opcode::Tuple, parts, &[])
     }
 
-    /// A static array that fits: one that is there, or a new one of the type that `make` gives.
+    /// Returns a static array that satisfies `fits`: an existing one, or a new one of the type that `make`
+    /// returns.
     pub fn array(&mut self, fits: impl Fn(&Array) -> bool, make: impl FnOnce(&mut Self) -> Array) -> usize {
         let good =
             |line: &Line| line.ty.as_array().is_some_and(|a| a.is_static() && a.elements() <= 256 && fits(a));
@@ -269,7 +270,7 @@ impl Generator {
         self.value(&ty.into())
     }
 
-    /// A static array of elements that fit and of a rank in the range.
+    /// Returns a static array with an element type that satisfies `fits` and a rank in the given range.
     pub fn array_of(&mut self, fits: impl Fn(ElementType) -> bool, low: i64, high: i64) -> usize {
         let rank = |a: &Array| (low..=high).contains(&(a.rank() as i64));
         self.array(
@@ -282,7 +283,7 @@ impl Generator {
         )
     }
 
-    /// A function from scalars to `result`: a scalar, or a tuple of scalars. Gives its name.
+    /// Adds a function from scalars to `result`, which is a scalar or a tuple of scalars. Returns its name.
     pub fn scalar_function(&mut self, parameters: &[ElementType], result: &Type) -> String {
         self.begin("region");
         let values: Vec<usize> = parameters.iter().map(|&t| self.parameter(Array::new(t, &[]))).collect();
@@ -295,7 +296,7 @@ impl Generator {
         self.end(root)
     }
 
-    /// A scalar of type `t` from some of the values.
+    /// Returns a scalar of type `t` that depends on some of the values.
     fn combined(&mut self, t: ElementType, values: &[usize]) -> usize {
         let same: Vec<usize> = values.iter().copied().filter(|&v| self.array_type(v).element == t).collect();
         match same[..] {
@@ -321,7 +322,7 @@ impl Generator {
         }
     }
 
-    /// A function from values of some types to one of a type. Gives its name.
+    /// Adds a function from values of some types to a value of a type. Returns its name.
     pub fn function(&mut self, name: &str, parameters: &[Type], result: &Type) -> String {
         self.begin(name);
         for p in parameters {
@@ -330,7 +331,7 @@ impl Generator {
         if self.open.len() < MAX_DEPTH {
             for _ in 0..self.numbers.below(if self.executable { 5 } else { 3 }) {
                 let opcode = self.numbers.pick(Opcode::ALL);
-                // What a call computes is compared as a whole: errors must not grow in it.
+                // The result of a call is compared as a whole, so rounding errors must not grow inside it.
                 if self.executable && !(runs_alone(opcode) && is_exact(opcode)) {
                     continue;
                 }
@@ -354,15 +355,15 @@ impl Generator {
         self.end(root)
     }
 
-    /// Ends the entry with this root. Gives a module of what there is.
+    /// Ends the entry with the given root. Returns the module.
     pub fn finish_at(&mut self, seed: u64, root: usize) -> Program {
         self.end(root);
         let computations = std::mem::take(&mut self.done);
         Program { name: format!("random_{seed}"), computations, ..Program::default() }
     }
 
-    /// Ends the entry, whose root is a tuple of some of its values or one of them, and adds what a module has
-    /// around its computations.
+    /// Ends the entry, whose root is one of its values or a tuple of some of them. Adds the header of the
+    /// module.
     pub fn finish(mut self, seed: u64, options: Options) -> Program {
         let all = self.lines().len();
         let root = match self.numbers.one_in(4) {
@@ -383,8 +384,8 @@ impl Generator {
         program
     }
 
-    /// Adds an instruction of an opcode with all that it needs. Gives its value, or the value that stands at the
-    /// end of the chain that the opcode is part of.
+    /// Adds an instruction of an opcode, including its operands and computations. Returns its value, or the
+    /// last value of the chain that the opcode belongs to.
     pub fn step(&mut self, opcode: Opcode) -> usize {
         match opcode.family() {
             Family::Structural => self.structural(opcode),
@@ -399,7 +400,7 @@ impl Generator {
         }
     }
 
-    /// A parameter, a constant, a tuple or a part of one.
+    /// Adds a parameter, a constant, a tuple or an element of a tuple.
     fn structural(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::Constant => {
@@ -417,7 +418,7 @@ impl Generator {
                 let tuple = self.value(&ty);
                 self.element_of(tuple, 1)
             }
-            // A parameter; those of other computations come with them.
+            // A parameter of the entry. Other computations already have their parameters.
             _ if self.open.len() == 1 => {
                 let ty = self.some_type(2);
                 self.parameter(ty)
@@ -426,7 +427,7 @@ impl Generator {
         }
     }
 
-    /// Part `index` of a tuple.
+    /// Returns element `index` of a tuple.
     pub fn element_of(&mut self, tuple: usize, index: usize) -> usize {
         let ty = match self.ty(tuple) {
             Type::Tuple(parts) if index < parts.len() => parts[index].clone(),
@@ -435,7 +436,7 @@ impl Generator {
         self.add(ty, Opcode::GetTupleElement, &[tuple], &[("index", index.to_string())])
     }
 
-    /// A type; tuples nest so deep at most.
+    /// Returns a type in which tuples nest at most `depth` levels.
     pub fn some_type(&mut self, depth: usize) -> Type {
         match self.numbers.below(10) {
             0 if depth > 0 => {
@@ -465,7 +466,7 @@ impl Generator {
     }
 }
 
-/// The type with static arrays in place of what a constant can't have.
+/// Returns the type with static arrays in place of types that a constant cannot have.
 fn without_tokens(ty: Type) -> Type {
     match ty {
         Type::Token | Type::Opaque => Type::scalar(ElementType::Pred),

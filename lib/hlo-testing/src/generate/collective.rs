@@ -1,34 +1,36 @@
-//! Communication between devices. Modules run on four replicas of four partitions: see `header`.
+//! Collective operations. Modules run on four replicas with four partitions each: see `header`.
 
 use super::builder::Generator;
 use super::indexing::one_or_tuple;
 use super::types::{Array, Type, braced};
 use hlo_ir::{ElementType as E, Opcode};
 
-/// The number of replicas, and of partitions of each.
+/// The number of replicas, and of partitions of each replica.
 pub(super) const DEVICES: i64 = 4;
 
-/// Which devices talk to each other.
+/// The groups of devices that communicate.
 struct Groups {
-    /// The attributes that say so.
+    /// The attributes that specify the groups.
     attributes: Vec<(&'static str, String)>,
-    /// The number of devices in each.
+    /// The number of devices in each group.
     size: i64,
 }
 
 impl Generator {
-    /// Groups of one size, in each of the forms in which they are written.
+    /// Returns groups of one size, in one of the textual forms.
     fn groups(&mut self) -> Groups {
         let global = self.numbers.one_in(3);
         let mut groups = self.groups_of(global);
-        // With a channel they would be of replicas with all their partitions, which a program that is built does not know yet.
+        // With a channel, the groups would consist of replicas with all their partitions. The number of
+        // partitions is not known while the program is generated.
         if !global {
             groups.attributes.retain(|a| a.0 != "channel_id");
         }
         groups
     }
 
-    /// Groups of replicas or partitions, or of both if `global`, for which not every opcode has an attribute.
+    /// Returns groups of replicas or partitions, or of both if `global`. Not every opcode has an attribute
+    /// for the latter.
     fn groups_of(&mut self, global: bool) -> Groups {
         let mut attributes = Vec::new();
         if self.executable {
@@ -70,7 +72,7 @@ impl Generator {
         (values, ty)
     }
 
-    /// An instruction of the family, with the chain that it is part of.
+    /// Adds an instruction of the family, including the chain that it belongs to.
     pub(super) fn collective(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::AllReduce | Opcode::AllReduceStart | Opcode::AllReduceDone => self.all_reduce(opcode),
@@ -103,7 +105,7 @@ impl Generator {
         if opcode == Opcode::AllReduce { value } else { self.add(ty, Opcode::AllReduceDone, &[value], &[]) }
     }
 
-    /// Now and then in words what the other attributes say.
+    /// Sometimes adds an attribute that repeats the meaning of the others.
     fn mode(&mut self, value: usize, groups: &Groups) {
         let told = |name: &str| groups.attributes.iter().any(|a| a.0 == name);
         if self.numbers.one_in(4) {
@@ -145,7 +147,7 @@ impl Generator {
         }
         let mut operands = vec![x];
         if self.array_type(x).rank() > 0 && self.numbers.one_in(3) {
-            // A part of the operand, at some place of another array.
+            // A part of the operand, written to a position of another array.
             let a = self.array_type(x);
             operands.push(self.value(&ty));
             let index = Type::Tuple(vec![Type::scalar(E::S32); a.rank()]);
@@ -190,7 +192,7 @@ impl Generator {
             return self.add(self.ty(x), Opcode::AllToAll, &[x], &groups.attributes);
         }
         let ty = Type::array(t, &dims);
-        // Of one part it is unclear whether the result is a tuple.
+        // With one part, it is not defined whether the result is a tuple.
         if groups.size == 1 {
             let x = self.value(&ty);
             return self.add(ty, Opcode::Copy, &[x], &[]);
@@ -214,7 +216,7 @@ impl Generator {
         let offsets = Type::array(element, &[groups.size]);
         let mut operands = vec![self.value(&input), self.value(&output)];
         if self.executable {
-            // What is moved lies inside of both.
+            // The moved rows are within both arrays.
             let rows = |value: usize| self.array_type(value).dims[0];
             let (from, to) = (rows(operands[0]), rows(operands[1]));
             let size = self.numbers.between(0, from.min(to));

@@ -8,7 +8,7 @@ use hlo_ir::contraction::{
 };
 use hlo_ir::{ElementType, Opcode};
 
-/// A contraction with the sizes of its arrays.
+/// A contraction and the sizes of its arrays.
 #[derive(Clone, Debug)]
 pub struct RandomContraction {
     /// The value of the attribute.
@@ -20,8 +20,8 @@ pub struct RandomContraction {
 }
 
 impl RandomContraction {
-    /// The element types of the operands, and that of the result, where values are of one type and what is compared of
-    /// another.
+    /// Returns the element types of the operands and of the result, with one type for values and another for
+    /// compared operands.
     pub fn types(&self, value: ElementType, compared: ElementType) -> (Vec<ElementType>, ElementType) {
         match self.contraction.combination {
             Combination::Single => (vec![value], value),
@@ -31,8 +31,8 @@ impl RandomContraction {
         }
     }
 
-    /// Instructions that make it, with parameters from number `first` on; their names end in that number. With a default
-    /// that is the last of the parameters.
+    /// Returns the instructions of the contraction, with parameters that start at number `first`. Their names
+    /// end in that number. With `default`, the default value is the last parameter.
     pub fn text(&self, value: ElementType, compared: ElementType, default: bool, first: usize) -> String {
         let (types, result) = self.types(value, compared);
         let array = |ty: ElementType, dims: &[i64]| format!("{ty}[{}]", join(dims));
@@ -57,11 +57,11 @@ fn join(dims: &[i64]) -> String {
     dims.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// More elements or valid indices than this take too long for one case among thousands.
+/// Maximum number of elements and of valid indices, so that one case out of thousands does not take too long.
 const MOST: i64 = 4000;
 
-/// A valid contraction of up to five indices that take up to `extent` values each, of arrays that are as large as that
-/// needs, or a little larger or smaller.
+/// Returns a valid contraction with up to five indices of up to `extent` values each. Its arrays are as large
+/// as required, or a little larger or smaller.
 pub fn random_contraction(numbers: &mut Numbers, extent: i64) -> RandomContraction {
     loop {
         let drawn = draw(numbers, extent);
@@ -74,7 +74,7 @@ pub fn random_contraction(numbers: &mut Numbers, extent: i64) -> RandomContracti
 fn draw(numbers: &mut Numbers, extent: i64) -> RandomContraction {
     let combination = numbers.pick(Combination::ALL);
     let extents: Vec<i64> = (0..numbers.below(6)).map(|_| numbers.between(1, extent)).collect();
-    // Each index is in some access: where it goes, and what else there is.
+    // Each index occurs in some access, together with other terms.
     let mut accesses: Vec<Vec<Affine>> = vec![Vec::new(); 1 + combination.operands()];
     for index in numbers.permutation(extents.len()) {
         for _ in 0..numbers.between(1, 2) {
@@ -110,7 +110,7 @@ fn draw(numbers: &mut Numbers, extent: i64) -> RandomContraction {
     }
 }
 
-/// A function of the index, mostly of it alone.
+/// Returns a function of the index, which mostly depends on no other index.
 fn expression(numbers: &mut Numbers, extents: &[i64], index: Option<usize>) -> Affine {
     let mut expression = Affine::constant(0, extents.len());
     if let Some(index) = index {
@@ -130,7 +130,8 @@ fn expression(numbers: &mut Numbers, extents: &[i64], index: Option<usize>) -> A
     expression
 }
 
-/// Moves a function so that it has the values from 0 on, more or less. Gives the number of its values, more or less.
+/// Shifts a function so that its values start approximately at 0. Returns the approximate number of its
+/// values.
 fn placed(numbers: &mut Numbers, extents: &[i64], expression: &mut Affine) -> i64 {
     let terms = || expression.coefficients.iter().zip(extents).map(|(&c, &n)| c * (n - 1));
     let (low, high): (i64, i64) = (terms().map(|x| x.min(0)).sum(), terms().map(|x| x.max(0)).sum());
@@ -146,7 +147,7 @@ fn constraint(numbers: &mut Numbers, extents: &[i64]) -> Constraint {
     Constraint { index, bound: size - numbers.between(-1, 4) }
 }
 
-/// True if the rules of contractions hold and it is not too large.
+/// Whether the contraction follows the rules and is not too large.
 fn is_valid(drawn: &RandomContraction) -> bool {
     let elements = |dims: &[i64]| dims.iter().fold(1i64, |n, &d| n.saturating_mul(d));
     if drawn.operands.iter().chain([&drawn.result]).any(|dims| elements(dims) > MOST) {

@@ -5,7 +5,7 @@ use super::types::Type;
 use hlo_ir::{ElementType as E, Opcode};
 
 impl Generator {
-    /// A type that goes in and out of computations: an array, or a tuple of some.
+    /// Returns a type for arguments and results of computations: an array, or a tuple of arrays.
     pub(super) fn state(&mut self) -> Type {
         match self.some_type(1) {
             Type::Token | Type::Opaque => Type::scalar(E::S32),
@@ -13,7 +13,7 @@ impl Generator {
         }
     }
 
-    /// Up to three values, with their types.
+    /// Returns up to three values and their types.
     fn arguments(&mut self) -> (Vec<usize>, Vec<Type>) {
         let all = self.lines().len();
         let values: Vec<usize> =
@@ -22,7 +22,7 @@ impl Generator {
         (values, types)
     }
 
-    /// An instruction of the family.
+    /// Adds an instruction of the family.
     pub(super) fn control(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::Call => {
@@ -76,7 +76,7 @@ impl Generator {
         value
     }
 
-    /// A static array type.
+    /// Returns a static array type.
     fn array_fresh(&mut self) -> super::types::Array {
         let element = self.element(|_| true);
         let dims = self.dims(0, 3);

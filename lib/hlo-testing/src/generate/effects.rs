@@ -1,11 +1,11 @@
-//! Tokens, host transfers, asynchronous chains and custom calls. A step makes the whole chain.
+//! Tokens, host transfers, asynchronous chains and custom calls. A step adds the whole chain.
 
 use super::builder::Generator;
 use super::types::{Array, Type, list};
 use hlo_ir::{ElementType as E, Opcode};
 
 impl Generator {
-    /// An instruction of the family, with the chain that it is part of.
+    /// Adds an instruction of the family, including the chain that it belongs to.
     pub(super) fn effect(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::AfterAll => {
@@ -55,9 +55,9 @@ impl Generator {
         }
     }
 
-    /// What both ends of a transfer say about it.
+    /// Adds the attributes that both ends of a transfer share.
     fn transfer(&mut self, values: [usize; 2]) {
-        // Collectives have those up to 1000.
+        // Collectives use the channels up to 1000.
         let channel = 1001 + self.numbers.below(1_000_000) as i64;
         let host = self.numbers.one_in(2);
         for v in values {
@@ -99,12 +99,14 @@ impl Generator {
         self.add(ty, Opcode::CopyDone, &[start], &[])
     }
 
-    /// `async-start`, `async-update`, `async-done`, in full or in the short form of a wrapped instruction.
+    /// Adds `async-start`, `async-update` and `async-done`, in full or in the short form of a wrapped
+    /// instruction.
     fn asynchronous(&mut self) -> usize {
         let exact = self.executable;
         let x = self.array_of(|t| !(t.is_pred() || exact && t.is_complex()), 0, 3);
         let ty = self.ty(x);
-        // The short form says nothing of layouts in what it wraps: all along the chain there is one.
+        // The short form cannot specify layouts inside the wrapped computation, so the whole chain uses the
+        // same layout.
         let plain = |g: &mut Self, opcode: Opcode, ty: &Type, operands: &[usize]| {
             let value = g.add(ty.clone(), opcode, operands, &[]);
             g.edit(value, |line| line.layout = 0);

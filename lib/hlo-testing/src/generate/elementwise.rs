@@ -6,7 +6,7 @@ use hlo_ir::opcode::ResultType;
 use hlo_ir::{ElementType as E, Opcode};
 
 impl Generator {
-    /// An elementwise instruction. Sometimes its operands have dynamic dimensions.
+    /// Adds an elementwise instruction. Sometimes its operands have dynamic dimensions.
     pub(super) fn elementwise(&mut self, opcode: Opcode) -> usize {
         use Opcode::*;
         let x = self.first_operand(opcode);
@@ -31,7 +31,7 @@ impl Generator {
         }
     }
 
-    /// An instruction of an opcode of which the table says all.
+    /// Adds an instruction of an opcode that the opcode table describes completely.
     fn by_table(&mut self, opcode: Opcode, x: usize) -> usize {
         let a = self.array_type(x);
         let Some(table) = opcode.elementwise() else { return x };
@@ -57,16 +57,17 @@ impl Generator {
         value
     }
 
-    /// An array for the first operand that is not a predicate.
+    /// Returns an array for the first operand that is not a predicate.
     fn first_operand(&mut self, opcode: Opcode) -> usize {
         use Opcode::*;
         let table = opcode.elementwise();
-        // No remainder of complex numbers is defined; in what is called, all must be exact.
+        // The remainder of complex numbers is not defined. Inside called computations, all operations must be
+        // exact.
         let rounds_twice = matches!(opcode, Multiply | Divide | Sqrt | Sign | Abs);
         let real = self.executable && (opcode == Remainder || (rounds_twice && self.is_called()));
         let fits = |t: E| match opcode {
             Complex => t.complex_type().is_some(),
-            // Complex bounds are compared by parts, which nobody has defined.
+            // The order of complex numbers is not defined, so bounds cannot be complex.
             Clamp => !t.is_complex(),
             _ => table.is_some_and(|e| e.types.contains(t)) && !(real && t.is_complex()),
         };

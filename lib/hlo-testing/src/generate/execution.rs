@@ -1,30 +1,30 @@
-//! What random modules that are run consist of: opcodes that need nothing from outside, and computations and operands
-//! for which the semantics allow one result only, roundings aside.
+//! The contents of random modules for execution: opcodes that need no external input, and computations and
+//! operands for which the semantics allow only one result, except for rounding.
 
 use super::builder::Generator;
 use super::types::{Array, Type};
 use hlo_ir::{ElementType as E, Opcode};
 
-/// True if one device can run the opcode by itself, on arrays of static sizes.
+/// Whether one device can run the opcode by itself, on arrays of static sizes.
 pub fn runs_alone(opcode: Opcode) -> bool {
     use Opcode::*;
     !matches!(
         opcode,
-        // They make dynamic sizes.
+        // These create dynamic sizes.
         DynamicReshape | SetDimensionSize
-        // They need the host, a library, or the other end of a channel.
+        // These need the host, a library, or the other end of a channel.
         | CustomCall | Infeed | Outfeed | Recv | RecvDone | Send | SendDone
     )
 }
 
-/// True if the opcode has the same result everywhere for every element type but complex ones: it moves elements, or
-/// rounds once.
+/// Whether the opcode has the same result everywhere for all element types except complex ones: it moves
+/// elements, or rounds once.
 pub fn is_exact(opcode: Opcode) -> bool {
     use Opcode::*;
     match opcode {
         Sqrt => true,
         hlo_ir::elementwise_opcode!() => !opcode.work().is_transcendental(),
-        // Of floating-point numbers, sums in another order.
+        // For floating-point numbers, the order of summation may differ.
         Scatter | Reduce | ReduceWindow | SelectAndScatter | Cholesky | Contraction | Convolution | Dot
         | Fft | RaggedDot | ScaledDot | TriangularSolve | BatchNormGrad | BatchNormInference
         | BatchNormTraining | Rng => false,
@@ -33,8 +33,8 @@ pub fn is_exact(opcode: Opcode) -> bool {
 }
 
 impl Generator {
-    /// A function that combines N accumulators with N elements to `combined`, a scalar or a tuple of scalars, and
-    /// the texts of their identities where they must be such.
+    /// Adds a function that combines N accumulators with N elements to `combined`, a scalar or a tuple of
+    /// scalars. Also returns the texts of the initial values if they must be identities.
     pub(super) fn combiner(&mut self, combined: &Type) -> (String, Vec<Option<String>>) {
         let elements: Vec<E> =
             combined.leaves().into_iter().filter_map(|t| Some(t.as_array()?.element)).collect();
@@ -60,7 +60,8 @@ impl Generator {
         (self.end(root), identities)
     }
 
-    /// An opcode on two scalars, or the same on arrays of one element: a function that is none of scalars.
+    /// Adds an operation on two scalars, or on arrays of one element, so that the function does not only use
+    /// scalars.
     fn on_scalars(&mut self, in_arrays: bool, from: E, to: E, opcode: Opcode, operands: [usize; 2]) -> usize {
         if !in_arrays {
             return self.add(Array::new(to, &[]), opcode, &operands, &[]);
@@ -70,7 +71,7 @@ impl Generator {
         self.add(Array::new(to, &[]), Opcode::Reshape, &[value], &[])
     }
 
-    /// An opcode that is associative, roundings aside, with its identity's text.
+    /// Returns an opcode that is associative except for rounding, and the text of its identity.
     fn associative(&mut self, t: E) -> (Opcode, String) {
         let sum = (Opcode::Add, if t.is_complex() { "(0, 0)" } else { "0" }.to_string());
         let product = (Opcode::Multiply, if t.is_complex() { "(1, 0)" } else { "1" }.to_string());
@@ -92,7 +93,8 @@ impl Generator {
             all.extend([(Opcode::And, if low < 0 { "-1".into() } else { high.to_string() })]);
             all.extend([(Opcode::Or, "0".into()), (Opcode::Xor, "0".into())]);
         } else {
-            // The largest and smallest of the narrow types differ; a sum has an identity in all but one.
+            // The extreme values differ between the narrow types, so they have no minimum or maximum here.
+            // Addition has an identity in all of them but one.
             match t {
                 E::F8E8M0Fnu => all.push((Opcode::Multiply, "1".into())),
                 E::F64 | E::F32 | E::F16 | E::Bf16 => {
@@ -109,8 +111,8 @@ impl Generator {
         self.numbers.pick(&all)
     }
 
-    /// A function that says whether the first of N pairs goes before the second: a strict order that NaNs are part
-    /// of where it must be one.
+    /// Adds a function that returns whether the first elements of N pairs come before the second ones. If
+    /// required, the order is strict and includes NaNs.
     pub(super) fn comparator(&mut self, elements: &[E]) -> String {
         if !self.executable {
             let types: Vec<E> = elements.iter().flat_map(|&t| [t, t]).collect();
@@ -119,7 +121,7 @@ impl Generator {
         self.begin("region");
         let parameters: Vec<usize> =
             elements.iter().flat_map(|&t| [t, t]).map(|t| self.parameter(Array::new(t, &[]))).collect();
-        // Complex numbers have no order: another operand decides, or none.
+        // Complex numbers have no order, so another operand is the key, or all elements are equal.
         let Some(key) = elements.iter().position(|t| !t.is_complex()) else {
             let root = self.number(E::Pred, "false");
             return self.end(root);
@@ -136,7 +138,7 @@ impl Generator {
         self.end(root)
     }
 
-    /// A loop of a few steps over a counter and a state.
+    /// Adds a loop of a few iterations with a counter and a state.
     pub(super) fn counted_loop(&mut self) -> usize {
         let inner = self.state();
         let counter = Type::scalar(E::S32);
@@ -166,7 +168,7 @@ impl Generator {
         self.add(ty, Opcode::While, &[initial], &[("condition", condition), ("body", body)])
     }
 
-    /// The sizes of `groups` groups of up to `rows` rows.
+    /// Returns the sizes of `groups` groups with up to `rows` rows in total.
     pub(super) fn group_sizes(&mut self, groups: i64, rows: i64) -> usize {
         let mut rest = rows;
         let mut sizes = Vec::new();
@@ -180,7 +182,7 @@ impl Generator {
         value
     }
 
-    /// Symmetric matrices whose diagonal outweighs the rest, in the last two dimensions.
+    /// Adds symmetric, diagonally dominant matrices in the last two dimensions.
     pub(super) fn well_conditioned(&mut self, t: E, dims: &[i64]) -> usize {
         let text = self.matrices(t, dims);
         let value = self.add(Array::new(t, dims), Opcode::Constant, &[], &[]);

@@ -1,4 +1,4 @@
-//! What stands around the computations: header attributes and stack-frame tables.
+//! The parts of a module outside of its computations: header attributes and stack-frame tables.
 
 use super::Options;
 use super::collective::DEVICES;
@@ -29,7 +29,7 @@ StackFrames
 
 ";
 
-/// Adds header attributes that fit the entry, and tables.
+/// Adds header attributes that match the entry, and stack-frame tables.
 pub(super) fn add(program: &mut Program, options: Options, numbers: &mut Numbers) {
     let Some(entry) = program.computations.last() else { return };
     let parameters: Vec<Type> =
@@ -37,11 +37,11 @@ pub(super) fn add(program: &mut Program, options: Options, numbers: &mut Numbers
     let result = entry.lines[entry.root].ty.clone();
     let mut header = Vec::new();
     let mut put = |name: &str, text: String| header.push((name.to_string(), text));
-    // Instructions stand after what they need: the order is a schedule.
+    // Operands precede users, so the order is a valid schedule.
     if numbers.one_in(5) {
         put("is_scheduled", "true".into());
     }
-    // Results that may use the memory of parameters of their type, and parameters that may be overwritten.
+    // Results that may share memory with parameters of their type, and parameters that may be overwritten.
     let outputs = match &result {
         Type::Tuple(parts) => parts.iter().enumerate().map(|(i, t)| (format!("{{{i}}}"), t)).collect(),
         one => vec![("{}".to_string(), one)],
@@ -49,7 +49,7 @@ pub(super) fn add(program: &mut Program, options: Options, numbers: &mut Numbers
     let mut used = vec![false; parameters.len()];
     let mut aliases = Vec::new();
     for (index, ty) in outputs {
-        // Narrow types may be packed here and not there.
+        // Arrays of narrow types may be packed in one place and not in the other.
         let plain = ty.as_array().is_some_and(|a| a.element.is_pred() || a.element.bit_width() >= 8);
         let free = (0..parameters.len()).find(|&p| plain && !used[p] && parameters[p] == *ty);
         if let (Some(p), true) = (free, numbers.one_in(2)) {

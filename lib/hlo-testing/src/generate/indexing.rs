@@ -1,14 +1,14 @@
-//! Slices and updates at indices known at run time only.
+//! Slices and updates at indices that are only known at run time.
 
 use super::builder::Generator;
 use super::types::{Array, Type, braced};
 use hlo_ir::{ElementType as E, Opcode};
 
-/// Dimension numbers of a gather, or of the scatter that undoes it.
+/// The dimension numbers of a gather, or of the corresponding scatter.
 struct IndexDims {
     operand: Array,
     indices: Array,
-    /// The gathered slices; a scatter's updates.
+    /// The gathered slices, or the updates of a scatter.
     slices: Array,
     slice_sizes: Vec<i64>,
     collapsed: Vec<i64>,
@@ -20,7 +20,7 @@ struct IndexDims {
 }
 
 impl Generator {
-    /// An instruction of the family.
+    /// Adds an instruction of the family.
     pub(super) fn indexing(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::DynamicReshape => self.dynamic_reshape(),
@@ -92,7 +92,8 @@ impl Generator {
         }
         let mut map = self.numbers.permutation(rank);
         map.retain(|d| !batching.contains(d) && (collapsed.contains(d) || self.numbers.one_in(2)));
-        // The index array: batch dimensions, among them one for each batching one, and the vector.
+        // The index array has batch dimensions, including one for each batching dimension, and the index
+        // vector.
         let mut index_dims = self.dims(0, 2);
         let mut index_batching = Vec::new();
         for &d in &batching {
@@ -185,9 +186,9 @@ impl Generator {
         value
     }
 
-    /// Now and then a switch that is on, more rarely one that says that it is off.
+    /// Sometimes adds a flag that is true, and more rarely one that is false.
     pub(super) fn promise(&mut self, value: usize, name: &str) {
-        // Of which nobody made sure.
+        // These promises might not hold.
         if self.executable && matches!(name, "indices_are_sorted" | "unique_indices" | "is_associative") {
             return;
         }
@@ -199,7 +200,7 @@ impl Generator {
     }
 }
 
-/// One type as it is, several as a tuple.
+/// Returns a single type unchanged, and several types as a tuple.
 pub(super) fn one_or_tuple(mut types: Vec<Type>) -> Type {
     if types.len() == 1 { types.remove(0) } else { Type::Tuple(types) }
 }

@@ -1,11 +1,11 @@
-//! Random values in every form that literals have: special floats with payloads, extremes of integers, complex
-//! numbers, nested tuples.
+//! Random values in every form of literals: special floats with payloads, extreme integers, complex numbers,
+//! nested tuples.
 
 use super::types::{Array, Type};
 use crate::Numbers;
 use hlo_ir::ElementType;
 
-/// The text of a random value of a type.
+/// Returns the text of a random value of a type.
 pub fn literal(ty: &Type, numbers: &mut Numbers) -> String {
     match ty {
         Type::Array(a) => nested(a, 0, numbers),
@@ -37,11 +37,11 @@ fn element(t: ElementType, numbers: &mut Numbers) -> String {
         return integer(t, numbers);
     }
     let special = match t {
-        // Neither infinities nor NaNs.
+        // These types have neither infinities nor NaNs.
         ElementType::F4E2M1Fn | ElementType::F6E3M2Fn | ElementType::F6E2M3Fn => {
             &["0", "-0", "-1.5", "3"][..]
         }
-        // Powers of two.
+        // This type only has powers of two.
         ElementType::F8E8M0Fnu => &["0.5", "4", "nan"],
         ElementType::F8E4M3Fn => &["0", "-0", "nan", "-nan", "448", "0.015625"],
         ElementType::F8E4M3B11Fnuz | ElementType::F8E5M2Fnuz | ElementType::F8E4M3Fnuz => {
@@ -74,7 +74,7 @@ fn integer(t: ElementType, numbers: &mut Numbers) -> String {
     }
 }
 
-/// A NaN with bits of its own.
+/// Returns a NaN with random payload bits.
 fn payload(t: ElementType, numbers: &mut Numbers) -> String {
     let mantissa = match t {
         ElementType::F16 => 10,

@@ -1,8 +1,8 @@
-//! Random modules of every opcode, valid by construction.
+//! Random modules with every opcode, valid by construction.
 //!
-//! [`program`] makes a module from a seed. It is built as a [`Program`], which is written as text: what is written
-//! is what the tools read, so that parser, printer, verifier, passes and engines can all be held to it. When a
-//! module breaks something, [`Program::shrink`] cuts it down.
+//! [`program`] generates a module from a seed. The module is a [`Program`], which is written as text. The
+//! tools read this text, so it can test the parser, printer, verifier, passes and engines. If a module causes
+//! a failure, [`Program::shrink`] reduces it.
 
 mod algebra;
 mod attributes;
@@ -34,19 +34,20 @@ pub use types::{Array, Type};
 use crate::Numbers;
 use hlo_ir::Opcode;
 
-/// What a random module may have.
+/// The contents of a random module.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How many instructions are drawn for the entry; each brings the operands and computations that it needs.
+    /// The number of instructions selected for the entry. Each also adds the operands and computations that
+    /// it needs.
     pub steps: usize,
-    /// Attributes that say nothing about the meaning: metadata, shardings, statistics, …
+    /// Whether to add attributes without a meaning for execution: metadata, shardings, statistics, …
     pub decorated: bool,
-    /// Only what one device can run by itself with one right result: opcodes that [`runs_alone`] names, loops that
-    /// end, combiners whose order does not matter, promises that are kept.
+    /// Whether to use only what one device can run by itself with one correct result: opcodes for which
+    /// [`runs_alone`] is true, loops that terminate, combiners whose order does not matter, flags that hold.
     pub executable: bool,
-    /// Where the numbers in names begin: programs whose names differ can be merged.
+    /// The first number in names. Programs with different names can be merged.
     pub first_name: usize,
-    /// One size in so many is zero; with 0 hardly any.
+    /// One out of this many sizes is zero. With 0, hardly any size is zero.
     pub empty: usize,
 }
 
@@ -56,7 +57,8 @@ impl Default for Options {
     }
 }
 
-/// A random module. The first instruction drawn goes through all opcodes with the seed, the others are random.
+/// Returns a random module. Consecutive seeds select each opcode for the first instruction in turn. The other
+/// instructions are random.
 pub fn program(seed: u64, options: Options) -> Program {
     let opcodes: Vec<Opcode> =
         Opcode::ALL.iter().copied().filter(|&o| !options.executable || runs_alone(o)).collect();

@@ -5,7 +5,7 @@ use super::types::{Array, braced};
 use hlo_ir::{ElementType as E, Opcode};
 
 impl Generator {
-    /// An instruction that moves elements without changing them.
+    /// Adds an instruction that moves elements without changing them.
     pub(super) fn movement(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::Iota => {
@@ -78,7 +78,7 @@ impl Generator {
         }
     }
 
-    /// The same number of elements in other dimensions.
+    /// Returns the array type with the same number of elements in other dimensions.
     pub(super) fn regrouped(&mut self, a: &Array) -> Array {
         let mut dims = match self.numbers.below(3) {
             0 => vec![a.elements()],
@@ -139,7 +139,7 @@ impl Generator {
             dims.push(d + (d - 1).max(0) * inside + low + high);
             padding.push(if interior { format!("{low}_{high}_{inside}") } else { format!("{low}_{high}") });
         }
-        // XLA's lexer has no way to write the padding of a scalar.
+        // XLA's lexer cannot parse the padding of a scalar.
         if padding.is_empty() {
             return self.add(a, Opcode::Copy, &[x], &[]);
         }
@@ -147,7 +147,7 @@ impl Generator {
         self.add(result, Opcode::Pad, &[x, value], &[("padding", padding.join("x"))])
     }
 
-    /// An index: a scalar integer.
+    /// Returns an index: a scalar integer.
     pub(super) fn index(&mut self, element: E) -> usize {
         self.value(&Array::new(element, &[]).into())
     }
@@ -160,9 +160,10 @@ impl Generator {
         self.add(self.ty(x), Opcode::Copy, &[x], &[])
     }
 
-    /// Between types of one width, or of widths of which one is a multiple of the other.
+    /// Adds a bitcast-convert between types of the same width, or of widths of which one is a multiple of the
+    /// other.
     fn bitcast_convert(&mut self, x: usize) -> usize {
-        // Dynamic dimensions are left to others.
+        // Dynamic dimensions are not supported here.
         let x = if self.array_type(x).is_static() { x } else { self.array_of(|_| true, 0, 3) };
         let a = self.array_type(x);
         let from = a.element;
@@ -177,7 +178,7 @@ impl Generator {
                 (true, std::cmp::Ordering::Greater) => width % to == 0,
             }
         };
-        // Of one-bit types XLA and the tools disagree on what the ratio is.
+        // For one-bit types, XLA and the tools disagree about the ratio.
         let to = self.element(|t| t == from || (ratio(t) && t.bit_width() > 1 && width > 1));
         let mut result = a.of(to);
         match width.cmp(&i64::from(to.bit_width())) {

@@ -1,20 +1,20 @@
-//! A random module taken apart: its entry's instructions with other operands or results.
+//! Rearranges a random module: the instructions of its entry with other operands or results.
 
 use super::program::{Computation, Line, Program};
 use super::types::Type;
 use hlo_ir::Opcode;
 
-/// A module made of lines of another one's entry.
+/// A module that consists of lines of another module's entry.
 pub struct Part {
     /// The module.
     pub program: Program,
-    /// The lines of the original entry whose values the parameters are.
+    /// The lines of the original entry whose values are the parameters.
     pub parameters: Vec<usize>,
-    /// The lines of the original entry whose values the elements of the result are.
+    /// The lines of the original entry whose values are the elements of the result.
     pub results: Vec<usize>,
 }
 
-/// True if the value is made of arrays only, and is not one that only a certain instruction may take.
+/// Whether the value consists of arrays only, and any instruction can use it as an operand.
 fn is_data(line: &Line) -> bool {
     use Opcode::*;
     let started = matches!(
@@ -25,7 +25,7 @@ fn is_data(line: &Line) -> bool {
 }
 
 impl Program {
-    /// Several programs, no two of which share a name, as one: the entries' lines one after the other.
+    /// Merges several programs with different names: the lines of their entries follow each other.
     pub fn merged(programs: &[Program]) -> Program {
         let mut out = Program { name: "merged".into(), ..Program::default() };
         let mut entry = Computation { name: "merged".into(), ..Computation::default() };
@@ -49,12 +49,12 @@ impl Program {
         out
     }
 
-    /// The entry.
+    /// Returns the entry.
     pub fn entry(&self) -> &Computation {
         &self.computations[self.computations.len() - 1]
     }
 
-    /// The lines of the entry that compute data from other data or from nothing.
+    /// Returns the lines of the entry that compute data.
     pub fn computing(&self) -> impl Iterator<Item = usize> + '_ {
         let lines = self.entry().lines.iter().enumerate();
         lines
@@ -62,8 +62,9 @@ impl Program {
             .map(|(i, _)| i)
     }
 
-    /// Each instruction of the entry by itself: its operands are parameters, or copies of such in the operands' layouts,
-    /// so that the error of one is not the input of the next.
+    /// Returns a program that computes each instruction of the entry separately. Its operands are parameters,
+    /// or copies of parameters in the operands' layouts, so that errors do not propagate between
+    /// instructions.
     pub fn isolated(&self) -> Part {
         let lines = &self.entry().lines;
         let mut part =
@@ -75,7 +76,7 @@ impl Program {
             results.iter().rev().flat_map(|&r| lines[r].operands.iter().rev().copied()).collect();
         while let Some(o) = wanted.pop() {
             if !is_data(&lines[o]) {
-                // It is computed here as well, from the same data.
+                // This operand is computed here as well, from the same data.
                 wanted.extend(&lines[o].operands);
             } else if part.places[o].is_none() {
                 part.parameter(o, parameters.len());
@@ -86,7 +87,7 @@ impl Program {
         Part { program: part.finish(&results_at), parameters, results }
     }
 
-    /// The same instructions with the values of `results` as the result.
+    /// Returns the program with the values of `results` as its result.
     pub fn with_results(&self, results: &[usize]) -> Part {
         let mut program = self.clone();
         let parameters =
@@ -124,7 +125,7 @@ fn line(name: String, ty: Type, opcode: Opcode) -> Line {
 struct Builder<'a> {
     program: &'a Program,
     out: Computation,
-    /// Where the value of each original line is.
+    /// The new line for the value of each original line.
     places: Vec<Option<usize>>,
 }
 
@@ -139,7 +140,7 @@ impl Builder<'_> {
         let payload = number.to_string();
         let parameter = Line { payload, ..line(format!("operand.{number}"), ty.clone(), Opcode::Parameter) };
         let mut place = self.push(parameter);
-        // A bitcast depends on its operand's layout.
+        // The result of a bitcast depends on its operand's layout.
         let layout = self.program.entry().lines[original].layout;
         if layout != 0 && self.program.entry().lines[original].opcode != Opcode::Parameter {
             let copy = line(format!("laid_out.{number}"), ty, Opcode::Copy);
@@ -148,7 +149,7 @@ impl Builder<'_> {
         self.places[original] = Some(place);
     }
 
-    /// The line with its operands in their places. What is no data, such as tokens, is computed again.
+    /// Adds a line with its new operands. Operands that are not data, such as tokens, are computed again.
     fn line(&mut self, original: usize) -> usize {
         let mut line = self.program.entry().lines[original].clone();
         line.operands = line

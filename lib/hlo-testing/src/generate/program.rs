@@ -1,4 +1,4 @@
-//! A module as the generator holds it: enough structure to write it in several ways and to make it smaller.
+//! A module in the generator, with enough structure to write it in several ways and to shrink it.
 
 use super::types::Type;
 use crate::Numbers;
@@ -14,17 +14,17 @@ pub struct Line {
     pub ty: Type,
     /// The opcode.
     pub opcode: Opcode,
-    /// The spelling of the opcode where it is not its name: asynchronous operations in their short form.
+    /// The text of the opcode if it differs from its name: asynchronous operations in their short form.
     pub spelling: Option<String>,
-    /// What stands in the parentheses of a parameter or constant.
+    /// The text in the parentheses of a parameter or constant.
     pub payload: String,
-    /// The operands: numbers of lines before it.
+    /// The operands, as indices of previous lines.
     pub operands: Vec<usize>,
     /// The attributes, in the order in which they are written.
     pub attributes: Vec<(String, String)>,
-    /// Lines before it that must run before it.
+    /// The control predecessors, as indices of previous lines.
     pub control: Vec<usize>,
-    /// What decides about its layout; 0 for the default one.
+    /// The random seed of its layout; 0 for the default layout.
     pub layout: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct Computation {
     pub name: String,
     /// The instructions, operands first.
     pub lines: Vec<Line>,
-    /// The number of the root's line.
+    /// The index of the root's line.
     pub root: usize,
     /// The `execution_thread`, if any.
     pub thread: Option<String>,
@@ -54,23 +54,24 @@ pub struct Program {
     pub computations: Vec<Computation>,
 }
 
-/// How to write a program.
+/// The style in which a program is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
-    /// Random layouts in shapes.
+    /// Whether shapes have random layouts.
     pub layouts: bool,
-    /// Random orders of dimensions in shapes, except those of the entry's parameters: what can be run has no more.
+    /// Whether shapes have random orders of dimensions, except those of the entry's parameters. Programs for
+    /// execution support no other layout properties.
     pub orders: bool,
-    /// Leave shapes out where they follow from the operands.
+    /// Whether to omit shapes that can be inferred from the operands.
     pub omit_shapes: bool,
-    /// `%` before names.
+    /// Whether names have the prefix `%`.
     pub percent: bool,
-    /// Operands with their shapes.
+    /// Whether operands have shapes.
     pub operand_shapes: bool,
 }
 
 impl Program {
-    /// The module's text.
+    /// Returns the module's text.
     pub fn text(&self, style: Style) -> String {
         let mut out = format!("HloModule {}", self.name);
         for (name, value) in &self.header {
@@ -87,13 +88,13 @@ impl Program {
         out
     }
 
-    /// The number of instructions.
+    /// Returns the number of instructions.
     pub fn size(&self) -> usize {
         self.computations.iter().map(|c| c.lines.len()).sum()
     }
 
-    /// The smallest program that this can be cut down to and that still `fails`: instructions nobody needs, parts
-    /// of roots, attributes, header attributes and computations go as long as it does.
+    /// Returns the smallest program that still `fails` after removing unused instructions, parts of roots,
+    /// attributes, header attributes and computations.
     pub fn shrink(&self, fails: impl Fn(&Program) -> bool) -> Program {
         let mut best = self.clone();
         loop {
@@ -105,7 +106,7 @@ impl Program {
         }
     }
 
-    /// Programs with one thing less, the largest cuts first.
+    /// Returns programs with one item removed, the largest reductions first.
     fn smaller(&self) -> impl Iterator<Item = Program> + '_ {
         let halves = (0..self.computations.len()).rev().flat_map(move |c| self.with_earlier_root(c));
         let lines = (0..self.computations.len()).flat_map(move |c| {
@@ -122,7 +123,7 @@ impl Program {
         let attributes = (0..self.computations.len()).flat_map(move |c| {
             (0..self.computations[c].lines.len()).flat_map(move |l| {
                 let attributes = &self.computations[c].lines[l].attributes;
-                // Without these the order of NaNs or of equals may be open.
+                // Without these, the order of NaNs or of equal elements may be undefined.
                 let orders = move |a: &usize| matches!(attributes[*a].0.as_str(), "type" | "is_stable");
                 (0..attributes.len()).filter(move |a| !orders(a)).map(move |a| {
                     let mut p = self.clone();
@@ -134,7 +135,8 @@ impl Program {
         halves.chain(computations).chain(lines).chain(header).chain(tables).chain(attributes)
     }
 
-    /// The entry's root moved to other lines: what only the old one needed can go then.
+    /// Moves the root of the entry to other lines, so that instructions only the old root needed can be
+    /// removed.
     fn with_earlier_root(&self, c: usize) -> Vec<Program> {
         if c + 1 != self.computations.len() {
             return Vec::new();
@@ -167,7 +169,7 @@ impl Program {
             line.control.retain(|&i| i != l);
             line.operands.iter_mut().chain(&mut line.control).for_each(shift);
         }
-        // The parameters after it move up.
+        // Renumber the parameters after it.
         if let (Opcode::Parameter, Ok(number)) = (removed.opcode, removed.payload.parse::<usize>()) {
             for line in body.lines.iter_mut().filter(|x| x.opcode == Opcode::Parameter) {
                 match line.payload.parse::<usize>() {
@@ -236,10 +238,11 @@ impl Computation {
     }
 }
 
-/// True if the shape may be left out: it follows from opcode, attributes and operands, whose shapes are fixed.
+/// Whether the shape can be omitted because it follows from the opcode, the attributes and the shapes of the
+/// operands.
 fn shape_follows(line: &Line) -> bool {
     use Opcode::*;
-    // Set to its bound, a dimension is static again: the written shape decides.
+    // A dimension that is set to its bound is static again, so the written shape is required.
     line.spelling.is_none()
         && match line.opcode {
             Bitcast | BitcastConvert | Broadcast | Constant | Convert | CustomCall | Fusion | Infeed | Outfeed | Iota
@@ -249,7 +252,7 @@ fn shape_follows(line: &Line) -> bool {
             | CollectiveBroadcast | CollectivePermute | CollectivePermuteDone | CollectivePermuteStart
             | RaggedAllToAll | ReduceScatter | AsyncDone | AsyncStart | AsyncUpdate | Recv | RecvDone | Send
             | SendDone | CopyStart | CopyDone | Contraction | Scan | RaggedDot | ScaledDot | PartitionId | ReplicaId
-            // The written element type may be a wider one.
+            // The written element type may be wider.
             | Dot | Convolution => false,
             hlo_ir::elementwise_opcode!() => true,
             Tuple | GetTupleElement | Copy | Concatenate | Pad | Reverse | Transpose | Gather

@@ -10,14 +10,15 @@ use hlo_ir::{ElementType as E, Opcode};
 pub(super) struct Window {
     /// The text in braces.
     pub(super) text: String,
-    /// The window's sizes.
+    /// The sizes of the window.
     pub(super) sizes: Vec<i64>,
-    /// The number of places along each dimension.
+    /// The number of positions along each dimension.
     pub(super) places: Vec<i64>,
 }
 
 impl Window {
-    /// The window of these dimensions, without any attribute after padding unless it is `dilated`.
+    /// Creates the window of these dimensions. Attributes after the padding are omitted unless it is
+    /// `dilated`.
     fn new(dims: &[WindowDim], places: Vec<i64>, dilated: bool) -> Self {
         type Column = (&'static str, fn(&WindowDim) -> String);
         let columns: [Column; 6] = [
@@ -38,7 +39,7 @@ impl Window {
 }
 
 impl Generator {
-    /// A window that fits into `base` at least once along each dimension.
+    /// Returns a window with at least one position in `base` along each dimension.
     pub(super) fn window(&mut self, base: &[i64], dilated: bool) -> Window {
         let (mut dims, mut places) = (Vec::new(), Vec::new());
         for &d in base {
@@ -65,7 +66,7 @@ impl Generator {
         Window::new(&dims, places, dilated)
     }
 
-    /// A window of few positions whose numbers are large: most of what it covers is padding or holes.
+    /// Returns a window with few positions but large numbers: it mostly covers padding or holes.
     fn far_window(&mut self, base: &[i64], dilated: bool) -> Window {
         let (mut dims, mut places) = (Vec::new(), Vec::new());
         for &d in base {
@@ -88,7 +89,7 @@ impl Generator {
         Window::new(&dims, places, true)
     }
 
-    /// An instruction of the family.
+    /// Adds an instruction of the family.
     pub(super) fn reduction(&mut self, opcode: Opcode) -> usize {
         match opcode {
             Opcode::Map => self.map(),
@@ -125,7 +126,7 @@ impl Generator {
         )
     }
 
-    /// N arrays of one size: the operands and their element types.
+    /// Returns N arrays of the same sizes, and their element types.
     fn several(&mut self, low: i64) -> (Vec<usize>, Array, Vec<E>) {
         let x = self.array_of(|_| true, low, 3);
         let a = self.array_type(x);
@@ -139,13 +140,13 @@ impl Generator {
         (arrays, a, elements)
     }
 
-    /// The type of what combines elements: a tuple where there are several, and now and then of one.
+    /// Returns the type of the result of a combiner: a tuple for several elements, and sometimes for one.
     fn accumulated(&mut self, elements: &[E]) -> Type {
         let types = elements.iter().map(|&t| Type::scalar(t)).collect();
         if self.numbers.one_in(8) { Type::Tuple(types) } else { one_or_tuple(types) }
     }
 
-    /// Adds initial values to the operands, and gives the function to `combined` that combines.
+    /// Adds initial values to the operands, and returns the function that combines elements to `combined`.
     fn accumulators(&mut self, operands: &mut Vec<usize>, elements: &[E], combined: &Type) -> String {
         let (function, identities) = self.combiner(combined);
         for (&t, identity) in elements.iter().zip(identities) {
@@ -179,7 +180,7 @@ impl Generator {
             false => self.window(&a.dims, dilated),
         };
         let result = combined.map(|t| Type::array(t, &window.places));
-        // A reversed window is a matter of convolutions.
+        // Only convolutions have reversed windows.
         let text =
             window.text.split(" rhs_reversal").next().map(|t| format!("{}}}", t.trim_end_matches('}')));
         let attributes = [("window", text.unwrap_or_default()), ("to_apply", function)];
@@ -208,7 +209,7 @@ impl Generator {
         let results = elements.iter().map(|&t| a.of(t).into()).collect();
         let value = self.add(one_or_tuple(results), Opcode::Sort, &operands, &[("dimensions", braced(&[d]))]);
         match self.executable {
-            // Otherwise the order of equals is open.
+            // Otherwise the order of equal elements is not defined.
             true => self.attribute(value, "is_stable", "true"),
             false => self.promise(value, "is_stable"),
         }
@@ -228,7 +229,7 @@ impl Generator {
         self.add(ty, Opcode::TopK, &[x], &[("k", k), ("largest", largest)])
     }
 
-    /// `(slice of the input, carry)` → `(slice of the output, carry)` along a dimension.
+    /// Adds a scan along a dimension: `(slice of the input, carry)` → `(slice of the output, carry)`.
     fn scan(&mut self) -> usize {
         let x = self.array_of(|_| true, 1, 3);
         let a = self.array_type(x);

@@ -1,4 +1,4 @@
-//! The types of random values, and how they are written.
+//! The types of random values, and their text.
 
 use crate::Numbers;
 use hlo_ir::ElementType;
@@ -13,7 +13,7 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// A token.
     Token,
-    /// A value that only custom calls know.
+    /// A value that only custom calls can use.
     Opaque,
 }
 
@@ -22,9 +22,9 @@ pub enum Type {
 pub struct Array {
     /// The type of the elements.
     pub element: ElementType,
-    /// The sizes; bounds where dynamic, [`Array::UNBOUNDED`] where there is none.
+    /// The sizes: bounds for dynamic dimensions, [`Array::UNBOUNDED`] if there is no bound.
     pub dims: Vec<i64>,
-    /// Which dimensions are dynamic: one entry a dimension, or none.
+    /// Whether each dimension is dynamic. Empty if none is.
     pub dynamic: Vec<bool>,
 }
 
@@ -32,27 +32,27 @@ impl Array {
     /// The size of a dynamic dimension without a bound.
     pub const UNBOUNDED: i64 = -1;
 
-    /// A static array.
+    /// Returns a static array type.
     pub fn new(element: ElementType, dims: &[i64]) -> Self {
         Self { element, dims: dims.to_vec(), dynamic: Vec::new() }
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn elements(&self) -> i64 {
         self.dims.iter().product()
     }
 
-    /// True if no dimension is dynamic.
+    /// Whether no dimension is dynamic.
     pub fn is_static(&self) -> bool {
         !self.dynamic.contains(&true)
     }
 
-    /// The same sizes with other elements.
+    /// Returns the array type with the same sizes and another element type.
     pub fn of(&self, element: ElementType) -> Array {
         Array { element, ..self.clone() }
     }
@@ -65,17 +65,17 @@ impl From<Array> for Type {
 }
 
 impl Type {
-    /// A static array type.
+    /// Returns a static array type.
     pub fn array(element: ElementType, dims: &[i64]) -> Self {
         Array::new(element, dims).into()
     }
 
-    /// A scalar type.
+    /// Returns a scalar type.
     pub fn scalar(element: ElementType) -> Self {
         Self::array(element, &[])
     }
 
-    /// The array type that it is, if it is one.
+    /// Returns the array type if this is one.
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Type::Array(a) => Some(a),
@@ -83,7 +83,7 @@ impl Type {
         }
     }
 
-    /// The tuple, or the one type, of what `part` gives for the element type of each array in it.
+    /// Replaces each array type with the result of `part` for its element type.
     pub fn map(&self, part: impl Fn(ElementType) -> Type + Copy) -> Type {
         match self {
             Type::Array(a) => part(a.element),
@@ -92,7 +92,7 @@ impl Type {
         }
     }
 
-    /// The types in the leaves of a tuple; itself if it is none.
+    /// Returns the types of the leaves of a tuple, or the type itself if it is not a tuple.
     pub fn leaves(&self) -> Vec<&Type> {
         match self {
             Type::Tuple(parts) => parts.iter().flat_map(Type::leaves).collect(),
@@ -100,14 +100,15 @@ impl Type {
         }
     }
 
-    /// The type as it is written. With `layouts`, arrays get random ones, some with all that layouts may have.
+    /// Returns the text of the type. With `layouts`, arrays get random layouts, some with all layout
+    /// properties.
     pub fn write(&self, layouts: Option<&mut Numbers>) -> String {
         let mut out = String::new();
         write_type(self, &mut out, &mut layouts.map(|numbers| (numbers, layout as Layout)));
         out
     }
 
-    /// The type with random orders of dimensions.
+    /// Returns the text of the type with random orders of dimensions.
     pub fn write_orders(&self, numbers: &mut Numbers) -> String {
         let mut out = String::new();
         write_type(self, &mut out, &mut Some((numbers, order)));
@@ -115,7 +116,7 @@ impl Type {
     }
 }
 
-/// The text of a random layout of an array.
+/// A function that returns the text of a random layout of an array.
 type Layout = fn(&Array, &mut Numbers) -> String;
 
 fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<(&mut Numbers, Layout)>) {
@@ -147,12 +148,12 @@ fn write_type(ty: &Type, out: &mut String, layouts: &mut Option<(&mut Numbers, L
     }
 }
 
-/// A random order of dimensions.
+/// Returns a random order of dimensions.
 fn order(a: &Array, numbers: &mut Numbers) -> String {
     if a.rank() > 0 { braced(&numbers.permutation(a.rank())) } else { String::new() }
 }
 
-/// A random layout of an array, in XLA's order of items.
+/// Returns a random layout of an array, with the items in XLA's order.
 fn layout(a: &Array, numbers: &mut Numbers) -> String {
     let order = list(&numbers.permutation(a.rank()));
     let mut items = String::new();
@@ -181,12 +182,12 @@ fn layout(a: &Array, numbers: &mut Numbers) -> String {
     }
 }
 
-/// Numbers with commas between them.
+/// Formats numbers as a comma-separated list.
 pub fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// `{0,1}`: numbers as an attribute's value.
+/// Formats numbers as an attribute's value: `{0,1}`.
 pub fn braced(numbers: &[i64]) -> String {
     format!("{{{}}}", list(numbers))
 }

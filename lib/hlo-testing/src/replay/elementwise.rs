@@ -1,4 +1,4 @@
-//! The methods and operators of elementwise opcodes.
+//! Maps elementwise opcodes to methods and operators of the builder.
 
 use hlo_builder::Value;
 use hlo_ir::Opcode;

@@ -1,4 +1,4 @@
-//! The method of each opcode.
+//! Maps opcodes to methods of the builder.
 
 use super::Called;
 use super::elementwise::{binary, unary};
@@ -6,8 +6,8 @@ use hlo_builder::{Builder, Computation, Participants, PermutedSlices, ScatterDim
 use hlo_ir::attr::*;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// The instruction of a valid module, by the method of its opcode; `x` are its operands. `None` if its shape is no result of
-/// that opcode.
+/// Adds an instruction of a valid module with the method of its opcode. `x` contains its operands. Returns
+/// `None` if its shape is not a valid result of the opcode.
 pub(super) fn rebuilt<'b>(
     b: &'b Builder,
     module: &Module,
@@ -83,7 +83,7 @@ pub(super) fn rebuilt<'b>(
 
         Op::Bitcast => x[0].bitcast(shape.clone()),
         Op::BitcastConvert => x[0].bitcast_convert(array()?.element_type),
-        // To the sizes that the operand has there is nothing to do.
+        // The builder adds nothing for a broadcast to the sizes of the operand.
         Op::Broadcast(_) if shape.compatible(&module[module[id].operands[0]].shape) => x[0].copy(),
         Op::Broadcast(a) => x[0].broadcast_in_dim(&array()?.dims, &a.dimensions),
         Op::Concatenate(a) => b.concat_in_dim(x, a.dimension()),
@@ -304,13 +304,13 @@ fn of(groups: ReplicaGroups, channel: Option<i64>, use_global_device_ids: bool) 
     Participants { groups, channel, use_global_device_ids, ..Participants::default() }
 }
 
-/// What a permutation of slices sends, if it is one.
+/// Returns the slices that a collective-permute sends, if it sends slices.
 fn slices<'b>(a: &CollectivePermuteAttrs, x: &[Value<'b>]) -> Option<PermutedSlices<'b>> {
     let &[_, output, starts, output_starts] = x else { return None };
     Some(PermutedSlices { output, starts, output_starts, sizes: a.slice_sizes.0.clone() })
 }
 
-/// The operands of a collective as one.
+/// Returns the operands of a collective as one value.
 fn all<'b>(b: &'b Builder, x: &[Value<'b>]) -> Value<'b> {
     if let [x] = x { *x } else { b.tuple(x) }
 }
@@ -320,7 +320,7 @@ fn gathered_of(a: &AllGatherAttrs) -> Participants {
     Participants { constrain_layout: a.constrain_layout, ..of }
 }
 
-/// How many arrays an all-gather joins.
+/// Returns the number of arrays that an all-gather concatenates.
 fn shards(module: &Module, id: InstrId, result: &Shape, along: i64) -> Option<i64> {
     let part = module[module[id].operands[0]].shape.as_array()?.dims[along as usize];
     Some(result.as_array()?.dims[along as usize].checked_div(part).unwrap_or(1))

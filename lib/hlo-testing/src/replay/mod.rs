@@ -1,5 +1,5 @@
-//! Modules built anew instruction by instruction through the methods of `hlo_builder`: every opcode has one, its shape follows
-//! from the operands, and what is built has the attributes of the original.
+//! Rebuilds modules instruction by instruction with the methods of `hlo_builder`. Every opcode has a method,
+//! its shape is inferred from the operands, and the result has the attributes of the original.
 
 mod elementwise;
 mod instruction;
@@ -8,10 +8,11 @@ use hlo_builder::{Builder, Computation, Value};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape, verify};
 use std::collections::{HashMap, HashSet};
 
-/// What stands before the name that an instruction of the entry had: what the builder adds of its own never has such a name.
+/// The prefix that is added to the names of the entry's instructions. The builder never uses such names
+/// itself.
 pub const PREFIX: &str = "new.";
 
-/// What computations of the module are called, each the same one each time.
+/// The computations of the module, each created once.
 struct Called<'m> {
     module: &'m Module,
     made: HashMap<ComputationId, Computation>,
@@ -23,13 +24,13 @@ impl Called<'_> {
     }
 }
 
-/// Builds the entry of a module anew, without layouts. An instruction is called what it was called, after [`PREFIX`].
+/// Rebuilds the entry of a module, without layouts. Instructions keep their names, with [`PREFIX`] added.
 ///
-/// Two things are not what they were: a broadcast to the sizes that its operand has, which the builder leaves out, is a copy,
-/// and a constant that is a tuple is a tuple of constants.
+/// There are two differences. A broadcast to the sizes of its operand becomes a copy, because the builder
+/// omits it. A constant that is a tuple becomes a tuple of constants.
 ///
 /// # Errors
-/// The module is not valid, or the builder does not do the same: in words.
+/// Returns a description of the problem if the module is not valid or if the builder's result differs.
 ///
 /// # Example
 /// ```
@@ -88,8 +89,8 @@ pub fn rebuild(original: &Module) -> Result<Module, String> {
     Ok(built)
 }
 
-/// Returns the instructions of the entry, operands first: in the order of the list where that is such an order, since the
-/// streams of random numbers (`hlo_ir::streams`) follow from it.
+/// Returns the instructions of the entry, operands first. Keeps the order of the list if operands come first
+/// in it, because the streams of random numbers (`hlo_ir::streams`) depend on it.
 fn operands_first(module: &Module) -> Vec<InstrId> {
     let list = module[module.entry()].instructions();
     let mut before = HashSet::new();
@@ -100,7 +101,8 @@ fn operands_first(module: &Module) -> Vec<InstrId> {
     if listed { list.to_vec() } else { module.post_order(module.entry()) }
 }
 
-/// What an instruction is, apart from names and from which number a computation has.
+/// Returns the operation and the shape of an instruction, without names and with all computation ids
+/// replaced.
 fn essence(module: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
     let mut op = module[id].op.clone();
     if let Some(attrs) = op.attrs_mut() {
@@ -109,7 +111,7 @@ fn essence(module: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
     (op, module[id].shape.without_layout())
 }
 
-/// What the builder is to make of an instruction.
+/// Returns the expected result of rebuilding an instruction.
 fn expected(original: &Module, id: InstrId, any: ComputationId) -> (Op, Shape) {
     let instruction = &original[id];
     let (op, shape) = essence(original, id, any);

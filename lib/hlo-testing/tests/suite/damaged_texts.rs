@@ -1,5 +1,5 @@
-//! Whatever is done to a text, it is a module or it is refused with at most 20 errors that point into it.
-//! `HLO_SEEDS=N` tries N times as many.
+//! Checks that any damaged text is either a module or rejected with at most 20 errors with valid spans.
+//! `HLO_SEEDS=N` runs N times as many tests.
 
 use hlo_testing::generate::{Options, Style, program};
 use hlo_testing::{Numbers, check, mutate};
@@ -59,7 +59,7 @@ fn flipped_bits() {
     }
 }
 
-/// Trees of brackets without sense, words of the language in random order.
+/// Nested brackets without meaning, and words of the language in random order.
 #[test]
 fn heaps_of_words() {
     let words = hlo_testing::dictionary::words();

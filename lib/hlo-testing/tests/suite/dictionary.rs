@@ -1,4 +1,4 @@
-//! The fuzzers' dictionary is that of the opcode table. `BLESS=1` writes it anew.
+//! Checks that the fuzzers' dictionary matches the opcode table. `BLESS=1` rewrites it.
 
 use std::path::Path;
 

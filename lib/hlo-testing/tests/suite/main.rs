@@ -1,4 +1,4 @@
-//! What is made at random holds what it promises. One program, as each one more is linked anew.
+//! Tests of the random generators. They are one program, because linking each test program takes time.
 
 mod damaged_texts;
 mod dictionary;

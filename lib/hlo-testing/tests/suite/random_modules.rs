@@ -1,5 +1,5 @@
-//! Random modules of every opcode are valid, print and read back as themselves, and have the shapes that are
-//! inferred. `HLO_SEEDS=N` tries N modules instead of some hundreds.
+//! Checks that random modules of every opcode are valid, print and parse as the same module, and have the
+//! inferred shapes. `HLO_SEEDS=N` tests N modules instead of a few hundred.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Module, Opcode};
@@ -12,13 +12,13 @@ fn seeds() -> std::ops::Range<u64> {
     0..n.unwrap_or(4 * Opcode::ALL.len() as u64)
 }
 
-/// The style in which the module of a seed is written.
+/// Returns the style for the module of a seed.
 fn style(seed: u64) -> Style {
     let bit = |n: u64| seed >> n & 1 == 1;
     Style { layouts: bit(0), percent: bit(1), operand_shapes: bit(2), ..Style::default() }
 }
 
-/// Every fourth round through the opcodes has many arrays without elements.
+/// Returns the options for a seed. Every fourth round through the opcodes has many arrays without elements.
 fn options(seed: u64) -> Options {
     let round = seed / Opcode::ALL.len() as u64;
     Options { empty: if round % 4 == 3 { 4 } else { 0 }, ..Options::default() }
@@ -35,14 +35,14 @@ fn read(text: &str) -> check::Check<Module> {
     })
 }
 
-/// Holds the module of every seed to a property; fails with the smallest module that it can cut a failing one down
-/// to.
+/// Checks a property of the module of every seed. Panics with the smallest failing module that shrinking
+/// finds.
 fn for_each_seed(property: impl Fn(u64, &Program) -> check::Check) {
     let mut failures = Vec::new();
     for seed in seeds() {
         let random = program(seed, options(seed));
         if let Err(first) = property(seed, &random) {
-            // Cut down, it must fail for the same reason: the code of an error, or the first words.
+            // The smaller module must fail for the same reason: the code of an error, or the first words.
             let reason = |finding: &str| finding.chars().take(12).collect::<String>();
             let small = random.shrink(|p| property(seed, p).is_err_and(|f| reason(&f) == reason(&first)));
             let why = property(seed, &small).err().unwrap_or_default();
@@ -65,7 +65,7 @@ fn infer_the_shapes_that_are_left_out() {
     for_each_seed(|_, p| {
         let written = read(&p.text(Style::default()))?;
         let inferred = read(&p.text(Style { omit_shapes: true, ..Style::default() }))?;
-        // An inferred layout may follow those of the operands.
+        // An inferred layout may depend on those of the operands.
         let without_layouts = PrintOptions { layouts: false, ..PrintOptions::default() };
         let [written, inferred] = [written, inferred].map(|m| print_module(&m, &without_layouts));
         match written == inferred {
@@ -119,7 +119,7 @@ fn have_every_opcode_with_every_attribute() {
     assert!(missing.is_empty(), "never drawn: {}", missing.join(", "));
 }
 
-/// Attributes of every instruction, and of the header.
+/// Attributes that occur in every instruction, and in the header.
 const EVERYWHERE: &[&str] = &[
     "* backend_config",
     "* control-predecessors",
@@ -143,7 +143,8 @@ const EVERYWHERE: &[&str] = &[
     "header replica_count",
 ];
 
-/// Attributes that no random module has: the text may have them, XLA's own parser of today does not read them.
+/// Attributes that no random module has. The text format has them, but XLA's current parser does not read
+/// them.
 const NOT_DRAWN: &[&str] = &[
     "topk is_stable",
     "convolution algorithm",

@@ -1,15 +1,15 @@
-//! Arithmetic, comparisons and selections on few values, and conversions one after the other.
+//! Arithmetic, comparisons and selections on few values, and sequences of conversions.
 
 use super::{Array, E, Generator, Opcode};
 
-/// What is computed so far, all of the same sizes.
+/// The values computed so far, all of the same sizes.
 struct Pool {
     numbers: Vec<usize>,
     predicates: Vec<usize>,
 }
 
 impl Generator {
-    /// Some operations on a few values of one type.
+    /// Adds some operations on a few values of one type.
     pub(super) fn calculation(&mut self) -> usize {
         let t = self.numbers.pick(&[
             E::S32,
@@ -43,7 +43,7 @@ impl Generator {
         last(&pool.numbers).max(last(&pool.predicates))
     }
 
-    /// One of the values, mostly the last, or a special constant.
+    /// Returns one of the values, usually the last, or a special constant.
     fn drawn(&mut self, a: &Array, from: &[usize]) -> usize {
         match self.numbers.below(6) {
             0 => {
@@ -55,7 +55,7 @@ impl Generator {
         }
     }
 
-    /// Two operands: related ones more often than not.
+    /// Returns two operands, which are related more often than not.
     fn drawn_pair(&mut self, a: &Array, from: &[usize]) -> [usize; 2] {
         let x = self.drawn(a, from);
         let y = match self.numbers.below(4) {
@@ -148,7 +148,7 @@ impl Generator {
         }
     }
 
-    /// A comparison of two of the numbers, or of a predicate as a number.
+    /// Adds a comparison of two numbers, or of a predicate converted to a number.
     fn comparison(&mut self, a: &Array, pool: &Pool) -> usize {
         let mut operands = self.drawn_pair(a, &pool.numbers);
         if self.numbers.one_in(4) && !a.element.is_pred() {
@@ -165,7 +165,8 @@ impl Generator {
         value
     }
 
-    /// Operations of one family, one on the results of two others, all on the same two values and constants.
+    /// Adds operations of one family, each on the results of two others, all on the same two values and
+    /// constants.
     pub(super) fn identity(&mut self) -> usize {
         use Opcode::*;
         let t = self.numbers.pick(&[E::S32, E::S32, E::U8, E::S8, E::Pred, E::F32, E::S4, E::U32, E::F64]);
@@ -210,7 +211,7 @@ impl Generator {
         self.add(a.of(E::Pred), Compare, &operands, &[("direction", direction)])
     }
 
-    /// An operation of a family on some of the values.
+    /// Adds an operation of a family on some of the values.
     fn of_family(&mut self, a: &Array, family: &[Opcode], values: &[usize]) -> usize {
         let opcode = self.numbers.pick(family);
         let x = self.numbers.pick(values);
@@ -221,7 +222,7 @@ impl Generator {
         self.add(a.clone(), opcode, &[x, y], &[])
     }
 
-    /// Selections between what was selected or is compared.
+    /// Adds selections between values that were selected or compared.
     pub(super) fn chosen(&mut self) -> usize {
         let t = self.numbers.pick(&[E::S32, E::U8, E::F32, E::Pred]);
         let dims = self.few_dims(0, 2);
@@ -248,7 +249,7 @@ impl Generator {
         }
     }
 
-    /// Conversions one after the other, and complex numbers taken apart.
+    /// Adds a sequence of conversions, and splits complex numbers into parts.
     pub(super) fn conversions(&mut self) -> usize {
         let dims = self.few_dims(0, 2);
         let t = self.element(|_| true);
@@ -294,7 +295,7 @@ impl Generator {
         x
     }
 
-    /// An elementwise operation on values that were moved alike, or repeated.
+    /// Adds an elementwise operation on values that were moved in the same way, or broadcast.
     pub(super) fn moved_operands(&mut self) -> usize {
         let t = self.numbers.pick(&[E::F32, E::S32, E::U8, E::Bf16]);
         let dims = self.few_dims(0, 3);

@@ -1,12 +1,12 @@
-//! Movements of what was moved, and what is reduced after it.
+//! Sequences of data movements, and reductions after them.
 
 use super::{Array, E, Generator, Opcode, Type, braced};
 
-/// Larger arrays are not made larger.
+/// Maximum number of elements of an array that is enlarged.
 const LARGE: i64 = 100;
 
 impl Generator {
-    /// Movements one after the other.
+    /// Adds a sequence of movements.
     pub(super) fn moved(&mut self) -> usize {
         let t = self.element(|_| true);
         let dims = self.few_dims(0, 3);
@@ -17,7 +17,7 @@ impl Generator {
         x
     }
 
-    /// One movement, or a conversion on the way.
+    /// Adds one movement or a conversion.
     pub(super) fn move_once(&mut self, x: usize) -> usize {
         let a = self.array_type(x);
         let small = a.elements() <= LARGE && a.rank() < 5;
@@ -40,7 +40,7 @@ impl Generator {
         }
     }
 
-    /// A slice of some elements at least, if there are any.
+    /// Adds a slice with at least one element, if the array has any.
     fn sliced(&mut self, x: usize) -> usize {
         let mut a = self.array_type(x);
         let mut ranges = Vec::new();
@@ -54,7 +54,7 @@ impl Generator {
         self.add(a, Opcode::Slice, &[x], &[("slice", format!("{{{}}}", ranges.join(", ")))])
     }
 
-    /// The part of an array from `start` to `limit` along a dimension.
+    /// Returns the part of an array from `start` to `limit` along a dimension.
     pub(super) fn part(&mut self, x: usize, along: usize, start: i64, limit: i64) -> usize {
         let mut a = self.array_type(x);
         let ranges: Vec<String> = (0..a.rank())
@@ -64,7 +64,7 @@ impl Generator {
         self.add(a, Opcode::Slice, &[x], &[("slice", format!("{{{}}}", ranges.join(", ")))])
     }
 
-    /// Concatenations of parts, of copies, with repeated values.
+    /// Adds concatenations of parts or copies, or with repeated values.
     fn joined(&mut self, x: usize) -> usize {
         let a = self.array_type(x);
         let along = self.numbers.below(a.rank());
@@ -108,7 +108,7 @@ impl Generator {
         self.add(a, Opcode::Concatenate, parts, &[("dimensions", braced(&[along as i64]))])
     }
 
-    /// Padding, sometimes around padding, sometimes with the value that is there.
+    /// Adds padding, sometimes around padding, and sometimes with an existing value.
     fn padded(&mut self, x: usize) -> usize {
         let a = self.array_type(x);
         let text = self.special(a.element);
@@ -121,7 +121,7 @@ impl Generator {
         if self.numbers.one_in(2) { self.padded_with(once, value) } else { once }
     }
 
-    /// Padding with a value, none of it less than -1.
+    /// Adds padding with a value. No amount is less than -1.
     pub(super) fn padded_with(&mut self, x: usize, value: usize) -> usize {
         let a = self.array_type(x);
         let (cuts, interior) = (self.numbers.one_in(3), self.numbers.one_in(3));
@@ -137,7 +137,7 @@ impl Generator {
         self.add(Array::new(a.element, &dims), Opcode::Pad, &[x, value], &[("padding", padding.join("x"))])
     }
 
-    /// The function, with its neutral value or, now and then, another one, of reductions of a type.
+    /// Returns a reduction function for a type, and its identity or, sometimes, another initial value.
     fn reducer(&mut self, t: E) -> (String, usize) {
         let (function, identities) = self.combiner(&Type::scalar(t));
         let text = match identities.into_iter().next().flatten() {
@@ -156,7 +156,7 @@ impl Generator {
         self.add(Array::new(a.element, &kept), Opcode::Reduce, &[x, init], &attributes)
     }
 
-    /// Reductions of what was moved, once or twice, sometimes moved again.
+    /// Adds one or two reductions of moved data, which is sometimes moved again.
     pub(super) fn reduced(&mut self) -> usize {
         let t = self.element(|_| true);
         let dims = self.few_dims(1, 4);
@@ -177,7 +177,7 @@ impl Generator {
         }
     }
 
-    /// Windows of one element, of all elements, over padding, and cumulative ones.
+    /// Adds windows of one element, of all elements, over padding, and cumulative windows.
     pub(super) fn windowed(&mut self) -> usize {
         let t = self.numbers.pick(&[E::F32, E::S32, E::F64, E::Pred, E::U8, E::Bf16]);
         let mut dims = self.few_dims(1, 3);

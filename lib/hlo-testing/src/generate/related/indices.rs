@@ -1,9 +1,9 @@
-//! Slices and updates at the same places, at places that are known, and of single windows.
+//! Slices and updates at the same positions, at known positions, and of single windows.
 
 use super::{Array, E, Generator, Opcode, Type, braced};
 
 impl Generator {
-    /// Scalar indices, known or not; sometimes all of them in one array.
+    /// Returns scalar indices, known or not. Sometimes one array contains all of them.
     fn starts(&mut self, rank: usize) -> Vec<usize> {
         if rank > 0 && self.numbers.one_in(4) {
             return vec![self.parameter(Array::new(E::S32, &[rank as i64]))];
@@ -30,7 +30,7 @@ impl Generator {
         self.add(self.array_type(x), Opcode::DynamicUpdateSlice, &operands, &[])
     }
 
-    /// Reads and updates of one window.
+    /// Adds reads and updates of one window.
     pub(super) fn updated(&mut self) -> usize {
         let t = self.element(|_| true);
         let whole = Array::new(t, &self.few_dims(0, 3));
@@ -65,7 +65,7 @@ impl Generator {
         }
     }
 
-    /// Indices at equal distances, or few of them.
+    /// Returns indices at equal distances, or few indices.
     fn index_list(&mut self, dims: &[i64]) -> usize {
         let t = self.numbers.pick(&[E::S32, E::U32, E::S64, E::U8]);
         let a = Array::new(t, dims);
@@ -88,7 +88,7 @@ impl Generator {
         list
     }
 
-    /// Windows along one dimension, at places that make a slice or at a single one.
+    /// Adds a gather of windows along one dimension, at positions that form a slice or at a single position.
     pub(super) fn gathered(&mut self) -> usize {
         if self.numbers.one_in(3) {
             return self.indexing(Opcode::Gather);
@@ -130,7 +130,7 @@ impl Generator {
         self.add(Array::new(t, &dims), Opcode::Gather, &[x, indices], &attributes)
     }
 
-    /// Updates of single elements or rows, of which the first places are used.
+    /// Adds a scatter to single elements or rows. The first positions are used.
     pub(super) fn scattered(&mut self) -> usize {
         if self.numbers.one_in(3) {
             return self.indexing(Opcode::Scatter);

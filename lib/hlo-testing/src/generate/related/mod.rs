@@ -1,7 +1,7 @@
-//! Modules of what simplifications look for: operations on results of their like, on the same value twice, on the
-//! constants with which they do nothing, and movements of what was moved.
+//! Modules for testing simplifications: operations on results of similar operations, on the same value twice,
+//! on neutral constants, and sequences of data movements.
 //!
-//! What an expression makes on its way is used by the expression alone, so that patterns which ask for that apply.
+//! The intermediate results of an expression have no other uses, so that patterns which require this apply.
 
 mod arithmetic;
 mod arrays;
@@ -15,7 +15,8 @@ use super::types::{Array, Type, braced};
 use crate::Numbers;
 use hlo_ir::{ElementType as E, Opcode};
 
-/// A random module of `options.steps` such expressions; the seed goes through all kinds.
+/// Returns a random module with `options.steps` such expressions. Consecutive seeds select each kind for the
+/// first expression in turn.
 pub fn related(seed: u64, options: Options) -> Program {
     let mut generator = Generator::new(Numbers::new(seed), options.first_name);
     generator.executable = options.executable;
@@ -53,13 +54,13 @@ const KINDS: &[fn(&mut Generator) -> usize] = &[
 ];
 
 impl Generator {
-    /// Small sizes, often of 1, now and then of 0.
+    /// Returns small sizes, often 1, sometimes 0.
     fn few_dims(&mut self, low: i64, high: i64) -> Vec<i64> {
         let rank = self.numbers.between(low, high);
         (0..rank).map(|_| self.numbers.pick(&[1, 1, 2, 2, 3, 3, 4, 0, 5])).collect()
     }
 
-    /// A new parameter, or an array of a constant now and then.
+    /// Returns a new parameter, or sometimes a constant array.
     fn fresh_array(&mut self, a: &Array) -> usize {
         match self.numbers.below(8) {
             0 => self.constant(a.clone()),
@@ -75,7 +76,7 @@ impl Generator {
         }
     }
 
-    /// The text of a number that is special to some operation.
+    /// Returns the text of a number that is special for some operation.
     fn special(&mut self, t: E) -> String {
         let text: &[&str] = match t {
             E::Pred => &["true", "false"],
@@ -101,7 +102,7 @@ impl Generator {
         self.numbers.pick(text).to_string()
     }
 
-    /// An array of one number.
+    /// Returns an array that contains one number in all elements.
     fn splat(&mut self, a: &Array, text: &str) -> usize {
         let scalar = self.number(a.element, text);
         match a.rank() {
@@ -110,14 +111,14 @@ impl Generator {
         }
     }
 
-    /// The transposed value.
+    /// Returns the transposed value.
     fn transposed(&mut self, x: usize, order: &[i64]) -> usize {
         let a = self.array_type(x);
         let dims: Vec<i64> = order.iter().map(|&d| a.dims[d as usize]).collect();
         self.add(Array::new(a.element, &dims), Opcode::Transpose, &[x], &[("dimensions", braced(order))])
     }
 
-    /// Tuples put together and taken apart.
+    /// Adds tuples and their elements.
     fn taken_apart(&mut self) -> usize {
         let types: Vec<Type> = (0..self.numbers.between(1, 3)).map(|_| self.some_type(1)).collect();
         let parts: Vec<usize> = types.iter().map(|t| self.parameter(t.clone())).collect();
@@ -132,7 +133,7 @@ impl Generator {
         self.tuple(&elements)
     }
 
-    /// Sorts of which little is used or left to do.
+    /// Adds sorts whose results are barely used, or that have little to sort.
     fn sorted(&mut self) -> usize {
         let mut dims = self.few_dims(1, 2);
         let along = self.numbers.below(dims.len());

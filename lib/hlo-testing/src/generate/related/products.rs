@@ -1,4 +1,5 @@
-//! Products of what was moved or converted, in and out of the order of matrices, and products side by side.
+//! Dot products of moved or converted operands, in the order of matrix products or not, and dot products that
+//! share operands.
 
 use super::{Array, E, Generator, Opcode, braced};
 
@@ -10,7 +11,7 @@ struct Numbers {
 }
 
 impl Generator {
-    /// An operand of these sizes: a parameter, or one that was transposed or converted.
+    /// Returns an operand with the given sizes: a parameter, or a transposed or converted one.
     fn factor(&mut self, t: E, dims: &[i64]) -> usize {
         let a = Array::new(t, dims);
         match self.numbers.below(3) {
@@ -59,14 +60,14 @@ impl Generator {
         self.add(Array::new(t, &dims), Opcode::Dot, &[x, y], &attributes)
     }
 
-    /// The sizes of a dot: batch, left, summed and right ones, many of them 1.
+    /// Returns the sizes of a dot: batch, left, contracting and right dimensions. Many of them are 1.
     fn dot_sizes(&mut self) -> [Vec<i64>; 4] {
         let batch = self.few_dims(0, 2);
         let summed = self.numbers.between(0, 2);
         [batch, self.few_dims(0, 2), self.few_dims(summed.min(1), summed), self.few_dims(0, 1)]
     }
 
-    /// A dot, transposed sometimes.
+    /// Adds a dot, sometimes transposed.
     pub(super) fn product(&mut self) -> usize {
         let t = self.numbers.pick(&[E::F32, E::F32, E::S32, E::U8, E::Bf16, E::C64, E::F64, E::F16]);
         let [batch, left, summed, right] = self.dot_sizes();
@@ -95,7 +96,7 @@ impl Generator {
         }
     }
 
-    /// Dots that share an operand.
+    /// Adds dots that share an operand.
     pub(super) fn products_beside(&mut self) -> usize {
         let t = self.numbers.pick(&[E::F32, E::S32, E::F64]);
         let [m, k] = [self.numbers.between(1, 3), self.numbers.between(1, 4)];
@@ -116,12 +117,12 @@ impl Generator {
         self.tuple(&dots)
     }
 
-    /// Convolutions by one element, and over padding.
+    /// Adds convolutions with windows of one element, and over padding.
     pub(super) fn convolved(&mut self) -> usize {
         let t = self.numbers.pick(&[E::F32, E::F64, E::S32, E::Bf16]);
         let [batch, features, outputs] = [0; 3].map(|_| self.numbers.pick(&[1, 2, 3]));
         let (size, window) = (self.numbers.between(1, 4), self.numbers.pick(&[1, 1, 2]));
-        // The places of b, f and the spatial dimension; of i, o and the spatial one.
+        // The positions of b, f and the spatial dimension, and of i, o and the spatial dimension.
         let orders = [0; 3].map(|_| self.numbers.permutation(3));
         let arranged = |order: &[i64], sizes: [i64; 3], letters: [char; 3]| -> (Vec<i64>, String) {
             let (mut dims, mut label) = (vec![0; 3], vec!['?'; 3]);
