@@ -96,7 +96,7 @@ pub struct Cli {
     /// Print the module to standard error after each of these passes and pipelines; `all` for every pass
     #[arg(long, value_name = "PASS,…", value_delimiter = ',', help_heading = "Watching the passes")]
     pub print_after: Vec<String>,
-    /// Show on standard error what each pass changed, as a unified diff
+    /// Print the changes of each pass to standard error, as a unified diff
     #[arg(long, help_heading = "Watching the passes")]
     pub print_changed: bool,
     /// Write the module to a file in this folder after each pass that changes it

@@ -25,7 +25,7 @@ enum Kind {
 }
 
 impl Builder {
-    /// Gives instructions this metadata until the scope ends. If the metadata names no source, the source
+    /// Sets the metadata of added instructions until the scope ends. If the metadata names no source, the source
     /// line is recorded too.
     ///
     /// # Example
@@ -52,7 +52,7 @@ impl Builder {
         Scope { builder: self, number: state.scopes, kind: Kind::Metadata }
     }
 
-    /// Gives instructions this sharding, or none, until the scope ends.
+    /// Sets the sharding of added instructions, or none, until the scope ends.
     pub fn sharding_scope(&self, sharding: Option<Sharding>) -> Scope<'_> {
         let state = &mut *self.state.borrow_mut();
         state.scopes += 1;

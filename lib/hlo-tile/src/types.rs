@@ -56,9 +56,9 @@ pub(crate) fn is_known(element_type: ElementType) -> bool {
 pub(crate) enum Kind {
     /// A tensor of the given type.
     Tensor(ElementType),
-    /// An integer or a dimension. It takes the type of the tensor operand.
+    /// An integer or a dimension. Its type is that of the tensor operand.
     Integer,
-    /// A floating-point number. It takes the type of the tensor operand, or `f32` if that contains integers.
+    /// A floating-point number. Its type is that of the tensor operand, or `f32` if that contains integers.
     Float,
     /// `True` or `False`.
     Truth,

@@ -114,7 +114,7 @@ mod unnamed {
         options.open(folder).ok().filter(|_| Path::new("/proc/self/fd").exists())
     }
 
-    /// Gives the file a new name.
+    /// Links the file under a name that must not exist yet.
     pub fn link(file: &File, name: &Path) -> io::Result<()> {
         let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
         let to = CString::new(name.as_os_str().as_bytes())?;

@@ -112,7 +112,7 @@ impl Observer for Watcher {
         self.verify_each
     }
 
-    /// The module was verified when it was read, unless `--no-verify` was given.
+    /// Returns false, because the module was verified when it was read, unless `--no-verify` was given.
     fn verify_first(&self) -> bool {
         false
     }

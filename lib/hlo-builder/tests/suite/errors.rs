@@ -187,7 +187,7 @@ fn parameters_have_the_numbers_from_zero_on_once() {
     assert!(errors.to_string().contains("parameter") && errors.to_string().contains('0'), "{errors}");
 }
 
-/// A call that must fail, and its error message, which says what was expected and what was found.
+/// A call that must fail, and its error message, which contains the expected and the actual value.
 type Refusal = (for<'b> fn(&'b Builder, Value<'b>) -> Value<'b>, &'static str);
 
 /// Calls on an array `f32[2,3]` that must fail.

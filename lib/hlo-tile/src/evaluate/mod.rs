@@ -103,7 +103,7 @@ impl<'b, 'f> Evaluator<'b, 'f> {
         }
     }
 
-    /// Gives the instruction of a tensor the name of its variable, unless it must keep its name.
+    /// Names the instruction of a tensor after its variable, unless it must keep its name.
     fn name_tensor(&mut self, tensor: Hlo<'b>, name: &str) {
         if tensor.name().is_some_and(|before| !self.named.contains(&before)) {
             self.keep_name(tensor.named(name));

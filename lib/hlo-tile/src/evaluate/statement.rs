@@ -126,7 +126,7 @@ impl<'b> Evaluator<'b, '_> {
         Ok(())
     }
 
-    /// Gives a value the name of its variable, unless it has a name.
+    /// Names a value after its variable, unless it has a name.
     fn name(&mut self, value: &Value<'b>, name: &str) {
         let set = |slot: &std::cell::RefCell<Option<String>>| {
             slot.borrow_mut().get_or_insert_with(|| name.to_owned());
