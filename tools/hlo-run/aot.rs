@@ -9,10 +9,10 @@ use std::path::PathBuf;
 /// The options of ahead-of-time compilation and the target machine.
 #[derive(clap::Args, Clone, Debug)]
 pub struct AotArgs {
-    /// Write the program as an object file that C and Rust can call, instead of running it: NAME.o, NAME.h,
-    /// NAME.rs, and libhlo_runtime.a with the runtime functions that it calls, if any. The files go to the
-    /// folder of -o, or to the current folder. With --threads=1 the program needs no threads, and often no
-    /// runtime
+    /// Write the program as an object file that C and Rust can call, instead of running it. Writes NAME.o,
+    /// NAME.h, NAME.rs, and libhlo_runtime.a with the runtime functions that the program calls, if any, to
+    /// the folder of -o, or to the current folder. With --threads=1 the program needs no threads, and often
+    /// no runtime
     #[arg(long, value_name = "NAME", help_heading = "Ahead of time")]
     #[arg(conflicts_with_all = ["emit", "case", "engine", "inputs", "input_literals", "infeed", "outfeed", "seed"])]
     #[arg(conflicts_with_all = ["expected", "expected_literals", "time", "iterations", "warmup", "bisect_passes"])]

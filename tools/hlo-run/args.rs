@@ -75,8 +75,8 @@ pub struct Args {
     pub devices: DeviceArgs,
 
     /// Partition a program for all devices into the programs of each partition, by the shardings of its
-    /// values (runs the passes expand-unreduced, sharding-propagation and spmd-partitioning before all
-    /// others). Inputs and results are those of the whole program
+    /// values. Runs the passes expand-unreduced, sharding-propagation and spmd-partitioning before all
+    /// others. Inputs and results are those of the whole program
     #[arg(long, help_heading = "Devices")]
     pub use_spmd_partitioning: bool,
 
@@ -205,9 +205,9 @@ pub struct Args {
     #[arg(help_heading = "Timing")]
     pub time: Option<TimeFormat>,
 
-    /// Write a timeline of the waits in a program on several devices: a picture of when each device waits for
-    /// others, and in which collective (FILE.svg), or events for Chrome's tracing and Perfetto (FILE.json).
-    /// It covers all runs, including those of --warmup
+    /// Write a timeline of the waits in a program on several devices. FILE.svg is a picture of when each
+    /// device waits for others, and in which collective. FILE.json contains events for Chrome's tracing and
+    /// Perfetto. The timeline covers all runs, including those of --warmup
     #[arg(long, value_name = "FILE", help_heading = "Timing")]
     pub timeline: Option<String>,
 

@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Maximum total number of steps. Parameters that are not reached by then do not count as indices. (Loops are
-/// expensive: leaves of the state that change places are followed to the places of all others.)
+/// Maximum total number of steps. Parameters that are not reached by then do not count as indices. Loops are
+/// expensive: if leaves of the state change places, each one is followed to the places of all others.
 const MAX_STEPS: usize = 2_000_000;
 
 /// Returns the largest valid index for each flattened leaf of the entry's parameters, or `None` if the leaf

@@ -176,8 +176,8 @@ impl<'b> Value<'b> {
         self.all_reduce(&Computation::scalar(Op::Add, element_type), &Participants::groups(groups))
     }
 
-    /// Combines the arrays of all devices of a group element by element with a computation of two scalars,
-    /// and splits the result along a dimension: each device gets one part. `shard_count` is the number of
+    /// Combines the arrays of all devices of a group element by element with a computation of two scalars.
+    /// The result is split along a dimension, and each device gets one part. `shard_count` is the number of
     /// devices in a group.
     #[track_caller]
     pub fn reduce_scatter(

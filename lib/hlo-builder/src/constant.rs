@@ -17,10 +17,13 @@ impl Builder {
     /// it. Random numbers count as constants; each evaluation returns different ones.
     ///
     /// # Errors
-    /// Returns an error if the value depends on a parameter (the error names it) or on something else that is
-    /// unknown at build time, if the value could not be created, if it takes more work than
-    /// [`Builder::limit_constants`] allows (for example a loop that does not end), or if the evaluation
-    /// fails.
+    /// Returns an error in these cases:
+    /// - The value depends on a parameter. The error names the parameter.
+    /// - The value depends on something else that is unknown at build time.
+    /// - The value could not be created.
+    /// - It takes more work than [`Builder::limit_constants`] allows, for example because a loop does not
+    ///   end.
+    /// - The evaluation fails.
     #[track_caller]
     pub fn compute_constant(&self, value: Value<'_>) -> Result<Literal, BuildErrors> {
         let at = Location::caller();

@@ -5,8 +5,10 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, Literal, Shape};
 use std::panic::Location;
 
-/// An operand of an elementwise operation: a value, a value along some dimensions of the other operand (see
-/// [`Value::along`]), or a number, which becomes a constant of the other operand's element type.
+/// An operand of an elementwise operation. It is one of these:
+/// - a value;
+/// - a value along some dimensions of the other operand (see [`Value::along`]);
+/// - a number, which becomes a constant of the other operand's element type.
 ///
 /// As the left operand of an operator, a number must be an `i64`, `f64` or `bool` literal. Convert other
 /// numbers to an `Operand` first.

@@ -25,8 +25,8 @@ enum Kind {
 }
 
 impl Builder {
-    /// Sets the metadata of added instructions until the scope ends. If the metadata names no source, the source
-    /// line is recorded too.
+    /// Sets the metadata of added instructions until the scope ends. If the metadata names no source, the
+    /// source line is recorded too.
     ///
     /// # Example
     /// ```

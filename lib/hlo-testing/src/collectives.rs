@@ -23,8 +23,9 @@ const TYPES: [ElementType; 12] = [
     ElementType::C128,
 ];
 
-/// Returns the types for a combination of counts: all types if there are several replicas and partitions,
-/// otherwise four that differ between combinations, so that each type occurs with several counts.
+/// Returns the types for a combination of counts. If there are several replicas and partitions, returns all
+/// types. Otherwise, returns four that differ between combinations, so that each type occurs with several
+/// counts.
 pub fn types(counts: (usize, usize)) -> Vec<ElementType> {
     match counts {
         (2, 2) => TYPES.to_vec(),

@@ -125,8 +125,8 @@ impl Tile {
     ///
     /// # Errors
     /// Returns the errors of [`Tile::specialize`]. Also returns an error if the function returns several
-    /// tensors or a tensor that is not floating-point, if a parameter is not a tensor, or if an operation has
-    /// no gradient.
+    /// tensors or a tensor that is not floating-point. Returns an error if a parameter is not a tensor, or if
+    /// an operation has no gradient.
     ///
     /// # Example
     /// ```

@@ -78,8 +78,10 @@ pub fn read_module(text: &str, no_verify: bool) -> Result<Parsed, Vec<Diag>> {
 /// line end. Formatting the result again does not change it.
 ///
 /// # Errors
-/// Returns the errors of [`split::parts`], or the errors of [`read_module`] for all parts and the warnings of
-/// the others, or the span of a comment that is not at an item with a line of its own.
+/// Returns one of these errors:
+/// - the errors of [`split::parts`];
+/// - the errors of [`read_module`] for all parts, with the warnings of the other parts;
+/// - the span of a comment that is not at an item with its own line.
 pub fn format_text(text: &str, options: &FormatOptions) -> Result<Formatted, Unformatted> {
     let whole = 0..text.len();
     let parts = if options.split { split::parts(text).map_err(Unformatted::Errors)? } else { vec![whole] };

@@ -20,9 +20,9 @@ pub struct LanguageArgs {
     #[arg(long, value_name = "LANGUAGE", help_heading = "Tile and StableHLO")]
     pub from: Option<Language>,
 
-    /// The Tile or StableHLO function that becomes the module. For Tile, it can be omitted if there is only
-    /// one function, or only one with arguments in a comment `# tile: A: f32[2,3], s = 2`; for StableHLO, if
-    /// it is `main` or the only one
+    /// The Tile or StableHLO function that becomes the module. You can omit it if a Tile file has only one
+    /// function, or only one with arguments in a comment `# tile: A: f32[2,3], s = 2`, or if the StableHLO
+    /// function is `main` or the only one
     #[arg(long = "fn", value_name = "NAME", help_heading = "Tile and StableHLO")]
     pub function: Option<String>,
 
@@ -32,8 +32,8 @@ pub struct LanguageArgs {
     #[arg(long, value_name = "SHAPE,…", help_heading = "Tile and StableHLO")]
     pub refine: Option<String>,
 
-    /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number. 'NAME=…' is for
-    /// the parameter with that name, others are in order; once for each parameter
+    /// An argument of the function: the shape of a tensor, such as 'f32[2,3]', or a number; once for each
+    /// parameter. 'NAME=…' is for the parameter with that name, others are in order
     #[arg(long = "arg", value_name = "ARGUMENT", help_heading = "Tile and StableHLO")]
     pub arguments: Vec<String>,
 
@@ -84,8 +84,9 @@ impl LanguageArgs {
     /// `arrays` are used. The inner error contains diagnostics of the text.
     ///
     /// # Errors
-    /// Returns an error if an argument for a Tile function or a shape for a StableHLO function is invalid, if
-    /// the language has no functions or the file does not contain the function, or the errors of `arrays`.
+    /// Returns an error if an argument for a Tile function or a shape for a StableHLO function is invalid.
+    /// Returns an error if the language has no functions, or if the file does not contain the function. Also
+    /// returns the errors of `arrays`.
     pub fn parse(
         &self,
         input: &Input,

@@ -1,8 +1,8 @@
 //! The available memory. It is checked before large allocations, because a module may request a petabyte.
 
-/// Returns the number of bytes that can be allocated without exhausting the memory of the machine, the limit
-/// of the process's control group, or the limit of the address space (`ulimit -v`). Returns `usize::MAX` if
-/// it is not known.
+/// Returns the number of bytes that can still be allocated. The limits are the memory of the machine, the
+/// limit of the process's control group, and the limit of the address space (`ulimit -v`). Returns
+/// `usize::MAX` if none of them is known.
 pub fn available_bytes() -> usize {
     let machine = std::fs::read_to_string("/proc/meminfo")
         .ok()

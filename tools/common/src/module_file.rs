@@ -19,12 +19,14 @@ pub struct Input {
     pub given: Option<Program>,
 }
 
-/// Reads a file, or standard input for `-`, with a module: HLO text, StableHLO as text or bytecode, a
-/// protocol buffer in its binary or text form, or text in another language that the caller supports.
+/// Reads a file that contains a module, or standard input for `-`. The module may be HLO text, StableHLO as
+/// text or bytecode, or a protocol buffer in its binary or text form. It may also be text in another language
+/// that the caller supports.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is not readable, is a directory, is too large or empty, or
-/// has another binary format, or if a binary module is damaged or cannot be converted to HLO.
+/// has another binary format. Also returns an error if a binary module is damaged or cannot be converted to
+/// HLO.
 pub fn read_input(path: &str) -> Result<Input, Failure> {
     let (name, bytes) = read_bytes(path, "HLO text")?;
     if bytes.is_empty() {

@@ -131,8 +131,8 @@ fn compressed_otherwise(method: CompressionMethod) -> String {
     )
 }
 
-/// Returns the order of an archive's arrays: by number if all names consist of the same word and a number
-/// (`arr_0`, `arr_1`, …, `arr_10`), otherwise the order of the archive.
+/// Returns the order of an archive's arrays. If all names consist of the same word and a number (`arr_0`,
+/// `arr_1`, …, `arr_10`), they are ordered by number. Otherwise, they are in the order of the archive.
 fn array_order(names: &[String]) -> Vec<usize> {
     let arrays: Vec<usize> = (0..names.len()).filter(|&i| names[i].ends_with(".npy")).collect();
     let numbered = |&i: &usize| {

@@ -58,8 +58,8 @@ fn place(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Writes a file so that readers never see a partial one. Writes to an unnamed file if the file system
-/// supports it, otherwise to a file in the same folder, and gives it its name when it is complete. Devices
-/// and pipes are written directly.
+/// supports it, otherwise to a temporary file in the same folder. Renames the file when it is complete.
+/// Devices and pipes are written directly.
 ///
 /// # Errors
 /// Returns an error if the path is a directory or has no file name, or if the file cannot be created, written

@@ -6,7 +6,7 @@
 //! happens in the order of the program, independent of passes and engine. Both engines run the same module.
 //!
 //! If a module has arrays whose sizes are only known at run time, each array is sent with the size of its
-//! bounds, and its actual sizes follow after all arrays.
+//! bounds. The actual sizes follow after all arrays.
 
 use hlo_ir::attr::{DimensionAttrs, GetTupleElementAttrs, HloString, OptionalShape, OutfeedAttrs};
 use hlo_ir::effects::Effects;

@@ -1,6 +1,6 @@
 //! Random modules with arrays whose sizes are only known at run time. They test that padding never affects
-//! results: the elements beyond the sizes of inputs are NaN, and the others are small integers, for which
-//! every operation here is exact.
+//! results. The elements beyond the sizes of inputs are NaN. The others are small integers, for which every
+//! operation here is exact.
 
 mod control;
 mod indexing;

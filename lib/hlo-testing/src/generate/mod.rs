@@ -42,8 +42,9 @@ pub struct Options {
     pub steps: usize,
     /// Whether to add attributes without a meaning for execution: metadata, shardings, statistics, …
     pub decorated: bool,
-    /// Whether to use only what one device can run by itself with one correct result: opcodes for which
-    /// [`runs_alone`] is true, loops that terminate, combiners whose order does not matter, flags that hold.
+    /// Whether to use only what one device can run by itself with one correct result. This restricts modules
+    /// to opcodes for which [`runs_alone`] is true, loops that terminate, combiners whose order does not
+    /// matter, and flags that hold.
     pub executable: bool,
     /// The first number in names. Programs with different names can be merged.
     pub first_name: usize,

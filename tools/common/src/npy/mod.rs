@@ -1,18 +1,18 @@
 //! Arrays in numpy's `.npy` format.
 //!
-//! A file consists of a magic number, a version, the length of the header, the header (a Python dictionary
-//! with the element type `descr`, `fortran_order` and `shape`), and the elements. The grammar of the header
-//! is small and fixed. A loop parses it, so a hostile header cannot cause deep recursion.
+//! A file consists of a magic number, a version, the length of the header, the header, and the elements. The
+//! header is a Python dictionary with the element type `descr`, `fortran_order` and `shape`. The grammar of
+//! the header is small and fixed. A loop parses it, so a hostile header cannot cause deep recursion.
 //!
 //! This module does not use the crate `npyz` (0.8). That crate reserves the size that a file of twelve bytes
-//! requests, up to 4 GiB, before it reads, and it returns elements as Rust types, which do not include the
-//! raw bits below. It would only be useful for the dictionary, for which it depends on a parser of Python
+//! requests, up to 4 GiB, before it reads. It returns elements as Rust types, which do not include the raw
+//! bits below. It would only be useful for the dictionary, for which it depends on a parser of Python
 //! literals and on large integers.
 //!
-//! Types that numpy does not have (`bf16`, `f8e4m3fn`, `s4`, …) are stored as raw bits, in an unsigned
-//! integer or numpy's `V` type (which ml_dtypes writes) of the same size. Sub-byte types use one byte for
-//! each element, with the value in the low bits. Files in Fortran order and big-endian files are read with
-//! the values that numpy sees, whatever the requested layout.
+//! Types that numpy does not have (`bf16`, `f8e4m3fn`, `s4`, …) are stored as raw bits. The stored type is an
+//! unsigned integer or numpy's `V` type of the same size. (ml_dtypes writes `V`.) Sub-byte types use one byte
+//! for each element, with the value in the low bits. Files in Fortran order and big-endian files are read
+//! with the values that numpy sees, whatever the requested layout.
 
 use crate::mapped::FileBytes;
 use hlo_ir::laid_out::for_each_element;
@@ -112,8 +112,9 @@ impl Header {
     /// Reads a header, up to the first element.
     ///
     /// # Errors
-    /// Returns an error if the file does not begin like a `.npy` file of a known version, if its header is
-    /// truncated, too long or invalid, or if it contains structured arrays or Python objects.
+    /// Returns an error if the file does not begin like a `.npy` file of a known version, or if its header is
+    /// truncated, too long or invalid. Also returns an error if it contains structured arrays or Python
+    /// objects.
     pub fn read(from: &mut impl Read) -> Result<Self, String> {
         let mut start = [0u8; 8];
         from.read_exact(&mut start).map_err(|_| "not a .npy file: too short".to_string())?;
@@ -236,8 +237,8 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 /// checked before anything is allocated.
 ///
 /// # Errors
-/// Returns the errors of [`Header::read`], or an error if the array has another type or other sizes, if the
-/// file is truncated, or if there is not enough memory for the array.
+/// Returns the errors of [`Header::read`]. Also returns an error if the array has another type or other
+/// sizes, if the file is truncated, or if there is not enough memory for the array.
 pub fn read(from: &mut impl Read, shape: &ArrayShape) -> Result<Literal, String> {
     let header = Header::read(from)?;
     let shape = header.shape_for(shape)?;

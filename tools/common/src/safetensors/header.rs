@@ -58,9 +58,11 @@ fn quoted(name: &str) -> String {
 /// Reads the header of a file. The tensors are in the order of their elements in the file.
 ///
 /// # Errors
-/// Returns an error if the file is truncated or longer than its tensors, if the header is not a JSON object
-/// of tensors or names a tensor twice, or if the description of a tensor is invalid: an unknown type, sizes
-/// that do not match the number of bytes, or bytes outside the file or of another tensor.
+/// Returns an error in these cases:
+/// - The file is truncated or longer than its tensors.
+/// - The header is not a JSON object of tensors, or names a tensor twice.
+/// - The type of a tensor is unknown, or its sizes do not match its number of bytes.
+/// - The bytes of a tensor are outside the file or belong to another tensor.
 pub fn read(file: &[u8]) -> Result<Vec<Tensor>, String> {
     let cut = |what: &str| format!("not a safetensors file: {what}");
     let Some((length, rest)) = file.split_first_chunk::<LENGTH>() else {

@@ -1,7 +1,8 @@
 //! Named tensors in files of the format safetensors.
 //!
-//! A file consists of the length of the header, the header (JSON with the element type, sizes and byte range
-//! of each tensor), and the elements, row-major and little-endian, one tensor after the other without gaps.
+//! A file consists of the length of the header, the header, and the elements. The header is JSON with the
+//! element type, sizes and byte range of each tensor. The elements are row-major and little-endian, one
+//! tensor after the other without gaps.
 //!
 //! This module does not use the crate `safetensors` (0.8). That crate silently drops all but the last of
 //! several tensors with the same name. Offsets near 2^64 overflow its sums, which panics if overflow is
@@ -9,8 +10,9 @@
 //! code is needed here.
 //!
 //! Types that the format does not have or that it packs (`f8e4m3`, `s4`, `f4e2m1fn`, …) are written as raw
-//! bits of type `U8`, one byte for each element, with the value in the low bits, as in `.npy` files. Tensors
-//! of type `F4` can be read. They have two elements in a byte, the first in the low bits, as in PyTorch.
+//! bits of type `U8`. As in `.npy` files, each element takes one byte, with the value in the low bits.
+//! Tensors of type `F4` can be read. They have two elements in a byte, the first in the low bits, as in
+//! PyTorch.
 
 mod dtype;
 mod header;
@@ -34,9 +36,11 @@ impl Safetensors {
     /// Reads the header of a file.
     ///
     /// # Errors
-    /// Returns an error if the file is truncated or longer than its tensors, if the header is not a JSON
-    /// object of tensors or names a tensor twice, or if the description of a tensor is invalid: an unknown
-    /// type, sizes that do not match the number of bytes, or bytes outside the file or of another tensor.
+    /// Returns an error in these cases:
+    /// - The file is truncated or longer than its tensors.
+    /// - The header is not a JSON object of tensors, or names a tensor twice.
+    /// - The type of a tensor is unknown, or its sizes do not match its number of bytes.
+    /// - The bytes of a tensor are outside the file or belong to another tensor.
     pub fn new(file: FileBytes) -> Result<Self, String> {
         let tensors = header::read(&file)?;
         Ok(Self { file, tensors })
@@ -57,8 +61,8 @@ impl Safetensors {
     /// the file.
     ///
     /// # Errors
-    /// Returns an error if the tensor has another type or other sizes, if its elements have 6 bits (the
-    /// format does not define their packing), or if there is not enough memory.
+    /// Returns an error if the tensor has another type or other sizes, or if there is not enough memory.
+    /// Elements of 6 bits are an error, because the format does not define their packing.
     pub fn read(&self, tensor: &Tensor, shape: &ArrayShape) -> Result<Literal, String> {
         let ty = shape.element_type;
         if tensor.dtype.bits() == 6 && tensor.dtype.holds(ty) {
