@@ -1,5 +1,5 @@
-//! Rules of the generic asynchronous operations: a computation runs between start and done, on its operands. The start
-//! binds all operands, some, or none, and each update binds more of them.
+//! Rules for the generic asynchronous operations: a computation runs on the operands between start and done.
+//! The start binds all, some or none of the operands, and each update binds more of them.
 
 use super::context::Context;
 use super::contract::{Contract, fits};
@@ -12,7 +12,7 @@ use crate::{ComputationId, Module, Shape};
 const WRAPPED: Contract =
     Contract { attribute: "calls", parameters: code::ASYNC_PARAMETERS, result: code::ASYNC_RESULT };
 
-/// The operands, the result and whatever else there is in the state of a chain.
+/// Returns the operands and the result from the state of a chain. Anything else in the state is ignored.
 fn state<'s>(cx: &Context<'_>, shape: &'s Shape) -> Result<(&'s [Shape], &'s Shape), Violation> {
     match shape.as_tuple() {
         Some([Shape::Tuple(operands), result, ..]) => Ok((operands, result)),
@@ -23,8 +23,8 @@ fn state<'s>(cx: &Context<'_>, shape: &'s Shape) -> Result<(&'s [Shape], &'s Sha
     }
 }
 
-/// True if `part` may stand in a state for a result of which `whole` will be known: it is the same, or a tuple of the
-/// first elements of it, or an empty tuple.
+/// Returns whether `part` can be in a state whose final result is `whole`: they match, or `part` is a tuple
+/// of the first elements of `whole`, or `part` is an empty tuple.
 pub(crate) fn is_part(part: &Shape, whole: &Shape) -> bool {
     match (part, whole) {
         (Shape::Tuple(part), _) if part.is_empty() => true,
@@ -35,8 +35,8 @@ pub(crate) fn is_part(part: &Shape, whole: &Shape) -> bool {
     }
 }
 
-/// The state of an asynchronous operation as its computation has it: all operands, the whole result, and the contexts
-/// of `written`.
+/// Returns the complete state of an asynchronous operation according to its computation: all operands, the
+/// whole result, and the contexts of `written`.
 pub(crate) fn whole_state(module: &Module, calls: ComputationId, written: &Shape) -> Shape {
     let operands = module.parameters(calls).into_iter().map(|p| module[p].shape.clone());
     let mut parts = vec![Shape::Tuple(operands.collect()), module[module[calls].root()].shape.clone()];
@@ -44,7 +44,8 @@ pub(crate) fn whole_state(module: &Module, calls: ComputationId, written: &Shape
     Shape::tuple(parts)
 }
 
-/// `async-start`: the operands as a tuple, what of the wrapped computation's result has room in the state, contexts.
+/// Checks `async-start`. The state contains the operands as a tuple, the part of the result that it has room
+/// for, and contexts.
 pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
     let called = match attrs.calls {
         Some(calls) => Some(cx.check_first_parameters(WRAPPED, calls, cx.operands)?),
@@ -58,7 +59,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
         cx.check_result(WRAPPED, called, result);
     }
     if called.parameters_fit && !attrs.output_to_operand_aliasing.is_empty() {
-        // Of the whole operation: what is bound later too.
+        // The aliases describe the whole operation, including operands bound later.
         let whole = whole_state(cx.module, calls, written);
         let Some((parameters, _)) = state(cx, &whole).ok() else { return Ok(None) };
         let operands: Vec<&Shape> = parameters.iter().collect();
@@ -74,7 +75,7 @@ pub(super) fn start(cx: &Context<'_>, attrs: &AsyncStartAttrs) -> Rule {
     Ok(None)
 }
 
-/// Checks that the operands in a written state are those that are `bound`.
+/// Checks that the operands in a declared state are those in `bound`.
 fn check_bound<'s>(cx: &Context<'_>, written: &[Shape], bound: impl Iterator<Item = &'s Shape> + Clone) {
     if written.len() != bound.clone().count() || !written.iter().zip(bound.clone()).all(|(a, b)| fits(a, b)) {
         let bound = Shape::Tuple(bound.cloned().collect());
@@ -89,7 +90,8 @@ fn check_bound<'s>(cx: &Context<'_>, written: &[Shape], bound: impl Iterator<Ite
     }
 }
 
-/// `async-update(state, operands…)`: the state goes on with more operands bound, and perhaps more of the result.
+/// Checks `async-update(state, operands…)`. The new state has more operands bound, and perhaps more of the
+/// result.
 pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     let shape = cx.operand(0)?;
     let with_place = |v: Violation| v.with(Place::Operand(0), format!("this is {shape}"));
@@ -121,12 +123,12 @@ pub(super) fn update(cx: &Context<'_>, attrs: &AsyncUpdateAttrs) -> Rule {
     Ok(None)
 }
 
-/// `async-done`: the result.
+/// Checks `async-done`. The result is the result of the computation.
 pub(super) fn done(cx: &Context<'_>) -> Rule {
     let shape = cx.operand(0)?;
     let (_, result) = state(cx, shape).map_err(|v| v.with(Place::Operand(0), format!("this is {shape}")))?;
     match cx.written {
-        // The state need not have room for all of it: the verifier compares it with what is called.
+        // The state need not contain the whole result. The verifier compares it with the called computation.
         Some(written) if is_part(result, written) => Ok(None),
         _ => Ok(Some(result.clone())),
     }

@@ -1,6 +1,6 @@
-//! Rules of communication between devices: `all-gather`, `all-reduce`, `all-to-all`, `collective-permute` and the
-//! like, with their asynchronous forms. A result's size may depend on the number of devices, which groups that
-//! are not written leave open.
+//! Rules for communication between devices: `all-gather`, `all-reduce`, `all-to-all`, `collective-permute`
+//! and similar opcodes, with their asynchronous forms. The size of a result may depend on the number of
+//! devices, which is unknown if the groups are not explicit.
 
 use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
@@ -21,31 +21,31 @@ const REDUCER: Contract = Contract {
     result: code::COLLECTIVE_REDUCER_RESULT,
 };
 
-/// The operands' shapes: one as it is, several as a tuple.
+/// Returns the operands' shapes: a single shape unchanged, several as a tuple.
 fn operands(cx: &Context<'_>) -> Shape {
     one_or_tuple(cx.operands.iter().map(|&s| s.clone()).collect())
 }
 
-/// The operands, which must be arrays.
+/// Returns the operands, which must be arrays.
 fn arrays<'a>(cx: &Context<'a>) -> Result<Vec<&'a ArrayShape>, Violation> {
     (0..cx.operands.len()).map(|i| cx.array(i)).collect()
 }
 
-/// `all-reduce`, `all-reduce-start`: the operands' shapes, reduced by a function on scalars.
+/// Checks `all-reduce` and `all-reduce-start`. The result has the operands' shapes.
 pub(super) fn all_reduce(cx: &Context<'_>, attrs: &AllReduceAttrs) -> Rule {
     check_described(cx, &attrs.replica_groups);
     check_reducer(cx, attrs.to_apply)?;
     Ok(Some(operands(cx)))
 }
 
-/// The function takes two scalars of the operands' type and gives one. Operands of several types share one
-/// function, so that only their number is checked then.
+/// Checks that the reducer takes two scalars of the operands' type and returns one. Operands of several types
+/// share one reducer, so only the number of its parameters is checked then.
 fn check_reducer(cx: &Context<'_>, to_apply: ComputationId) -> Result<(), Violation> {
     let arrays = arrays(cx)?;
     let t = arrays.first().map_or(ElementType::F32, |a| a.element_type);
     let callee = cx.callee(REDUCER.attribute, to_apply)?;
     let own: Vec<&Shape> = callee.parameters.iter().take(2).map(|&p| &cx.module[p].shape).collect();
-    // Values of one floating-point type may be combined in another.
+    // The reducer may work in another floating-point type than the operands.
     let float = |s: &&Shape| s.as_array().is_some_and(|a| a.rank() == 0 && a.element_type.is_float());
     let in_another = t.is_float() && own.iter().all(float) && own.first() == own.last();
     let called = if arrays.iter().all(|a| a.element_type == t) && !in_another {
@@ -64,16 +64,17 @@ fn check_reducer(cx: &Context<'_>, to_apply: ComputationId) -> Result<(), Violat
     Ok(())
 }
 
-/// How a collective changes the size of the operands along its dimension.
+/// The change that a collective makes to the size of the operands along its dimension.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
-    /// By the number of devices in a group.
+    /// Multiplied by the number of devices in a group.
     Multiplied,
-    /// By the same number, which has to divide it.
+    /// Divided by that number, which must divide the size.
     Divided,
 }
 
-/// Checks what `operand`, number `i`, gives along dimension `d`: `result`.
+/// Checks the shape `result` that a collective along dimension `d` returns for `operand`, which is operand
+/// `i`.
 fn check_along(
     cx: &Context<'_>,
     (i, operand): (usize, &ArrayShape),
@@ -112,7 +113,7 @@ fn check_along(
         Change::Multiplied => (n, m, code::GATHERED_SIZE, "multiplies"),
         Change::Divided => (m, n, code::SCATTERED_SIZE, "divides"),
     };
-    // As XLA has it, groups of one device say nothing about the size: tests are written that way.
+    // Like XLA, does not derive sizes from groups of one device: some tests declare such groups.
     let fits = match devices {
         Some(k) if k != 1 => small.checked_mul(k) == Some(large),
         _ => (small == 0 && large == 0) || (small > 0 && large % small == 0),
@@ -126,8 +127,8 @@ fn check_along(
     }
 }
 
-/// `all-gather`, `reduce-scatter`: checks the written shape if there is one, else gives the shape that follows
-/// if the number of devices is written.
+/// Checks `all-gather` or `reduce-scatter`: compares with the declared shape if there is one, otherwise
+/// infers the shape if the number of devices is known.
 fn resized(cx: &Context<'_>, dimensions: &[i64], change: Change, devices: Option<i64>) -> Rule {
     let arrays = arrays(cx)?;
     let d = cx.one_dim("dimensions", dimensions, arrays.first().map_or(0, |a| a.rank()))?;
@@ -158,7 +159,7 @@ fn resized(cx: &Context<'_>, dimensions: &[i64], change: Change, devices: Option
     Ok(None)
 }
 
-/// The operands with the size along dimension `d` changed; `None` if it can't be.
+/// Returns the operands' shapes with the size along dimension `d` changed; `None` if the new size is invalid.
 fn infer_resized(arrays: &[&ArrayShape], d: usize, change: Change, devices: i64) -> Option<Shape> {
     let mut parts = Vec::with_capacity(arrays.len());
     for a in arrays {
@@ -172,13 +173,13 @@ fn infer_resized(arrays: &[&ArrayShape], d: usize, change: Change, devices: i64)
     Some(one_or_tuple(parts))
 }
 
-/// `all-gather`: the operands of all devices, one after the other along a dimension.
+/// Checks `all-gather`. The result contains the operands of all devices, concatenated along a dimension.
 pub(super) fn all_gather(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     resized(cx, &attrs.dimensions, Change::Multiplied, devices)
 }
 
-/// `all-gather-start`: the operands and the results.
+/// Checks `all-gather-start`. The result contains the operands and the gathered arrays.
 pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule {
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     let Some(written) = cx.written else {
@@ -192,8 +193,8 @@ pub(super) fn all_gather_start(cx: &Context<'_>, attrs: &AllGatherAttrs) -> Rule
     Ok(None)
 }
 
-/// What the written shape of a start says of the result: it is a tuple of the operands, the results and perhaps
-/// contexts, `u32[]` or `s32[]`. Anything else is reported.
+/// Returns the result part of the declared shape of a start. The shape must be a tuple of the operands, the
+/// results and optional contexts, `u32[]` or `s32[]`. Other shapes are reported.
 fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
     let given = operands(cx);
     let is_context = |s: &Shape| {
@@ -219,15 +220,15 @@ fn started<'a>(cx: &Context<'a>, written: &'a Shape) -> Option<&'a Shape> {
     None
 }
 
-/// `reduce-scatter`: a part of the reduced operand along a dimension.
+/// Checks `reduce-scatter`. The result is one part of the reduced operand along a dimension.
 pub(super) fn reduce_scatter(cx: &Context<'_>, attrs: &ReduceScatterAttrs) -> Rule {
     check_reducer(cx, attrs.to_apply)?;
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, Some(attrs.use_global_device_ids));
     resized(cx, &attrs.dimensions, Change::Divided, devices)
 }
 
-/// `all-to-all`: with a dimension, one array of the operand's shape, which is cut along it; without, as many
-/// arrays as there are operands, one for each device.
+/// Checks `all-to-all`. With a dimension, there is one operand, which is split along it, and the result has
+/// the same shape. Without one, there are as many operands and results as devices in a group.
 pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
     let arrays = arrays(cx)?;
     let devices = group_size(cx, &attrs.replica_groups, attrs.channel_id, None);
@@ -243,7 +244,7 @@ pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
                 format!("needs an operand for each of the {k} devices in a group, found {count}"),
             ));
         }
-        // Of one operand it is open whether the result is a tuple.
+        // With one operand, the result may or may not be a tuple.
         return Ok((arrays.len() > 1).then(|| operands(cx)));
     }
     if arrays.len() != 1 {
@@ -266,8 +267,8 @@ pub(super) fn all_to_all(cx: &Context<'_>, attrs: &AllToAllAttrs) -> Rule {
     Ok(Some(operands(cx)))
 }
 
-/// The result of `collective-permute`: the operands' shapes; with slice sizes, the second operand's, into which
-/// slices of the first are put.
+/// Returns the result shape of `collective-permute`: the operands' shapes. With slice sizes, it is the shape
+/// of the second operand, into which slices of the first are written.
 fn permuted(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Result<Shape, Violation> {
     if attrs.slice_sizes.0.is_empty() {
         return Ok(operands(cx));
@@ -297,14 +298,14 @@ fn permuted(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Result<Shape, V
     Ok(cx.operand(1)?.clone())
 }
 
-/// Checks that operand `place` has the places of slices in each array of operand `array`.
+/// Checks that operand `place` contains the slice positions for each array of operand `array`.
 fn check_slice_places(cx: &Context<'_>, array: usize, place: usize) -> Result<(), Violation> {
     let (arrays, places) = (cx.operand(array)?, cx.operand(place)?);
     let is_place = |shape: &Shape, a: &Shape| {
         let (Some(parts), Some(a)) = (shape.as_tuple(), a.as_array()) else { return false };
         parts.len().is_multiple_of(a.rank().max(1)) && parts.iter().all(|p| p.as_array().is_some())
     };
-    // One place, or a tuple of places.
+    // One position, or a tuple of positions.
     let are_places = |shape: &Shape, a: &Shape| {
         is_place(shape, a)
             || shape.as_tuple().is_some_and(|t| !t.is_empty() && t.iter().all(|p| is_place(p, a)))
@@ -327,17 +328,17 @@ fn check_slice_places(cx: &Context<'_>, array: usize, place: usize) -> Result<()
     }
 }
 
-/// `collective-permute`.
+/// Checks `collective-permute`.
 pub(super) fn permute(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Rule {
     permuted(cx, attrs).map(Some)
 }
 
-/// `collective-permute-start`: operand, result and perhaps contexts.
+/// Checks `collective-permute-start`. The result contains the operand, the result and optional contexts.
 pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) -> Rule {
     let expected = permuted(cx, attrs)?;
     let Some(written) = cx.written else { return Ok(None) };
     if !attrs.slice_sizes.0.is_empty() {
-        // XLA writes the starts of slices into the result in more than one way.
+        // XLA includes the slice positions in the result in more than one way.
         return Ok(None);
     }
     if let Some(result) = started(cx, written)
@@ -354,8 +355,8 @@ pub(super) fn permute_start(cx: &Context<'_>, attrs: &CollectivePermuteAttrs) ->
     Ok(None)
 }
 
-/// `collective-broadcast`: the operands' shapes. Roots that are not the group's first are the last operand: one for each
-/// value, or a scalar for all.
+/// Checks `collective-broadcast`. The result has the operands' shapes. If the root is not the first device of
+/// the group, the last operand contains the roots: one per value, or a scalar for all.
 pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> Rule {
     check_described(cx, &attrs.replica_groups);
     let values = match cx.operands.len().checked_sub(usize::from(attrs.has_dynamic_root)) {
@@ -376,7 +377,8 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &CollectiveBroadcastAttrs) -> R
     Ok(Some(one_or_tuple(cx.operands[..values].iter().map(|&s| s.clone()).collect())))
 }
 
-/// `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`: the output.
+/// Checks `ragged-all-to-all(input, output, input offsets, send sizes, output offsets, receive sizes)`. The
+/// result has the shape of the output.
 pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -> Rule {
     check_described(cx, &attrs.replica_groups);
     let (input, output) = (cx.array(0)?, cx.array(1)?);
@@ -411,7 +413,8 @@ pub(super) fn ragged_all_to_all(cx: &Context<'_>, attrs: &RaggedAllToAllAttrs) -
     Ok(Some(output.clone().into()))
 }
 
-/// `all-gather-done`, `collective-permute-done`: the second part of what the start gave.
+/// Checks `all-gather-done` and `collective-permute-done`. The result is the second part of the start's
+/// result.
 pub(super) fn second_part(cx: &Context<'_>) -> Rule {
     match cx.tuple(0)? {
         [_, result, ..] => Ok(Some(result.clone())),

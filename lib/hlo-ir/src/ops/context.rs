@@ -1,4 +1,4 @@
-//! What every rule works with: the operands' shapes, the written shape, and the checks that many rules share.
+//! The context of a rule: the operands' shapes, the declared shape, and the checks that many rules share.
 
 use super::dim::{Dim, array_error, dim, dims_agree, shapes_agree};
 use super::violation::{Place, Violation};
@@ -12,16 +12,19 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Largest exponent and number of mantissa bits of a floating-point type, by which they are ordered.
+/// Returns the largest exponent and the number of mantissa bits of a floating-point type. Types are ordered
+/// by this pair.
 pub(crate) fn float_width(t: ElementType) -> Option<(i32, u32)> {
     let f = FloatFormat::of(t)?;
-    // IEEE formats keep the largest exponent for infinities, the one of powers of two for its NaN.
+    // IEEE formats reserve the largest exponent for infinities and NaN. Power-of-two formats reserve it for
+    // NaN.
     let special = matches!(f.special, Special::Ieee | Special::PowerOfTwo);
     let largest = (1 << f.exponent_bits) - if special { 2 } else { 1 };
     Some((largest - f.bias, f.mantissa_bits))
 }
 
-/// The parameters of called computations, looked up once each: a large computation may have many callers.
+/// The parameters of called computations. Each list is computed once, because a large computation may have
+/// many callers.
 #[derive(Default)]
 pub(crate) struct Signatures(RefCell<HashMap<ComputationId, Rc<[InstrId]>>>);
 
@@ -31,34 +34,34 @@ impl Signatures {
     }
 }
 
-/// An instruction as its rule sees it.
+/// An instruction with everything that its rule needs.
 pub(crate) struct Context<'a> {
-    /// The module, for called computations.
+    /// The module, which contains the called computations.
     pub(crate) module: &'a Module,
-    /// What called computations take.
+    /// The parameters of called computations.
     pub(crate) signatures: &'a Signatures,
     /// The opcode.
     pub(crate) opcode: Opcode,
     /// The operands' shapes.
     pub(crate) operands: &'a [&'a Shape],
-    /// The written shape, if the instruction is checked; `None` if its shape is asked for.
+    /// The declared shape if the instruction is being checked, or `None` if its shape is being inferred.
     pub(crate) written: Option<&'a Shape>,
-    /// What was found besides the violation that ends the rule.
+    /// The violations found so far, without the one that ends the rule.
     found: RefCell<Vec<Violation>>,
 }
 
 /// A called computation.
 pub(crate) struct Callee {
-    /// Its parameters by number.
+    /// Its parameters, by number.
     pub(crate) parameters: Rc<[InstrId]>,
     /// Its root.
     pub(crate) root: InstrId,
 }
 
-/// Reporting. A rule ends with `?` at a violation that later checks depend on; checks that are independent of
-/// each other go through [`Context::also`], so that all that is wrong with an instruction is reported.
+/// Reporting. A rule ends with `?` at a violation that later checks depend on. Independent checks use
+/// [`Context::also`], so that all violations of an instruction are reported.
 impl<'a> Context<'a> {
-    /// The view of an instruction of `opcode`.
+    /// Creates the context of an instruction with this `opcode`.
     pub(crate) fn new(
         module: &'a Module,
         signatures: &'a Signatures,
@@ -69,29 +72,29 @@ impl<'a> Context<'a> {
         Self { module, signatures, opcode, operands, written, found: RefCell::default() }
     }
 
-    /// Keeps a violation for the report and goes on; `None` if there was one.
+    /// Records the violation, if any, and returns the value; `None` if there was a violation.
     pub(crate) fn also<T>(&self, result: Result<T, Violation>) -> Option<T> {
         result.map_err(|v| self.report(v)).ok()
     }
 
-    /// Keeps a violation for the report.
+    /// Records a violation.
     pub(crate) fn report(&self, violation: Violation) {
         self.found.borrow_mut().push(violation);
     }
 
-    /// Ends the rule if there are violations, and keeps all of them for the report.
+    /// Records all `violations` and ends the rule if there are any.
     pub(crate) fn all_of(&self, mut violations: Vec<Violation>) -> Result<(), Violation> {
         let last = violations.pop();
         self.found.borrow_mut().extend(violations);
         last.map_or(Ok(()), Err)
     }
 
-    /// True if a violation was kept: what is computed from here on may follow from it.
+    /// Returns whether a violation was recorded. Errors found later may be consequences of it.
     pub(crate) fn has_violations(&self) -> bool {
         !self.found.borrow().is_empty()
     }
 
-    /// All violations, given what the rule ended with.
+    /// Returns all violations, including the one that ended the rule.
     pub(crate) fn violations(self, end: Result<(), Violation>) -> Vec<Violation> {
         let mut all = self.found.into_inner();
         all.extend(end.err());
@@ -101,13 +104,13 @@ impl<'a> Context<'a> {
 
 /// Operands.
 impl<'a> Context<'a> {
-    /// A violation whose message starts with the opcode's name.
+    /// Creates a violation whose message starts with the name of the opcode.
     pub(crate) fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Violation {
         Violation::new(code, format!("`{}` {message}", self.opcode))
     }
 
-    /// Checks the number of operands, and that no array shape is broken in itself, so that rules may count on
-    /// sizes that are not negative.
+    /// Checks the number of operands and that each array shape is valid by itself. Rules can then rely on
+    /// sizes not being negative.
     pub(crate) fn check_operands(&self) -> Result<(), Violation> {
         self.check_arity()?;
         match self
@@ -133,20 +136,20 @@ impl<'a> Context<'a> {
         if ok { Ok(()) } else { Err(self.error(code::ARITY, format!("takes {expected}, found {n}"))) }
     }
 
-    /// The shape of operand `i`.
+    /// Returns the shape of operand `i`.
     pub(crate) fn operand(&self, i: usize) -> Result<&'a Shape, Violation> {
         self.operands.get(i).copied().ok_or_else(|| {
             self.error(code::ARITY, format!("has no operand {i}: found {}", self.operands.len()))
         })
     }
 
-    /// Operand `i`, which must be an array.
+    /// Returns operand `i`, which must be an array.
     pub(crate) fn array(&self, i: usize) -> Result<&'a ArrayShape, Violation> {
         let shape = self.operand(i)?;
         shape.as_array().ok_or_else(|| self.kind_error(i, "an array", shape))
     }
 
-    /// Operand `i`, which must be an array of a type in `types`.
+    /// Returns operand `i`, which must be an array with an element type in `types`.
     pub(crate) fn array_of(&self, i: usize, types: Types) -> Result<&'a ArrayShape, Violation> {
         let a = self.array(i)?;
         if types.contains(a.element_type) {
@@ -157,13 +160,13 @@ impl<'a> Context<'a> {
             .with(Place::Operand(i), format!("this is {a}")))
     }
 
-    /// Operand `i`, which must be a scalar.
+    /// Returns operand `i`, which must be a scalar.
     pub(crate) fn scalar(&self, i: usize) -> Result<&'a ArrayShape, Violation> {
         let a = self.array(i)?;
         if a.rank() == 0 { Ok(a) } else { Err(self.kind_error(i, "a scalar", self.operand(i)?)) }
     }
 
-    /// Operand `i`, which must be a token.
+    /// Checks that operand `i` is a token.
     pub(crate) fn token(&self, i: usize) -> Result<(), Violation> {
         match self.operand(i)? {
             Shape::Token => Ok(()),
@@ -171,19 +174,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Operand `i`, which must be a tuple.
+    /// Returns operand `i`, which must be a tuple.
     pub(crate) fn tuple(&self, i: usize) -> Result<&'a [Shape], Violation> {
         let shape = self.operand(i)?;
         shape.as_tuple().ok_or_else(|| self.kind_error(i, "a tuple", shape))
     }
 
-    /// The report that operand `i` is not what it must be.
+    /// Creates the violation for an operand `i` that is not of the `expected` kind.
     pub(crate) fn kind_error(&self, i: usize, expected: &str, found: &Shape) -> Violation {
         self.error(code::OPERAND_KIND, format!("needs {expected} as operand {i}, found {found}"))
             .with(Place::Operand(i), format!("this is {found}"))
     }
 
-    /// Checks that operands `i` and `j` have one element type.
+    /// Checks that operands `i` and `j` have the same element type.
     pub(crate) fn same_type(&self, i: usize, j: usize) -> Result<(), Violation> {
         let (a, b) = (self.array(i)?, self.array(j)?);
         if a.element_type == b.element_type {
@@ -201,8 +204,8 @@ impl<'a> Context<'a> {
             .with(Place::Operand(j), format!("this is {b}")))
     }
 
-    /// The element type of operands `i` and `j`, which must be one: the wider of two floating-point types. For others
-    /// that differ the report is kept.
+    /// Returns the common element type of operands `i` and `j`: the wider one of two floating-point types.
+    /// Records a violation if other types differ.
     pub(crate) fn shared_type(&self, i: usize, j: usize) -> Result<ElementType, Violation> {
         let (a, b) = (self.array(i)?.element_type, self.array(j)?.element_type);
         if !(a.is_float() && b.is_float()) {
@@ -226,7 +229,7 @@ impl<'a> Context<'a> {
             .with(Place::Operand(j), format!("this is {b}")))
     }
 
-    /// The written shape as an array; `None` if no shape is written (when it is asked for).
+    /// Returns the declared shape, which must be an array; `None` if the shape is being inferred.
     pub(crate) fn written_array(&self) -> Result<Option<&'a ArrayShape>, Violation> {
         match self.written {
             None => Ok(None),
@@ -237,19 +240,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The report that the written shape does not fit.
+    /// Creates the violation for a declared shape that does not match.
     pub(crate) fn written_error(&self, message: impl std::fmt::Display) -> Violation {
         self.error(code::DECLARED_SHAPE, message).of_shape()
     }
 
-    /// Checks the written shape, if there is one, against the one that it must agree with.
+    /// Checks that the declared shape, if there is one, agrees with the `expected` one.
     pub(crate) fn check_written(&self, expected: &Shape) -> Result<(), Violation> {
         match self.written {
             Some(w) if !shapes_agree(w, expected) => {
                 let mut error =
                     self.written_error(format!("here gives {expected}, but its shape is written {w}"));
                 error.shape = Some(Box::new(expected.clone()));
-                // What the result follows from; of an instruction with many operands they are alike.
+                // The operands determine the result. Two are enough: if there are many, they are alike.
                 let deciding = self.operands.iter().enumerate().take(2);
                 Err(deciding
                     .fold(error, |e, (i, shape)| e.with(Place::Operand(i), format!("this is {shape}"))))
@@ -261,8 +264,8 @@ impl<'a> Context<'a> {
 
 /// Attributes.
 impl Context<'_> {
-    /// Checks that each of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and none
-    /// stands twice. Gives the dimensions as a mask.
+    /// Checks that each entry of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and
+    /// that no entry occurs twice. Returns the dimensions as a mask.
     pub(crate) fn check_dims(
         &self,
         name: &'static str,
@@ -284,7 +287,7 @@ impl Context<'_> {
         Ok(seen)
     }
 
-    /// Checks that no dimension is in both of two attributes, given by name and mask.
+    /// Checks that no dimension occurs in both of two attributes, which are passed as name and mask.
     pub(crate) fn check_disjoint(
         &self,
         a: (&'static str, &[bool]),
@@ -301,12 +304,13 @@ impl Context<'_> {
         }
     }
 
-    /// Checks that `d`, the attribute `name`, is a dimension of an array of rank `rank`, and gives it as index.
+    /// Checks that `d`, the attribute `name`, is a dimension of an array of rank `rank`. Returns it as an
+    /// index.
     pub(crate) fn check_dim(&self, name: &'static str, d: i64, rank: usize) -> Result<usize, Violation> {
         usize::try_from(d).ok().filter(|&d| d < rank).ok_or_else(|| self.dim_error(name, d, rank))
     }
 
-    /// The one dimension of the list `dims`, the attribute `name`, as index.
+    /// Returns the only dimension in the list `dims`, the attribute `name`, as an index.
     pub(crate) fn one_dim(&self, name: &'static str, dims: &[i64], rank: usize) -> Result<usize, Violation> {
         match dims {
             [d] => self.check_dim(name, *d, rank),
@@ -344,7 +348,7 @@ impl Context<'_> {
         Err(self.error(code::DIMENSIONS_SORTED, format!("needs `{name}` in increasing order")).of(name))
     }
 
-    /// Checks that two dimensions, each given as operand number, array and dimension, have one size.
+    /// Checks that two dimensions have the same size. Each is passed as operand number, array and dimension.
     pub(crate) fn same_size(
         &self,
         (i, x, a): (usize, &ArrayShape, i64),
@@ -368,7 +372,7 @@ impl Context<'_> {
             .with(Place::Operand(j), format!("this is {y}")))
     }
 
-    /// The report that a size that the instruction computes does not fit 64 bits.
+    /// Creates the violation for a computed size that does not fit in 64 bits.
     pub(crate) fn overflow(&self) -> Violation {
         self.error(code::OVERFLOW, "computes a size that does not fit 64 bits")
     }
@@ -376,7 +380,7 @@ impl Context<'_> {
 
 /// Called computations.
 impl Context<'_> {
-    /// The computation that the attribute `name` gives.
+    /// Returns the computation that the attribute `name` names.
     pub(crate) fn callee(&self, name: &'static str, c: ComputationId) -> Result<Callee, Violation> {
         if !self.module.is_live_computation(c) {
             return Err(self
@@ -392,7 +396,8 @@ impl Context<'_> {
     }
 }
 
-/// One shape as it is, several as a tuple: the result of opcodes that work on N arrays at once.
+/// Returns a single shape unchanged, and several shapes as a tuple. This is the result of opcodes that
+/// process N arrays at once.
 pub(crate) fn one_or_tuple(mut shapes: Vec<Shape>) -> Shape {
     if shapes.len() == 1 { shapes.remove(0) } else { Shape::tuple(shapes) }
 }

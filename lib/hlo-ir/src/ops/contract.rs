@@ -1,26 +1,27 @@
-//! What an opcode asks of the computations that it calls.
+//! Requirements of opcodes on the computations that they call.
 
 use super::context::{Callee, Context, one_or_tuple};
 use super::dim::dims;
 use super::violation::{Place, Violation};
 use crate::{ArrayShape, ComputationId, ElementType, InstrId, Shape};
 
-/// The rules of one attribute that names a computation.
+/// The rules for one attribute that names a computation.
 #[derive(Clone, Copy)]
 pub(super) struct Contract {
-    /// The attribute.
+    /// The name of the attribute.
     pub(super) attribute: &'static str,
-    /// The code of the rule that its parameters obey.
+    /// The code of the rule for the parameters of the computation.
     pub(super) parameters: &'static str,
-    /// The code of the rule that its root obeys.
+    /// The code of the rule for the root of the computation.
     pub(super) result: &'static str,
 }
 
-/// So many parameters that don't fit are shown.
+/// Maximum number of mismatched parameters that a report shows.
 const MAX_LABELS: usize = 4;
 
-/// True if a value of shape `a` may be handed over as `b`. Unlike written shapes, which say what a value is,
-/// the two need not agree on which dimensions are dynamic: bounds are what memory is made for.
+/// Returns whether a value of shape `a` can be passed where `b` is expected. The two may differ in which
+/// dimensions are dynamic, unlike an inferred and a declared shape, because memory is allocated for the
+/// bound.
 pub(super) fn fits(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => a.element_type == b.element_type && sizes_fit(a, b),
@@ -35,25 +36,26 @@ fn sizes_fit(a: &ArrayShape, b: &ArrayShape) -> bool {
     a.rank() == b.rank() && dims(a).zip(dims(b)).all(|(a, b)| a.agrees(b))
 }
 
-/// `1 parameter`, `2 parameters`.
+/// Formats a count with its noun: `1 parameter`, `2 parameters`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A called computation whose parameters were looked at.
+/// A called computation whose parameters have been checked.
 #[derive(Clone, Copy)]
 pub(super) struct Called {
     /// The root.
     pub(super) root: InstrId,
-    /// True if the parameters fit; if they don't, what the root gives need not mean anything.
+    /// Whether the parameters match the arguments. If not, the shape of the root may be meaningless.
     pub(super) parameters_fit: bool,
 }
 
 impl Context<'_> {
-    /// Checks that a called computation takes `arguments`: all parameters that don't fit are one report.
+    /// Checks that the parameters of a called computation match `arguments`. All mismatches are reported as
+    /// one violation.
     ///
     /// # Errors
-    /// There is no such computation, or it has no root.
+    /// If the computation does not exist or has no root.
     pub(super) fn check_parameters(
         &self,
         contract: Contract,
@@ -69,10 +71,11 @@ impl Context<'_> {
         self.check_first_parameters(contract, c, arguments)
     }
 
-    /// Checks that the first parameters of a called computation take `arguments`, as [`Context::check_parameters`] does.
+    /// Checks that the first parameters of a called computation match `arguments`, like
+    /// [`Context::check_parameters`].
     ///
     /// # Errors
-    /// There is no such computation, or it has no root.
+    /// If the computation does not exist or has no root.
     pub(super) fn check_first_parameters(
         &self,
         contract: Contract,
@@ -114,7 +117,8 @@ impl Context<'_> {
         Ok(Called { root, parameters_fit: false })
     }
 
-    /// The report that a called computation has not `expected` parameters, which are shown.
+    /// Creates the violation for a called computation that does not have `expected` parameters. Its
+    /// parameters are shown.
     pub(super) fn parameter_count(
         &self,
         code: &'static str,
@@ -155,7 +159,8 @@ impl Context<'_> {
         self.report(self.error(code, message).of(attribute).with(Place::Instruction(called.root), here));
     }
 
-    /// Checks that the root of a called computation has a scalar of each type: a tuple of them, or one as it is.
+    /// Checks that the root of a called computation contains one scalar of each type: a tuple, or a plain
+    /// scalar if there is one type.
     pub(super) fn check_scalar_results(&self, contract: Contract, called: Called, types: &[ElementType]) {
         let scalars = types.iter().copied().map(Shape::scalar).collect();
         let tuple = self.module[called.root].shape.is_tuple();
@@ -166,10 +171,10 @@ impl Context<'_> {
         );
     }
 
-    /// Checks a function on scalars of the types `parameters`.
+    /// Checks a called computation whose parameters are scalars of the types `parameters`.
     ///
     /// # Errors
-    /// There is no such computation, or it has no root.
+    /// If the computation does not exist or has no root.
     pub(super) fn check_scalars(
         &self,
         contract: Contract,
@@ -181,7 +186,7 @@ impl Context<'_> {
         self.check_parameters(contract, c, &arguments)
     }
 
-    /// The report that operand `i` breaks the rule `code`, with the operand as the other end.
+    /// Creates a violation of the rule `code` by operand `i`, with that operand as the other side.
     pub(super) fn operand_error(
         &self,
         code: &'static str,

@@ -1,4 +1,4 @@
-//! Rules of `contraction`.
+//! Rules for `contraction`.
 
 use super::context::Context;
 use super::violation::{Place, Rule, Violation};
@@ -7,10 +7,11 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, Shape};
 
-/// So many steps are taken to see whether `=` gives an element two values.
+/// Maximum number of steps of the check whether `=` assigns more than one value to an element.
 const MAX_STEPS: usize = 100_000;
 
-/// `contraction(operands…, default)`: the shape of the result is written, and decides which indices are valid.
+/// Checks `contraction(operands…, default)`. The shape of the result must be declared. It limits the valid
+/// indices.
 pub(super) fn contraction(cx: &Context<'_>, contraction: &Contraction) -> Rule {
     check_operands(cx, contraction)?;
     let Some(result) = cx.written_array()? else { return Ok(None) };
@@ -21,7 +22,7 @@ pub(super) fn contraction(cx: &Context<'_>, contraction: &Contraction) -> Rule {
     Ok(None)
 }
 
-/// The number of operands and their types.
+/// Checks the number of operands and their types.
 fn check_operands(cx: &Context<'_>, contraction: &Contraction) -> Result<(), Violation> {
     let accesses = contraction.operands.len();
     let found = cx.operands.len();
@@ -66,7 +67,7 @@ fn check_operands(cx: &Context<'_>, contraction: &Contraction) -> Result<(), Vio
     Ok(())
 }
 
-/// An index expression for each dimension, with a coefficient for each index.
+/// Checks that each dimension has an index expression, with a coefficient for each index.
 fn check_ranks(cx: &Context<'_>, contraction: &Contraction, result: &ArrayShape) -> Result<(), Violation> {
     let rank_error = |access: &[Affine], what: String, shape: &ArrayShape| {
         let access = Accesses(access);
@@ -89,7 +90,7 @@ fn check_ranks(cx: &Context<'_>, contraction: &Contraction, result: &ArrayShape)
     Ok(())
 }
 
-/// An access as it is written.
+/// An access, formatted as in the text.
 struct Accesses<'a>(&'a [Affine]);
 
 impl std::fmt::Display for Accesses<'_> {
@@ -99,7 +100,7 @@ impl std::fmt::Display for Accesses<'_> {
     }
 }
 
-/// The type of the result, and the shape of the default.
+/// Checks the type of the result and the shape of the default.
 fn check_result(cx: &Context<'_>, contraction: &Contraction, result: &ArrayShape) -> Result<(), Violation> {
     let last = contraction.operands.len() - 1;
     let expected = match contraction.combination {
@@ -141,7 +142,7 @@ fn check_static(cx: &Context<'_>, result: &ArrayShape) -> Result<(), Violation> 
     Ok(())
 }
 
-/// That the indices are bounded, and what `=` promises.
+/// Checks that the indices are bounded, and that `=` assigns at most one value to each element.
 fn check_indices(cx: &Context<'_>, contraction: &Contraction) -> Result<(), Violation> {
     let Some(result) = cx.written else { return Ok(()) };
     let accessed = |i: usize| {
@@ -188,7 +189,7 @@ fn check_indices(cx: &Context<'_>, contraction: &Contraction) -> Result<(), Viol
     Err(cx.error(code::CONTRACTION_ASSIGNS_ONCE, message).of("access"))
 }
 
-/// Values of indices: `d0=1, d1=2`.
+/// Formats the values of indices, such as `d0=1, d1=2`.
 fn indices(values: &[i64]) -> String {
     let list: Vec<String> = values.iter().enumerate().map(|(i, x)| format!("d{i}={x}")).collect();
     list.join(", ")

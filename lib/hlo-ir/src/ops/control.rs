@@ -1,4 +1,4 @@
-//! Rules of calls, loops, branches and fusions.
+//! Rules for calls, loops, branches and fusions.
 
 use super::context::Context;
 use super::contract::{Contract, fits};
@@ -23,13 +23,13 @@ const CONDITION: Contract = Contract {
 const BODY: Contract =
     Contract { attribute: "body", parameters: code::BODY_PARAMETER, result: code::BODY_RESULT };
 
-/// `call`: the shape of the computation's root.
+/// Checks `call`. The result has the shape of the computation's root.
 pub(super) fn call(cx: &Context<'_>, attrs: &CallAttrs) -> Rule {
     let called = cx.check_parameters(CALLED, attrs.to_apply, cx.operands)?;
     Ok(Some(cx.module[called.root].shape.clone()))
 }
 
-/// `fusion`: the shape of the fused computation's root.
+/// Checks `fusion`. The result has the shape of the fused computation's root.
 pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
     let called = cx.check_parameters(FUSED, attrs.calls, cx.operands)?;
     let result = &cx.module[called.root].shape;
@@ -38,10 +38,10 @@ pub(super) fn fusion(cx: &Context<'_>, attrs: &FusionAttrs) -> Rule {
     Ok(Some(result.clone()))
 }
 
-/// `while`: the state goes through condition and body unchanged in shape.
+/// Checks `while`. The condition and the body take the loop state, and the body returns the same shape.
 pub(super) fn while_loop(cx: &Context<'_>, attrs: &WhileAttrs) -> Rule {
     let state = cx.operand(0)?;
-    // The body is looked at whatever is wrong with the condition.
+    // The body is checked even if the condition is invalid.
     let condition = cx.also(cx.check_parameters(CONDITION, attrs.condition, &[state]));
     if let Some(go_on) = condition {
         cx.check_result(CONDITION, go_on, &Shape::scalar(ElementType::Pred));
@@ -51,7 +51,7 @@ pub(super) fn while_loop(cx: &Context<'_>, attrs: &WhileAttrs) -> Rule {
     Ok(Some(state.clone()))
 }
 
-/// Checks that the branches that the index chooses between are written as its type asks.
+/// Checks that the branches are given by the attributes that the type of the index requires.
 fn check_branch_attributes(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Result<(), Violation> {
     let index = cx.array(0)?;
     if index.rank() != 0 || !matches!(index.element_type, ElementType::Pred | ElementType::S32) {
@@ -88,7 +88,8 @@ fn check_branch_attributes(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Result
         .of("branch_computations"))
 }
 
-/// `conditional`: a `pred` chooses between two computations, an `s32` among a list; all give one shape.
+/// Checks `conditional`. A `pred` selects one of two computations, an `s32` one of a list. All return the
+/// same shape.
 pub(super) fn conditional(cx: &Context<'_>, attrs: &ConditionalAttrs) -> Rule {
     check_branch_attributes(cx, attrs)?;
     let branches = attrs.branches();

@@ -10,7 +10,7 @@ use crate::attr::{ConvDimLabels, ConvolutionAttrs};
 use crate::opcode::Types;
 use crate::rules::code;
 
-/// Checks that one group of labels names each dimension of an array of rank `rank` once.
+/// Checks that one group of labels names each dimension of an array of rank `rank` exactly once.
 fn check_labels(
     cx: &Context<'_>,
     what: &str,
@@ -33,7 +33,7 @@ fn check_labels(
     cx.check_dims("dim_labels", &all, rank).map(drop)
 }
 
-/// `convolution` (operation semantics, "ConvWithGeneralPadding").
+/// Checks `convolution` (operation semantics, "ConvWithGeneralPadding").
 pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     let element_type = product_type(cx, Types::ORDERED)?;
@@ -79,7 +79,7 @@ pub(super) fn convolution(cx: &Context<'_>, attrs: &ConvolutionAttrs) -> Rule {
                 format!("has a window size of {} where the kernel's dimension {d} has {}", w.size, size.size),
             ));
         }
-        // How often a kernel of unknown size fits is unknown as well.
+        // If the kernel size is dynamic, so is the number of positions where it fits.
         spatial[i].dynamic |= size.dynamic;
     }
     let batch = dim(lhs, labels.input_batch)

@@ -1,4 +1,4 @@
-//! Rules of opcodes that move elements without changing them.
+//! Rules for opcodes that move elements without changing them.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims, dims_agree};
@@ -11,28 +11,28 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Layout, Shape};
 
-/// The bytes that an array takes, if they are known and fit. `None` for types of less than a byte, which a
-/// layout may pack.
+/// Returns the size of an array in bytes, if it is known and fits. Returns `None` for types narrower than a
+/// byte, because a layout may pack them.
 fn bytes(a: &ArrayShape) -> Option<i64> {
     let packed = a.element_type.bit_width() < 8 && !a.element_type.is_pred();
     let size = i64::try_from(a.element_type.byte_size()).ok().filter(|_| !packed)?;
     a.checked_element_count()?.checked_mul(size)
 }
 
-/// `bitcast`: an array; see [`bitcast_sizes`].
+/// Checks `bitcast` of an array. See [`bitcast_sizes`].
 pub(super) fn bitcast(cx: &Context<'_>) -> Rule {
     cx.array(0)?;
     cx.written_array()?;
     Ok(None)
 }
 
-/// The bytes of the operand of a `bitcast` and of its result, where they differ.
+/// Returns the sizes in bytes of a `bitcast`'s operand and result, if they differ.
 pub(crate) fn bitcast_sizes(from: &Shape, to: &Shape) -> Option<(i64, i64)> {
     let (x, y) = (bytes(from.as_array()?)?, bytes(to.as_array()?)?);
     (x != y).then_some((x, y))
 }
 
-/// Checks that the written shape has the operand's element type.
+/// Checks that the declared shape has the operand's element type.
 pub(super) fn keeps_type(cx: &Context<'_>, a: &ArrayShape, w: &ArrayShape) -> Result<(), Violation> {
     if a.element_type == w.element_type {
         return Ok(());
@@ -46,12 +46,12 @@ pub(super) fn keeps_type(cx: &Context<'_>, a: &ArrayShape, w: &ArrayShape) -> Re
         .with(Place::Operand(0), format!("this is {a}")))
 }
 
-/// `broadcast`: each operand dimension becomes a result dimension of the same size.
+/// Checks `broadcast`. Each operand dimension becomes a result dimension of the same size.
 pub(super) fn broadcast(cx: &Context<'_>, attrs: &BroadcastAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
     let Some(w) = cx.written_array()? else {
-        // The shape of a scalar that is not repeated is its own, as XLA has it.
+        // Like XLA, infers a scalar for the broadcast of a scalar.
         return Ok((a.rank() == 0).then(|| a.clone().into()));
     };
     cx.also(keeps_type(cx, a, w));
@@ -71,7 +71,7 @@ pub(super) fn broadcast(cx: &Context<'_>, attrs: &BroadcastAttrs) -> Rule {
     Ok(None)
 }
 
-/// `concatenate`: the sum of the sizes along one dimension, all others being the same.
+/// Checks `concatenate`. The sizes along one dimension are added, and all others must agree.
 pub(super) fn concatenate(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     let first = cx.array(0)?;
     let along = cx.one_dim("dimensions", &attrs.dimensions, first.rank())?;
@@ -116,7 +116,7 @@ fn add(cx: &Context<'_>, a: Dim, b: Dim) -> Result<Dim, Violation> {
     }
 }
 
-/// `iota`: counts along a dimension of the written shape.
+/// Checks `iota`, which counts along a dimension of the declared shape.
 pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
     let Some(w) = cx.written_array()? else { return Ok(None) };
     if !Types::NUMERIC.contains(w.element_type) {
@@ -126,7 +126,7 @@ pub(super) fn iota(cx: &Context<'_>, attrs: &IotaAttrs) -> Rule {
     Ok(None)
 }
 
-/// `pad`: low and high padding may be negative, the result's sizes may not.
+/// Checks `pad`. Low and high padding may be negative, but the sizes of the result may not.
 pub(super) fn pad(cx: &Context<'_>, attrs: &PadAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.also(cx.scalar(1));
@@ -166,7 +166,7 @@ fn padded_size(size: i64, p: &PaddingDim) -> Option<i64> {
     size.checked_add(between)?.checked_add(p.low)?.checked_add(p.high)
 }
 
-/// `reshape`: as many elements of the same type as the operand.
+/// Checks `reshape`. The result has the operand's element type and number of elements.
 pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
@@ -193,14 +193,14 @@ pub(super) fn reshape(cx: &Context<'_>, attrs: &ReshapeAttrs) -> Rule {
     }
 }
 
-/// `reverse`: the operand's shape.
+/// Checks `reverse`. The result has the operand's shape.
 pub(super) fn reverse(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_dims("dimensions", &attrs.dimensions, a.rank())?;
     Ok(Some(a.clone().into()))
 }
 
-/// `slice`: `0 <= start <= limit <= size` and a stride of at least 1.
+/// Checks `slice`: `0 <= start <= limit <= size`, and a stride of at least 1.
 pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("slice", attrs.slice.len(), a.rank())?;
@@ -228,7 +228,7 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
         if !ordered || stride < 1 {
             continue;
         }
-        // The limit is known even where the dimension is dynamic, so the flag stays only if all is taken.
+        // The limit is a constant, so the result is dynamic only if the slice contains the whole dimension.
         let whole = d.dynamic && start == 0 && stride == 1 && d.known() == Some(limit);
         let length = limit - start;
         let size = length / stride + i64::from(length % stride != 0);
@@ -238,8 +238,8 @@ pub(super) fn slice(cx: &Context<'_>, attrs: &SliceAttrs) -> Rule {
     Ok(Some(array_of(a.element_type, result).into()))
 }
 
-/// `transpose`: result dimension `i` is operand dimension `dimensions[i]`. Its layout is the one for which the
-/// elements stay where they are.
+/// Checks `transpose`. Result dimension `i` is operand dimension `dimensions[i]`. The inferred layout is the
+/// one for which no element moves.
 pub(super) fn transpose(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.check_len("dimensions", attrs.dimensions.len(), a.rank())?;
@@ -249,7 +249,8 @@ pub(super) fn transpose(cx: &Context<'_>, attrs: &DimensionsAttrs) -> Rule {
     Ok(Some(result.into()))
 }
 
-/// The layout of an array after renaming its dimensions: the new dimension `i` is the old `dimensions[i]`.
+/// Returns the layout of an array after its dimensions are renamed: new dimension `i` is old dimension
+/// `dimensions[i]`.
 fn transposed_layout(a: &ArrayShape, dimensions: &[i64]) -> Option<Layout> {
     let mut renamed = vec![0; dimensions.len()];
     for (new, &old) in dimensions.iter().enumerate() {
@@ -262,13 +263,13 @@ fn transposed_layout(a: &ArrayShape, dimensions: &[i64]) -> Option<Layout> {
     Some(layout).filter(|l| !l.is_row_major())
 }
 
-/// `copy`: whatever the operand is.
+/// Returns the operand's shape, whatever it is.
 pub(super) fn copy(cx: &Context<'_>) -> Rule {
     Ok(Some(cx.operand(0)?.clone()))
 }
 
-/// `bitcast-convert`: the same sizes for types of one width; otherwise the wider side lacks the last
-/// dimension, whose size is the ratio of the widths.
+/// Checks `bitcast-convert`. If both types have the same width, the sizes are the same. Otherwise the side
+/// with the wider type lacks the last dimension, whose size is the ratio of the widths.
 pub(super) fn bitcast_convert(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };

@@ -1,39 +1,40 @@
-//! Arithmetic on dimension sizes that may be bounds, unbounded, or too large.
+//! Arithmetic on dimension sizes. A size may be a bound, may be unbounded, and may overflow.
 
 use crate::{ArrayShape, ElementType, Shape};
 use smallvec::SmallVec;
 
-/// One dimension: its size (the bound if dynamic, or [`ArrayShape::UNBOUNDED`]) and whether it is dynamic.
+/// A dimension: its size (the bound if it is dynamic, or [`ArrayShape::UNBOUNDED`]) and whether it is
+/// dynamic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dim {
-    /// The size or bound.
+    /// The size or the bound.
     pub(crate) size: i64,
-    /// True if the size is known at run time only.
+    /// Whether the size is known only at run time.
     pub(crate) dynamic: bool,
 }
 
 impl Dim {
-    /// A dimension of known size.
+    /// Creates a dimension of a known size.
     pub(crate) fn fixed(size: i64) -> Self {
         Self { size, dynamic: false }
     }
 
-    /// True if it has neither a size nor a bound.
+    /// Returns whether the dimension has neither a size nor a bound.
     pub(crate) fn is_unbounded(self) -> bool {
         self.size == ArrayShape::UNBOUNDED
     }
 
-    /// The size or bound, if there is one.
+    /// Returns the size or bound, if there is one.
     pub(crate) fn known(self) -> Option<i64> {
         (!self.is_unbounded()).then_some(self.size)
     }
 
-    /// True if both may have the same size at run time as far as the sizes and bounds say.
+    /// Returns whether the declared sizes and bounds allow both dimensions to have the same size at run time.
     pub(crate) fn agrees(self, other: Dim) -> bool {
         self.size == other.size || self.is_unbounded() || other.is_unbounded()
     }
 
-    /// What is known of a dimension that has both sizes; they agree.
+    /// Combines what is known about one dimension from two sources, which agree.
     pub(crate) fn merge(self, other: Dim) -> Dim {
         match (self.is_unbounded(), other.is_unbounded()) {
             (true, false) => other,
@@ -42,7 +43,8 @@ impl Dim {
         }
     }
 
-    /// The dimension whose size is `f` of this one's; an unbounded one stays so. `None` if `f` gives none.
+    /// Returns the dimension with the size `f(size)`. An unbounded dimension stays unbounded. Returns `None`
+    /// if `f` does.
     pub(crate) fn map(self, f: impl FnOnce(i64) -> Option<i64>) -> Option<Dim> {
         match self.known() {
             None => Some(self),
@@ -51,12 +53,13 @@ impl Dim {
     }
 }
 
-/// The dimensions of an array.
+/// Returns the dimensions of an array.
 pub(crate) fn dims(a: &ArrayShape) -> impl Iterator<Item = Dim> + '_ {
     a.dims.iter().enumerate().map(|(i, &size)| Dim { size, dynamic: a.is_dynamic_dim(i) })
 }
 
-/// The dimension `index` of an array; a number out of range gives size 1, so check it first.
+/// Returns the dimension `index` of an array. An index that is out of range returns size 1, so check it
+/// first.
 pub(crate) fn dim(a: &ArrayShape, index: i64) -> Dim {
     usize::try_from(index)
         .ok()
@@ -64,7 +67,7 @@ pub(crate) fn dim(a: &ArrayShape, index: i64) -> Dim {
         .unwrap_or(Dim::fixed(1))
 }
 
-/// The array of these dimensions, with the default layout.
+/// Creates an array shape with these dimensions and the default layout.
 pub(crate) fn array_of(element_type: ElementType, dims: impl IntoIterator<Item = Dim>) -> ArrayShape {
     let mut flags: SmallVec<[bool; 6]> = SmallVec::new();
     let sizes = dims.into_iter().map(|d| {
@@ -78,13 +81,13 @@ pub(crate) fn array_of(element_type: ElementType, dims: impl IntoIterator<Item =
     shape
 }
 
-/// True if the sizes of two arrays agree dimension by dimension, whatever the element types.
+/// Returns whether the sizes of two arrays agree in every dimension, whatever the element types.
 pub(crate) fn dims_agree(a: &ArrayShape, b: &ArrayShape) -> bool {
     a.rank() == b.rank() && dims(a).zip(dims(b)).all(|(a, b)| a.agrees(b))
 }
 
-/// True if a value of shape `a` may stand where `b` is asked for: same structure, element types, sizes and
-/// dynamic flags; an unbounded dimension fits every size; layouts do not count.
+/// Returns whether a value of shape `a` is acceptable where `b` is expected: same structure, element types,
+/// sizes and dynamic flags. An unbounded dimension matches every size. Layouts are ignored.
 pub(crate) fn shapes_agree(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {
@@ -101,7 +104,8 @@ pub(crate) fn shapes_agree(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// What is wrong with a shape by itself, if anything: a negative size, a layout that is not a permutation.
+/// Returns the error of a shape that is invalid by itself: a negative size, or a layout that is not a
+/// permutation.
 pub(crate) fn shape_error(shape: &Shape) -> Option<String> {
     match shape {
         Shape::Array(a) => array_error(a),
@@ -111,7 +115,7 @@ pub(crate) fn shape_error(shape: &Shape) -> Option<String> {
     }
 }
 
-/// What is wrong with an array shape by itself, if anything.
+/// Returns the error of an array shape that is invalid by itself.
 pub(crate) fn array_error(a: &ArrayShape) -> Option<String> {
     if let Some(error) = ArrayShape::rank_error(a.rank()) {
         return Some(error);

@@ -1,5 +1,5 @@
-//! Rules of tokens, transfers between devices and with the host, asynchronous copies, and custom calls. What a
-//! custom call gives must be written and is not checked, but for what its attributes say of it.
+//! Rules for tokens, transfers between devices and with the host, asynchronous copies, and custom calls. The
+//! result shape of a custom call must be declared. It is checked only against the attributes.
 
 use super::context::Context;
 use super::contract::{counted, fits};
@@ -9,19 +9,19 @@ use crate::rules::code;
 use crate::{ElementType, Shape};
 use std::collections::HashSet;
 
-/// `add-dependency(value, token)`: the value.
+/// Checks `add-dependency(value, token)`. The result is the value.
 pub(super) fn add_dependency(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(1));
     Ok(Some(cx.operand(0)?.clone()))
 }
 
-/// `copy-start`: the copy, the source and a context.
+/// Checks `copy-start`. The result contains the copy, the source and a context.
 pub(super) fn copy_start(cx: &Context<'_>) -> Rule {
     let a = cx.operand(0)?;
     Ok(Some(Shape::tuple(vec![a.clone(), a.clone(), Shape::scalar(ElementType::U32)])))
 }
 
-/// `copy-done`: the copy.
+/// Checks `copy-done`. The result is the copy.
 pub(super) fn copy_done(cx: &Context<'_>) -> Rule {
     match cx.tuple(0)? {
         [copy, source, context] if fits(copy, source) && is_context(context) => Ok(Some(copy.clone())),
@@ -33,12 +33,12 @@ pub(super) fn copy_done(cx: &Context<'_>) -> Rule {
     }
 }
 
-/// True for the type of what identifies a transfer.
+/// Returns whether the shape is that of a context, which identifies a transfer.
 fn is_context(shape: &Shape) -> bool {
     shape.as_array().is_some_and(|a| a.rank() == 0 && a.element_type == ElementType::U32)
 }
 
-/// `infeed`: what is read, and a token.
+/// Checks `infeed`. The result contains the value that was read and a token.
 pub(super) fn infeed(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(0));
     match cx.written {
@@ -53,7 +53,7 @@ pub(super) fn infeed(cx: &Context<'_>) -> Rule {
     }
 }
 
-/// `outfeed(value, token)`: a token.
+/// Checks `outfeed(value, token)`. The result is a token.
 pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
     cx.also(cx.token(1));
     let value = cx.operand(0)?;
@@ -70,13 +70,13 @@ pub(super) fn outfeed(cx: &Context<'_>, attrs: &OutfeedAttrs) -> Rule {
     Ok(Some(Shape::Token))
 }
 
-/// `send(value, token)`: the value, a context and a token.
+/// Checks `send(value, token)`. The result contains the value, a context and a token.
 pub(super) fn send(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(1));
     Ok(Some(Shape::tuple(vec![cx.operand(0)?.clone(), Shape::scalar(ElementType::U32), Shape::Token])))
 }
 
-/// The value of a transfer: operand 0 is what `send` or `recv` gives.
+/// Returns the shape of the transferred value. Operand 0 is the result of `send` or `recv`.
 fn transferred<'a>(cx: &Context<'a>) -> Result<&'a Shape, Violation> {
     match cx.tuple(0)? {
         [value, context, Shape::Token] if is_context(context) => Ok(value),
@@ -88,12 +88,12 @@ fn transferred<'a>(cx: &Context<'a>) -> Result<&'a Shape, Violation> {
     }
 }
 
-/// `send-done`: a token.
+/// Checks `send-done`. The result is a token.
 pub(super) fn send_done(cx: &Context<'_>) -> Rule {
     transferred(cx).map(|_| Some(Shape::Token))
 }
 
-/// `recv`: a value, a context and a token.
+/// Checks `recv`. The result contains a value, a context and a token.
 pub(super) fn recv(cx: &Context<'_>) -> Rule {
     cx.also(cx.token(0));
     match cx.written {
@@ -108,17 +108,17 @@ pub(super) fn recv(cx: &Context<'_>) -> Rule {
     }
 }
 
-/// `recv-done`: the value and a token.
+/// Checks `recv-done`. The result contains the value and a token.
 pub(super) fn recv_done(cx: &Context<'_>) -> Rule {
     transferred(cx).map(|value| Some(Shape::tuple(vec![value.clone(), Shape::Token])))
 }
 
-/// `partition-id`, `replica-id`: a `u32`.
+/// Returns the shape of `partition-id` and `replica-id`: a `u32` scalar.
 pub(super) fn device_id() -> Rule {
     Ok(Some(Shape::scalar(ElementType::U32)))
 }
 
-/// `custom-call`: what its attributes say of operands and result.
+/// Checks the attributes of a `custom-call` against its operands and its declared result.
 pub(super) fn custom_call(cx: &Context<'_>, attrs: &CustomCallAttrs) -> Rule {
     check_layout_constraints(cx, &attrs.operand_layout_constraints);
     if let Some(written) = cx.written {
@@ -169,13 +169,13 @@ fn check_layout_constraints(cx: &Context<'_>, constraints: &LayoutConstraints) {
     }
 }
 
-/// True for the custom calls that make a value a buffer or a buffer a value: the two sides of an alias are the
-/// same memory, of which one is written as a buffer.
+/// Returns whether the custom call converts a value to a buffer or a buffer to a value. Both sides of its
+/// alias are the same memory, but only one of them has a buffer shape.
 fn wraps_buffers(attrs: &CustomCallAttrs) -> bool {
     ["CreateBuffer", "Pin", "Unpin"].iter().any(|t| attrs.custom_call_target.as_bytes() == t.as_bytes())
 }
 
-/// The shape of what is in a buffer; any other shape as it is.
+/// Returns the shape of a buffer's contents. Other shapes are returned unchanged.
 pub(crate) fn unwrapped(shape: &Shape) -> &Shape {
     match shape {
         Shape::Buffer(inner) => inner,
@@ -183,18 +183,18 @@ pub(crate) fn unwrapped(shape: &Shape) -> &Shape {
     }
 }
 
-/// What `output_to_operand_aliasing` speaks of.
+/// The values that `output_to_operand_aliasing` refers to.
 pub(super) struct Aliased<'s> {
     /// The result.
     pub(super) result: &'s Shape,
     /// The operands.
     pub(super) operands: &'s [&'s Shape],
-    /// True if a reference to a buffer may share memory with the array itself.
+    /// Whether a buffer may share memory with an array of the same shape.
     pub(super) through_buffers: bool,
 }
 
-/// Checks which parts of the result share memory with which parts of operands; with `through_buffers` a buffer
-/// fits what it is a buffer of.
+/// Checks the pairs of result part and operand part that share memory. With `through_buffers`, a buffer
+/// matches the array that it contains.
 pub(super) fn check_aliases(cx: &Context<'_>, aliases: &[OperandAlias], aliased: Aliased<'_>) {
     let Aliased { result, operands, through_buffers } = aliased;
     let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! Rules of elementwise opcodes: one result element from the operands' elements at the same index.
+//! Rules for elementwise opcodes: each result element depends on the operands' elements at the same index.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dims, dims_agree};
@@ -9,9 +9,9 @@ use crate::rules::code;
 use crate::{ArrayShape, ElementType, Op};
 use smallvec::SmallVec;
 
-/// The shape of an elementwise result: the sizes that the operands of `indices` share, with the layout of
-/// the first. Where the sizes differ the report is kept, and the shape is the one of XLA's shape inference: a
-/// scalar and dimensions of size 1 are repeated.
+/// Returns the shape of an elementwise result: the common sizes of the operands `indices`, with the layout of
+/// the first. If the sizes differ, a violation is recorded, and the result is that of XLA's shape inference,
+/// which repeats scalars and dimensions of size 1.
 fn shared_shape(
     cx: &Context<'_>,
     indices: &[usize],
@@ -35,8 +35,7 @@ fn shared_shape(
     Ok(shape)
 }
 
-/// The shape of an array after repeating its dimensions of size 1 to the sizes of the other one, and the other
-/// way round.
+/// Returns the shape of two arrays after each repeats its dimensions of size 1 to match the other.
 fn repeated(a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
     let element_type = a.element_type;
     if a.rank() == 0 || b.rank() == 0 {
@@ -47,7 +46,7 @@ fn repeated(a: &ArrayShape, b: &ArrayShape) -> Option<ArrayShape> {
         .then(|| array_of(element_type, dims(a).zip(dims(b)).map(|(x, y)| repeat_dim(x, y))))
 }
 
-/// The dimension of a result of dimensions that agree, or one of which has size 1.
+/// Returns the result dimension for two dimensions that agree, or of which one has size 1.
 fn repeat_dim(a: Dim, b: Dim) -> Dim {
     match (a.size, b.size) {
         (1, n) if n != 1 => b,
@@ -56,7 +55,7 @@ fn repeat_dim(a: Dim, b: Dim) -> Dim {
     }
 }
 
-/// The rule of an elementwise operation: what the table says of its types, unless there is more to say.
+/// Checks an elementwise operation. Most opcodes are checked by the table alone.
 pub(super) fn rule(cx: &Context<'_>, op: &Op) -> Rule {
     match op {
         Op::Convert => convert(cx),
@@ -70,7 +69,8 @@ pub(super) fn rule(cx: &Context<'_>, op: &Op) -> Rule {
     }
 }
 
-/// The rule that the table states: operands of one type, of those that the opcode works on, and of the same sizes.
+/// Checks an operation by the opcode table: the operands have one type, which the opcode accepts, and the
+/// same sizes.
 fn by_table(cx: &Context<'_>, opcode: Elementwise) -> Rule {
     let indices: SmallVec<[usize; 3]> = (0..opcode.class.operands()).collect();
     let t = match opcode.class {
@@ -90,7 +90,7 @@ fn by_table(cx: &Context<'_>, opcode: Elementwise) -> Rule {
     Ok(Some(shared_shape(cx, &indices, result)?.into()))
 }
 
-/// `compare`: the order must be one of the element type.
+/// Checks `compare`. The element type must allow the comparison type.
 pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
     let t = cx.shared_type(0, 1)?;
     let allowed = match attrs.comparison_type {
@@ -118,7 +118,7 @@ pub(super) fn compare(cx: &Context<'_>, attrs: &CompareAttrs) -> Rule {
     Ok(Some(shared_shape(cx, &[0, 1], ElementType::Pred)?.into()))
 }
 
-/// `complex`: the complex type of the parts' type.
+/// Checks `complex`. The result has the complex type for the type of the parts.
 pub(super) fn complex(cx: &Context<'_>) -> Rule {
     let t = cx.array(0)?.element_type;
     cx.also(cx.same_type(0, 1));
@@ -130,7 +130,8 @@ pub(super) fn complex(cx: &Context<'_>) -> Rule {
     Ok(Some(shared_shape(cx, &[0, 1], result)?.into()))
 }
 
-/// `select`: the predicate is a scalar or has the sizes of the other two, and its layout is the result's.
+/// Checks `select`. The predicate is a scalar, or has the sizes of the other operands and determines the
+/// layout of the result.
 pub(super) fn select(cx: &Context<'_>) -> Rule {
     let predicate = cx.array(0)?;
     cx.also(cx.array_of(0, Types::PRED));
@@ -152,7 +153,8 @@ pub(super) fn select(cx: &Context<'_>) -> Rule {
     Ok(Some(ArrayShape { layout: predicate.layout.clone(), ..array_of(t, merged) }.into()))
 }
 
-/// `clamp(low, x, high)`: each bound is a scalar or has the sizes of `x`, whose shape the result has.
+/// Checks `clamp(low, x, high)`. Each bound is a scalar or has the sizes of `x`. The result has the shape of
+/// `x`.
 pub(super) fn clamp(cx: &Context<'_>) -> Rule {
     let x = cx.array(1)?;
     for i in [0, 2] {
@@ -170,7 +172,7 @@ pub(super) fn clamp(cx: &Context<'_>) -> Rule {
     Ok(Some(x.clone().into()))
 }
 
-/// Checks that the written shape has the sizes of operand 0, and gives it.
+/// Checks that the declared shape has the sizes of operand 0. Returns the declared shape.
 fn written_like_operand<'a>(cx: &Context<'a>) -> Result<Option<&'a ArrayShape>, Violation> {
     let a = cx.array(0)?;
     let Some(w) = cx.written_array()? else { return Ok(None) };
@@ -187,7 +189,7 @@ fn written_like_operand<'a>(cx: &Context<'a>) -> Result<Option<&'a ArrayShape>, 
     Ok(Some(w))
 }
 
-/// `convert`: any type to any other, but not complex to real.
+/// Checks `convert`. Any conversion is valid except from complex to real.
 pub(super) fn convert(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     if let Some(w) = written_like_operand(cx)?
@@ -204,7 +206,7 @@ pub(super) fn convert(cx: &Context<'_>) -> Rule {
     Ok(None)
 }
 
-/// `stochastic-convert(x, random)`: the random bits are as wide as `x`.
+/// Checks `stochastic-convert(x, random)`. The random numbers must have as many bits as `x`.
 pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
     let (x, random) = (cx.array(0)?, cx.array(1)?);
     cx.also(cx.array_of(0, Types::FLOAT));
@@ -234,7 +236,7 @@ pub(super) fn stochastic_convert(cx: &Context<'_>) -> Rule {
     Ok(None)
 }
 
-/// `reduce-precision`: at least one exponent bit, no negative number of mantissa bits.
+/// Checks `reduce-precision`: at least one exponent bit, and no negative number of mantissa bits.
 pub(super) fn reduce_precision(cx: &Context<'_>, attrs: &ReducePrecisionAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.also(cx.array_of(0, Types::FLOAT));

@@ -1,13 +1,12 @@
-//! How many devices exchange data in a collective. Which ones they are is checked for the whole module: see
-//! [`crate::verify`].
+//! Group sizes of collectives. [`crate::verify`] checks for the whole module which devices are in the groups.
 
 use super::context::Context;
 use crate::attr::{DeviceOrder, ReplicaGroups};
 use crate::rules::code;
 
-/// The size of each group, on which results depend: what is written, else the number of devices in the header, if
-/// there is one. What the numbers in groups are is in [`crate::devices`]; `global` is `use_global_device_ids` of the opcodes
-/// that have it.
+/// Returns the number of devices in each group, which determines result sizes. Without explicit groups, the
+/// number of devices in the module header is used, if there is one. [`crate::devices`] describes the numbers
+/// in the groups. `global` is the attribute `use_global_device_ids` of the opcodes that have it.
 pub(super) fn group_size(
     cx: &Context<'_>,
     groups: &ReplicaGroups,
@@ -18,9 +17,9 @@ pub(super) fn group_size(
     let header = &cx.module.header;
     let (replicas, partitions) = (header.replica_count.0, header.num_partitions.0);
     if !groups.is_empty() {
-        // `None` if they differ in size, which has its own report.
+        // `None` if the groups differ in size, which another rule reports.
         let size = groups.group_size()?;
-        // Of a replica all partitions are in the group.
+        // Each replica in the group contributes all its partitions.
         return match (channel, global) {
             (Some(_), Some(false)) => size.checked_mul(partitions),
             _ => Some(size),
@@ -31,11 +30,11 @@ pub(super) fn group_size(
         (Some(_), Some(_)) => replicas.checked_mul(partitions)?,
         (None, _) => replicas,
     };
-    // Whoever runs a module may choose the numbers as well, so that 1 says nothing.
+    // The number of devices may also be chosen when the module runs, so 1 carries no information.
     (count != 1).then_some(count)
 }
 
-/// The length of the list that groups are taken from; `None` if it is too long to count.
+/// Returns the length of the list from which groups are taken, or `None` if it does not fit in 64 bits.
 pub(crate) fn listed_devices(groups: &ReplicaGroups) -> Option<i64> {
     match groups {
         ReplicaGroups::Lists(_) => groups.device_count(),
@@ -48,7 +47,7 @@ pub(crate) fn listed_devices(groups: &ReplicaGroups) -> Option<i64> {
     }
 }
 
-/// Checks that groups take as many devices as the list that they are taken from has.
+/// Checks that the groups contain as many devices as the list from which they are taken.
 pub(super) fn check_described(cx: &Context<'_>, groups: &ReplicaGroups) {
     if matches!(groups, ReplicaGroups::Lists(_)) {
         return;

@@ -1,4 +1,4 @@
-//! Rules of slices and updates at indices that are known at run time only, and of dynamic sizes.
+//! Rules for slices and updates at indices known only at run time, and for dynamic sizes.
 
 use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
@@ -10,7 +10,7 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Dims, ElementType, Shape};
 
-/// Checks the start indices from operand `first` on: one integer scalar a dimension, or one vector of them.
+/// Checks the start indices from operand `first` on: one integer scalar per dimension, or one vector of all.
 fn check_start_indices(cx: &Context<'_>, first: usize, rank: usize) -> Result<(), Violation> {
     let found = cx.operands.len().saturating_sub(first);
     if found == 1 && cx.array(first)?.rank() == 1 {
@@ -60,7 +60,7 @@ fn check_slice_sizes(
     cx.all_of(wrong)
 }
 
-/// `dynamic-slice`: the sizes are written, the start indices are operands.
+/// Checks `dynamic-slice`. The sizes are an attribute, and the start indices are operands.
 pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule {
     let a = cx.array(0)?;
     let sizes = &attrs.dynamic_slice_sizes;
@@ -69,7 +69,8 @@ pub(super) fn dynamic_slice(cx: &Context<'_>, attrs: &DynamicSliceAttrs) -> Rule
     Ok(Some(ArrayShape::new(a.element_type, sizes.iter().copied()).into()))
 }
 
-/// `dynamic-update-slice`: the update fits into the operand, whose shape the result has.
+/// Checks `dynamic-update-slice`. The update must fit into the operand, and the result has the operand's
+/// shape.
 pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
     let (a, update) = (cx.array(0)?, cx.array(1)?);
     cx.also(cx.shared_type(0, 1));
@@ -89,27 +90,27 @@ pub(super) fn dynamic_update_slice(cx: &Context<'_>) -> Rule {
     Ok(Some(a.clone().into()))
 }
 
-/// What gather and scatter call differently and check alike: which operand dimensions an index offsets.
+/// The index dimensions of a gather or scatter. The two opcodes use different names for the same checks.
 struct IndexDims<'a> {
     operand: &'a ArrayShape,
     /// The number of the index operand.
     index_operand: usize,
     indices: &'a ArrayShape,
     index_vector_dim: i64,
-    /// The operand dimensions that the slices lack, with the attribute's name.
+    /// The operand dimensions that the slices do not have, with the name of the attribute.
     dropped: (&'static str, &'a Dims),
-    /// For each index component the operand dimension that it offsets.
+    /// For each index component, the operand dimension that it offsets.
     offsets: (&'static str, &'a Dims),
     operand_batching: (&'static str, &'a Dims),
     indices_batching: (&'static str, &'a Dims),
 }
 
 impl IndexDims<'_> {
-    /// Checks the dimension numbers, and gives the operand dimensions that the slices have.
+    /// Checks the dimension numbers. Returns the operand dimensions that the slices have.
     fn check(&self, cx: &Context<'_>) -> Result<Vec<usize>, Violation> {
         let rank = self.operand.rank();
         let index_rank = self.indices.rank();
-        // A vector dimension one past the last means that each index is a scalar.
+        // If the vector dimension is one past the last dimension, each index is a scalar.
         let vector =
             usize::try_from(self.index_vector_dim).ok().filter(|&d| d <= index_rank).ok_or_else(|| {
                 cx.error(
@@ -163,14 +164,14 @@ impl IndexDims<'_> {
         Ok(())
     }
 
-    /// The index array's dimensions but for the one of the components.
+    /// Returns the dimensions of the index array without the one that contains the components of an index.
     fn batch_dims(&self) -> Vec<Dim> {
         let keep = |&(i, _): &(usize, Dim)| i as i64 != self.index_vector_dim;
         dims(self.indices).enumerate().filter(keep).map(|(_, d)| d).collect()
     }
 }
 
-/// `gather` (operation semantics, "Gather").
+/// Checks `gather` (operation semantics, "Gather").
 pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     let (operand, indices) = (cx.array(0)?, cx.array(1)?);
     cx.also(cx.array_of(1, Types::INTEGER));
@@ -205,18 +206,18 @@ pub(super) fn gather(cx: &Context<'_>, attrs: &GatherAttrs) -> Rule {
     let mut window = kept.into_iter().filter_map(|d| {
         let size = attrs.slice_sizes.get(d).copied()?;
         let from = dim(operand, d as i64);
-        // A dynamic dimension that is taken whole stays dynamic.
+        // A dynamic dimension stays dynamic if the slice contains all of it.
         Some(Dim { size, dynamic: from.dynamic && from.known() == Some(size) })
     });
     let result = is_offset.into_iter().filter_map(|o| if o { window.next() } else { batch.next() });
     Ok(Some(array_of(operand.element_type, result).into()))
 }
 
-/// What combines elements with updates.
+/// The contract of the computation that combines elements with updates.
 const COMBINER: Contract =
     Contract { attribute: "to_apply", parameters: code::CALLEE_SIGNATURE, result: code::CALLEE_RESULT };
 
-/// `scatter` (operation semantics, "Scatter"): N operands, the indices, N updates.
+/// Checks `scatter` (operation semantics, "Scatter"). The operands are N arrays, the indices and N updates.
 pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
     let n = cx.operands.len() / 2;
     if cx.operands.len() != 2 * n + 1 {
@@ -259,8 +260,8 @@ pub(super) fn scatter(cx: &Context<'_>, attrs: &ScatterAttrs) -> Rule {
     Ok(Some(one_or_tuple(cx.operands.iter().take(n).map(|&s| s.clone()).collect())))
 }
 
-/// Checks the sizes of the updates of a scatter: window dimensions fit into the operand dimensions `kept`, the
-/// others are those of the indices.
+/// Checks the sizes of the updates of a scatter. Window dimensions must fit into the operand dimensions
+/// `kept`. The other dimensions must be those of the indices.
 fn check_updates(
     cx: &Context<'_>,
     attrs: &ScatterAttrs,
@@ -310,13 +311,13 @@ fn check_updates(
     Ok(())
 }
 
-/// `get-dimension-size`: an `s32`.
+/// Checks `get-dimension-size`. The result is an `s32` scalar.
 pub(super) fn get_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank())?;
     Ok(Some(Shape::scalar(ElementType::S32)))
 }
 
-/// `set-dimension-size`: the dimension becomes dynamic, its size the bound.
+/// Checks `set-dimension-size`. The dimension becomes dynamic, with its size as the bound.
 pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Rule {
     let a = cx.array(0)?;
     let along = cx.one_dim("dimensions", &attrs.dimensions, a.rank())?;
@@ -332,14 +333,16 @@ pub(super) fn set_dimension_size(cx: &Context<'_>, attrs: &DimensionAttrs) -> Ru
         let result = dims(a).enumerate().map(|(i, d)| if i == along { Dim { dynamic, ..d } } else { d });
         ArrayShape { layout: a.layout.clone(), ..array_of(a.element_type, result) }
     };
-    // Setting the size to the bound itself makes the dimension static again: both ways of writing it hold.
+    // A size equal to the bound makes the dimension static again. The declared shape may be static or
+    // dynamic.
     match cx.written_array()? {
         Some(w) if w.same_dims(&set(false)) => Ok(Some(set(false).into())),
         _ => Ok(Some(set(true).into())),
     }
 }
 
-/// `dynamic-reshape`: the data, then one `s32` size for each dimension of the written shape.
+/// Checks `dynamic-reshape`. The operands are the data and one integer size for each dimension of the
+/// declared shape.
 pub(super) fn dynamic_reshape(cx: &Context<'_>) -> Rule {
     let a = cx.array(0)?;
     for i in 1..cx.operands.len() {

@@ -1,4 +1,4 @@
-//! Rules of transforms and factorisations.
+//! Rules for Fourier transforms and factorisations.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
@@ -8,7 +8,7 @@ use crate::attr::{CholeskyAttrs, FftAttrs, FftType, TriangularSolveAttrs};
 use crate::opcode::Types;
 use crate::rules::code;
 
-/// `fft`: transforms the last dimensions, whose lengths are written.
+/// Checks `fft`, which transforms the last dimensions. An attribute contains their lengths.
 pub(super) fn fft(cx: &Context<'_>, attrs: &FftAttrs) -> Rule {
     let a = cx.array(0)?;
     let lengths = &attrs.fft_length;
@@ -56,7 +56,7 @@ pub(super) fn fft(cx: &Context<'_>, attrs: &FftAttrs) -> Rule {
     }
     let n = lengths.last().copied().unwrap_or(0);
     let size = dim(a, last as i64);
-    // The result's length is written, whether the operand's is known at run time only or not at all.
+    // The attribute determines the length of the result, even if that of the operand is dynamic or unbounded.
     let of_length = |n: i64| Dim { size: n.max(0), dynamic: size.dynamic && !size.is_unbounded() };
     let (element_type, last_size) = match attrs.fft_type {
         FftType::Fft | FftType::Ifft => (a.element_type, size),
@@ -72,7 +72,8 @@ pub(super) fn fft(cx: &Context<'_>, attrs: &FftAttrs) -> Rule {
     Ok(Some(result.into()))
 }
 
-/// Checks that the last two dimensions of operand 0 are there and of one size, and gives the array.
+/// Checks that operand 0 is an array whose last two dimensions exist and have the same size. Returns its
+/// shape.
 fn square<'a>(cx: &Context<'a>) -> Result<&'a ArrayShape, Violation> {
     let a = cx.array_of(0, Types::INEXACT)?;
     let n = a.rank() as i64;
@@ -86,12 +87,12 @@ fn square<'a>(cx: &Context<'a>) -> Result<&'a ArrayShape, Violation> {
     Ok(a)
 }
 
-/// `cholesky`: the operand's shape.
+/// Checks `cholesky`. The result has the operand's shape.
 pub(super) fn cholesky(cx: &Context<'_>, _: &CholeskyAttrs) -> Rule {
     Ok(Some(square(cx)?.clone().into()))
 }
 
-/// `triangular-solve(a, b)`: the shape of `b`.
+/// Checks `triangular-solve(a, b)`. The result has the shape of `b`.
 pub(super) fn triangular_solve(cx: &Context<'_>, attrs: &TriangularSolveAttrs) -> Rule {
     let b = cx.array(1)?;
     let Some(a) = cx.also(square(cx)) else { return Ok(Some(b.clone().into())) };

@@ -1,8 +1,8 @@
-//! Shape inference and the rules that instructions obey, one file a family.
+//! Shape inference and the rules for instructions, one file per opcode family.
 //!
-//! A rule is one function: it checks operands and attributes, relates them to the written shape if there is
-//! one, and gives the result's shape if that follows from the operands. [`infer_shape`] asks for the shape,
-//! the verifier also has the written one compared.
+//! A rule is one function. It checks the operands and attributes, compares them with the declared shape if
+//! there is one, and returns the shape of the result if the operands determine it. [`infer_shape`] returns
+//! that shape. The verifier also compares it with the declared shape.
 
 mod asynchronous;
 mod collective;
@@ -41,31 +41,35 @@ pub(crate) use effects::unwrapped;
 pub(crate) use groups::listed_devices;
 pub(crate) use violation::{Place, Rule, Violation};
 
-/// Why an instruction has no shape.
+/// The error of an instruction whose shape cannot be inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeError {
-    /// The code of the rule that does not hold, of the table [`crate::rules`].
+    /// The code of the violated rule, from the table [`crate::rules`].
     pub code: &'static str,
-    /// What was expected and what was found.
+    /// The expected and the found value, in words.
     pub message: String,
 }
 
-/// The shape of an instruction's result, from its operation and its operands' shapes.
+/// Infers the shape of an instruction's result from its operation and the shapes of its operands.
 ///
-/// `None` if the shape does not follow from them and must be written (`convert`, `reshape`, `parameter`, …).
-/// Elementwise results have the layout of the first operand, values that pass through (tuples, loops, calls)
-/// keep theirs, those of `transpose` are those for which nothing has to be moved, all others have the default one.
+/// Returns `None` if they do not determine the shape, so that the text must declare it (`convert`, `reshape`,
+/// `parameter`, …). The layout of the result depends on the opcode:
 ///
-/// An instruction that breaks a rule may have a shape all the same: what is wrong with it is for the verifier to
-/// say.
+/// - Elementwise results have the layout of the first operand.
+/// - Values that pass through unchanged (tuples, loops, calls) keep their layout.
+/// - The result of `transpose` has the layout for which no element moves.
+/// - All other results have the default layout.
+///
+/// The function may return a shape for an instruction that violates a rule. Use the verifier to find
+/// violations.
 ///
 /// # Errors
-/// If what is wrong with operands, attributes or called computations leaves no shape.
+/// If an invalid operand, attribute or called computation makes it impossible to infer a shape.
 pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, ShapeError> {
     let signatures = Signatures::default();
     let cx = Context::new(module, &signatures, op.opcode(), operands, None);
     match cx.check_operands().and_then(|()| rule(&cx, op)) {
-        // A shape that follows in spite of what is wrong is one: the verifier says the rest.
+        // An inferred shape is returned even if there are violations. The verifier reports those.
         Ok(Some(shape)) => Ok(Some(shape)),
         end => match cx.violations(end.map(drop)).into_iter().next() {
             Some(first) => Err(ShapeError { code: first.code, message: first.message }),
@@ -74,9 +78,9 @@ pub fn infer_shape(module: &Module, op: &Op, operands: &[&Shape]) -> Result<Opti
     }
 }
 
-/// All that is wrong with an instruction: its operands, its attributes, the computations that it calls, and its
-/// written shape.
-/// `signatures` is shared by the checks of a module, which must not change in between.
+/// Returns all violations of an instruction: those of its operands, its attributes, the computations that it
+/// calls, and its declared shape. `signatures` is shared by the checks of one module, which must not change
+/// between them.
 pub(crate) fn check(
     module: &Module,
     signatures: &Signatures,
@@ -88,11 +92,11 @@ pub(crate) fn check(
     checked(cx, op, Some(written)).1
 }
 
-/// The shape of an instruction's result as [`infer_shape`] has it, of one with which nothing is wrong, nor with its shape
-/// where that is given.
+/// Infers the shape of an instruction's result like [`infer_shape`], and checks the instruction. If `written`
+/// is given, it is checked as the declared shape.
 ///
 /// # Errors
-/// All that is wrong with operands, attributes, called computations and the given shape.
+/// All violations of the operands, the attributes, the called computations and the declared shape.
 pub fn checked_shape(
     module: &Module,
     op: &Op,
@@ -115,13 +119,13 @@ pub fn checked_shape(
     if errors.is_empty() { Ok(inferred) } else { Err(errors) }
 }
 
-/// The shape that follows from the operands, and all that is wrong.
+/// Returns the inferred shape, if any, and all violations.
 fn checked(cx: Context<'_>, op: &Op, written: Option<&Shape>) -> (Option<Shape>, Vec<Violation>) {
     let mut found = None;
     let end = cx.check_operands().and_then(|()| rule(&cx, op)).and_then(|inferred| {
         found = inferred;
         match (&found, written) {
-            // A shape that follows from what is wrong would only be an echo.
+            // After a violation, a mismatch with the inferred shape would only repeat the same error.
             (Some(inferred), Some(written)) if !cx.has_violations() => {
                 cx.check_written(&in_written_precision(op, inferred.clone(), written))
             }
@@ -131,7 +135,7 @@ fn checked(cx: Context<'_>, op: &Op, written: Option<&Shape>) -> (Option<Shape>,
     (found, cx.violations(end))
 }
 
-/// The inferred shape, in the floating-point type that is written if the instruction may have another one.
+/// Returns the inferred shape with the declared floating-point type, if the opcode may change the precision.
 fn in_written_precision(op: &Op, inferred: Shape, written: &Shape) -> Shape {
     match (&inferred, written) {
         (Shape::Array(i), Shape::Array(w))
@@ -143,7 +147,7 @@ fn in_written_precision(op: &Op, inferred: Shape, written: &Shape) -> Shape {
     }
 }
 
-/// The one list of which rule an opcode has. The number of operands was checked.
+/// Applies the rule of the opcode. The number of operands has already been checked.
 fn rule(cx: &Context<'_>, op: &Op) -> Rule {
     match op {
         Op::Parameter(_) => Ok(None),
@@ -201,7 +205,7 @@ fn rule(cx: &Context<'_>, op: &Op) -> Rule {
         Op::Call(a) => control::call(cx, a),
         Op::Conditional(a) => control::conditional(cx, a),
         Op::Fusion(a) => control::fusion(cx, a),
-        // The barrier holds back what passes through it: any value.
+        // The barrier accepts any value and returns it unchanged.
         Op::OptBarrier => data_movement::copy(cx),
         Op::While(a) => control::while_loop(cx, a),
 

@@ -1,4 +1,4 @@
-//! Rules of batch normalisation.
+//! Rules for batch normalisation.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim};
@@ -8,8 +8,8 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, Shape};
 
-/// Checks that operand 0 is a float array with the feature dimension and that each operand of `vectors` has
-/// one element a feature; gives the array and the shape of such a vector.
+/// Checks that operand 0 is a float array that has the feature dimension, and that each operand in `vectors`
+/// has one element per feature. Returns the shapes of the array and of such a vector.
 fn features<'a>(
     cx: &Context<'a>,
     attrs: &BatchNormAttrs,
@@ -36,23 +36,26 @@ fn features<'a>(
     Ok((a, array_of(a.element_type, [size])))
 }
 
-/// The normalised array, or its gradient, with two vectors of the features.
+/// Returns the shape of a tuple of an array and two vectors of features. The array is the normalised one or
+/// its gradient.
 fn with_vectors(a: &ArrayShape, vector: ArrayShape) -> Shape {
     Shape::tuple(vec![a.clone().into(), vector.clone().into(), vector.into()])
 }
 
-/// `batch-norm-training(x, scale, offset)`: the normalised array, the mean and the variance.
+/// Checks `batch-norm-training(x, scale, offset)`. The result contains the normalised array, the mean and the
+/// variance.
 pub(super) fn training(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..3)?;
     Ok(Some(with_vectors(a, vector)))
 }
 
-/// `batch-norm-inference(x, scale, offset, mean, variance)`: the normalised array.
+/// Checks `batch-norm-inference(x, scale, offset, mean, variance)`. The result is the normalised array.
 pub(super) fn inference(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     Ok(Some(features(cx, attrs, 1..5)?.0.clone().into()))
 }
 
-/// `batch-norm-grad(x, scale, mean, variance, gradient)`: the gradients of x, scale and offset.
+/// Checks `batch-norm-grad(x, scale, mean, variance, gradient)`. The result contains the gradients of x,
+/// scale and offset.
 pub(super) fn grad(cx: &Context<'_>, attrs: &BatchNormAttrs) -> Rule {
     let (a, vector) = features(cx, attrs, 1..4)?;
     cx.also(cx.same_type(0, 4));

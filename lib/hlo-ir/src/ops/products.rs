@@ -1,4 +1,4 @@
-//! Rules of products: `dot`, `scaled-dot`, `ragged-dot`, and what they share with convolutions.
+//! Rules for products (`dot`, `scaled-dot`, `ragged-dot`), and checks shared with convolutions.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim, dims};
@@ -8,8 +8,8 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, FloatFormat};
 
-/// Orders element types by how much they can hold: complex before real, floats before integers, more exponent
-/// bits before more mantissa bits, wider integers before signed ones.
+/// Returns a key that orders element types by what they can represent: complex before real, floats before
+/// integers, more exponent bits before more mantissa bits, wider integers before signed ones.
 fn precision(t: ElementType) -> (u8, u32, u32) {
     match FloatFormat::of(t) {
         _ if t.is_complex() => (3, t.bit_width(), 0),
@@ -19,9 +19,9 @@ fn precision(t: ElementType) -> (u8, u32, u32) {
     }
 }
 
-/// The element type of a product of operands whose types, if they differ, are both in `mixed`: the one that
-/// holds more. A written type may be any other one as long as it loses no bits of integers: of complex numbers a real type
-/// takes the real part.
+/// Returns the element type of a product. Operands of different types must both have types in `mixed`, and
+/// the result has the wider one. The declared type may be any type that loses no bits of an integer product.
+/// A real type for a complex product takes the real part.
 pub(super) fn product_type(cx: &Context<'_>, mixed: Types) -> Result<ElementType, Violation> {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     let (a, b) = (lhs.element_type, rhs.element_type);
@@ -55,14 +55,14 @@ struct Roles {
 }
 
 impl Roles {
-    /// The dimensions that are neither.
+    /// Returns the dimensions that are neither batch nor contracting dimensions.
     fn free(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.batch.len()).filter(|&d| !self.batch[d] && !self.contracting[d])
     }
 }
 
-/// Checks the dimension numbers of a product and the sizes that they relate, and gives the roles of both
-/// operands' dimensions.
+/// Checks the dimension numbers of a product and the sizes that must match. Returns the roles of the
+/// dimensions of both operands.
 fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], Violation> {
     const BATCH: [&str; 2] = ["lhs_batch_dims", "rhs_batch_dims"];
     const CONTRACTING: [&str; 2] = ["lhs_contracting_dims", "rhs_contracting_dims"];
@@ -73,7 +73,7 @@ fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], V
         cx.check_disjoint((BATCH[i], &batch), (CONTRACTING[i], &contracting))?;
         Ok(Roles { batch, contracting })
     };
-    // Either operand's numbers may be wrong, whatever the other's are.
+    // The numbers of each operand are checked even if those of the other are invalid.
     let (left, right) = match (of(0, lhs), of(1, rhs)) {
         (Ok(left), right) => (left, right?),
         (Err(left), right) => {
@@ -83,7 +83,7 @@ fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], V
     };
     let count = |code, names: [&'static str; 2], lists: [&[i64]; 2]| match lists.map(<[i64]>::len) {
         [l, r] if l == r => {}
-        // The second may be left out.
+        // The second attribute may be absent.
         [l, r] => cx.report(
             cx.error(
                 code,
@@ -99,7 +99,7 @@ fn roles(cx: &Context<'_>, numbers: &ProductNumbers<'_>) -> Result<[Roles; 2], V
     Ok([left, right])
 }
 
-/// Checks that the dimensions of two lists have the same sizes in pairs.
+/// Checks that corresponding dimensions of two lists have the same sizes.
 fn same_sizes(cx: &Context<'_>, code: &'static str, what: &str, lists: [&[i64]; 2]) -> Result<(), Violation> {
     let (lhs, rhs) = (cx.array(0)?, cx.array(1)?);
     for (&a, &b) in lists[0].iter().zip(lists[1]) {
@@ -122,8 +122,8 @@ fn same_sizes(cx: &Context<'_>, code: &'static str, what: &str, lists: [&[i64]; 
     Ok(())
 }
 
-/// The result's dimensions: batch, then the left, then the right operand's free ones. A batch dimension is
-/// the left operand's.
+/// Returns the dimensions of the result: the batch dimensions, then the free ones of the left operand, then
+/// those of the right one. The size of a batch dimension comes from the left operand.
 fn product_dims(
     cx: &Context<'_>,
     numbers: &ProductNumbers<'_>,
@@ -136,9 +136,9 @@ fn product_dims(
     Ok(batch.chain(left).chain(right).collect())
 }
 
-/// `dot`: the products' sums over the contracting dimensions.
+/// Checks `dot`, which sums products over the contracting dimensions.
 ///
-/// JAX writes products of a float and an integer matrix, so any two real types go together.
+/// JAX emits products of a float and an integer matrix, so any two real types are accepted.
 pub(super) fn dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     let element_type = product_type(cx, Types::REAL)?;
     let numbers = attrs.numbers();
@@ -146,8 +146,8 @@ pub(super) fn dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     Ok(Some(array_of(element_type, product_dims(cx, &numbers, &roles)?).into()))
 }
 
-/// `scaled-dot(lhs, rhs, lhs scale, rhs scale)`: a product of operands whose blocks have scales. A scale that
-/// is a scalar stands for all blocks.
+/// Checks `scaled-dot(lhs, rhs, lhs scale, rhs scale)`, a product of operands whose blocks have scales. A
+/// scalar scale applies to all blocks.
 pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     let element_type = product_type(cx, Types::FLOAT)?;
     let numbers = attrs.numbers();
@@ -199,9 +199,11 @@ pub(super) fn scaled_dot(cx: &Context<'_>, attrs: &DotAttrs) -> Rule {
     Ok(Some(array_of(element_type, product_dims(cx, &numbers, &roles)?).into()))
 }
 
-/// `ragged-dot(lhs, rhs, group sizes)`: the left operand's ragged dimension consists of groups. If it is a free
-/// one, each group is multiplied with its own matrix of the right operand; if it is contracted, each group
-/// gives a product of its own; if it is a batch dimension, groups only say what is padding.
+/// Checks `ragged-dot(lhs, rhs, group sizes)`. The ragged dimension of the left operand consists of groups:
+///
+/// - If it is a free dimension, each group is multiplied by its own matrix of the right operand.
+/// - If it is contracted, each group has a product of its own.
+/// - If it is a batch dimension, the groups only tell which elements are padding.
 pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
     let element_type = product_type(cx, Types::REAL)?;
     let numbers = attrs.numbers();
@@ -251,7 +253,7 @@ pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
                 .with(Place::Operand(2), "the group sizes"),
             );
         }
-        // Which matrix it is follows from the left operand's row.
+        // The row of the left operand selects the matrix, so this dimension is not in the result.
         roles[1].batch[g] = true;
     }
     let mut result = product_dims(cx, &numbers, &roles)?;
@@ -261,8 +263,8 @@ pub(super) fn ragged_dot(cx: &Context<'_>, attrs: &RaggedDotAttrs) -> Rule {
     Ok(Some(array_of(element_type, result).into()))
 }
 
-/// The number of groups. Their sizes are a vector, or one vector for each index of the dimensions before the
-/// ragged one: batch dimensions, then those of its kind.
+/// Returns the number of groups. Their sizes are a vector, or one vector for each index of the dimensions
+/// before the ragged one: the batch dimensions, then those with the same role.
 fn group_count(
     cx: &Context<'_>,
     numbers: &ProductNumbers<'_>,

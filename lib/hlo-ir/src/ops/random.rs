@@ -1,4 +1,4 @@
-//! Rules of random numbers. Their result shapes must be written.
+//! Rules for random numbers. Their result shapes must be declared.
 
 use super::context::Context;
 use super::dim::shapes_agree;
@@ -8,7 +8,7 @@ use crate::opcode::Types;
 use crate::rules::code;
 use crate::{ArrayShape, ElementType, Shape};
 
-/// `rng`: the distribution's two parameters are scalars of the result's type.
+/// Checks `rng`. The two parameters of the distribution are scalars of the result's type.
 pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
     if cx.operands.len() != 2 {
         return Err(cx.error(
@@ -44,7 +44,7 @@ pub(super) fn rng(cx: &Context<'_>, attrs: &RngAttrs) -> Rule {
     Ok(None)
 }
 
-/// What an algorithm asks of its state: in words, and whether a state fits.
+/// Returns a description of the state that an algorithm requires, and whether the state fits it.
 fn state_of(algorithm: RngAlgorithm, a: &ArrayShape) -> (&'static str, bool) {
     let vector = |sizes: &[i64]| {
         a.element_type == ElementType::U64 && a.rank() == 1 && a.is_static() && sizes.contains(&a.dims[0])
@@ -56,7 +56,7 @@ fn state_of(algorithm: RngAlgorithm, a: &ArrayShape) -> (&'static str, bool) {
     }
 }
 
-/// `rng-bit-generator`: the new state and the bits, or the bits alone.
+/// Checks `rng-bit-generator`. The result contains the new state and the bits, or only the bits.
 pub(super) fn bit_generator(cx: &Context<'_>, attrs: &RngBitGeneratorAttrs) -> Rule {
     let (state, a) = (cx.operand(0)?, cx.array(0)?);
     let (expected, fits) = state_of(attrs.algorithm, a);
@@ -97,7 +97,7 @@ pub(super) fn bit_generator(cx: &Context<'_>, attrs: &RngBitGeneratorAttrs) -> R
     }
 }
 
-/// `rng-get-and-update-state`: the state, 128 bits as a vector of two `u64`.
+/// Checks `rng-get-and-update-state`. The result is the state, 128 bits as a vector of two `u64`.
 pub(super) fn get_and_update_state(cx: &Context<'_>) -> Rule {
     match cx.written_array()? {
         Some(w) if w.element_type != ElementType::U64 || w.dims[..] != [2] || !w.is_static() => {

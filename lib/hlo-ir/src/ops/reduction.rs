@@ -1,4 +1,4 @@
-//! Rules of reductions, windowed reductions, map and sorting.
+//! Rules for reductions, windowed reductions, `map` and sorting.
 
 use super::context::{Context, one_or_tuple};
 use super::contract::Contract;
@@ -37,7 +37,8 @@ struct Accumulators {
     initial: Vec<ElementType>,
 }
 
-/// Checks that the operands are N arrays of the same sizes and N initial values, scalars of their types.
+/// Checks that the operands are N arrays of the same sizes and N initial values, which are scalars of their
+/// types.
 fn accumulators(cx: &Context<'_>) -> Result<Accumulators, Violation> {
     let n = cx.operands.len() / 2;
     if cx.operands.len() != 2 * n || n == 0 {
@@ -74,23 +75,23 @@ fn accumulators(cx: &Context<'_>) -> Result<Accumulators, Violation> {
     Ok(types)
 }
 
-/// What a reducer gives: a result for each accumulator.
+/// The results of a reducer, one for each accumulator.
 struct Reduced {
     types: Vec<ElementType>,
-    /// Whether the results are the elements of a tuple, as they are if the reducer gives one: of one element too.
+    /// Whether the result is a tuple. It is one if the reducer returns a tuple, even a tuple of one element.
     tuple: bool,
 }
 
 impl Reduced {
-    /// The shape of the whole result, from that of each part.
+    /// Returns the shape of the whole result, given the shape of each part.
     fn shape(&self, part: impl Fn(ElementType) -> Shape) -> Shape {
         let parts = self.types.iter().map(|&t| part(t)).collect();
         if self.tuple { Shape::tuple(parts) } else { one_or_tuple(parts) }
     }
 }
 
-/// Checks the function that combines accumulators with elements, and gives the types of its results: those
-/// of the accumulators unless it breaks that rule.
+/// Checks the computation that combines accumulators with elements. Returns the types of its results, or the
+/// types of the accumulators if the results do not match them in number.
 fn reducer(cx: &Context<'_>, to_apply: ComputationId, types: &Accumulators) -> Result<Reduced, Violation> {
     let parameters = types.initial.iter().chain(&types.arrays).copied();
     let called = cx.check_scalars(REDUCER, to_apply, parameters)?;
@@ -106,7 +107,7 @@ fn reducer(cx: &Context<'_>, to_apply: ComputationId, types: &Accumulators) -> R
     Ok(reduced)
 }
 
-/// `reduce`: the dimensions of the list go away.
+/// Checks `reduce`. The result lacks the reduced dimensions.
 pub(super) fn reduce(cx: &Context<'_>, attrs: &ReduceAttrs) -> Rule {
     let types = accumulators(cx)?;
     let a = cx.array(0)?;
@@ -116,7 +117,7 @@ pub(super) fn reduce(cx: &Context<'_>, attrs: &ReduceAttrs) -> Rule {
     Ok(Some(results.shape(|t| array_of(t, kept.iter().copied()).into())))
 }
 
-/// `reduce-window`: one element for each place of the window.
+/// Checks `reduce-window`. The result has one element for each window position.
 pub(super) fn reduce_window(cx: &Context<'_>, attrs: &ReduceWindowAttrs) -> Rule {
     let types = accumulators(cx)?;
     let places = window_outputs(cx, dims(cx.array(0)?).collect(), &attrs.window);
@@ -125,7 +126,8 @@ pub(super) fn reduce_window(cx: &Context<'_>, attrs: &ReduceWindowAttrs) -> Rule
     Ok(Some(results.shape(|t| array_of(t, places.iter().copied()).into())))
 }
 
-/// `select-and-scatter(operand, source, initial value)`: one source element for each place of the window.
+/// Checks `select-and-scatter(operand, source, initial value)`. The source has one element for each window
+/// position.
 pub(super) fn select_and_scatter(cx: &Context<'_>, attrs: &SelectAndScatterAttrs) -> Rule {
     let (a, source, initial) = (cx.array(0)?, cx.array(1)?, cx.array(2)?);
     cx.also(cx.same_type(0, 1));
@@ -164,7 +166,7 @@ pub(super) fn select_and_scatter(cx: &Context<'_>, attrs: &SelectAndScatterAttrs
     Ok(Some(a.clone().into()))
 }
 
-/// `map`: a function on scalars for each element.
+/// Checks `map`, which applies a computation on scalars to each element.
 pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
     let a = cx.array(0)?;
     let mut types = Vec::with_capacity(cx.operands.len());
@@ -172,7 +174,7 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
         types.push(cx.array(i)?.element_type);
         cx.also(cx.same_dims(0, i));
     }
-    // All dimensions in order is the only list that XLA allows; leaving it out means the same.
+    // The list of all dimensions in order is the only one that XLA accepts. An omitted list means the same.
     if !attrs.dimensions.is_empty() && !attrs.dimensions.iter().copied().eq(0..a.rank() as i64) {
         let found = attrs.dimensions.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         cx.report(
@@ -197,7 +199,7 @@ pub(super) fn map(cx: &Context<'_>, attrs: &MapAttrs) -> Rule {
     }
 }
 
-/// `sort`: N arrays of the same sizes; the comparator takes two elements of each.
+/// Checks `sort` of N arrays of the same sizes. The comparator takes two elements of each array.
 pub(super) fn sort(cx: &Context<'_>, attrs: &SortAttrs) -> Rule {
     cx.also(cx.one_dim("dimensions", &attrs.dimensions, cx.array(0)?.rank()));
     let mut parameters = Vec::with_capacity(2 * cx.operands.len());
@@ -211,7 +213,7 @@ pub(super) fn sort(cx: &Context<'_>, attrs: &SortAttrs) -> Rule {
     Ok(Some(one_or_tuple(cx.operands.iter().map(|&s| s.clone()).collect())))
 }
 
-/// `topk`: the k largest along the last dimension, and their `s32` positions.
+/// Checks `topk`. The result contains the `k` largest elements along the last dimension and their `s32` positions.
 pub(super) fn topk(cx: &Context<'_>, attrs: &TopkAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.also(cx.array_of(0, Types::ORDERED));

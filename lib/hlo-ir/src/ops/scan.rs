@@ -1,4 +1,5 @@
-//! Rules of `scan`: a function is called along a dimension of the inputs, from one carry to the next.
+//! Rules for `scan`, which calls a computation for each index of a dimension of the inputs and passes carries
+//! from call to call.
 
 use super::context::{Context, one_or_tuple};
 use super::contract::{Called, Contract, fits};
@@ -11,14 +12,14 @@ use crate::{ArrayShape, Shape};
 const BODY: Contract =
     Contract { attribute: "to_apply", parameters: code::SCAN_PARAMETERS, result: code::SCAN_RESULT };
 
-/// What one step sees of an array: all of it but the dimension `along`.
+/// Returns the shape that one step reads of an array: all dimensions except `along`.
 fn slice_of(a: &ArrayShape, along: usize) -> Shape {
     let kept = dims(a).enumerate().filter(|&(i, _)| i != along).map(|(_, d)| d);
     array_of(a.element_type, kept).into()
 }
 
-/// What `length` steps give of a step's output, stacked along the dimension `along`; `None` if it has no such
-/// dimension.
+/// Returns the shape of `length` outputs of a step, stacked along the dimension `along`; `None` if there is
+/// no such dimension.
 fn stack_of(step: &ArrayShape, along: usize, length: Dim) -> Option<Shape> {
     let mut sizes: Vec<Dim> = dims(step).collect();
     if along > sizes.len() {
@@ -28,8 +29,8 @@ fn stack_of(step: &ArrayShape, along: usize, length: Dim) -> Option<Shape> {
     Some(array_of(step.element_type, sizes).into())
 }
 
-/// `scan(inputs…, carries…)`: the steps' outputs along the dimension, and the last carries. The computation
-/// takes a slice of each input and the carries, and gives a slice of each output and the next carries.
+/// Checks `scan(inputs…, carries…)`. The computation takes a slice of each input and the carries. It returns
+/// a slice of each output and the next carries. The result contains the stacked outputs and the last carries.
 pub(super) fn scan(cx: &Context<'_>, attrs: &ScanAttrs) -> Rule {
     let n = cx.operands.len();
     let carries = match usize::try_from(attrs.num_carries) {
@@ -70,12 +71,12 @@ pub(super) fn scan(cx: &Context<'_>, attrs: &ScanAttrs) -> Rule {
     }
     let arguments: Vec<&Shape> = arguments.iter().chain(carried.iter().copied()).collect();
     let called = cx.check_parameters(BODY, attrs.to_apply, &arguments)?;
-    // The number of steps is known as a bound only if the size is; the steps' outputs are made for the bound.
+    // If the size is dynamic, the outputs of the steps are allocated for its bound.
     let length = if length.is_unbounded() { length } else { Dim::fixed(length.size) };
     results(cx, called, carried, along, length)
 }
 
-/// The stacked outputs and the carries of a computation with that root.
+/// Returns the stacked outputs and the carries for the root of the called computation.
 fn results(cx: &Context<'_>, called: Called, carried: &[&Shape], along: usize, length: Dim) -> Rule {
     let shape = &cx.module[called.root].shape;
     let steps = match shape {

@@ -1,4 +1,4 @@
-//! Rules of parameters, constants and tuples.
+//! Rules for parameters, constants and tuples.
 
 use super::context::Context;
 use super::dim::shapes_agree;
@@ -7,7 +7,7 @@ use crate::Shape;
 use crate::attr::{ConstantAttrs, GetTupleElementAttrs};
 use crate::rules::code;
 
-/// `constant`: the written shape is the literal's.
+/// Checks `constant`. The declared shape must be that of the literal.
 pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
     match cx.written {
         Some(w) if !shapes_agree(w, attrs.literal.shape()) => Err(cx
@@ -20,13 +20,13 @@ pub(super) fn constant(cx: &Context<'_>, attrs: &ConstantAttrs) -> Rule {
     }
 }
 
-/// The most parts of a tuple whose shape is not written: tuples of tuples of … double in size with each line, even of
-/// empty ones.
+/// Maximum number of parts of a tuple without a declared shape. Each level of nested tuples can double the
+/// size, even if the innermost tuples are empty.
 const MAX_INFERRED_PARTS: usize = 1 << 16;
 
-/// `tuple`: the operands' shapes, layouts included.
+/// Checks `tuple`. The result has the operands' shapes, including their layouts.
 pub(super) fn tuple(cx: &Context<'_>) -> Rule {
-    // An array as an operand has been written down: only what is inside of tuples can grow.
+    // Only parts nested in tuples count: an array operand is one part that the text itself contains.
     let parts = || cx.operands.iter().map(|s| s.node_count() - 1).fold(0, usize::saturating_add);
     if cx.written.is_none() && parts() > MAX_INFERRED_PARTS {
         return Err(cx.error(
@@ -37,7 +37,7 @@ pub(super) fn tuple(cx: &Context<'_>) -> Rule {
     Ok(Some(Shape::Tuple(cx.operands.iter().map(|&s| s.clone()).collect())))
 }
 
-/// `get-tuple-element`: the element's shape, layout included.
+/// Checks `get-tuple-element`. The result has the element's shape, including its layout.
 pub(super) fn get_tuple_element(cx: &Context<'_>, attrs: &GetTupleElementAttrs) -> Rule {
     let elements = cx.tuple(0)?;
     let element = usize::try_from(attrs.index).ok().and_then(|i| elements.get(i));

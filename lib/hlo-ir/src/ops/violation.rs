@@ -1,57 +1,57 @@
-//! What a rule reports when an instruction breaks it.
+//! Violations: the errors that rules report.
 
 use crate::diag::Part;
 use crate::diag::brief::brief;
 use crate::{InstrId, Shape};
 
-/// The other end of a mismatch.
+/// The other side of a mismatch, for example the operand that disagrees with an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The operand of that number.
+    /// The operand with this number.
     Operand(usize),
     /// An instruction of a called computation.
     Instruction(InstrId),
 }
 
-/// Why an instruction is not valid.
+/// A violation of a rule by an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
-    /// The rule's code.
+    /// The code of the rule.
     pub(crate) code: &'static str,
-    /// What was expected and what was found.
+    /// The expected and the found value, in words.
     pub(crate) message: String,
-    /// The part of the instruction that breaks it.
+    /// The part of the instruction that violates the rule.
     pub(crate) part: Part,
-    /// The other ends, and what is to say there.
+    /// The other sides of the mismatch, each with its label.
     pub(crate) others: Vec<(Place, String)>,
-    /// The shape that would be right in place of the one that is written.
+    /// The shape that would be correct in place of the declared one.
     pub(crate) shape: Option<Box<Shape>>,
 }
 
 impl Violation {
-    /// A violation of the rule `code`.
+    /// Creates a violation of the rule `code`.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: brief(message.into()), part: Part::Head, others: Vec::new(), shape: None }
     }
 
-    /// The same about the attribute `name`.
+    /// Returns the violation, attributed to the attribute `name`.
     pub(crate) fn of(mut self, name: &'static str) -> Self {
         self.part = Part::Attribute(name);
         self
     }
 
-    /// The same about the shape that is written.
+    /// Returns the violation, attributed to the declared shape.
     pub(crate) fn of_shape(mut self) -> Self {
         self.part = Part::Shape;
         self
     }
 
-    /// The same with another end of the mismatch.
+    /// Returns the violation with another side of the mismatch added.
     pub(crate) fn with(mut self, place: Place, message: impl Into<String>) -> Self {
         self.others.push((place, brief(message.into())));
         self
     }
 }
 
-/// What a rule gives: the result's shape if it follows from the operands, or what is wrong.
+/// The result of a rule: the shape of the instruction's result if the operands determine it, or a violation.
 pub(crate) type Rule = Result<Option<Shape>, Violation>;

@@ -1,4 +1,4 @@
-//! Rules of windows that move over an array: `reduce-window`, `select-and-scatter`, `convolution`.
+//! Rules for windows that move over an array: `reduce-window`, `select-and-scatter`, `convolution`.
 
 use super::context::Context;
 use super::dim::Dim;
@@ -6,8 +6,7 @@ use super::violation::Violation;
 use crate::attr::{Window, WindowDim};
 use crate::rules::code;
 
-/// The number of places along one dimension of a window that moves over `base`; the window itself may be of a
-/// dynamic size.
+/// Returns the number of positions of a window along one dimension of `base`, which may be dynamic.
 fn places(cx: &Context<'_>, i: usize, base: Dim, w: &WindowDim) -> Result<Dim, Violation> {
     if w.size < 1 || w.stride < 1 || w.lhs_dilate < 1 || w.rhs_dilate < 1 {
         return Err(cx.error(
@@ -46,8 +45,8 @@ fn places(cx: &Context<'_>, i: usize, base: Dim, w: &WindowDim) -> Result<Dim, V
     }
 }
 
-/// The sizes of what a window with one entry for each of `base`'s dimensions gives. All that is wrong with
-/// the window is reported.
+/// Returns the sizes of the result of a window that has one entry for each dimension of `base`. Records all
+/// violations of the window.
 pub(super) fn window_outputs(
     cx: &Context<'_>,
     base: Vec<Dim>,
