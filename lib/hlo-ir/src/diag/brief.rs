@@ -1,17 +1,18 @@
-//! Messages of bearable length: they quote shapes, lists and names, which may be as long as the module's text.
+//! Shortens messages. They quote shapes, lists and names, which may be as long as the module's text.
 
 use crate::floor_char_boundary;
 
-/// Brackets with more bytes inside are cut.
+/// Maximum number of bytes inside brackets. Longer contents are cut.
 const MAX_GROUP: usize = 200;
-/// How much of a bracket that is cut is kept.
+/// Number of bytes that are kept of brackets that are cut.
 const KEPT: usize = 100;
-/// The most bytes of a whole message.
+/// Maximum number of bytes of a whole message.
 const MAX: usize = 2000;
-/// Stands for what was cut.
+/// The replacement for omitted text.
 const CUT: &str = "…";
 
-/// The same text with `…` for what is too long in brackets, and for what is too long in all. Linear.
+/// Returns the text with `…` in place of contents of brackets that are too long, and of the end of a text
+/// that is too long. Linear.
 pub(crate) fn brief(text: String) -> String {
     if text.len() <= MAX_GROUP {
         return text;
@@ -19,7 +20,7 @@ pub(crate) fn brief(text: String) -> String {
     let mut out = String::new();
     let mut at = 0;
     for (open, close) in long_groups(&text) {
-        // Groups inside of one that was cut are gone with it.
+        // Groups inside a cut group are already omitted.
         if open >= at {
             out.push_str(&text[at..floor_char_boundary(&text, open + KEPT)]);
             out.push_str(CUT);
@@ -34,7 +35,7 @@ pub(crate) fn brief(text: String) -> String {
     out
 }
 
-/// The positions of brackets that match and are far apart, in the order of the opening ones.
+/// Returns the positions of matching brackets that are far apart, in the order of the opening brackets.
 fn long_groups(text: &str) -> Vec<(usize, usize)> {
     let mut open = Vec::new();
     let mut groups = Vec::new();
@@ -49,7 +50,7 @@ fn long_groups(text: &str) -> Vec<(usize, usize)> {
             b'}' => b'{',
             _ => continue,
         };
-        // One that matches nothing is quoted by itself.
+        // A closing bracket without a match is ignored: it is part of a quotation.
         if let Some(&(start, _)) = open.last().filter(|o| o.1 == wanted) {
             open.pop();
             if at - start > MAX_GROUP {

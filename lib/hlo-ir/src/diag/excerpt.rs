@@ -1,20 +1,21 @@
-//! The source as a diagnostic shows it: lines that are too long to show are cut around what is marked in them,
-//! while line and column numbers stay those of the whole.
+//! Source excerpts for diagnostics. Long lines are cut around the marked ranges, and line and column numbers
+//! stay those of the whole text.
 
 use crate::floor_char_boundary;
 use codespan_reporting::files::{Error, Files};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Lines of more bytes than this are cut.
+/// Maximum number of bytes of a line. Longer lines are cut.
 const MAX_LINE: usize = 200;
-/// How much of a cut line is shown before the first mark.
+/// Number of bytes of a cut line that are shown before the first mark.
 const BEFORE_MARK: usize = 60;
-/// Stands for what was cut.
+/// The replacement for omitted text.
 const CUT: &str = "…";
 
-/// Returns a text without characters that do something to a terminal: controls but for tabs and line breaks, and those that
-/// reverse the order of others. Each is replaced by one of as many bytes, so that positions stay the same.
+/// Replaces characters that would affect a terminal: control characters except tabs and line breaks, and
+/// those that change the text direction. Each is replaced by a character of as many bytes, so positions stay
+/// the same.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     let substitute = |c: char| match c {
         '\t' | '\n' => c,
@@ -29,19 +30,19 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A line of the whole text and what is shown of it.
+/// A line of the whole text and its shown part.
 struct Line {
-    /// The line without its line break.
+    /// The line, without its line break.
     whole: Range<usize>,
     /// The part that is shown.
     shown: Range<usize>,
-    /// Where the line starts in the shown text.
+    /// The start of the line in the shown text.
     start: usize,
-    /// Where the shown part starts in the shown text.
+    /// The start of the shown part in the shown text.
     part: usize,
 }
 
-/// A text with its long lines cut.
+/// A text whose long lines are cut.
 pub struct Excerpt<'a> {
     name: &'a str,
     whole: &'a str,
@@ -50,7 +51,7 @@ pub struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// The excerpt of `whole` for a diagnostic that marks the given ranges.
+    /// Creates the excerpt of `whole` for a diagnostic that marks the given ranges.
     pub fn new(name: &'a str, whole: &'a str, marks: &[Range<usize>]) -> Self {
         let mut out = Self { name, whole, shown: String::new(), lines: Vec::new() };
         let mut start = 0;
@@ -70,7 +71,7 @@ impl<'a> Excerpt<'a> {
             let in_line = marks.iter().map(|m| m.start).filter(|&m| (line.start..=line.end).contains(&m));
             let first = in_line.min().unwrap_or(line.start);
             shown.start = floor_char_boundary(self.whole, first.saturating_sub(BEFORE_MARK).max(line.start));
-            // The cut text stays about as long as a line may be.
+            // Limits the length of the cut line to about `MAX_LINE`.
             shown.end = floor_char_boundary(self.whole, (shown.start + MAX_LINE).min(line.end));
         }
         let start = self.shown.len();
@@ -86,7 +87,8 @@ impl<'a> Excerpt<'a> {
         self.lines.push(Line { whole: line, shown, start, part });
     }
 
-    /// Where a position of the whole text stands in the shown text: at the edge of what was cut if it was.
+    /// Converts a position in the whole text to one in the shown text. A position that was cut becomes the
+    /// edge of the cut.
     pub fn position(&self, at: usize) -> usize {
         let at = floor_char_boundary(self.whole, at);
         let line = self.lines.partition_point(|l| l.whole.start <= at).saturating_sub(1);

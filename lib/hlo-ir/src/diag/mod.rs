@@ -1,7 +1,7 @@
-//! Diagnostics: what is wrong, where, and how it is shown.
+//! Diagnostics: errors and warnings with their locations, and their rendering.
 //!
-//! Errors elsewhere carry data and turn into a [`Diag`]; only this module renders. Messages may quote whatever is in
-//! the text: here they are made short enough to be read.
+//! Errors of other modules carry data and are converted to a [`Diag`]. Only this module renders them.
+//! Messages may quote any part of the text, so this module shortens them.
 
 pub(crate) mod brief;
 mod excerpt;
@@ -16,17 +16,17 @@ use crate::{Span, floor_char_boundary};
 use codespan_reporting::diagnostic::{Diagnostic, Label as CsLabel, Severity as CsSeverity};
 use codespan_reporting::term;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The input can't be used.
+    /// The input cannot be used.
     Error,
-    /// Something is likely not as meant.
+    /// The input is valid but probably not as intended.
     Warning,
 }
 
 impl Severity {
-    /// How it is called.
+    /// Returns the name of the severity.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -35,31 +35,31 @@ impl Severity {
     }
 }
 
-/// A marked place in the source.
+/// A marked location in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// The location.
     pub span: Span,
-    /// What is to say about it; may be empty.
+    /// The text at the location; may be empty.
     pub message: String,
-    /// True for the place that the diagnostic is about, false for the other end of a mismatch.
+    /// Whether this is the main location of the diagnostic. False for the other side of a mismatch.
     pub primary: bool,
-    /// If the place is a whole instruction, the part of it that is meant: [`Diag::focused`] finds it.
+    /// If `span` is a whole instruction, the part of it to mark. [`Diag::focused`] finds it.
     pub part: Option<Part>,
 }
 
-/// A change to the text that may be what was meant.
+/// A possible correction of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What to replace.
+    /// The text to replace.
     pub span: Span,
-    /// What to write there.
+    /// The replacement.
     pub text: String,
-    /// If the place is a whole instruction, the part of it that is meant: [`Diag::focused`] finds it.
+    /// If `span` is a whole instruction, the part of it to replace. [`Diag::focused`] finds it.
     pub part: Option<Part>,
 }
 
-/// One diagnostic.
+/// An error or a warning.
 ///
 /// # Example
 /// ```
@@ -78,34 +78,34 @@ pub struct Suggestion {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// A stable code such as `E0123`.
     pub code: Option<&'static str>,
-    /// One line: what was expected and what was found.
+    /// One line: the expected and the found value.
     pub message: String,
-    /// The places.
+    /// The locations.
     pub labels: Vec<Label>,
-    /// Further lines.
+    /// Additional lines.
     pub notes: Vec<String>,
-    /// Changes that may mend it, for editors; the notes say the same in words.
+    /// Possible corrections, for editors. The notes contain the same suggestions in words.
     pub suggestions: Vec<Suggestion>,
 }
 
 impl Label {
-    /// Another place that has to do with a diagnostic: `part` of the instruction at `span`, or what is there.
+    /// Creates the label of a related location: `part` of the instruction at `span`, or all of `span`.
     pub fn secondary(span: Span, message: impl Into<String>, part: Option<Part>) -> Self {
         Label { span, message: brief(message.into()), primary: false, part }
     }
 }
 
 impl Diag {
-    /// An error without a place.
+    /// Creates an error without a location.
     pub fn error(message: impl Into<String>) -> Self {
         Self::new(Severity::Error, message)
     }
 
-    /// A warning without a place.
+    /// Creates a warning without a location.
     pub fn warning(message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, message)
     }
@@ -121,21 +121,21 @@ impl Diag {
         }
     }
 
-    /// The same with a code.
+    /// Returns the diagnostic with a code.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// The same with the place that it is about.
+    /// Returns the diagnostic with its main location.
     #[must_use]
     pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
         self.labels.push(Label { span, message: brief(message.into()), primary: true, part: None });
         self
     }
 
-    /// The same with another place that has to do with it. Left out if no source text stands for it.
+    /// Returns the diagnostic with a related location. An empty span, which has no source text, is ignored.
     #[must_use]
     pub fn and(mut self, span: Span, message: impl Into<String>) -> Self {
         if !span.is_empty() {
@@ -144,16 +144,16 @@ impl Diag {
         self
     }
 
-    /// The same with the instruction at `span` that it is about, of which `part` is meant.
+    /// Returns the diagnostic with `part` of the instruction at `span` as its main location.
     #[must_use]
     pub fn at_instruction(mut self, span: Span, part: Part, message: impl Into<String>) -> Self {
         self.labels.push(Label { span, message: brief(message.into()), primary: true, part: Some(part) });
         self
     }
 
-    /// The same with the places in `text` cut down to the parts of instructions that are meant: metadata and
-    /// configurations may be much longer than all the rest. Where an attribute or shape is not written, what stands
-    /// before the attributes is marked; a suggestion to change it is dropped.
+    /// Returns the diagnostic with spans in `text` reduced from whole instructions to their relevant parts,
+    /// because metadata and configurations may be long. If an attribute or shape is not in the text, the part
+    /// before the attributes is marked, and a suggestion to change it is dropped.
     #[must_use]
     pub fn focused(&self, text: &str) -> Self {
         let mut out = self.clone();
@@ -171,14 +171,14 @@ impl Diag {
         out
     }
 
-    /// The same with a further line.
+    /// Returns the diagnostic with an additional line.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(brief(note.into()));
         self
     }
 
-    /// The same with the question whether `text` was meant by what stands at `span`.
+    /// Returns the diagnostic with the suggestion to write `text` at `span`.
     #[must_use]
     pub fn did_you_mean(self, span: Span, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -187,7 +187,7 @@ impl Diag {
         out
     }
 
-    /// The same for a text that starts at byte `base` of another one: its places there.
+    /// Returns the diagnostic with all spans moved by `base`, for a text that is part of another one.
     #[must_use]
     pub fn moved(mut self, base: usize) -> Self {
         let spans = self.labels.iter_mut().map(|l| &mut l.span);
@@ -197,7 +197,7 @@ impl Diag {
         self
     }
 
-    /// The label of the place that it is about.
+    /// Returns the label of the main location.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.iter().find(|l| l.primary).or(self.labels.first())
     }
@@ -206,13 +206,14 @@ impl Diag {
 /// The text that spans refer to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Source {
-    /// The file's name as shown.
+    /// The file name to show.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
-/// Renders a diagnostic with the source lines that it is about, colours as ANSI escapes if asked for.
+/// Renders a diagnostic with the source lines that it refers to. With `color`, the text contains ANSI
+/// escapes.
 pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     let diag = &diag.focused(&source.text);
     let severity = match diag.severity {
@@ -243,12 +244,12 @@ pub fn render(diag: &Diag, source: &Source, color: bool) -> String {
     };
     match result {
         Ok(()) => String::from_utf8_lossy(&out).into_owned(),
-        // Nothing is lost if the source lines can't be shown.
+        // The message is still shown if the source lines cannot be.
         Err(_) => format!("{}: {}\n", diag.severity.word(), printable(&diag.message)),
     }
 }
 
-/// A range on character boundaries inside the text.
+/// Returns the span as a range inside the text, on character boundaries.
 pub fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
     let start = floor_char_boundary(text, span.start as usize);
     start..floor_char_boundary(text, span.end as usize).max(start)

@@ -1,29 +1,31 @@
-//! The parts of an instruction that a diagnostic may be about, and where they are in the text.
+//! Parts of instructions that diagnostics mark, and their positions in the text.
 //!
-//! A module keeps the span of each instruction, not of each of its parts: they are looked for when a diagnostic is
+//! A module stores the span of each instruction but not of its parts. They are searched when a diagnostic is
 //! shown.
 
 use crate::Span;
 use crate::diag::clamp;
 use std::ops::Range;
 
-/// So many bytes of an instruction are looked at: many reports may be of one with an enormous constant.
+/// Maximum number of bytes of an instruction that are searched. One instruction with an enormous constant may
+/// have many diagnostics.
 const MAX_LOOKED_AT: u32 = 1 << 16;
 
 /// A part of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// All that stands before the attributes: the name, shape, opcode and operands.
+    /// Everything before the attributes: the name, shape, opcode and operands.
     #[default]
     Head,
-    /// The shape that is written.
+    /// The declared shape.
     Shape,
-    /// The attribute of that name, with its value.
+    /// The attribute with this name, and its value.
     Attribute(&'static str),
 }
 
 impl Part {
-    /// Where the part of the instruction at `span` is in `text`; `None` if it is not written there.
+    /// Returns the position of the part in `text`, for the instruction at `span`; `None` if the part is
+    /// absent.
     pub fn find(self, span: Span, text: &str) -> Option<Span> {
         let end = span.end.min(span.start.saturating_add(MAX_LOOKED_AT));
         let range = clamp(Span { start: span.start, end }, text);
@@ -43,7 +45,7 @@ impl Part {
     }
 }
 
-/// The shape that is written in an instruction, behind the `=`.
+/// Returns the declared shape of an instruction, which follows the `=`.
 fn shape(instruction: &str) -> Option<Range<usize>> {
     let equals =
         instruction.find(['=', '(', '[', '{', '"', '/']).filter(|&at| instruction[at..].starts_with('='))?;
@@ -64,8 +66,8 @@ fn shape(instruction: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The parts of an instruction between the commas outside of brackets, strings and comments, without the blanks
-/// around them.
+/// Splits an instruction at commas outside of brackets, strings and comments. The parts do not include
+/// surrounding blanks.
 fn split(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
@@ -98,7 +100,7 @@ fn split(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// A range without the blanks at its ends.
+/// Returns the range without blanks at its ends.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + (part.len() - part.trim_start().len());

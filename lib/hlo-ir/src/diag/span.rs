@@ -1,7 +1,7 @@
 //! Byte ranges of the source text.
 
-/// A half-open byte range `start..end` of the text that a module was read from. Instructions that a pass
-/// made have the span of what they replace, or the empty default span.
+/// A half-open byte range `start..end` of the text from which a module was read. An instruction created by a
+/// pass has the span of the instruction that it replaces, or the empty default span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first byte.
@@ -11,28 +11,29 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of `start..end`.
+    /// Creates the span `start..end`.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
     }
 
-    /// The same place for a text that starts at byte `base` of another one.
+    /// Returns the span moved by `base`, for a text that starts at byte `base` of another one.
     pub fn moved(self, base: usize) -> Self {
         Self::new(base.saturating_add(self.start as usize), base.saturating_add(self.end as usize))
     }
 
-    /// True for the span of something that no source text stands for.
+    /// Returns whether the span is empty, so that no source text belongs to it.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// The range as `usize`, for slicing.
+    /// Returns the range as `usize`, for slicing.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// The nearest character boundary of `text` at or before byte `at`; the end if `at` is beyond it.
+/// Returns the nearest character boundary of `text` at or before byte `at`; the end of `text` if `at` is
+/// beyond it.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

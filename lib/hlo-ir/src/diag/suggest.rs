@@ -1,10 +1,11 @@
-//! The nearest legal spelling of a misspelt name.
+//! Suggestions for misspelt names.
 
-/// A suggestion is a courtesy: it must not cost seconds in a module of a million names.
+/// Maximum number of names to compare. Modules may have a million names, and a suggestion is not worth
+/// seconds.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// The candidate that differs least from `name`, if it differs by no more than about a third of the letters. Case
-/// counts for nothing, and `-` is `_`. Of equally near ones the first wins.
+/// Returns the candidate that differs least from `name`, if it differs in no more than about a third of the
+/// letters. Case is ignored, and `-` equals `_`. If several are equally near, the first one is returned.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let limit = match length {
@@ -22,7 +23,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// True if two names differ by `-`, `_` and case only.
+/// Returns whether two names differ only in `-`, `_` and case.
 pub fn spelt_alike(a: &str, b: &str) -> bool {
     fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
         name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
@@ -30,10 +31,10 @@ pub fn spelt_alike(a: &str, b: &str) -> bool {
     letters(a).eq(letters(b))
 }
 
-/// How many letters of a name are compared.
+/// Maximum number of letters of a name that are compared.
 const COMPARED: usize = 64;
 
-/// What is compared of a name: insertions, deletions, changes and swaps of neighbours count.
+/// Normalises a name for comparison.
 fn plain(name: &str) -> String {
     let letters = name.chars().take(COMPARED);
     letters.map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect()

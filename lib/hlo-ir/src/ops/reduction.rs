@@ -213,7 +213,8 @@ pub(super) fn sort(cx: &Context<'_>, attrs: &SortAttrs) -> Rule {
     Ok(Some(one_or_tuple(cx.operands.iter().map(|&s| s.clone()).collect())))
 }
 
-/// Checks `topk`. The result contains the `k` largest elements along the last dimension and their `s32` positions.
+/// Checks `topk`. The result contains the `k` largest elements along the last dimension and their `s32`
+/// indices.
 pub(super) fn topk(cx: &Context<'_>, attrs: &TopkAttrs) -> Rule {
     let a = cx.array(0)?;
     cx.also(cx.array_of(0, Types::ORDERED));

@@ -1,21 +1,22 @@
-//! The short form of asynchronous operations: `custom-call-start(…)` for an `async-start` that calls a computation
-//! of one `custom-call`, as XLA prints them.
+//! The short form of asynchronous operations, as XLA prints them. An `async-start` that calls a computation
+//! with one `custom-call` is printed as `custom-call-start(…)`.
 
 use crate::module::asynchronous::Chain;
 use crate::{CommonAttrs, ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// The asynchronous instructions of a module that print in the short form.
+/// The asynchronous instructions of a module that are printed in the short form.
 #[derive(Debug, Default)]
 pub struct ShortForms {
-    /// For each start, update and end: the operation that runs.
+    /// For each start, update and done, the operation that runs.
     wrapped: HashMap<InstrId, InstrId>,
-    /// The computations that need not be printed, each with its one operation.
+    /// The computations that are not printed, each with its only operation.
     computations: HashMap<ComputationId, InstrId>,
 }
 
 impl ShortForms {
-    /// Finds them. Linear; modules without asynchronous starts cost one look at each instruction.
+    /// Finds the short forms of a module in linear time. Without asynchronous starts, each instruction is
+    /// visited once.
     pub fn of(module: &Module) -> Self {
         let mut out = Self::default();
         let chains = Chain::all(module);
@@ -35,12 +36,12 @@ impl ShortForms {
         out
     }
 
-    /// The operation that the asynchronous instruction `id` runs, if it prints in the short form.
+    /// Returns the operation that the asynchronous instruction `id` runs, if it is printed in the short form.
     pub fn wrapped(&self, id: InstrId) -> Option<InstrId> {
         self.wrapped.get(&id).copied()
     }
 
-    /// The one operation of a computation that is not printed.
+    /// Returns the only operation of a computation that is not printed.
     pub fn only_operation(&self, id: ComputationId) -> Option<InstrId> {
         self.computations.get(&id).copied()
     }
@@ -50,8 +51,9 @@ fn is_asynchronous(op: &Op) -> bool {
     op.opcode().short_form_suffix().is_some()
 }
 
-/// The operation that a chain's computation consists of besides its parameters, if the short form says all there is
-/// to say: the parameters are its operands in order, and nothing has attributes that the short form would lose.
+/// Returns the only operation of a chain's computation, besides its parameters, if the short form loses no
+/// information: the operands are the parameters in order, and no instruction has attributes that the short
+/// form does not print.
 fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
     let callee = chain.calls;
     if !module.is_live_computation(callee) || !module.has_root(callee) {
@@ -83,7 +85,7 @@ fn only_operation(module: &Module, chain: &Chain) -> Option<InstrId> {
     short.then_some(root)
 }
 
-/// True if the operation has those attributes only that the chain gives it.
+/// Returns whether the operation has no attributes except those that the chain implies.
 fn says_all(module: &Module, chain: &Chain, root: InstrId) -> bool {
     let said = chain.of_operation(module);
     module[root].common.as_deref().map_or_else(|| said == Default::default(), |own| *own == said)

@@ -1,4 +1,4 @@
-//! Attributes of instructions in text.
+//! Printing of instruction attributes.
 
 use super::module::Printer;
 use crate::attr::{Attrs, ComputationNames, Presence, ReplicaGroups};
@@ -6,13 +6,13 @@ use crate::{CommonAttrs, CommonField, ComputationId, InstrId, Op};
 use std::cell::RefCell;
 use std::fmt::{self, Write};
 
-/// Replica groups of more devices are not written out.
+/// Maximum number of devices in replica groups that are printed as lists.
 const MAX_LISTED_DEVICES: usize = 1 << 20;
 
-/// What is special about the attributes of some opcodes.
+/// Special cases for the attributes of some opcodes.
 #[derive(Clone, Copy, Default)]
 struct Style<'m> {
-    /// What XLA calls a computation that it prints in place, where that is not the attribute's name.
+    /// XLA's name for a computation that is printed in place, if it differs from the attribute's name.
     in_place_name: Option<&'m str>,
     /// The replica groups to print as lists.
     replica_groups: Option<&'m ReplicaGroups>,
@@ -31,7 +31,7 @@ fn replica_groups(op: &Op) -> Option<&ReplicaGroups> {
 }
 
 impl Printer<'_> {
-    /// The attributes of an operation.
+    /// Writes the attributes of an operation.
     pub(super) fn attributes(&self, out: &mut String, op: &Op, depth: usize) -> fmt::Result {
         match op.attrs() {
             Some(attrs) => {
@@ -45,8 +45,8 @@ impl Printer<'_> {
         }
     }
 
-    /// The attributes of an asynchronous instruction whose short form stands for `wrapped`: its thread, those of the
-    /// operation, then what shares memory.
+    /// Writes the attributes of an asynchronous instruction in the short form for `wrapped`: its thread, the
+    /// attributes of the operation, then the aliases.
     pub(super) fn short_form_attributes(
         &self,
         out: &mut String,
@@ -72,7 +72,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The attributes whose names `wanted` is true for.
+    /// Writes the attributes whose names satisfy `wanted`.
     fn fields(
         &self,
         out: &mut String,
@@ -106,7 +106,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes field number `index` with its computations in place; false if it names none.
+    /// Writes field number `index` with its computations printed in place. Returns false if it names no
+    /// computation.
     fn in_place(
         &self,
         out: &mut String,
@@ -123,13 +124,13 @@ impl Printer<'_> {
             return Ok(false);
         }
         out.push_str(name.unwrap_or(attrs.fields()[index].name));
-        // A list has braces of its own.
+        // A list already has braces.
         let list = around.starts_with('{');
         out.push_str(if list { "={" } else { "=" });
         for (n, &c) in called.iter().enumerate() {
             out.push_str(if n > 0 { ",\n" } else { "\n" });
             out.extend(std::iter::repeat_n("  ", depth));
-            // Inside another computation XLA leaves the schedule aside.
+            // Inside another computation, XLA ignores the schedule.
             self.body(out, c, &self.module.dependency_order(c), depth)?;
             self.execution_thread(out, c)?;
         }
@@ -139,7 +140,7 @@ impl Printer<'_> {
         Ok(true)
     }
 
-    /// The attributes that every opcode accepts.
+    /// Writes the attributes that every opcode accepts.
     pub(super) fn common(&self, out: &mut String, c: &CommonAttrs) -> fmt::Result {
         let options = self.options;
         for &field in CommonField::ALL {
@@ -175,7 +176,7 @@ impl Printer<'_> {
     }
 }
 
-/// Computations as attribute values: their names.
+/// Writes computations in attribute values as names.
 struct Names<'p, 'm> {
     printer: &'p Printer<'m>,
 }
@@ -192,7 +193,7 @@ impl ComputationNames for Names<'_, '_> {
     }
 }
 
-/// Finds the computations of an attribute value.
+/// Collects the computations in an attribute value.
 #[derive(Default)]
 struct Collected(RefCell<Vec<ComputationId>>);
 

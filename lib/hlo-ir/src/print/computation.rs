@@ -1,4 +1,4 @@
-//! Computations and instructions in text.
+//! Printing of computations and instructions.
 
 use super::literal::write_value;
 use super::module::{Place, Printer};
@@ -8,11 +8,11 @@ use crate::names::is_keyword;
 use crate::{AlignedBytes, ComputationId, InstrId, Literal, Op, Shape};
 use std::fmt::{self, Write};
 
-/// XLA's limit above which a constant is a large one.
+/// The number of elements above which a constant is large, as in XLA.
 const LARGE_CONSTANT: usize = 10;
 
 impl Printer<'_> {
-    /// A computation with its head, as it stands in a module.
+    /// Writes a computation with its head, as in a module.
     pub(super) fn computation(&self, out: &mut String, id: ComputationId) -> fmt::Result {
         let c = &self.module[id];
         self.note(out, Place::Head(id));
@@ -61,7 +61,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The braces and the instructions in the given order; `depth` is how far the braces are indented.
+    /// Writes the braces and the instructions in the given order. `depth` is the indentation of the braces.
     pub(super) fn body(
         &self,
         out: &mut String,
@@ -104,12 +104,13 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns what precedes the name of a computation or an instruction. Words of the language are names only after a `%`.
+    /// Returns the prefix of the name of a computation or an instruction. A keyword can only be a name after
+    /// a `%`.
     pub(super) fn percent(&self, name: &str) -> &'static str {
         if self.options.percent || is_keyword(name) { "%" } else { "" }
     }
 
-    /// The name of an instruction.
+    /// Writes the name of an instruction.
     pub(super) fn name(&self, out: &mut String, id: InstrId) {
         match self.numbers.borrow().get(id.index()) {
             Some(&n) => {
@@ -123,7 +124,8 @@ impl Printer<'_> {
         }
     }
 
-    /// True for a tuple element that is printed as part of the operands that it is.
+    /// Returns whether an instruction is a `get-tuple-element` that is printed as part of its users'
+    /// operands.
     fn is_hidden(&self, id: InstrId) -> bool {
         let i = &self.module[id];
         self.options.compact_gte
@@ -134,7 +136,7 @@ impl Printer<'_> {
             && !self.module.is_root(id)
     }
 
-    /// An operand: its name, or the tuple that it is an element of with the indices.
+    /// Writes an operand: its name, or the name of a tuple with the indices of its element.
     fn operand(&self, out: &mut String, id: InstrId) {
         let mut indices = Vec::new();
         let mut at = id;
@@ -151,7 +153,7 @@ impl Printer<'_> {
         }
     }
 
-    /// An instruction that is indented `depth` times.
+    /// Writes an instruction of a computation with the indentation `depth`.
     pub(super) fn instruction(&self, out: &mut String, id: InstrId, depth: usize) -> fmt::Result {
         let i = &self.module[id];
         self.name(out, id);
@@ -221,7 +223,7 @@ impl Printer<'_> {
     }
 }
 
-/// Writes a value of which some arrays are not known, as `elided` says of each.
+/// Writes a value in which some arrays are elided. `elided` returns whether to elide the next array.
 fn write_in_part(
     out: &mut String,
     literal: &Literal,
@@ -242,7 +244,7 @@ fn write_in_part(
     Ok(())
 }
 
-/// The element that all elements of an array are, as it prints; `0` if there are none.
+/// Returns the text of an array's element if all elements are equal; `0` if there are none.
 fn uniform_value(literal: &Literal) -> Option<String> {
     let element_type = literal.shape().as_array()?.element_type;
     let bytes = literal.bytes();
@@ -262,7 +264,7 @@ fn uniform_value(literal: &Literal) -> Option<String> {
     Some(text)
 }
 
-/// True if all arrays of the shape hold integers.
+/// Returns whether all arrays of the shape have integer elements.
 fn is_integral(shape: &Shape) -> bool {
     match shape {
         Shape::Array(a) => a.element_type.is_integer(),

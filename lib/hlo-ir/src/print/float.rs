@@ -1,22 +1,22 @@
-//! Floats in text as XLA prints them: C's `%g` with as few digits as read back to the same value.
+//! Printing of floats as in XLA: C's `%g` with the fewest digits that read back as the same value.
 //!
-//! The digits come from integers of 128 bits where the exact product of the value and a power of ten fits them,
-//! which is so for the numbers of everyday constants, and else from the standard library.
+//! If the exact product of the value and a power of ten fits in 128 bits, the digits are computed with
+//! 128-bit integers. This holds for most constants. Otherwise the standard library computes the digits.
 
 use std::io::Write;
 
-/// The most digits that are asked for.
+/// Maximum number of digits.
 const MAX_DIGITS: usize = 17;
 
-/// Decimal digits of a positive number: `digits`, as many as were asked for, times a power of ten such that the
-/// first digit stands for 10^`exponent`.
+/// The decimal form of a positive number: the requested number of `digits`, scaled so that the first digit
+/// has the value of 10^`exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decimal {
     digits: u64,
     exponent: i32,
 }
 
-/// 10^0 to 10^19.
+/// The powers 10^0 to 10^19.
 const POWERS_OF_TEN: [u64; 20] = {
     let mut table = [1u64; 20];
     let mut i = 1;
@@ -27,7 +27,7 @@ const POWERS_OF_TEN: [u64; 20] = {
     table
 };
 
-/// 5^0 to 5^55, all that fit.
+/// The powers 5^0 to 5^55, all that fit in 128 bits.
 const POWERS_OF_FIVE: [u128; 56] = {
     let mut table = [1u128; 56];
     let mut i = 1;
@@ -45,34 +45,34 @@ fn split(value: f64) -> (u64, i32) {
     let fraction = bits & ((1 << 52) - 1);
     let (mantissa, exponent) =
         if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
-    // Few bits leave room for many digits.
+    // A short mantissa leaves room for more digits.
     let zeros = mantissa.trailing_zeros();
     (mantissa >> zeros, exponent + zeros as i32)
 }
 
 impl Decimal {
-    /// `count` digits of a positive finite `value`, rounded to nearest, ties to even, as C does.
+    /// Returns `count` digits of a positive finite `value`. Rounds to nearest, ties to even, like C.
     fn of(value: f64, count: usize) -> Self {
         Self::exact(value, count).unwrap_or_else(|| Self::slow(value, count))
     }
 
-    /// By exact integers, if they are small enough.
+    /// Computes the digits with exact integers, if they are small enough.
     fn exact(value: f64, count: usize) -> Option<Self> {
         let (mantissa, exponent) = split(value);
-        // The position of the leading bit, times log10(2): the decimal exponent or one less.
+        // Multiplying the position of the leading bit by log10(2) yields the decimal exponent, or one less.
         let leading = exponent + 63 - mantissa.leading_zeros() as i32;
         let mut decimal = (leading * 1233) >> 12;
         let (low, high) = (POWERS_OF_TEN[count - 1], POWERS_OF_TEN[count]);
         let mut digits = scaled(mantissa, exponent, count as i32 - 1 - decimal)?;
         if digits >= high {
-            // Either the guess was one less, or rounding carried into one more digit.
+            // Either the estimate was one too low, or rounding produced one more digit.
             decimal += 1;
             digits = scaled(mantissa, exponent, count as i32 - 1 - decimal)?;
         }
         (low..high).contains(&digits).then_some(Self { digits, exponent: decimal })
     }
 
-    /// By the standard library.
+    /// Computes the digits with the standard library.
     #[cold]
     fn slow(value: f64, count: usize) -> Self {
         let text = format!("{value:.*e}", count - 1);
@@ -81,9 +81,9 @@ impl Decimal {
         Self { digits, exponent: exponent.parse().unwrap_or(0) }
     }
 
-    /// True if the number reads back as `value`, of type `f32` or `f64`.
+    /// Returns whether the number reads back as `value`, which has type `f32` or `f64`.
     fn reads_as(self, value: f64, count: usize, single: bool) -> bool {
-        // One exact operation rounds once: 10^10 is exact in an f32, and 10^22 in an f64.
+        // A single operation on exact operands rounds once: 10^10 is exact in `f32`, and 10^22 in `f64`.
         let power = self.exponent - (count as i32 - 1);
         if single && power.abs() <= 10 {
             let (digits, scale) = (self.digits as f32, 10f32.powi(power.abs()));
@@ -144,8 +144,8 @@ impl Decimal {
     }
 }
 
-/// `mantissa`·2^`exponent`·10^`power`, rounded to the nearest integer, ties to even; `None` if 128 bits don't
-/// hold the steps to it.
+/// Returns `mantissa`·2^`exponent`·10^`power`, rounded to the nearest integer, ties to even. Returns `None`
+/// if an intermediate value does not fit in 128 bits.
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     let five = *POWERS_OF_FIVE.get(power.unsigned_abs() as usize)?;
     let shift = exponent + power;
@@ -172,12 +172,12 @@ fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     u64::try_from(whole + u128::from(up)).ok()
 }
 
-/// `value`·2^`shift`, `shift` not negative; `None` if that does not fit.
+/// Returns `value`·2^`shift` for a `shift` that is not negative, or `None` if the result does not fit.
 fn shift_left(value: u128, shift: i32) -> Option<u128> {
     (value.leading_zeros() >= shift.unsigned_abs() && shift < 128).then(|| value << shift)
 }
 
-/// Appends the sign, and the whole text of zeros and infinities; gives the magnitude of any other number.
+/// Appends the sign, and the whole text of zeros and infinities. Returns the magnitude of any other number.
 fn push_special(out: &mut Vec<u8>, value: f64) -> Option<f64> {
     if value.is_sign_negative() {
         out.push(b'-');
@@ -201,7 +201,7 @@ pub(super) fn push_g(out: &mut Vec<u8>, value: f64, digits: usize) {
     }
 }
 
-/// Appends an `f32` with 6 significant digits if they read back to the same value, else with 9.
+/// Appends an `f32` with 6 significant digits if they read back as the same value, otherwise with 9.
 pub(super) fn push_f32(out: &mut Vec<u8>, value: f32) {
     if value.is_nan() {
         push_nan(out, u64::from(value.to_bits()), 23, 32);
@@ -210,7 +210,7 @@ pub(super) fn push_f32(out: &mut Vec<u8>, value: f32) {
     }
 }
 
-/// Appends an `f64` with 15 significant digits if they read back to the same value, else with 17.
+/// Appends an `f64` with 15 significant digits if they read back as the same value, otherwise with 17.
 pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
     if value.is_nan() {
         push_nan(out, value.to_bits(), 52, 64);
@@ -221,7 +221,7 @@ pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
 
 fn push_shortest(out: &mut Vec<u8>, value: f64, [few, many]: [usize; 2], single: bool) {
     let Some(magnitude) = push_special(out, value) else { return };
-    // Small integers, the commonest constants, need no search.
+    // Fast path for small integers, the most common constants.
     if magnitude < 1e6 && magnitude.trunc() == magnitude {
         return push_integer(out, magnitude as u64);
     }
@@ -248,8 +248,8 @@ pub(super) fn push_integer(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&buffer[start..]);
 }
 
-/// Appends a NaN given by its bits, of a type with so many mantissa bits and bits in all: the payload is printed
-/// unless it is that of the default quiet NaN.
+/// Appends a NaN, given by its bits, the number of mantissa bits and the width of its type. The payload is
+/// printed unless it is that of the default quiet NaN.
 pub(super) fn push_nan(out: &mut Vec<u8>, bits: u64, mantissa: u32, width: u32) {
     if bits >> (width - 1) & 1 != 0 {
         out.push(b'-');
@@ -265,21 +265,21 @@ pub(super) fn push_nan(out: &mut Vec<u8>, bits: u64, mantissa: u32, width: u32) 
 fn text(push: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     push(&mut out);
-    // Digits, signs and letters.
+    // The text is ASCII.
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The shortest decimal text that reads back to the same `f32`, as XLA prints it.
+/// Returns the shortest decimal text that reads back as the same `f32`, as XLA prints it.
 pub fn format_f32(value: f32) -> String {
     text(|out| push_f32(out, value))
 }
 
-/// The shortest decimal text that reads back to the same `f64`, as XLA prints it.
+/// Returns the shortest decimal text that reads back as the same `f64`, as XLA prints it.
 pub fn format_f64(value: f64) -> String {
     text(|out| push_f64(out, value))
 }
 
-/// A `value` that is not NaN as C's `printf("%.{digits}g")` prints it, with at most 17 digits.
+/// Returns a `value` that is not NaN as C's `printf("%.{digits}g")` prints it, with at most 17 digits.
 pub fn format_g(value: f64, digits: usize) -> String {
     text(|out| push_g(out, value, digits))
 }
@@ -307,7 +307,7 @@ mod tests {
             (3.4028235e38, "3.40282347e+38"),
             (1e-45, "1.4013e-45"),
             (-2.5, "-2.5"),
-            // A tie at the ninth digit goes to the even one.
+            // A tie at the ninth digit rounds to even.
             (2f32.powi(-13), "0.000122070312"),
             (f32::INFINITY, "inf"),
             (f32::NEG_INFINITY, "-inf"),
@@ -336,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Digits by integers are those of the standard library, for numbers of every size.
+    /// The integer method computes the same digits as the standard library, for numbers of every size.
     #[test]
     fn both_ways_to_digits_agree() {
         let mut state = 1u64;

@@ -1,12 +1,13 @@
-//! All that a module says, for digests by which it is known again.
+//! The bytes that identify a module, for computing digests.
 
 use super::{PrintOptions, print_module};
 use crate::{Module, Op};
 
-/// Calls `take` with bytes that are the same for two modules only if they are the same, what `options` leave out aside: the
-/// text without large constants, then the elements of all constants. They are not for reading.
+/// Calls `take` with bytes that identify the module: the text without large constants, then the elements of
+/// all constants. Two modules yield the same bytes only if they are equal, except for what `options` omits.
+/// The bytes are not a readable format.
 pub fn for_each_identifying_part(module: &Module, options: PrintOptions, take: &mut dyn FnMut(&[u8])) {
-    // As text they would take several times the memory.
+    // As text, the constants would take several times the memory.
     let text = print_module(module, &PrintOptions { print_large_constants: false, ..options });
     take(text.as_bytes());
     for &instruction in module.computations().flat_map(|c| module[c].instructions()) {

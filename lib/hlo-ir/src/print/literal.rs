@@ -1,18 +1,19 @@
-//! Literals in text.
+//! Printing of literals.
 
 use super::float::{push_f32, push_f64, push_g, push_integer, push_nan};
 use crate::{ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
 use std::fmt;
 use std::io::Write as _;
 
-/// Text is collected up to this size before it goes to the writer.
+/// Maximum size in bytes of the text that is collected before it is passed to the writer.
 const CHUNK: usize = 1 << 16;
 
-/// Arrays without elements are printed with up to so many braces; with more of them as `{...}`, which says as much.
+/// Maximum number of braces in the text of an array without elements. Larger ones are printed as `{...}`,
+/// which loses no information.
 const MAX_EMPTY_BRACES: i64 = 1000;
 
-/// The literal's shape, then its value. Arrays of more than `max_elements` elements show the first ones of
-/// each dimension, then `...`.
+/// Returns the literal's shape, then its value. Arrays with more than `max_elements` elements show the first
+/// ones of each dimension, then `...`.
 pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
     let mut out = literal.shape().to_string();
     out.push(' ');
@@ -24,7 +25,7 @@ pub fn print_literal(literal: &Literal, max_elements: Option<usize>) -> String {
 /// Writes the value without its shape: `1`, `{1, 2}`, `{ { 1, 2 }, { 3, 4 } }`, `( 1, {2} )`.
 ///
 /// # Errors
-/// Those of `out`.
+/// If writing to `out` fails.
 pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Option<usize>) -> fmt::Result {
     match literal.shape() {
         Shape::Array(array) if array.element_count() == 0 && !has_few_braces(array) => out.write_str("{...}"),
@@ -51,9 +52,9 @@ pub fn write_value(out: &mut dyn fmt::Write, literal: &Literal, max_elements: Op
     }
 }
 
-/// True if an array without elements is written with few braces.
+/// Returns whether the text of an array without elements has at most `MAX_EMPTY_BRACES` braces.
 fn has_few_braces(array: &ArrayShape) -> bool {
-    // Those of each dimension.
+    // The sum over all dimensions.
     let mut rows = 1i64;
     let mut braces = 0i64;
     for &size in &array.dims {
@@ -63,7 +64,7 @@ fn has_few_braces(array: &ArrayShape) -> bool {
     braces <= MAX_EMPTY_BRACES
 }
 
-/// How many entries of each dimension to show so that about `max` elements are shown.
+/// Returns the number of entries per dimension to show, so that about `max` elements are shown.
 fn shown_per_dimension(array: &ArrayShape, max: usize) -> i64 {
     let rank = array.rank().max(1) as u32;
     let mut shown = 1usize;
@@ -75,13 +76,13 @@ fn shown_per_dimension(array: &ArrayShape, max: usize) -> i64 {
 
 struct ArrayWriter<'a> {
     out: &'a mut dyn fmt::Write,
-    /// What is not yet written to `out`.
+    /// The text that has not been written to `out` yet.
     text: Vec<u8>,
     array: &'a ArrayShape,
     elements: Elements<'a>,
-    /// How many entries of each dimension to show.
+    /// The number of entries to show per dimension.
     shown: i64,
-    /// The row-major position of the next element.
+    /// The row-major index of the next element.
     at: usize,
 }
 
@@ -92,7 +93,8 @@ impl ArrayWriter<'_> {
             self.elements.push(&mut self.text, 0);
             return self.flush();
         }
-        // The number of entries written of each open brace; a loop, as the rank has no limit.
+        // The number of entries written in each open brace. A stack instead of recursion, because the rank is
+        // unlimited.
         let mut counts: Vec<i64> = vec![0];
         self.open(0, 0);
         while let Some(&count) = counts.last() {
@@ -119,14 +121,15 @@ impl ArrayWriter<'_> {
         self.flush()
     }
 
-    /// Hands over what is collected.
+    /// Writes the collected text to `out`.
     fn flush(&mut self) -> fmt::Result {
         self.out.write_str(std::str::from_utf8(&self.text).map_err(|_| fmt::Error)?)?;
         self.text.clear();
         Ok(())
     }
 
-    /// The brace before entry `index` of the dimension above `level`. XLA numbers them from rank 4 on.
+    /// Writes the brace before entry `index` of the dimension above `level`. XLA numbers these entries for
+    /// ranks of 4 and more.
     fn open(&mut self, level: usize, index: i64) {
         let rank = self.array.rank();
         self.text.push(b'{');
@@ -140,7 +143,7 @@ impl ArrayWriter<'_> {
     }
 
     fn close(&mut self, level: usize) {
-        // XLA sets one blank after a number where nothing follows, but two in `{  }`.
+        // In XLA's format, an empty brace with a number has one blank, but `{  }` has two.
         let numbered_and_empty = self.text.ends_with(b"*/ ");
         if self.has_blanks(level) && !numbered_and_empty {
             self.text.push(b' ');
@@ -148,13 +151,14 @@ impl ArrayWriter<'_> {
         self.text.push(b'}');
     }
 
-    /// XLA sets blanks inside the braces, but for vectors and rows of less than two elements.
+    /// Returns whether there are blanks inside the braces. XLA omits them for vectors and for rows of fewer
+    /// than two elements.
     fn has_blanks(&self, level: usize) -> bool {
         let rank = self.array.rank();
         level + 1 < rank || (rank > 1 && self.array.dims[level] > 1)
     }
 
-    /// The elements of the innermost dimension.
+    /// Writes the elements of the innermost dimension.
     fn row(&mut self) -> fmt::Result {
         let size = self.array.dims.last().copied().unwrap_or(0);
         for i in 0..size.min(self.shown) {
@@ -174,7 +178,7 @@ impl ArrayWriter<'_> {
     }
 }
 
-/// The elements of an array and how they print.
+/// The elements of an array and their text format.
 struct Elements<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -183,7 +187,7 @@ struct Elements<'a> {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// `true` and `false` for a scalar.
+    /// A scalar predicate, printed as `true` or `false`.
     PredScalar,
     Unsigned,
     Signed,
@@ -191,7 +195,7 @@ enum Kind {
     F64,
     C64,
     C128,
-    /// A narrow float with the number of digits that tell its values apart.
+    /// A narrow float, with the number of digits that distinguishes all its values.
     Narrow(FloatFormat, usize),
 }
 
@@ -211,7 +215,7 @@ impl<'a> Elements<'a> {
         Self { bytes: literal.bytes(), size: ty.byte_size(), kind }
     }
 
-    /// The bits of the part of `size` bytes at `index`, zero-extended; 0 where there is none.
+    /// Returns the bits of the part of `size` bytes at `index`, zero-extended; 0 if it is out of range.
     #[inline]
     fn bits(&self, index: usize, size: usize) -> u64 {
         let mut wide = [0; 8];
@@ -221,7 +225,7 @@ impl<'a> Elements<'a> {
         u64::from_le_bytes(wide)
     }
 
-    /// Appends the element at the row-major position `at`.
+    /// Appends the element at the row-major index `at`.
     #[inline]
     fn push(&self, out: &mut Vec<u8>, at: usize) {
         match self.kind {
@@ -260,7 +264,7 @@ fn push_pair(out: &mut Vec<u8>, re: impl FnOnce(&mut Vec<u8>), im: impl FnOnce(&
     out.push(b')');
 }
 
-/// C++'s `max_digits10`: 1 + digits · log10(2), rounded up, the implicit digit included.
+/// Returns C++'s `max_digits10`: 1 + digits · log10(2), rounded up. The digits include the implicit one.
 fn max_digits10(format: FloatFormat) -> usize {
     match format.mantissa_bits + 1 {
         0..=3 => 2,
@@ -278,7 +282,7 @@ fn push_narrow(out: &mut Vec<u8>, format: FloatFormat, digits: usize, bits: u64)
     if format.special == Special::Ieee {
         return push_nan(out, bits, format.mantissa_bits, 1 + format.exponent_bits + format.mantissa_bits);
     }
-    // The only NaN of a `fnuz` type is what would be the negative zero.
+    // The only NaN of a `fnuz` type has the bits of the negative zero.
     let negative = value.is_sign_negative() || format.special == Special::Fnuz;
     out.extend_from_slice(if negative { &b"-nan"[..] } else { b"nan" });
 }

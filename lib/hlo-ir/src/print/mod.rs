@@ -1,8 +1,8 @@
-//! Printing modules, byte for byte as XLA's `HloModule::ToString()` prints them.
+//! Printing of modules, byte for byte like XLA's `HloModule::ToString()`.
 //!
-//! What is printed parses back to the same module, and prints again as the same text, as far as the form keeps
-//! all information: see [`PrintOptions`]. XLA prints modules that it has read; [`Module::normalize`] does to a
-//! module what XLA does to it then.
+//! The printed text parses back to the same module and prints again as the same text, if the options keep all
+//! information: see [`PrintOptions`]. XLA changes names when it reads a module. [`Module::normalize`] makes
+//! the same changes, so that the printed text matches XLA's.
 
 pub(crate) mod asynchronous;
 mod attributes;
@@ -27,9 +27,9 @@ pub use shape::print_shape;
 use crate::Module;
 
 impl Module {
-    /// Does to a module what XLA does when it reads one: instruction names and computation names become unique
-    /// in the module, stack frames are numbered by their first use. Call it after diagnostics, which speak of the
-    /// names in the text, and before passes and printing. Linear.
+    /// Makes the changes that XLA makes when it reads a module: names of instructions and computations become
+    /// unique in the module, and stack frames are numbered by first use. Call it before passes and printing,
+    /// but after diagnostics, which refer to the names in the text. Linear.
     pub fn normalize(&mut self) {
         self.make_names_unique();
         self.renumber_stack_frames();

@@ -1,4 +1,4 @@
-//! Modules in text: the header, the stack-frame tables, and the computations in their order.
+//! Printing of modules: the header, the stack-frame tables, and the computations in order.
 
 use super::PrintOptions;
 use super::asynchronous::ShortForms;
@@ -11,14 +11,14 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
-/// How deep computations are printed inside each other.
+/// Maximum nesting depth of computations printed in place.
 const MAX_INLINE_DEPTH: usize = 100;
-/// Printing computations where they are called may repeat each instruction this often, on average…
+/// Maximum average number of times that each instruction is printed when computations are printed in place.
 const MAX_INLINE_GROWTH: usize = 100;
-/// … and small modules more often.
+/// Number of instructions that may be printed in place even if that exceeds [`MAX_INLINE_GROWTH`].
 const MAX_INLINE_SMALL: usize = 1_000_000;
 
-/// The whole module: header, tables, computations with callees before callers.
+/// Returns the text of the whole module: header, tables, and computations with callees before callers.
 pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
@@ -26,12 +26,12 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     out
 }
 
-/// What stands on a line of a printed module.
+/// The content of a line of a printed module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// `HloModule` with the attributes.
     Header,
-    /// The stack-frame tables; an empty place if there are none.
+    /// The stack-frame tables; empty if there are none.
     Tables,
     /// The head of a computation, up to its `{`.
     Head(ComputationId),
@@ -41,8 +41,8 @@ pub enum Place {
     End(ComputationId),
 }
 
-/// The whole module as [`print_module`] prints it, with the offsets at which the lines of its computations and
-/// instructions begin, in order. Computations that are printed in place have no lines of their own.
+/// Returns the text of [`print_module`] with the offset of each line of its computations and instructions, in
+/// order. Computations that are printed in place have no lines of their own.
 pub fn print_module_with_places(module: &Module, options: &PrintOptions) -> (String, Vec<(usize, Place)>) {
     let mut out = String::new();
     let printer = Printer { places: Some(RefCell::default()), ..Printer::new(module, options) };
@@ -50,14 +50,14 @@ pub fn print_module_with_places(module: &Module, options: &PrintOptions) -> (Str
     (out, printer.places.map(RefCell::into_inner).unwrap_or_default())
 }
 
-/// One computation, as it stands in its module, without a line break after it.
+/// Returns the text of a computation as in its module, without a line break at the end.
 pub fn print_computation(module: &Module, id: ComputationId, options: &PrintOptions) -> String {
     let mut out = String::new();
     let _ = Printer::new(module, options).computation(&mut out, id);
     out
 }
 
-/// One instruction, as it stands in its computation, without indentation; `ROOT` is not printed.
+/// Returns the text of an instruction as in its computation, without indentation and without `ROOT`.
 pub fn print_instruction(module: &Module, id: InstrId, options: &PrintOptions) -> String {
     let mut out = String::new();
     let printer = Printer::new(module, options);
@@ -66,8 +66,9 @@ pub fn print_instruction(module: &Module, id: InstrId, options: &PrintOptions) -
     out
 }
 
-/// The same in at most `max` characters (100 at least): a longer text is cut at its end, and the shape of the result before
-/// that to a third of them, so that the opcode is there however wide the shape is.
+/// Returns the text of [`print_instruction`] in at most `max` characters, but at least 100. If the text is
+/// longer, the shape of the result is first cut to a third of `max`, so that the opcode is always shown. Then
+/// the end is cut.
 pub fn print_instruction_within(module: &Module, id: InstrId, options: &PrintOptions, max: usize) -> String {
     let text = print_instruction(module, id, options);
     let max = max.max(100);
@@ -78,7 +79,7 @@ pub fn print_instruction_within(module: &Module, id: InstrId, options: &PrintOpt
         Some((end, _)) if text.chars().count() > max => format!("{}…", text.get(..end).unwrap_or_default()),
         _ => text.to_string(),
     };
-    // Between the equals sign and the opcode.
+    // The shape is between the equals sign and the opcode.
     let opcode = format!(" {}(", module[id].opcode().name());
     let shape = text.split_once(" = ").and_then(|(name, rest)| Some((name, rest.split_once(&opcode)?)));
     let text = match shape {
@@ -88,20 +89,21 @@ pub fn print_instruction_within(module: &Module, id: InstrId, options: &PrintOpt
     cut(&text, max)
 }
 
-/// What printing needs to know of a module. Every method writes to the text that it is given.
+/// The printer's view of a module. Every method writes to the text that it receives.
 pub(super) struct Printer<'m> {
     pub(super) module: &'m Module,
     pub(super) options: &'m PrintOptions,
-    /// True if called computations are printed in place.
+    /// Whether called computations are printed in place.
     pub(super) inline: bool,
     pub(super) short_forms: ShortForms,
     /// In a scheduled module, the computations without a schedule.
     pub(super) fused: HashSet<ComputationId>,
-    /// With compact tuple elements: the instructions that others name as control predecessors.
+    /// If tuple elements are printed compactly: the instructions that others name as control predecessors.
     pub(super) control_predecessors: HashSet<InstrId>,
-    /// With canonical names: the numbers of the instructions, by id, of the computations that are being printed.
+    /// If names are canonical: the number of each instruction, by id, in the computations that are being
+    /// printed.
     pub(super) numbers: RefCell<Vec<u32>>,
-    /// Where the lines begin, if that is wanted.
+    /// The offsets of the lines, if requested.
     places: Option<RefCell<Vec<(usize, Place)>>>,
 }
 
@@ -165,7 +167,8 @@ impl<'m> Printer<'m> {
         Ok(())
     }
 
-    /// The layout of the entry's parameters and result: as the header gives it, else theirs.
+    /// Writes the layout of the entry's parameters and result: that of the header, or else that of the
+    /// instructions.
     fn entry_layout(&self, out: &mut String) -> fmt::Result {
         let Some(layout) = self.module.entry_layout() else { return Ok(()) };
         out.push_str(", entry_computation_layout={(");
@@ -195,20 +198,20 @@ impl<'m> Printer<'m> {
         Ok(())
     }
 
-    /// Notes that a line begins at the end of `out`.
+    /// Records that a line begins at the end of `out`.
     pub(super) fn note(&self, out: &str, place: Place) {
         if let Some(places) = &self.places {
             places.borrow_mut().push((out.len(), place));
         }
     }
 
-    /// A shape, with its layout if layouts are printed.
+    /// Writes a shape, with its layout if layouts are printed.
     pub(super) fn shape(&self, out: &mut String, shape: &Shape) -> fmt::Result {
         write_shape(out, shape, self.options.layouts)
     }
 }
 
-/// A table of stack frames: its name, then the numbered entries.
+/// Writes a table of stack frames: its name, then the numbered entries.
 fn write_table(out: &mut String, name: &str, entries: &[impl fmt::Display]) -> fmt::Result {
     writeln!(out, "{name}")?;
     for (i, entry) in entries.iter().enumerate() {
@@ -219,7 +222,7 @@ fn write_table(out: &mut String, name: &str, entries: &[impl fmt::Display]) -> f
     Ok(())
 }
 
-/// Where no computation can be named.
+/// Writes no computation names. Header attributes cannot contain any.
 struct NoNames;
 
 impl ComputationNames for NoNames {
@@ -229,9 +232,9 @@ impl ComputationNames for NoNames {
 }
 
 impl Module {
-    /// The layout of the entry's parameters and result: what the header says, else the shapes of the instructions.
-    /// With replicas or partitions XLA takes row-major layouts, whatever those of the instructions are. `None` if
-    /// the module is not finished.
+    /// Returns the layout of the entry's parameters and result: that of the header if it has one, otherwise
+    /// the shapes of the instructions. With several replicas or partitions, XLA uses row-major layouts,
+    /// whatever those of the instructions are. Returns `None` if the module is not finished.
     pub fn entry_layout(&self) -> Option<Cow<'_, EntryLayout>> {
         if let Some(layout) = &self.header.entry_computation_layout {
             return Some(Cow::Borrowed(layout));
@@ -247,7 +250,7 @@ impl Module {
     }
 }
 
-/// The same shape with all arrays in row-major order; what else their layouts say stays.
+/// Returns the shape with all arrays in row-major order. Other parts of their layouts stay.
 fn row_major(shape: &Shape) -> Shape {
     match shape {
         Shape::Array(a) => {
@@ -260,7 +263,7 @@ fn row_major(shape: &Shape) -> Shape {
     }
 }
 
-/// True if printing each computation where it is called gives a text of a bearable size and depth.
+/// Returns whether the text with all computations printed in place has an acceptable size and depth.
 fn can_inline(module: &Module) -> bool {
     let mut sizes: Vec<Option<(usize, usize)>> = Vec::new();
     let (mut total, mut instructions) = (0usize, 0usize);
@@ -269,12 +272,12 @@ fn can_inline(module: &Module) -> bool {
         for &i in module[c].instructions() {
             instructions += 1;
             size = size.saturating_add(1);
-            // What a computation is called by it has no part in.
+            // Parameters and constants are not printed in place.
             if matches!(module[i].op, Op::Parameter(_) | Op::Constant(_)) {
                 continue;
             }
             for callee in module[i].op.called_computations() {
-                // Not seen yet: it calls back.
+                // A callee that has not been visited is part of a cycle.
                 let Some((s, d)) = sizes.get(callee.index()).copied().flatten() else { return false };
                 size = size.saturating_add(s);
                 depth = depth.max(d + 1);

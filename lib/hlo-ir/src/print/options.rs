@@ -1,45 +1,47 @@
-//! What to print and how.
+//! Print options: the parts of a module to print, and their format.
 
-/// What to print and how. The four forms that XLA has are [`PrintOptions::default`], [`PrintOptions::short`],
-/// [`PrintOptions::canonical`] and [`PrintOptions::fingerprint`].
+/// The parts of a module to print, and their format. XLA's four forms are [`PrintOptions::default`],
+/// [`PrintOptions::short`], [`PrintOptions::canonical`] and [`PrintOptions::fingerprint`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// Operands with their shapes: `add(f32[2]{0} %x, f32[2]{0} %y)`.
+    /// Whether operands have shapes: `add(f32[2]{0} %x, f32[2]{0} %y)`.
     pub operand_shapes: bool,
-    /// Shapes with their layouts: `f32[2]{0}`.
+    /// Whether shapes have layouts: `f32[2]{0}`.
     pub layouts: bool,
-    /// Names with `%`.
+    /// Whether names have a `%`.
     pub percent: bool,
-    /// `(p: f32[2]) -> f32[2]` after a computation's name.
+    /// Whether a computation's name is followed by its signature, `(p: f32[2]) -> f32[2]`.
     pub program_shape: bool,
-    /// Constants of more than ten elements in full, not as `{...}`.
+    /// Whether constants of more than ten elements are printed in full, not as `{...}`.
     pub print_large_constants: bool,
-    /// `metadata=` and the stack-frame tables.
+    /// Whether to print `metadata=` and the stack-frame tables.
     pub metadata: bool,
-    /// `backend_config=`.
+    /// Whether to print `backend_config=`.
     pub backend_config: bool,
-    /// `control-predecessors=`.
+    /// Whether to print `control-predecessors=`.
     pub control_predecessors: bool,
-    /// `/*index=5*/` before every fifth operand. (Shapes of tuples always have it.)
+    /// Whether every fifth operand has an index such as `/*index=5*/`. (Tuple shapes always have it.)
     pub index_annotations: bool,
-    /// `%t#1` where an instruction's operand is an element of a tuple, in place of a `get-tuple-element` of its
-    /// own. The names of these are lost.
+    /// Whether an operand that is a tuple element is printed as `%t#1`, instead of as a separate
+    /// `get-tuple-element`. The names of these instructions are lost.
     pub compact_gte: bool,
-    /// `tmp_0`, `tmp_1`, … in place of instructions' names.
+    /// Whether instructions are named `tmp_0`, `tmp_1`, … instead of by their own names.
     pub canonical_names: bool,
-    /// Called computations also where they are called, `to_apply={ … }`, instead of their names. Where that would
-    /// repeat too much (the text could grow exponentially) they are named after all.
+    /// Whether called computations are printed in place, `to_apply={ … }`, instead of their names. Names are
+    /// used if the text would become too large, because its size can grow exponentially.
     pub inline_computations: bool,
-    /// The names of the module and of computations, and execution threads.
+    /// Whether to print execution threads and the names of the module and of computations.
     pub names: bool,
-    /// Of constants only what decides the meaning of most programs: integers, all zeros, all ones.
+    /// Whether to print only the constants that usually determine what a program computes: integers, all zeros,
+    /// all ones.
     pub essential_constants_only: bool,
-    /// Computations in the order in which they were complete, which for a module that was read is that of the text.
+    /// Whether computations are printed in the order in which they were completed. For a parsed module, this
+    /// is the order of the text.
     pub text_order: bool,
 }
 
 impl Default for PrintOptions {
-    /// XLA's default form, large constants in full: it keeps all information.
+    /// XLA's default form with large constants in full. It keeps all information.
     fn default() -> Self {
         Self {
             operand_shapes: false,
@@ -62,7 +64,7 @@ impl Default for PrintOptions {
 }
 
 impl PrintOptions {
-    /// XLA's short form: no `%`, signatures, metadata or control predecessors; all constants in full.
+    /// XLA's short form: no `%`, signatures, metadata or control predecessors. All constants are in full.
     pub fn short() -> Self {
         Self {
             percent: false,
@@ -74,8 +76,8 @@ impl PrintOptions {
         }
     }
 
-    /// XLA's canonical form, to compare modules whatever their instructions' names, metadata and backend
-    /// configs. Computations stand where they are called too. Large constants are elided.
+    /// XLA's canonical form, for comparing modules independently of instruction names, metadata and backend
+    /// configs. Computations are printed in place as well. Large constants are elided.
     pub fn canonical() -> Self {
         Self {
             operand_shapes: true,
@@ -87,8 +89,8 @@ impl PrintOptions {
         }
     }
 
-    /// XLA's fingerprint form: canonical, without any names, with essential constants only, computations in the
-    /// order of the text.
+    /// XLA's fingerprint form: canonical, without any names, with essential constants only, and with
+    /// computations in the order of the text.
     pub fn fingerprint() -> Self {
         Self { names: false, essential_constants_only: true, text_order: true, ..Self::canonical() }
     }

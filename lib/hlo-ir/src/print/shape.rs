@@ -1,11 +1,11 @@
-//! Shapes in text, and the small pieces that all printing is made of.
+//! Printing of shapes, and small helpers for all printing.
 
 use crate::{ArrayShape, Shape};
 use std::fmt::{self, Write};
 
 /// Writes a non-negative integer.
 ///
-/// Most of a module's text is names and small numbers: the formatting machinery would take most of the time.
+/// A module's text consists mostly of names and small numbers, so `fmt` would dominate the time.
 pub fn push_integer(out: &mut String, mut n: u64) {
     if n < 10 {
         return out.push(char::from(b'0' + n as u8));
@@ -24,7 +24,7 @@ pub fn push_integer(out: &mut String, mut n: u64) {
     out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
-/// Writes the comma before entry `i` of a list, with the index that XLA notes before every fifth.
+/// Writes the comma before entry `i` of a list, with the index that XLA prints before every fifth entry.
 pub fn push_separator(out: &mut String, i: usize, annotate: bool) {
     if i > 0 {
         out.push_str(", ");
@@ -36,7 +36,7 @@ pub fn push_separator(out: &mut String, i: usize, annotate: bool) {
     }
 }
 
-/// A shape with its layout, the row-major one where none is written.
+/// Returns the text of a shape with its layout. The default is the row-major layout.
 pub fn print_shape(shape: &Shape) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
@@ -44,8 +44,8 @@ pub fn print_shape(shape: &Shape) -> String {
     out
 }
 
-/// Writes a shape, with its layout if asked for. XLA gives every array a layout: where none is written it is the
-/// row-major one.
+/// Writes a shape, with its layout if `layout` is true. XLA prints a layout for every array; the default is
+/// row-major.
 pub fn write_shape(out: &mut String, shape: &Shape, layout: bool) -> fmt::Result {
     match shape {
         Shape::Array(a) => write_array(out, a, layout),
@@ -78,7 +78,7 @@ fn write_array(out: &mut String, shape: &ArrayShape, layout: bool) -> fmt::Resul
         }
         match (shape.is_dynamic_dim(i), u64::try_from(d)) {
             (true, Err(_)) => out.push('?'),
-            // A size that is not known in a shape that does not say so is a mistake of whoever made it.
+            // An unbounded size must be dynamic. The shape is invalid, but is printed anyway.
             (false, Err(_)) if d == ArrayShape::UNBOUNDED => out.push('?'),
             (true, Ok(d)) => {
                 out.push_str("<=");
