@@ -1,4 +1,4 @@
-//! The tables of `docs/hlo-text.md` say what the tables in the code say. `BLESS=1` writes them.
+//! Checks that the tables in `docs/hlo-text.md` match the tables in the code. `BLESS=1` updates them.
 
 use hlo_ir::attr::{Attrs as _, Field, Presence};
 use hlo_ir::{Arity, CommonField, Family, Header, Opcode};
@@ -26,7 +26,7 @@ fn the_tables_of_the_text_page_are_current() {
     }
 }
 
-/// The page with the table of that name, which stands between two comments, replaced.
+/// Returns the page with the named table replaced. A table is between two comments.
 fn replace(page: &str, name: &str, table: &str) -> String {
     let start = format!("<!-- generated: {name} -->\n");
     let (before, rest) = page.split_once(&start).unwrap_or_else(|| panic!("the page has no table `{name}`"));
@@ -34,7 +34,7 @@ fn replace(page: &str, name: &str, table: &str) -> String {
     format!("{before}{start}{table}<!-- end -->{after}")
 }
 
-/// `|` would end a cell.
+/// Escapes `|`, which would end a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -100,7 +100,7 @@ fn fields(opcode: Opcode) -> &'static [Field] {
     op.attrs().map_or(&[], |a| a.fields())
 }
 
-/// An attribute's name, in bold if it must be there.
+/// Returns the name of an attribute, in bold if the attribute is required.
 fn written(field: &Field) -> String {
     match field.presence {
         Presence::Required => format!("**`{}`**", field.name),
@@ -108,7 +108,7 @@ fn written(field: &Field) -> String {
     }
 }
 
-/// One row for each meaning of each name.
+/// Returns one row for each meaning of each name.
 fn attributes() -> String {
     let mut rows: Vec<(&Field, Vec<&'static str>)> = Vec::new();
     for &opcode in Opcode::ALL {

@@ -1,4 +1,4 @@
-//! Rules of communication between devices.
+//! Rules for communication between devices.
 
 rules! {
     GROUPED_DEVICES = "E1101" "grouped-devices" {

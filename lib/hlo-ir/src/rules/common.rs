@@ -1,4 +1,4 @@
-//! Rules of instructions of every opcode: number and kinds of operands, dimension numbers, written shapes,
+//! Rules for instructions of every opcode: number and kinds of operands, dimension numbers, declared shapes,
 //! signatures of called computations.
 
 rules! {

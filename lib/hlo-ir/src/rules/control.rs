@@ -1,4 +1,4 @@
-//! Rules of calls, loops, branches and fusions.
+//! Rules for calls, loops, branches and fusions.
 
 rules! {
     FUSION_PARAMETERS = "E0901" "fusion-parameters" {

@@ -1,4 +1,4 @@
-//! Rules of opcodes that move elements without changing them.
+//! Rules for opcodes that move elements without changing them.
 
 rules! {
     BITCAST_BYTES = "E0501" "bitcast-bytes" {

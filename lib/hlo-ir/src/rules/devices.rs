@@ -1,4 +1,4 @@
-//! Rules of the devices that collectives name, and of channels.
+//! Rules for the devices that collectives name, and for channels.
 
 rules! {
     EMPTY_GROUP = "E1150" "empty-group" {

@@ -1,4 +1,4 @@
-//! Rules of tokens, host transfers, asynchronous operations and custom calls.
+//! Rules for tokens, host transfers, asynchronous operations and custom calls.
 
 rules! {
     COPY_STATE = "E1001" "copy-state" {

@@ -1,4 +1,4 @@
-//! Rules of structural and elementwise opcodes.
+//! Rules for structural and elementwise opcodes.
 
 rules! {
     CONSTANT_SHAPE = "E0401" "constant-shape" {

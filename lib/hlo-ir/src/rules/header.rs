@@ -1,4 +1,4 @@
-//! Rules of the module's header: aliasing and donation, counts.
+//! Rules for the module header: aliasing and donation, counts.
 
 rules! {
     ALIAS_OUTPUT = "E1201" "alias-output" {

@@ -1,4 +1,4 @@
-//! Rules of slices and updates at indices that are known at run time only, and of dynamic sizes.
+//! Rules for slices and updates at indices known only at run time, and for dynamic sizes.
 
 rules! {
     START_INDICES = "E0601" "start-indices" {

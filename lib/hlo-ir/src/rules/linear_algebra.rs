@@ -1,4 +1,5 @@
-//! Rules of products, contractions, convolutions, transforms, factorisations, batch normalisation and random numbers.
+//! Rules for products, contractions, convolutions, transforms, factorisations, batch normalisation and random
+//! numbers.
 
 rules! {
     PRODUCT_TYPES = "E0801" "product-types" {

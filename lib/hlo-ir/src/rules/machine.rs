@@ -1,4 +1,4 @@
-//! Rules of the machine that a program runs on, which no module breaks by itself.
+//! Rules for the machine that runs a program. No module violates them by itself.
 
 rules! {
     MEMORY = "E4001" "memory" {

@@ -1,9 +1,9 @@
-//! The table of rules: what a valid module obeys, each rule with a stable code, the reason for it, a module
-//! that breaks it and what to change there.
+//! The table of rules for valid modules. Each rule has a stable code, a reason, an example of a module that
+//! violates it, and a fix for the example.
 //!
-//! The parser and the verifier report rules by code; `hlo-opt --explain CODE` prints an entry. What breaks an `E` rule
-//! is refused, what breaks a `W` rule is warned of. The table is split by family
-//! as the opcodes are, with a range of codes for each:
+//! The parser and the verifier report rules by code, and `hlo-opt --explain CODE` prints an entry. A
+//! violation of an `E` rule is an error, a violation of a `W` rule a warning. The table is split by family
+//! like the opcodes, with a range of codes for each family:
 //!
 //! | codes | rules of |
 //! |---|---|
@@ -19,44 +19,44 @@
 //! | `E10xx` | tokens, transfers, asynchronous operations, custom calls |
 //! | `E11xx` | collectives |
 //! | `E12xx` | shardings, aliasing and donation, the rest of the header |
-//! | `E13xx` | what `hlo-opt --verify=…` asks for beyond a valid module |
+//! | `E13xx` | additional requirements of `hlo-opt --verify=…` |
 //! | `E20xx` | pipelines and command lines |
 //! | `E40xx` | the machine that a program runs on |
-//! | `E30xx`, `W30xx` | Tile, another language: its files' errors and warnings |
-//! | `W00xx` | the text: what is accepted though likely not meant |
-//! | `W20xx` | pipelines: passes that have nothing to go by |
+//! | `E30xx`, `W30xx` | Tile, another language: errors and warnings about its files |
+//! | `W00xx` | the text: accepted, but probably not as intended |
+//! | `W20xx` | pipelines: passes that have no effect because information is missing |
 //!
-//! A code is never used again for another rule.
+//! A code is never reused for another rule.
 
-/// One rule.
+/// An entry of the table of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleInfo {
-    /// The stable code, `E0123`; `W0001` if it is warned of only.
+    /// The stable code, such as `E0123`, or `W0001` for a warning.
     pub code: &'static str,
-    /// A short name in kebab case, unique as well.
+    /// A short unique name in kebab case.
     pub name: &'static str,
     /// The rule in one sentence.
     pub rule: &'static str,
-    /// Why it holds, or what is meant by its words.
+    /// The reason for the rule, or an explanation of its terms.
     pub why: &'static str,
-    /// A module that breaks this rule and no other, or a file of Tile ([`RuleInfo::is_of_tile`]); `None` if text can't: the
-    /// parser gives no such module, but a program that builds one may.
+    /// A module that violates only this rule, or a Tile file ([`RuleInfo::is_of_tile`]). `None` if text
+    /// cannot violate the rule: the parser does not produce such a module, but a program that builds one can.
     pub example: Option<&'static str>,
-    /// What to change in the example.
+    /// The fix for the example.
     pub fix: &'static str,
-    /// Where the rule comes from.
+    /// The source of the rule.
     pub section: &'static str,
 }
 
 impl RuleInfo {
-    /// True for a rule of Tile: its example is a file of Tile, and `hlo_tile` reports it.
+    /// Returns whether this is a rule of Tile. Its example is then a Tile file, and `hlo_tile` reports it.
     pub fn is_of_tile(&self) -> bool {
         self.code[1..].starts_with("30")
     }
 }
 
-/// Declares the rules of a family: a constant with each code, and the family's part of the table. Entries
-/// stand in the order of their codes.
+/// Declares the rules of a family: a constant for each code, and the family's part of the table. Entries must
+/// be in the order of their codes.
 macro_rules! rules {
     ($($constant:ident = $code:literal $name:literal {
         rule: $rule:literal,
@@ -112,7 +112,7 @@ pub mod code {
     };
 }
 
-/// The table by family: a title and its rules in the order of their codes.
+/// The table by family: a title, and the rules in the order of their codes.
 pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Text", syntax::TABLE),
     ("Modules and computations", module::TABLE),
@@ -134,12 +134,12 @@ pub const FAMILIES: &[(&str, &[RuleInfo])] = &[
     ("Warnings", warnings::TABLE),
 ];
 
-/// Every rule, in the order of the codes.
+/// Returns every rule, in the order of the codes.
 pub fn all() -> impl Iterator<Item = &'static RuleInfo> {
     FAMILIES.iter().flat_map(|(_, rules)| *rules)
 }
 
-/// The rule of that code (in any case) or name.
+/// Finds a rule by its name or its code, in any case.
 pub fn find(text: &str) -> Option<&'static RuleInfo> {
     all().find(|r| r.code.eq_ignore_ascii_case(text) || r.name == text)
 }

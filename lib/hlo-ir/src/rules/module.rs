@@ -1,4 +1,4 @@
-//! Rules of modules and computations, and of what relates computations to each other.
+//! Rules for modules and computations, and for relations between computations.
 
 rules! {
     NO_ENTRY = "E0201" "entry" {

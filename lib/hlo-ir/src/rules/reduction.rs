@@ -1,4 +1,4 @@
-//! Rules of reductions, windowed reductions, map, scan and sorting.
+//! Rules for reductions, windowed reductions, `map`, `scan` and sorting.
 
 rules! {
     INITIAL_VALUE_SCALAR = "E0701" "initial-value-scalar" {

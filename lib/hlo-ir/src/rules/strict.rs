@@ -1,4 +1,5 @@
-//! The rules that `hlo-opt --verify=…` checks in addition to those of a valid module ([`crate::verify::verify_strictly`]).
+//! Rules that `hlo-opt --verify=…` checks in addition to those for valid modules
+//! ([`crate::verify::verify_strictly`]).
 
 rules! {
     KEPT_LAYOUT = "E1301" "kept-layout" {

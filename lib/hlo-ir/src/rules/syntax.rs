@@ -1,4 +1,4 @@
-//! Rules of the text: what the parser reports, each kind of error with a code.
+//! Rules for the text: the errors that the parser reports, each kind with a code.
 
 rules! {
     NOT_HLO = "E0101" "not-hlo" {

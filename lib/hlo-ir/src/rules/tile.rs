@@ -1,4 +1,4 @@
-//! Rules of Tile (`lib/hlo-tile`). Their examples are files of Tile, each with the arguments of its function.
+//! Rules of Tile (`lib/hlo-tile`). Their examples are Tile files, each with arguments for its function.
 
 rules! {
     TILE_SYNTAX = "E3001" "tile-syntax" {

@@ -1,4 +1,4 @@
-//! Rules of pipelines and command lines, which no module breaks.
+//! Rules for pipelines and command lines. No module violates them.
 
 rules! {
     PIPELINE = "E2001" "pipeline" {

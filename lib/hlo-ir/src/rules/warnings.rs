@@ -1,4 +1,5 @@
-//! What is accepted though likely not meant: the parser reads it as XLA does, without a use for what is written.
+//! Rules for text that is accepted but probably not as intended. The parser reads it like XLA and ignores the
+//! useless part.
 
 rules! {
     STACK_FRAME = "W0001" "stack-frame" {

@@ -1,7 +1,7 @@
-//! Buffers, `b(f32[4])`: which instructions take them, and that each is written once.
+//! Checks of buffers, `b(f32[4])`: which instructions may take them, and that each is written at most once.
 //!
-//! An instruction that takes a buffer and gives one in its place writes it. The value before is gone then, so that nothing else
-//! may write it.
+//! An instruction that takes a buffer as operand and returns one in its place writes the buffer. The previous
+//! value is lost, so no other instruction may write it.
 
 use super::{Verifier, label};
 use crate::attr::{CustomCallAttrs, OperandAlias, ShapeIndex, index_text};
@@ -9,14 +9,14 @@ use crate::rules::code;
 use crate::{ComputationId, InstrId, Op, Shape};
 use std::collections::HashSet;
 
-/// The attribute of calls that asynchronous operations are made of.
+/// The attribute of calls that consist of asynchronous operations.
 const STREAM: &str = "_xla_stream_annotation";
 
-/// The number of users that are looked at for writers of buffers. The writers of further buffers are not checked, so that no
-/// module takes long.
+/// Maximum number of users visited in the search for writers of buffers. Writers of further buffers are not
+/// checked, which bounds the time.
 pub(super) const MAX_USERS: usize = 1 << 22;
 
-/// Returns the places of the buffers in a shape.
+/// Returns the shape indices of the buffers in a shape.
 fn buffers(shape: &Shape) -> Vec<ShapeIndex> {
     let mut found = Vec::new();
     let mut todo: Vec<(ShapeIndex, &Shape)> = vec![(Vec::new(), shape)];
@@ -33,13 +33,13 @@ fn buffers(shape: &Shape) -> Vec<ShapeIndex> {
     found
 }
 
-/// Returns whether there is a buffer in a shape.
+/// Returns whether a shape contains a buffer.
 fn has_buffer(shape: &Shape) -> bool {
     shape.leaves().into_iter().any(|s| matches!(s, Shape::Buffer(_)))
 }
 
 impl Verifier<'_> {
-    /// Checks the instructions that take or give buffers.
+    /// Checks the instructions that take or return buffers.
     pub(super) fn check_buffers(&mut self) {
         let module = self.module;
         let with_buffers = |c: &ComputationId| {
@@ -75,7 +75,7 @@ impl Verifier<'_> {
                 if self.full() {
                     return;
                 }
-                // What an asynchronous operation runs is one custom call, which has the state's buffers.
+                // An asynchronous operation runs one custom call, which takes the buffers in the state.
                 if !is_started || matches!(module[i].op, Op::CustomCall(_)) {
                     self.check_buffers_of(i, is_body);
                 }
@@ -157,8 +157,8 @@ impl Verifier<'_> {
         self.check_written_once(i, in_body);
     }
 
-    /// Checks that each buffer among the operands of a custom call is one of its results, and that each one among the results was an
-    /// operand.
+    /// Checks that each buffer among the operands of a custom call is one of its results, and that each
+    /// buffer among the results is an operand.
     fn check_aliased_buffers(&mut self, i: InstrId, aliases: &[OperandAlias], in_body: bool) {
         let module = self.module;
         let mut wrong = |what: String, count: usize| {
@@ -185,7 +185,7 @@ impl Verifier<'_> {
         self.check_written_once(i, in_body);
     }
 
-    /// Checks that at most one instruction writes each buffer that `i` gives.
+    /// Checks that at most one instruction writes each buffer in the result of `i`.
     fn check_written_once(&mut self, i: InstrId, in_body: bool) {
         let module = self.module;
         for index in buffers(&module[i].shape) {
@@ -202,8 +202,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns the instructions that write the buffer at a place of what `i` gives. Those that call computations count as
-    /// writers, as does the root of a loop's body (`in_body`).
+    /// Returns the instructions that write the buffer at `index` in the result of `i`. Instructions that call
+    /// computations count as writers, and so does the root of a loop body (`in_body`).
     fn writers(&mut self, i: InstrId, index: ShapeIndex, in_body: bool) -> Vec<InstrId> {
         let module = self.module;
         let mut writers = Vec::new();

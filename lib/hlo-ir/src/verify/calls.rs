@@ -1,4 +1,4 @@
-//! What relates computations to those that call them: cycles, the entry, fusions, threads.
+//! Checks of computations and their callers: cycles, the entry, fusions, threads.
 
 use super::graph::{cycles, path};
 use super::{Verifier, label};
@@ -14,7 +14,7 @@ impl Verifier<'_> {
         let all: Vec<ComputationId> = module.computations().collect();
         let position: HashMap<ComputationId, usize> = all.iter().enumerate().map(|(n, &c)| (c, n)).collect();
         let mut edges: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
-        // The first call along each edge, to blame.
+        // The first call along each edge, for the report.
         let mut calls: HashMap<(usize, usize), InstrId> = HashMap::new();
         for (n, &c) in all.iter().enumerate() {
             for &i in module[c].instructions() {
@@ -48,7 +48,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that composite calls name the operation that they are made of.
+    /// Checks that each composite call names the operation that it represents.
     pub(super) fn check_composites(&mut self) {
         let module = self.module;
         for i in module.computations().flat_map(|c| module[c].instructions()).copied() {
@@ -72,7 +72,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that a fused computation belongs to one fusion.
+    /// Checks that each fused computation belongs to one fusion.
     pub(super) fn check_fusions(&mut self) {
         let module = self.module;
         let mut calls: HashMap<ComputationId, (InstrId, bool)> = HashMap::new();
@@ -100,8 +100,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that what a computation calls is of its thread, and that what an asynchronous operation calls is of the thread that
-    /// the operation names.
+    /// Checks that each computation calls only computations of its own thread, and that an asynchronous
+    /// operation calls one of the thread that it names.
     pub(super) fn check_threads(&mut self) {
         let module = self.module;
         let name = thread_name;
@@ -137,7 +137,7 @@ impl Verifier<'_> {
     }
 }
 
-/// The name of a thread for a message.
+/// Returns the name of a thread for a message.
 fn thread_name(thread: Option<&HloString>) -> std::borrow::Cow<'_, str> {
     thread.map_or("main".into(), HloString::to_text)
 }

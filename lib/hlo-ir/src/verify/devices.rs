@@ -1,4 +1,4 @@
-//! Which devices exchange data: replica groups, source and target pairs, channels.
+//! Checks of the devices that exchange data: replica groups, source and target pairs, channels.
 
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, ReplicaGroups};
@@ -8,13 +8,13 @@ use crate::rules::code;
 use crate::{InstrId, Op};
 use std::collections::{HashMap, HashSet};
 
-/// How many devices take part, and what they are called; `None` if the header does not say.
+/// The number of devices and the plural noun for them; `None` if the header does not specify them.
 type Devices = Option<(i64, &'static str)>;
 
-/// So many devices are named in one report.
+/// Maximum number of devices that one report names.
 const MAX_NUMBERS: usize = 8;
 
-/// `4, 5 and 6 more`.
+/// Formats device numbers, such as `4, 5 and 6 more`.
 fn numbers(ids: &[i64]) -> String {
     let shown = ids.len().min(MAX_NUMBERS);
     let mut out = ids[..shown].iter().map(i64::to_string).collect::<Vec<String>>().join(", ");
@@ -24,7 +24,8 @@ fn numbers(ids: &[i64]) -> String {
     out
 }
 
-/// Says what is wrong if the order that groups are taken from does not name each device once.
+/// Checks that the order from which the groups are taken names each device once. Returns the error message if
+/// not.
 fn check_order(groups: &ReplicaGroups) -> Result<(), String> {
     match groups {
         ReplicaGroups::Lists(_) => Ok(()),
@@ -42,7 +43,8 @@ impl Verifier<'_> {
                 match module[i].op.effect() {
                     Effect::Groups(groups) => self.check_groups(i, &groups),
                     Effect::Pairs { pairs, channel, slices } => {
-                        // As in XLA a count of 1 is no limit: whoever runs a module may choose another.
+                        // Like XLA, treats a count of 1 as unspecified: the number of devices may also be
+                        // chosen when the module runs.
                         let devices = self.devices(channel, None).filter(|&(n, _)| n != 1);
                         self.check_pairs_of_devices(i, pairs, slices, devices);
                     }
@@ -52,8 +54,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// The devices that the groups of a collective name: replicas without a channel, partitions with one, or
-    /// both if the ids are global. A header without counts is of a module whose devices are not known yet.
+    /// Returns the devices that the groups of a collective name: replicas without a channel, partitions with
+    /// one, or both if the ids are global. Returns `None` if both counts in the header are 1, because the
+    /// devices are not known yet.
     fn devices(&self, channel: Option<i64>, global: Option<bool>) -> Devices {
         let (replicas, partitions) =
             (self.module.header.replica_count.0, self.module.header.num_partitions.0);
@@ -122,7 +125,7 @@ impl Verifier<'_> {
                     self.report_attribute(code::GROUP_ORDER, i, "replica_groups", message);
                     return;
                 }
-                // Then each device is named once. How many are taken from the list has a report of its own.
+                // Each device is named once. Another rule reports how many devices are taken from the list.
                 if listed_devices(g.groups) == g.groups.device_count()
                     && let (Some(found), Some((n, what))) = (g.groups.device_count(), devices)
                     && (found > n || (g.all && found != n))
@@ -135,7 +138,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that each device is named once, or at most once unless `all` have to be.
+    /// Checks that no device is named twice and, if `all` is true, that every device is named.
     fn check_device_list(
         &mut self,
         i: InstrId,
@@ -220,7 +223,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that the instructions of a channel belong together.
+    /// Checks that all instructions of a channel have the same kind.
     pub(super) fn check_channels(&mut self) {
         let module = self.module;
         let mut first: HashMap<i64, (InstrId, Option<bool>)> = HashMap::new();
@@ -270,7 +273,8 @@ impl Verifier<'_> {
     }
 }
 
-/// The channel of an instruction, and for sends and receives whether the other end is the host.
+/// Returns the channel of an instruction. For sends and receives, also returns whether the other side is the
+/// host.
 fn channel_of(op: &Op) -> Option<(i64, Option<bool>)> {
     let effect = op.effect();
     let host = match effect {

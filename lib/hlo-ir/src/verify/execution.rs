@@ -1,5 +1,5 @@
-//! What a module must be to run here: rules of execution, not of the language. A module that breaks one of them is
-//! valid text, and passes may change it into one that runs.
+//! Checks whether a module can run here. These rules concern execution, not the language: a module that
+//! violates one is valid, and passes may turn it into one that can run.
 
 use super::{Verifier, label};
 use crate::devices::{self, DeviceCounts, MAX_DEVICES};
@@ -10,10 +10,10 @@ use crate::rules::code;
 use crate::{ArrayShape, InstrId, Module, Op, Packing, Shape};
 use std::collections::HashMap;
 
-/// Why a valid module can't run on the devices that its header counts; empty if it can. Time and memory are near linear
-/// in the module and, for each collective, in the devices.
+/// Returns the reasons why a valid module cannot run on the devices that its header counts; empty if it can.
+/// Time and memory are almost linear in the module and, for each collective, in the number of devices.
 ///
-/// What [`Module::make_explicit`] changes must have been changed.
+/// Call [`Module::make_explicit`] first.
 pub fn verify_execution(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     verifier.check_bitcasts();
@@ -38,7 +38,8 @@ pub fn verify_execution(module: &Module) -> Vec<Diag> {
     verifier.finish()
 }
 
-/// The size that the groups of a collective need to have, by the shapes of its operands and result; `None` if any will do.
+/// Returns the group size that a collective requires according to the shapes of its operands and result;
+/// `None` if any size is valid.
 fn implied_group_size(module: &Module, id: InstrId) -> Option<i64> {
     let instr = &module[id];
     let operands: Vec<&Shape> = instr.operands.iter().map(|&o| &module[o].shape).collect();
@@ -52,7 +53,8 @@ fn implied_group_size(module: &Module, id: InstrId) -> Option<i64> {
     }
 }
 
-/// The size that the groups of a collective need to divide: what is cut into a piece for each device.
+/// Returns the size that the group size of a collective must divide, because each device receives an equal
+/// part.
 fn divided(module: &Module, id: InstrId) -> Option<i64> {
     let instr = &module[id];
     match &instr.op {
@@ -65,8 +67,8 @@ fn divided(module: &Module, id: InstrId) -> Option<i64> {
     }
 }
 
-/// How often the elements of some shapes go into those of others: a gathered array has those of all devices. `None` if
-/// there are none.
+/// Returns the largest ratio of the element counts of `wholes` to those of `parts`. For a gather, this is the
+/// number of devices. Returns `None` if there are no elements.
 fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> Option<i64> {
     let counts = |shapes: Vec<&Shape>| -> Vec<i64> {
         let leaves = shapes.into_iter().flat_map(Shape::leaves);
@@ -76,7 +78,7 @@ fn ratio(parts: Vec<&Shape>, wholes: Vec<&Shape>) -> Option<i64> {
     pairs.filter_map(|(part, whole)| whole.checked_div(part)).max()
 }
 
-/// Returns the number of devices that a collective names, and the attribute of the header that counts them.
+/// Returns the number of devices that a collective names, and the header attribute that counts them.
 fn devices_named(op: &Op) -> Option<(&'static str, i64)> {
     let (of_partitions, devices) = match op.effect() {
         Effect::Groups(g) => (g.channel.is_some() && g.global != Some(false), g.groups.device_count()?),
@@ -89,7 +91,7 @@ fn devices_named(op: &Op) -> Option<(&'static str, i64)> {
     Some((if of_partitions { "num_partitions" } else { "replica_count" }, devices))
 }
 
-/// `1 device`, `4 replicas`, `2 replicas with 3 partitions each`.
+/// Describes the devices: `1 device`, `4 replicas`, `2 replicas with 3 partitions each`.
 fn described(counts: DeviceCounts) -> String {
     match (counts.replicas, counts.partitions) {
         (1, 1) => "1 device".into(),
@@ -99,8 +101,8 @@ fn described(counts: DeviceCounts) -> String {
     }
 }
 
-/// An array whose elements have a size in memory that can't be had here. (Tiles, padding, splits and memory spaces are
-/// of an accelerator's memory: values don't depend on them.)
+/// Returns the array and its element size in bits, if that size is not supported here. (Tiles, padding,
+/// splits and memory spaces describe an accelerator's memory and do not affect values.)
 fn unstorable(shape: &Shape) -> Option<(&ArrayShape, i64)> {
     let array = shape.as_array()?;
     let bits = array.layout.as_ref()?.items()?.element_size_bits;
@@ -115,7 +117,7 @@ fn unstorable_message((array, bits): (&ArrayShape, i64)) -> String {
 }
 
 impl Verifier<'_> {
-    /// The devices that the program runs on, if they can be had.
+    /// Returns the device counts of the program, or reports that they are not supported.
     fn check_device_counts(&mut self) -> Option<DeviceCounts> {
         let header = &self.module.header;
         let counts = DeviceCounts::of(self.module);
@@ -130,7 +132,7 @@ impl Verifier<'_> {
         counts
     }
 
-    /// Checks that a collective means something on so many devices.
+    /// Checks that a collective is meaningful for the given number of devices.
     fn check_collective(&mut self, i: InstrId, counts: DeviceCounts) {
         let module = self.module;
         let op = &module[i].op;
@@ -175,7 +177,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Why groups don't fit the shapes of a collective, or lack a device that they need to have.
+    /// Returns an error message if groups do not fit the shapes of a collective or lack a required device.
     fn misfit(&self, i: InstrId, groups: &[Vec<usize>], all: Option<DeviceCounts>) -> Option<String> {
         if let Some(counts) = all {
             let grouped = groups.iter().flatten().count();
@@ -247,8 +249,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of the instructions that read the infeed each must depend on the one before. That is so if a longest chain
-    /// of them has them all: those with equally many before them on a chain are not ordered.
+    /// Checks that each instruction that reads the infeed depends on the previous one. This holds if the
+    /// longest dependency chain of such instructions contains all of them: two instructions at the same
+    /// position in a chain are not ordered.
     fn check_infeed_order(&mut self, computation: crate::ComputationId, effects: &Effects) {
         let module = self.module;
         let instructions = module[computation].instructions();

@@ -1,6 +1,6 @@
-//! Cycles of a graph, and how they are shown.
+//! Cycles of a graph, and their text form.
 
-/// `a → b → a`, long ones shortened.
+/// Formats a cycle, such as `a → b → a`. Long cycles are shortened.
 pub(super) fn path<'n>(names: impl ExactSizeIterator<Item = &'n str> + Clone) -> String {
     const SHOWN: usize = 8;
     let first = names.clone().take(1);
@@ -12,8 +12,9 @@ pub(super) fn path<'n>(names: impl ExactSizeIterator<Item = &'n str> + Clone) ->
     parts.join(" → ")
 }
 
-/// The cycles of a graph that a depth-first walk closes: one for each edge back to a node on the walk's path,
-/// so that there is one if and only if the graph has a cycle. Each is its nodes in the edges' direction.
+/// Returns the cycles that a depth-first walk finds: one for each edge back to a node on the current path.
+/// There is at least one if and only if the graph has a cycle. The nodes of a cycle are in the direction of
+/// the edges.
 pub(super) fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: u8 = 0;
     const ON_PATH: u8 = 1;
@@ -41,7 +42,8 @@ pub(super) fn cycles(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
                 Some(&to) if state[to] == ON_PATH => {
                     let from = path.iter().rposition(|&(n, _)| n == to).unwrap_or(0);
                     out.push(path[from..].iter().map(|&(n, _)| n).collect());
-                    // A few reports are enough where everything is tangled, and keep the walk linear.
+                    // A limited number of reports is sufficient in a graph with many cycles, and keeps the
+                    // walk linear.
                     if out.len() >= 16 {
                         return out;
                     }

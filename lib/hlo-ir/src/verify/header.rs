@@ -1,4 +1,4 @@
-//! The module's header: the entry's layout, which results share memory with which parameters, counts.
+//! Checks of the module header: the entry's layout, aliasing of results and parameters, device counts.
 
 use super::{Verifier, label};
 use crate::attr::{EntryLayout, ShapeIndex, index_text};
@@ -11,7 +11,7 @@ const LAYOUT: &str = "entry_computation_layout";
 const ALIAS: &str = "input_output_alias";
 const DONOR: &str = "buffer_donor";
 
-/// So many parameters are shown.
+/// Maximum number of parameters that a report shows.
 const MAX_LABELS: usize = 4;
 
 impl<'m> Verifier<'m> {
@@ -34,7 +34,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Checks that there is an entry and that the header's layout fits it.
+    /// Checks that there is an entry and that the header's layout matches it.
     fn check_entry(&mut self) {
         let module = self.module;
         let Some(entry) = module.entry_if_set().filter(|&e| module.is_live_computation(e)) else {
@@ -65,7 +65,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Checks what the header says of `what`, which is instruction `i`.
+    /// Checks the shape in the header for `what`, which is instruction `i`.
     fn check_entry_shape(&mut self, i: InstrId, what: &str, expected: &Shape) {
         if let Some(message) = shape_error(expected) {
             let message = format!("in `{LAYOUT}`, {what}: {message}");
@@ -78,8 +78,8 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Checks that results share memory with parts of parameters of the same size, each with one, and that what
-    /// is given away is not shared.
+    /// Checks that each parameter part shares memory with at most one result, which has the same size, and
+    /// that donated buffers are not shared.
     fn check_aliases(&mut self, entry: ComputationId) {
         let module = self.module;
         let parameters = module.parameters(entry);
@@ -133,7 +133,8 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// The parameter, and the array in it, that `attribute` names; reports if there is none.
+    /// Returns the parameter that `attribute` names, and the array in it. Reports a violation if there is
+    /// none.
     fn donated(
         &mut self,
         parameters: &[InstrId],
@@ -165,7 +166,7 @@ impl<'m> Verifier<'m> {
     }
 }
 
-/// The array at a place in a shape, or what is wrong with the place.
+/// Returns the array at a shape index, or an error message.
 fn part<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     match element(shape, at)? {
         found @ Shape::Array(_) => Ok(found),
@@ -173,7 +174,7 @@ fn part<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     }
 }
 
-/// What is at a place in a shape, or that there is nothing.
+/// Returns the part of a shape at a shape index, or an error message.
 fn element<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     shape.part(at).ok_or_else(|| {
         let depth = (1..at.len()).find(|&n| shape.part(&at[..n]).is_none()).unwrap_or(at.len());
@@ -181,7 +182,7 @@ fn element<'s>(shape: &'s Shape, at: &[i64]) -> Result<&'s Shape, String> {
     })
 }
 
-/// The bytes that an array takes, if they are known.
+/// Returns the size of an array in bytes, if it is known.
 fn bytes(shape: &Shape) -> Option<i64> {
     let a = shape.as_array()?;
     let bits = a.checked_element_count()?.checked_mul(a.element_size_bits())?;

@@ -1,21 +1,20 @@
-//! The verifier: reports every violation of the rules that a module obeys.
+//! The verifier: reports every violation of the rules in a module.
 //!
-//! Every rule has a code and an entry in the table [`crate::rules`]. After a clean verify, later stages may only
-//! succeed or return an error of their own. Here are the rules that relate instructions and computations to each
-//! other and to the header; what an instruction's opcode asks of its operands, attributes and written shape is in
-//! [`crate::ops`].
-//! - here: names, roots, parameter numbers, operands of the same computation, order;
-//! - `buffers`: what takes buffers, and what writes them;
+//! Every rule has a code and an entry in the table [`crate::rules`]. If the verifier finds no violation,
+//! later stages succeed or return an error of their own. This module contains the rules about instructions
+//! and computations in relation to each other and to the header. The rules of each opcode for operands,
+//! attributes and the declared shape are in [`crate::ops`].
+//! - this file: names, roots, parameter numbers, operands of the same computation, order;
+//! - `buffers`: instructions that take or write buffers;
 //! - `calls`: cycles, the entry, fusions, execution threads;
-//! - `pairs`: what starts an asynchronous operation and what finishes it;
+//! - `pairs`: the starts and ends of asynchronous operations;
 //! - `devices`: replica groups, source and target pairs, channels;
-//! - `shardings`: shardings and the shapes that they are of;
+//! - `shardings`: shardings and the shapes that they apply to;
 //! - `header`: the entry's layout, aliasing and donation, counts;
-//! - `strict`: what some stages of compilers ask for on top;
-//! - `execution`: what a module must be to run on one device.
+//! - `strict`: additional requirements of some compiler stages;
+//! - `execution`: requirements for running a module.
 //!
-//! An instruction whose operands are broken in themselves is not checked further, so that one mistake gives
-//! one report.
+//! An instruction whose operands are invalid is not checked further, so that one error causes one report.
 
 mod buffers;
 mod calls;
@@ -42,11 +41,12 @@ pub use strict::{Strictness, verify_strictly};
 pub use verified::{HoldsModule, Verified};
 pub use warnings::{verify_bitcasts, warnings};
 
-/// The most violations that are reported of a module: after so many there is one more report that says so.
+/// Maximum number of violations that are reported for a module. If there are more, one further report says
+/// so.
 pub const MAX_REPORTS: usize = 100;
 
-/// The violations in the module, up to [`MAX_REPORTS`]; empty if it is valid. In the order of the computations and
-/// their instructions. Time and memory are near linear in the module.
+/// Returns the violations in the module, up to [`MAX_REPORTS`]; empty if it is valid. They are in the order
+/// of the computations and their instructions. Time and memory are almost linear in the module.
 pub fn verify(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     for step in Verifier::STEPS {
@@ -61,12 +61,12 @@ struct Verifier<'a> {
     module: &'a Module,
     signatures: Signatures,
     diags: Vec<Diag>,
-    /// The number of users that may still be looked at for writers of buffers.
+    /// The number of users that may still be visited in the search for writers of buffers.
     users_left: usize,
 }
 
 impl Verifier<'_> {
-    /// What is checked, in order.
+    /// The checks, in order.
     const STEPS: [fn(&mut Self); 12] = [
         Self::check_computation_names,
         Self::check_computations,
@@ -89,7 +89,7 @@ impl<'a> Verifier<'a> {
         Self { module, signatures: Signatures::default(), diags: Vec::new(), users_left: buffers::MAX_USERS }
     }
 
-    /// What was reported.
+    /// Returns the reports.
     fn finish(self) -> Vec<Diag> {
         let mut diags = self.diags;
         if diags.len() > MAX_REPORTS {
@@ -132,7 +132,7 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    /// Reports a violation of the header's attribute `name`.
+    /// Reports a violation by the header's attribute `name`.
     fn report_header(&mut self, code: &'static str, name: &str, message: String) -> &mut Diag {
         let span = self.module.header_span(name);
         let diag = Diag::error(message).with_code(code);
@@ -155,19 +155,19 @@ impl<'a> Verifier<'a> {
         diag
     }
 
-    /// Reports a violation that no one instruction is to blame for.
+    /// Reports a violation that does not belong to an instruction.
     fn report_module(&mut self, code: &'static str, message: String) -> &mut Diag {
         self.push(Diag::error(message).with_code(code))
     }
 
-    /// True if there are more violations than are reported: nothing else needs to be looked at.
+    /// Returns whether the maximum number of reports is exceeded, so that the checks can stop.
     fn full(&self) -> bool {
         self.diags.len() > MAX_REPORTS
     }
 
     fn push(&mut self, diag: Diag) -> &mut Diag {
         if self.full() {
-            // The last one is not shown anyway.
+            // The last report is beyond the maximum and is not shown.
             self.diags.pop();
         }
         self.diags.push(diag);
@@ -175,7 +175,7 @@ impl<'a> Verifier<'a> {
         &mut self.diags[last]
     }
 
-    /// Reports that a rule of its opcode does not hold for an instruction.
+    /// Reports a violation of an opcode's rule by an instruction.
     fn report_violation(&mut self, at: InstrId, violation: Violation) {
         let module = self.module;
         let others = violation.others.into_iter().filter_map(|(place, message)| {
@@ -201,14 +201,14 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Adds an instruction that has to do with a diagnostic.
+/// Adds the label of a related instruction to a diagnostic.
 fn label(diag: &mut Diag, span: Span, message: String) {
     if !span.is_empty() {
         diag.labels.push(Label::secondary(span, message, Some(Part::Head)));
     }
 }
 
-/// True if the instruction says that its aliases may be of different shapes.
+/// Returns whether the instruction has the attribute that allows aliases of different shapes.
 fn skips_alias_shapes(instruction: &Instruction) -> bool {
     let attributes = instruction.common.as_ref().map(|c| &c.frontend_attributes);
     attributes
@@ -216,7 +216,7 @@ fn skips_alias_shapes(instruction: &Instruction) -> bool {
         .is_some_and(|value| value.as_bytes() == b"true")
 }
 
-/// The first of each name, and each further one with the first.
+/// Returns each repeated name's item, paired with the first item of that name.
 fn duplicates<'n, T: Copy>(names: impl Iterator<Item = (&'n str, T)>) -> Vec<(T, T)> {
     let mut first: HashMap<&str, T> = HashMap::new();
     let mut out = Vec::new();
@@ -231,7 +231,7 @@ fn duplicates<'n, T: Copy>(names: impl Iterator<Item = (&'n str, T)>) -> Vec<(T,
     out
 }
 
-/// A computation by itself.
+/// Checks within one computation.
 impl Verifier<'_> {
     fn check_computation_names(&mut self) {
         let module = self.module;
@@ -313,7 +313,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that no instruction depends on itself and that a schedule is one.
+    /// Checks that no instruction depends on itself, and that a schedule is in dependency order.
     fn check_order(&mut self, c: ComputationId) {
         let module = self.module;
         let position: HashMap<InstrId, usize> =
@@ -366,7 +366,7 @@ impl Verifier<'_> {
             }
             let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
             for v in ops::check(module, &self.signatures, &instruction.op, &operands, &instruction.shape) {
-                // The operand with the invalid shape has its own report.
+                // The invalid shape is reported at the operand itself.
                 let skipped = v.code == code::INVALID_SHAPE
                     || (v.code == code::ALIASED_SHAPES && skips_alias_shapes(instruction));
                 if !skipped {
@@ -377,12 +377,12 @@ impl Verifier<'_> {
     }
 }
 
-/// True if the id is one of a live instruction.
+/// Returns whether the id belongs to a live instruction.
 fn is_live(module: &Module, id: InstrId) -> bool {
     id.index() < module.instruction_capacity() && module.is_live(id)
 }
 
-/// The instructions that must run before `i`.
+/// Returns the instructions that must run before `i`.
 fn predecessors(module: &Module, i: InstrId) -> impl Iterator<Item = InstrId> + '_ {
     let control = module[i].control_predecessors();
     module[i].operands.iter().chain(control).copied()

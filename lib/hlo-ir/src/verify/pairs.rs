@@ -1,4 +1,4 @@
-//! Asynchronous operations: what starts one is finished once, by its own counterpart.
+//! Checks of asynchronous operations: each one is finished exactly once, by the matching opcode.
 
 use super::{Verifier, label};
 use crate::attr::AsyncStartAttrs;
@@ -9,10 +9,10 @@ use crate::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// The attribute of what starts several collectives together.
+/// The attribute of an instruction that starts several collectives together.
 const GROUP: &str = "_collectives_group";
 
-/// What starts an asynchronous operation, or carries it on, and what may come next.
+/// Pairs of an opcode that starts or continues an asynchronous operation and an opcode that may follow it.
 const PAIRS: &[(Opcode, Opcode)] = &[
     (Opcode::AllGatherStart, Opcode::AllGatherDone),
     (Opcode::AllReduceStart, Opcode::AllReduceDone),
@@ -26,18 +26,18 @@ const PAIRS: &[(Opcode, Opcode)] = &[
     (Opcode::AsyncUpdate, Opcode::AsyncDone),
 ];
 
-/// The opcodes that finish what `opcode` starts, or carry it on.
+/// Returns the opcodes that finish or continue an operation started by `opcode`.
 fn continuations(opcode: Opcode) -> SmallVec<[Opcode; 2]> {
     PAIRS.iter().filter(|&&(start, _)| start == opcode).map(|&(_, next)| next).collect()
 }
 
-/// The opcodes that start what `opcode` finishes or carries on.
+/// Returns the opcodes that start an operation which `opcode` finishes or continues.
 fn starts(opcode: Opcode) -> SmallVec<[Opcode; 2]> {
     PAIRS.iter().filter(|&&(_, next)| next == opcode).map(|&(start, _)| start).collect()
 }
 
-/// True for what hands a value on unchanged, so that an operation may be started in one iteration of a loop and
-/// finished in the next.
+/// Returns whether the opcode passes values on unchanged. Through such instructions, an operation that one
+/// iteration of a loop starts can be finished by the next iteration.
 fn forwards_operands(op: &Op) -> bool {
     matches!(
         op,
@@ -56,19 +56,18 @@ fn forwards_operands(op: &Op) -> bool {
     )
 }
 
-/// `a`, `b` or `c` in words.
+/// Lists opcodes in words: `a`, `b` or `c`.
 fn any_of(opcodes: &[Opcode]) -> String {
     alternatives(&opcodes.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>())
 }
 
-/// Returns whether what an instruction starts has a shape that can be finished. A start that gives anything else has a
-/// report of its own.
+/// Returns whether the result of a start has a shape that can be finished. Another rule reports other shapes.
 fn has_state(module: &Module, start: InstrId) -> bool {
     module[start].shape.as_tuple().is_some() || matches!(module[start].op, Op::AllReduceStart(_))
 }
 
 impl Verifier<'_> {
-    /// Checks each start, update and end.
+    /// Checks each start, update and done.
     pub(super) fn check_pairs(&mut self) {
         let module = self.module;
         let mut started = Started::default();
@@ -80,15 +79,16 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that what `async-start` calls is one instruction, of which text may make the start itself.
+    /// Checks that the computation called by `async-start` contains one instruction. Text may use the short
+    /// form for it.
     pub(super) fn check_body(&mut self, start: InstrId) {
         let module = self.module;
         let Op::AsyncStart(AsyncStartAttrs { calls: Some(called), .. }) = module[start].op else { return };
         if !module.is_live_computation(called) || !module.has_root(called) {
             return;
         }
-        // As in XLA. A group of collectives is started together, on another thread anything may run, and what hands values on
-        // only waits for them.
+        // As in XLA, three cases are exempt: a group of collectives that are started together, a computation
+        // on another thread, and instructions that only pass values on.
         let is_group =
             module[start].common.as_ref().is_some_and(|c| c.frontend_attributes.get(GROUP).is_some());
         if is_group || module[called].execution_thread.is_some() {
@@ -133,7 +133,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns whether an instruction is the root of the entry, which nothing uses.
+    /// Returns whether an instruction is the root of the entry and has no users.
     fn is_result_of_module(&self, i: InstrId) -> bool {
         let module = self.module;
         let is_root = |c| module.has_root(c) && module[c].root() == i && module.users(i).is_empty();
@@ -150,7 +150,7 @@ impl Verifier<'_> {
         };
         let (op, from) = (&module[i].op, &module[start].op);
         if !by.contains(&from.opcode()) {
-            // A state that is put together by hand is none that was started.
+            // A state from a `tuple` was never started.
             let is_made = matches!(
                 op,
                 Op::CopyDone | Op::CollectivePermuteDone | Op::AllReduceDone | Op::AllGatherDone
@@ -209,8 +209,8 @@ impl Verifier<'_> {
 }
 
 impl Verifier<'_> {
-    /// Checks what the asynchronous update or end `i` has of the operands and of the result of `calls`, which its chain
-    /// runs: an end has all of both.
+    /// Checks the operands and the result in the state of the asynchronous update or done `i` against
+    /// `calls`, the computation of its chain. A done must have all operands and the whole result.
     fn check_bound(&mut self, i: InstrId, calls: ComputationId) {
         let module = self.module;
         if !module.has_root(calls) {
@@ -225,7 +225,7 @@ impl Verifier<'_> {
         let parameters = module.parameters(calls);
         let fits = |(&p, bound): (&InstrId, &Shape)| is_part(bound, &module[p].shape);
         let (known, needed) = (bound.len(), parameters.len());
-        // What was bound before is reported where it was.
+        // Operands bound earlier are reported where they were bound.
         let before = if ends { known } else { known.saturating_sub(module[i].operands.len() - 1) };
         let fit = parameters.iter().zip(bound).skip(before).all(fits);
         if (known > needed && !ends) || (ends && known < needed) || !fit {
@@ -251,18 +251,18 @@ impl Verifier<'_> {
     }
 }
 
-/// True if both are parts of each other.
+/// Returns whether each shape is a part of the other.
 fn fits_result(a: &Shape, b: &Shape) -> bool {
     is_part(a, b) && is_part(b, a)
 }
 
-/// What asynchronous operations call, by the updates that carry them on.
+/// The called computations of asynchronous operations, by their updates.
 #[derive(Default)]
 struct Started(HashMap<InstrId, Option<ComputationId>>);
 
 impl Started {
-    /// What the operation calls that `last` starts or carries on, as its start says. All calls together are linear:
-    /// no update is passed twice.
+    /// Returns the computation called by the operation that `last` starts or continues. All calls together
+    /// take linear time, because no update is visited twice.
     fn call(&mut self, module: &Module, last: InstrId) -> Option<ComputationId> {
         let mut passed = Vec::new();
         let mut at = last;
@@ -273,7 +273,7 @@ impl Started {
             match &module[at].op {
                 Op::AsyncStart(a) => break a.calls,
                 Op::AsyncUpdate(_) => {
-                    // One that is its own operand has no start.
+                    // An update that is its own operand has no start.
                     self.0.insert(at, None);
                     passed.push(at);
                 }

@@ -1,4 +1,4 @@
-//! Shardings fit the shapes that they are of.
+//! Checks that shardings match the shapes that they apply to.
 
 use super::{Verifier, label};
 use crate::attr::{DeviceOrder, MAX_SHARDED_DEVICES, ShardingKind, checked_count};
@@ -6,7 +6,8 @@ use crate::ops::counted;
 use crate::rules::code;
 use crate::{ComputationId, InstrId, Op, Shape};
 
-/// Says what is wrong if a sharding does not have a device for each tile, another one each time, or has too many.
+/// Checks that a sharding has one device for each tile, that no device occurs twice, and that there are not
+/// too many. Returns the error message if not.
 fn check_order(kind: &ShardingKind) -> Result<(), String> {
     match kind {
         ShardingKind::Tiled(tiled) => {
@@ -50,7 +51,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that a loop and a choice have the shardings of the same values in the computations that they call.
+    /// Checks that the shardings of a loop or conditional equal those of the same values in the called
+    /// computations.
     pub(super) fn check_consistent_shardings(&mut self, i: InstrId) {
         let module = self.module;
         let live = |c: &ComputationId| module.is_live_computation(*c) && module.has_root(*c);
@@ -80,7 +82,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks what is said of a parameter's arrays in the replicas.
+    /// Checks the replication attribute of a parameter.
     fn check_replication(&mut self, i: InstrId) {
         let instruction = &self.module[i];
         let said = instruction.common.as_ref().map_or(0, |c| c.parameter_replication.len());
@@ -105,7 +107,7 @@ impl Verifier<'_> {
     fn check_sharding(&mut self, i: InstrId) {
         let module = self.module;
         let Some(sharding) = module[i].sharding() else { return };
-        // What these send is sharded, and they give something else.
+        // The sharding of these describes the operand that they send, not their result.
         if matches!(module[i].op, Op::Outfeed(_) | Op::Send(_)) {
             return;
         }

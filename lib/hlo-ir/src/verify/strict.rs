@@ -1,4 +1,4 @@
-//! Checks for stages of a compiler that expect more than a valid module.
+//! Checks for compiler stages that require more than a valid module.
 
 use super::{Verifier, label};
 use crate::diag::{Diag, Part};
@@ -9,24 +9,24 @@ use crate::{ArrayShape, InstrId, Module, Op, Shape};
 /// A set of rules that [`verify_strictly`] checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Layouts change only where an instruction may change them.
+    /// Layouts change only at instructions that may change them.
     Layouts,
-    /// The dimensions of broadcasts are in order.
+    /// The dimensions of broadcasts are in increasing order.
     Order,
     /// No instruction mixes floating-point types.
     Precision,
     /// Every dimension has a size or a bound.
     Sizes,
-    /// Computations of asynchronous operations have one instruction.
+    /// Computations of asynchronous operations contain one instruction.
     Asynchronous,
-    /// In a schedule the two ends of a transfer between devices come together.
+    /// In a schedule, no collective runs between the two sides of a transfer between devices.
     Transfers,
-    /// Loops and choices have the shardings of the same values in the computations that they call.
+    /// Loops and conditionals have the same shardings as the corresponding values in the called computations.
     Shardings,
 }
 
 impl Strictness {
-    /// All of them.
+    /// All sets of rules.
     pub const ALL: [Strictness; 7] = [
         Strictness::Layouts,
         Strictness::Order,
@@ -37,7 +37,7 @@ impl Strictness {
         Strictness::Transfers,
     ];
 
-    /// The name on command lines.
+    /// Returns the name for command lines.
     pub fn name(self) -> &'static str {
         match self {
             Strictness::Layouts => "layouts",
@@ -51,7 +51,7 @@ impl Strictness {
     }
 }
 
-/// Returns the violations of the chosen rules in a valid module. Time is near linear in the module.
+/// Returns the violations of the chosen rules in a valid module. Time is almost linear in the module.
 pub fn verify_strictly(module: &Module, chosen: &[Strictness]) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     if chosen.contains(&Strictness::Layouts) {
@@ -80,8 +80,8 @@ pub fn verify_strictly(module: &Module, chosen: &[Strictness]) -> Vec<Diag> {
     verifier.finish()
 }
 
-/// Returns the shapes of the value that an instruction only moves, before and after: the value that a copy was started to make, or one
-/// that goes to another memory.
+/// Returns the shapes, before and after, of a value that an instruction only moves: the copy that a
+/// `copy-done` returns, or a copy to another memory space.
 fn moved(module: &Module, i: InstrId) -> Option<(&Shape, &Shape)> {
     let (to, from) = (&module[i].shape, &module[*module[i].operands.first()?].shape);
     match module[i].op {
@@ -94,7 +94,7 @@ fn moved(module: &Module, i: InstrId) -> Option<(&Shape, &Shape)> {
     }
 }
 
-/// Returns whether the arrays at the same places of two shapes of one structure have the same layouts.
+/// Returns whether corresponding arrays of two shapes of the same structure have the same layouts.
 fn same_layouts(a: &Shape, b: &Shape) -> bool {
     a.leaves().into_iter().zip(b.leaves()).all(|(a, b)| match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => a.minor_to_major() == b.minor_to_major(),
@@ -171,7 +171,7 @@ impl Verifier<'_> {
         let leaves = instruction.shape.leaves();
         for (n, &o) in instruction.operands.iter().enumerate() {
             let Some(from) = module[o].shape.as_array() else { continue };
-            // The operands of a sort or of a collective have a result each.
+            // Each operand of a sort or a collective has its own result.
             let to = if leaves.len() > 1 { leaves.get(n) } else { leaves.first() };
             let Some(Shape::Array(to)) = to else { continue };
             if from.rank() == to.rank() && from.minor_to_major() != to.minor_to_major() {
@@ -188,7 +188,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that the entry has the layouts that the header says.
+    /// Checks that the entry has the layouts that the header declares.
     fn check_entry_layouts(&mut self) {
         let module = self.module;
         let (Some(layout), Some(entry)) = (&module.header.entry_computation_layout, module.entry_if_set())

@@ -1,4 +1,4 @@
-//! What a module's structure must be, on modules that the parser would not let through.
+//! Tests of structural rules, on modules that the parser would reject.
 
 use super::graph::cycles;
 use super::verify;
@@ -15,7 +15,7 @@ fn parameter(m: &mut Module, c: ComputationId, name: &str, number: i64) -> Instr
     m.add(c, name, f32s(2), Op::parameter(number), [])
 }
 
-/// A module whose entry `main` negates its parameter `x` into `y`.
+/// Builds a module whose entry `main` negates its parameter `x` into `y`.
 fn valid() -> (Module, ComputationId, InstrId, InstrId) {
     let mut m = Module::new("m");
     let c = m.add_computation("main");
@@ -26,7 +26,7 @@ fn valid() -> (Module, ComputationId, InstrId, InstrId) {
     (m, c, x, y)
 }
 
-/// A computation that negates its parameter, with a name.
+/// Builds a computation with this name that negates its parameter.
 fn negate(m: &mut Module, name: &str) -> ComputationId {
     let c = m.add_computation(name);
     let x = parameter(m, c, "x", 0);
@@ -40,7 +40,7 @@ fn call(m: &mut Module, from: ComputationId, name: &str, to: ComputationId, oper
     m.add(from, name, f32s(2), op, [operand])
 }
 
-/// The one report, which must have the code and the text.
+/// Returns the only report, which must have this code and text.
 fn one(m: &Module, code: &str, message: &str) -> Diag {
     let mut diags = verify(m);
     assert_eq!(diags.len(), 1, "{diags:?}");
@@ -103,7 +103,7 @@ fn operands_of_other_computations() {
     m.common_mut(x).control_predecessors.push(InstrId::new(1_000_000));
     assert_eq!(verify(&m).len(), 1);
     m.remove(gone);
-    // Removing an instruction takes it out of the lists of control predecessors.
+    // Removing an instruction also removes it from the lists of control predecessors.
     one(&m, code::FOREIGN_OPERAND, "is no instruction of the module");
 }
 
@@ -118,7 +118,7 @@ fn operand_cycles() {
     one(&m, code::OPERAND_CYCLE, "x → x");
 }
 
-/// A long chain neither overflows the stack nor takes long.
+/// Verifying a long chain neither overflows the stack nor takes long.
 #[test]
 fn long_chains() {
     let (mut m, c, _, mut last) = valid();
@@ -183,7 +183,7 @@ fn entry_layout() {
     one(&m, code::INVALID_SHAPE, "in `entry_computation_layout`, the result");
 }
 
-/// The user of a value whose shape is broken has no report of its own.
+/// An invalid shape is not reported again at its users.
 #[test]
 fn invalid_shapes_do_not_cascade() {
     let (mut m, _, x, _) = valid();
@@ -191,7 +191,7 @@ fn invalid_shapes_do_not_cascade() {
     one(&m, code::INVALID_SHAPE, "found -1 in dimension 0");
 }
 
-/// A mismatch points at both ends; without source text the place is named in a note.
+/// A mismatch has labels at both sides. Without source text, a note names the instruction.
 #[test]
 fn labels() {
     let (mut m, _, x, y) = valid();
@@ -241,10 +241,11 @@ fn constants_have_their_literals_shape() {
     one(&m, code::CONSTANT_SHAPE, "has a value of f32[3], but its shape is written f32[2]");
 }
 
-/// The table has an example of every rule that text can break; the others are broken by modules of this file.
+/// The table has an example of every rule that text can violate. This file contains modules that violate the
+/// others.
 #[test]
 fn rules_that_text_can_not_break() {
-    // Limits of the text, what command lines get wrong and what machines lack are tested where they are found.
+    // Rules about limits of the text, command lines and machines are tested elsewhere.
     let of_modules = |code: &str| !["E01", "E20", "E40", "W20"].iter().any(|family| code.starts_with(family));
     let without = crate::rules::all().filter(|r| r.example.is_none() && of_modules(r.code));
     let without: Vec<&str> = without.map(|r| r.code).collect();
@@ -260,7 +261,7 @@ fn rules_that_text_can_not_break() {
         code::SCHEDULE,
         code::INVALID_SHAPE,
         code::CONSTANT_SHAPE,
-        // Broken by a row of the tests of `ops`.
+        // Violated in the tests of `ops`.
         code::SPATIAL_COUNT,
     ];
     assert_eq!(without, here);

@@ -1,4 +1,5 @@
-//! Transfers between devices in a schedule: each is received before the devices do anything else together.
+//! Checks of transfers between devices in a schedule: both sides of each transfer come before the next
+//! collective.
 
 use super::{Verifier, label};
 use crate::attr::HloString;
@@ -8,12 +9,12 @@ use crate::rules::code;
 use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The attribute of transfers that belong to others of another iteration of a loop.
+/// The attribute of transfers whose other side is in another iteration of a loop.
 const PIPELINE: &str = "_xla_send_recv_pipeline";
 
 impl Verifier<'_> {
-    /// Checks the order of transfers in each computation of a scheduled module. Linear in the module and in the pairs of devices
-    /// that its transfers name.
+    /// Checks the order of transfers in each computation of a scheduled module. Linear in the module and in
+    /// the number of device pairs that its transfers name.
     pub(super) fn check_transfers(&mut self) {
         let module = self.module;
         if module.header.is_scheduled {
@@ -24,7 +25,8 @@ impl Verifier<'_> {
     fn check_transfers_of(&mut self, computation: ComputationId) {
         let module = self.module;
         let is_send = |i: InstrId| matches!(module[i].op, Op::Send(_));
-        // The transfers whose other end has not come yet, with their places: by their devices, all of one direction.
+        // The transfers whose other side has not been found yet, with their positions. Each list contains the
+        // transfers of the same device pairs, all in one direction.
         let mut pending: HashMap<&HloString, VecDeque<(usize, InstrId)>> = HashMap::new();
         for (place, &i) in module[computation].instructions().iter().enumerate() {
             if let Some(pairs) = pairs_of_transfer(module, i) {
@@ -78,7 +80,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Returns the devices that a transfer between devices names, unless it is one of a pipeline.
+/// Returns the device pairs of a transfer between devices, unless it belongs to a pipeline.
 fn pairs_of_transfer(module: &Module, i: InstrId) -> Option<&HloString> {
     let (Op::Send(a) | Op::Recv(a)) = &module[i].op else { return None };
     let attributes = &module[i].common.as_ref()?.frontend_attributes;
@@ -86,10 +88,11 @@ fn pairs_of_transfer(module: &Module, i: InstrId) -> Option<&HloString> {
     attributes.get(TRANSFER_PAIRS).filter(|_| counts)
 }
 
-/// Returns whether following the pairs leads from a device back to it. Each device is the target of at most one other.
+/// Returns whether following the pairs leads from a device back to itself. Each device is the target of at
+/// most one other.
 fn has_cycle(to: &HashMap<usize, usize>) -> bool {
     let targets: HashSet<usize> = to.values().copied().collect();
-    // What no chain from a first sender gets to is in a cycle.
+    // A device that no chain from a first sender reaches is part of a cycle.
     let chains = to.keys().filter(|source| !targets.contains(source));
     let reached: usize =
         chains.map(|&first| std::iter::successors(Some(first), |d| to.get(d).copied()).count() - 1).sum();

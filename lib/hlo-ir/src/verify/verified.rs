@@ -1,4 +1,4 @@
-//! [`Verified`]: the proof, by type, that a module obeys the rules.
+//! [`Verified`]: a type that proves that a module obeys the rules.
 
 use super::verify;
 use crate::Module;
@@ -7,9 +7,10 @@ use std::ops::Deref;
 
 /// A module, or a reference to one, in which [`verify`] found no violation.
 ///
-/// Engines compile or run modules without checking them again: compiled code would read and write beyond its arrays if an
-/// instruction broke a rule. So they take this type, and [`Verified::new`] is the only way to get one. It gives no mutable
-/// access. To change the module, take it out with [`Verified::into_module`] and verify the result.
+/// Engines compile or run modules without checking them again: if an instruction violated a rule, compiled
+/// code would read and write outside its arrays. Engines therefore take this type, and [`Verified::new`] is
+/// the only way to create one. It allows no mutable access. To change the module, call
+/// [`Verified::into_module`] and verify the changed module.
 ///
 /// # Example
 /// ```
@@ -28,7 +29,8 @@ use std::ops::Deref;
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<M>(M);
 
-/// A module or a reference to one. Sealed, because [`Verified`] relies on it returning the same module every time.
+/// A module or a reference to one. The trait is sealed because [`Verified`] relies on `module` returning the
+/// same module every time.
 pub trait HoldsModule: sealed::Sealed {
     /// Returns the module.
     fn module(&self) -> &Module;
@@ -53,7 +55,7 @@ impl HoldsModule for &Module {
 }
 
 impl<M: HoldsModule> Verified<M> {
-    /// Verifies a module. Time and memory are near linear in the module.
+    /// Verifies a module. Time and memory are almost linear in the module.
     ///
     /// # Errors
     /// Returns the violations, at most [`super::MAX_REPORTS`].
@@ -69,14 +71,14 @@ impl<M: HoldsModule> Verified<M> {
 }
 
 impl Verified<Module> {
-    /// Returns the module itself, which may then be changed.
+    /// Returns the module, which may then be changed.
     pub fn into_module(self) -> Module {
         self.0
     }
 }
 
 impl<'a> Verified<&'a Module> {
-    /// Returns the reference itself.
+    /// Returns the reference.
     pub fn get(self) -> &'a Module {
         self.0
     }

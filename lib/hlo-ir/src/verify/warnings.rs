@@ -1,4 +1,4 @@
-//! What is valid though likely not meant.
+//! Warnings about valid modules that are probably not as intended.
 
 use super::{Verifier, label};
 use crate::attr::FusionKind;
@@ -7,8 +7,9 @@ use crate::ops::bitcast_sizes;
 use crate::rules::code;
 use crate::{InstrId, Module, Op, Shape};
 
-/// What to warn of in a valid module, one warning of each kind: operations that mix floating-point types, bitcasts that
-/// change sizes, receives on other channels than their sends, fusions with side effects, `after-all` of data. Linear.
+/// Returns the warnings for a valid module, at most one of each kind: operations that mix floating-point
+/// types, bitcasts that change sizes, receives on other channels than their sends, fusions with side effects,
+/// `after-all` of data. Linear.
 pub fn warnings(module: &Module) -> Vec<Diag> {
     let mut bitcasts = Verifier::new(module);
     bitcasts.check_bitcasts();
@@ -28,14 +29,14 @@ pub fn warnings(module: &Module) -> Vec<Diag> {
     [bitcasts, mixed, channels, fused, ordered].into_iter().filter_map(|v| first(v.diags)).collect()
 }
 
-/// The first of some reports as a warning that counts the others.
+/// Returns the first report as a warning that states the number of the others.
 fn first(diags: Vec<Diag>) -> Option<Diag> {
     let more = diags.len().saturating_sub(1);
     let mut first = diags.into_iter().next()?;
     first.severity = Severity::Warning;
     Some(match more {
         0 => first,
-        // No more are counted than errors are.
+        // The verifier stops after this many reports, so there may be more.
         n if n >= super::MAX_REPORTS => {
             first.note(format!("the same goes for {n} more instructions or more"))
         }
@@ -44,7 +45,7 @@ fn first(diags: Vec<Diag>) -> Option<Diag> {
     })
 }
 
-/// The bitcasts that change sizes: errors in a module that passes change or that runs.
+/// Returns the bitcasts that change sizes. These are errors in a module that passes transform or that runs.
 pub fn verify_bitcasts(module: &Module) -> Vec<Diag> {
     let mut verifier = Verifier::new(module);
     verifier.check_bitcasts();

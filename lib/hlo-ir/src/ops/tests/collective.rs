@@ -1,4 +1,4 @@
-//! Rows of communication between devices.
+//! Table tests of communication between devices.
 
 use super::{accepts, code, infers, refuses};
 
@@ -32,7 +32,7 @@ fn results() {
             "f32[16,3]",
         ),
     ]);
-    // Without groups any number of devices may take part.
+    // Without groups, any number of devices may participate.
     for text in [
         "f32[8,3] all-gather(f32[2,3]), dimensions={0}",
         "f32[8,3] all-gather(f32[2,3]), dimensions={0}, replica_groups={{0}}",
@@ -168,7 +168,7 @@ fn groups() {
     }
 }
 
-/// Without groups, the number of devices that the header names decides.
+/// Without groups, the header determines the number of devices.
 #[test]
 fn device_counts() {
     let check = |text: &str, replicas: i64, partitions: i64| {

@@ -1,4 +1,4 @@
-//! Rows of contractions.
+//! Table tests of contractions.
 
 use super::{Row, accepts, code, refuses};
 
@@ -12,11 +12,11 @@ fn accepted() {
         "bf16[4] contraction(c64[4], c64[3], bf16[3]), access={(d0) <= (d0) == (d1) ? (d1)}",
         "c64[4] contraction(c64[4], c64[3]), access={(d0) += (d0) + (d1)}",
         "f32[8] contraction(f32[4]), access={(d0) >= (2*d0+d1-1), d1 < 3}",
-        // No index is valid: no size, a bound of 0, a constant out of bounds.
+        // No index is valid: a size of 0, a bound of 0, a constant out of bounds.
         "f32[4] contraction(f32[0]), access={(d0) += (d0)}",
         "f32[4] contraction(f32[4]), access={(d0) += (d0), d0 < -1}",
         "f32[4] contraction(f32[4,2]), access={(d0) += (d0,2)}",
-        // One value each.
+        // Each element is assigned one value.
         "f32[4,3] contraction(f32[3,4]), access={(d0,d1) = (d1,d0)}",
         "f32[100000,3] contraction(f32[300000]), access={(d0,d1) = (3*d0+d1)}",
         "f32[1000000000] contraction(f32[500000000]), access={(2*d0) = (d0)}",
@@ -117,7 +117,7 @@ fn indices() {
             code::CONTRACTION_BOUNDED,
             "has no bounds for `d1`, `d2`",
         ),
-        // That no index is valid does not bound them.
+        // An index is unbounded even if no index is valid.
         (
             "f32[4] contraction(f32[0]), access={(d0) += (d1+d2)}",
             code::CONTRACTION_BOUNDED,
@@ -159,7 +159,7 @@ fn assignments() {
             code::CONTRACTION_ASSIGNS_ONCE,
             "to element [15] of its result: at d0=0, d1=3 and at d0=5, d1=0",
         ),
-        // The first element with two values is the last one.
+        // The first element that is assigned twice is the last one.
         (
             "f32[1000001] contraction(f32[3]), access={(d0) = (d1), d0-1000000*d1 < 1000001}",
             code::CONTRACTION_ASSIGNS_ONCE,
@@ -168,7 +168,7 @@ fn assignments() {
     ]);
 }
 
-/// An access that only a program can make.
+/// An access that text cannot express.
 #[test]
 fn accesses_of_other_numbers() {
     let mut row = Row::read("f32[2] contraction(f32[2], f32[2]), access={(d0) += (d0) * (d0)}");

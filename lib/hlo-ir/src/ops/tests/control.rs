@@ -1,4 +1,4 @@
-//! Rows of calls, loops, branches and fusions.
+//! Table tests of calls, loops, branches and fusions.
 
 use super::{code, infers, refuses};
 

@@ -1,4 +1,4 @@
-//! Rows of data movement and of tuples.
+//! Table tests of data movement and tuples.
 
 use super::{accepts, code, infers, refuses};
 
@@ -24,7 +24,7 @@ fn tuples() {
 
 #[test]
 fn broadcast_and_iota() {
-    // A scalar is repeated to whatever is written, and is itself where nothing is.
+    // A scalar can be broadcast to any declared shape. Without a declared shape, the result is a scalar.
     for text in ["f32[2,3] broadcast(f32[]), dimensions={}", "f32[?] broadcast(f32[]), dimensions={}"] {
         assert_eq!(super::Row::read(text).check(), Ok(()), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Rows of tokens and transfers.
+//! Table tests of tokens and transfers.
 
 use super::{accepts, code, infers, refuses};
 

@@ -1,4 +1,4 @@
-//! Rows of elementwise opcodes.
+//! Table tests of elementwise opcodes.
 
 use super::{accepts, code, infers, refuses};
 

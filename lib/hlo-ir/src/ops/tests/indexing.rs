@@ -1,4 +1,4 @@
-//! Rows of slices, gathers and scatters.
+//! Table tests of slices, gathers and scatters.
 
 use super::{accepts, code, infers, refuses};
 
@@ -192,7 +192,7 @@ fn dynamic_sizes() {
             "written shape, f32[<=5], 5",
         ),
     ]);
-    // Setting a dimension to its bound may make it static.
+    // If the size equals the bound, the dimension may become static.
     assert_eq!(
         super::Row::read("f32[4] set-dimension-size(f32[<=4], s32[]), dimensions={0}").check(),
         Ok(())

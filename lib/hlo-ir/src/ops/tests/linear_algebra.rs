@@ -1,4 +1,4 @@
-//! Rows of products, transforms, factorisations, batch normalisation and random numbers.
+//! Table tests of products, transforms, factorisations, batch normalisation and random numbers.
 
 use super::{accepts, code, infers, refuses};
 
@@ -16,7 +16,7 @@ fn dot() {
     ]);
     let ok = |text: &str| assert_eq!(super::Row::read(text).check(), Ok(()), "{text}");
     ok("f32[] dot(bf16[3], bf16[3]), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
-    // As jax.numpy.linalg.svd lowers for TPU.
+    // Taken from the TPU lowering of `jax.numpy.linalg.svd`.
     ok("f32[8,8] dot(f32[8,8], s32[8,8]), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
     ok("s32[] dot(s8[3], s8[3]), lhs_contracting_dims={0}, rhs_contracting_dims={0}");
     refuses(&[
@@ -57,7 +57,7 @@ fn dot() {
     ]);
 }
 
-/// The element type of a product that is not written, for either order of the operands.
+/// The inferred element type of a product, for either order of the operands.
 #[test]
 fn product_types() {
     for (a, b, expected) in [
@@ -80,7 +80,7 @@ fn product_types() {
     }
 }
 
-/// A batch dimension is the left operand's.
+/// A batch dimension of the result is that of the left operand.
 #[test]
 fn dynamic_products() {
     let batch = "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}";

@@ -1,4 +1,5 @@
-//! Table tests of the rules, by family. A row is an instruction with shapes in place of operand names.
+//! Table tests of the rules, by family. A row is the text of an instruction with shapes instead of operand
+//! names.
 
 mod collective;
 mod contraction;
@@ -45,7 +46,7 @@ impl Resolver for Names<'_> {
         self.0.computations().find(|&c| &*self.0[c].name == name)
     }
     fn shape(&self, text: &str, _: usize) -> Result<(Shape, usize), AttrError> {
-        // Up to what ends it in a list.
+        // The shape ends at a comma or closing bracket of the enclosing list.
         let mut depth = 0;
         let end = text.find(|c| {
             depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
@@ -76,7 +77,7 @@ fn module() -> Module {
     m
 }
 
-/// The parts of a list between commas outside of brackets.
+/// Splits a list at commas outside of brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut out) = (0, 0, Vec::new());
     for (i, c) in text.char_indices() {
@@ -95,7 +96,7 @@ fn split(text: &str) -> Vec<&str> {
     out
 }
 
-/// Reads a shape such as `f32[2,<=3,?]{2,1,0}` or `(f32[], token[])`.
+/// Parses a shape such as `f32[2,<=3,?]{2,1,0}` or `(f32[], token[])`.
 fn shape(text: &str) -> Shape {
     if let Some(inner) = text.strip_prefix('(') {
         return Shape::Tuple(split(inner.strip_suffix(')').unwrap()).into_iter().map(shape).collect());
@@ -123,7 +124,7 @@ fn shape(text: &str) -> Shape {
     Shape::Array(a)
 }
 
-/// An instruction of a row: the written shape, if any, the operation, the operands' shapes.
+/// A parsed row: the declared shape, if any, the operation, and the operands' shapes.
 struct Row {
     module: Module,
     written: Option<Shape>,
@@ -132,10 +133,10 @@ struct Row {
 }
 
 impl Row {
-    /// Reads `[SHAPE] opcode(SHAPE, …)[, name=value]…`.
+    /// Parses `[SHAPE] opcode(SHAPE, …)[, name=value]…`.
     fn read(text: &str) -> Row {
         let module = module();
-        // The opcode is the name right before the first parenthesis that follows a letter.
+        // The opcode ends at the first parenthesis that follows a letter or digit.
         let open = (1..text.len())
             .find(|&i| text.as_bytes()[i] == b'(' && text.as_bytes()[i - 1].is_ascii_alphanumeric())
             .unwrap();
@@ -169,7 +170,7 @@ impl Row {
         self.operands.iter().collect()
     }
 
-    /// What the verifier says of it; without a written shape, what shape inference says.
+    /// Checks the row with the verifier, or with shape inference if it has no declared shape.
     fn check(&self) -> Result<(), Violation> {
         match &self.written {
             Some(w) => check(&self.module, &self.op, &self.operands(), w),
@@ -178,7 +179,7 @@ impl Row {
     }
 }
 
-/// The shape of an instruction that breaks no rule.
+/// Infers the shape of an instruction. Any violation is an error.
 fn infer_strictly(m: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Shape>, Violation> {
     let signatures = Signatures::default();
     let cx = Context::new(m, &signatures, op.opcode(), operands, None);
@@ -186,7 +187,7 @@ fn infer_strictly(m: &Module, op: &Op, operands: &[&Shape]) -> Result<Option<Sha
     first(cx.violations(Ok(()))).and(shape)
 }
 
-/// What the verifier says of one instruction first.
+/// Returns the first violation that the verifier reports for an instruction.
 fn check(m: &Module, op: &Op, operands: &[&Shape], written: &Shape) -> Result<(), Violation> {
     first(super::check(m, &Signatures::default(), op, operands, written))
 }
@@ -195,7 +196,8 @@ fn first(violations: Vec<Violation>) -> Result<(), Violation> {
     violations.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Each row's shape is inferred as the second text, `{:#}`; and the verifier accepts that shape.
+/// Checks that the inferred shape of each row, formatted with `{:#}`, is the second text, and that the
+/// verifier accepts it.
 fn infers(rows: &[(&str, &str)]) {
     for (text, expected) in rows {
         let mut row = Row::read(text);
@@ -210,7 +212,7 @@ fn infers(rows: &[(&str, &str)]) {
     }
 }
 
-/// The verifier accepts each row, whose shape is written because it can't be inferred.
+/// Checks that the verifier accepts each row. Its shape must be declared because it cannot be inferred.
 fn accepts(rows: &[&str]) {
     for text in rows {
         let row = Row::read(text);
@@ -219,7 +221,7 @@ fn accepts(rows: &[&str]) {
     }
 }
 
-/// The verifier refuses each row with the code and a message that has the text.
+/// Checks that the verifier rejects each row with this code and a message that contains the text.
 fn refuses(rows: &[(&str, &str, &str)]) {
     for (text, code, message) in rows {
         match Row::read(text).check() {

@@ -1,4 +1,4 @@
-//! Rows of reductions, windows, map and sorting.
+//! Table tests of reductions, windows, `map` and sorting.
 
 use super::{code, infers, refuses};
 

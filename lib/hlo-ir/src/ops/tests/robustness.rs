@@ -1,4 +1,4 @@
-//! No rule panics or overflows, whatever the operands and attributes are.
+//! Tests that no rule panics or overflows, whatever the operands and attributes are.
 
 use super::{Row, Signatures, code, infer_shape, module, shape};
 use crate::attr::SliceDim;
@@ -18,7 +18,7 @@ const SHAPES: &[&str] = &[
     "token[]",
 ];
 
-/// Every opcode with its default attributes on every list of up to three shapes.
+/// Tests every opcode with its default attributes on every list of up to three shapes.
 #[test]
 fn default_attributes_on_all_shapes() {
     let m = module();
@@ -37,11 +37,11 @@ fn default_attributes_on_all_shapes() {
     }
 }
 
-/// Asks for the shape, and checks against written shapes.
+/// Infers the shape, and verifies the instruction with several declared shapes.
 fn try_all(m: &Module, op: &Op, operands: &[&Shape]) {
     let inferred = infer_shape(m, op, operands);
     if let Ok(Some(s)) = &inferred {
-        // Whatever else is wrong, the shape that the rule gives is the one that it asks for.
+        // Even if there are other violations, a rule must accept the shape that it infers.
         let found = super::super::check(m, &Signatures::default(), op, operands, s);
         assert!(found.iter().all(|v| v.code != code::DECLARED_SHAPE), "{op:?} of {operands:?}: {found:?}");
     }
@@ -49,12 +49,12 @@ fn try_all(m: &Module, op: &Op, operands: &[&Shape]) {
         assert_eq!(super::check(m, op, operands, &s), Ok(()), "{op:?} of {operands:?}");
     }
     for written in SHAPES {
-        // Only that it returns counts.
+        // The check must return, whatever the result.
         let _ = super::check(m, op, operands, &shape(written));
     }
 }
 
-/// Attributes at the ends of their ranges and lists of wrong lengths.
+/// Tests attributes at the ends of their ranges, and lists of wrong lengths.
 #[test]
 fn extreme_attributes() {
     const N: &[&str] = &["-9223372036854775808", "-1", "0", "1", "9223372036854775807"];
@@ -106,7 +106,7 @@ fn extreme_attributes() {
     }
 }
 
-/// Shapes that only a program can build: negative sizes, flags and layouts of the wrong length.
+/// Tests shapes that text cannot express: negative sizes, flags and layouts of the wrong length.
 #[test]
 fn broken_shapes_are_refused() {
     let m = module();
@@ -132,7 +132,7 @@ fn broken_shapes_are_refused() {
     }
 }
 
-/// A slice whose length would overflow if it were taken before the bounds are checked.
+/// Tests a slice whose length would overflow if it were computed before the bounds are checked.
 #[test]
 fn slice_bounds_before_length() {
     let m = module();
@@ -143,7 +143,7 @@ fn slice_bounds_before_length() {
     assert!(infer_shape(&m, &op, &[&shape("f32[4]")]).unwrap_err().message.contains("takes ["));
 }
 
-/// Tuples of tuples double with each line: without a written shape that ends.
+/// Nested tuples can double in size with each line. Without a declared shape, their size is limited.
 #[test]
 fn inferred_tuples_are_bounded() {
     let m = module();
