@@ -1,5 +1,5 @@
-//! Attributes of instructions: which are legal comes from the opcode table, their values from the attribute
-//! types.
+//! Parsing of attributes. The opcode table lists the attributes of each opcode, and the attribute types read
+//! their values.
 
 use crate::body::Body;
 use crate::module::{Computations, ModuleParser};
@@ -13,19 +13,19 @@ use hlo_ir::suggest::nearest;
 use hlo_ir::{CommonAttrs, CommonField, ComputationId, InstrId, Literal, Op, Shape, Span};
 use std::collections::HashSet;
 
-/// An attribute's parts.
+/// The parts of an attribute.
 pub struct Attribute<'t> {
     /// The name before the `=`.
     pub name: &'t str,
-    /// Its place.
+    /// The span of the name.
     pub name_span: Span,
-    /// The value as written, comments included.
+    /// The text of the value, including comments.
     pub value: &'t str,
-    /// Its place.
+    /// The span of the value.
     pub value_span: Span,
 }
 
-/// Takes an attribute token apart.
+/// Splits an attribute token into its parts.
 pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
     let (name, value) = token.split_once('=').unwrap_or((token, ""));
     let value = value.trim_blanks();
@@ -33,7 +33,7 @@ pub fn split<'t>(p: &ModuleParser<'t>, token: &'t str) -> Attribute<'t> {
     Attribute { name, name_span: p.span_of(name), value: p.source_at(value_span), value_span }
 }
 
-/// The attributes whose value is a computation, or a list of them.
+/// The attributes whose value is a computation, or a list of computations (true).
 pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
     ("to_apply", false),
     ("condition", false),
@@ -48,8 +48,8 @@ pub(crate) const COMPUTATIONS: &[(&str, bool)] = &[
 ];
 
 impl Computations<'_> {
-    /// A reader of an attribute's value, which starts at byte `base` of the text; in it the bodies `inline` stand in
-    /// place of computations' names.
+    /// Creates a reader for an attribute's value, which starts at byte `base` of the text. `inline` contains
+    /// the bodies in it that are in place of computation names.
     pub fn reader<'r>(
         &'r self,
         value: &'r str,
@@ -84,17 +84,17 @@ impl Resolver for Computations<'_> {
     }
 }
 
-/// The attributes that every instruction accepts, as they are read.
+/// The attributes that every instruction accepts, as read so far.
 #[derive(Default)]
 pub struct Common {
-    /// What was read.
+    /// The attributes.
     pub attrs: CommonAttrs,
-    /// True if there is any.
+    /// Whether there are any.
     pub any: bool,
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads the attribute tokens into `op` and the common ones.
+    /// Reads the attribute tokens into `op`. Returns the attributes that every instruction accepts.
     pub fn read_attributes(
         &mut self,
         op: &mut Op,
@@ -140,7 +140,7 @@ impl<'t> ModuleParser<'t> {
             }
         }
         if self.diags.len() == before {
-            // After a misspelt name, that the attribute is missing goes without saying.
+            // After a misspelt name, the missing attribute is not reported as well.
             self.check_required(op, seen_fields, place);
         }
         common
@@ -167,7 +167,7 @@ impl<'t> ModuleParser<'t> {
         if let Some(n) = nearest(a.name, own.iter().chain(&common).copied()) {
             diag = diag.did_you_mean(a.name_span, n);
         }
-        // Once for each opcode is enough.
+        // The list is shown once for each opcode.
         if self.attributes_listed.insert(opcode) {
             let own = if own.is_empty() { String::new() } else { format!("{}, and ", own.join(", ")) };
             diag = diag.note(format!("it takes {own}what every instruction does: {}", common.join(", ")));
@@ -215,7 +215,7 @@ impl<'t> ModuleParser<'t> {
             return *diag;
         }
         if !e.found.is_empty() {
-            // A long list is not said twice.
+            // A long list is not repeated in the label.
             let label =
                 if e.expected.len() <= 60 { format!("expected {}", e.expected) } else { String::new() };
             let diag = Diag::error(format!("expected {} in `{}=`, found {}", e.expected, a.name, e.found))
@@ -243,7 +243,7 @@ impl<'t> ModuleParser<'t> {
         if let Some(later) = self.defined_later(name, e.span.end as usize) {
             return diag.and(later, "it is defined here: a computation comes before its uses");
         }
-        // Sorted, as the map's order is not the text's.
+        // Sorted, because the order of the map is random.
         let mut names: Vec<&str> = self.names.0.keys().copied().collect();
         names.sort_unstable();
         match nearest(name, names) {
@@ -252,14 +252,14 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The place of `part`, a part of the source at `span`.
+    /// Returns the span of `part`, a slice of the source at `span`.
     fn span_within(&self, span: Span, part: &str) -> Span {
         let whole = self.source_at(span);
         let start = span.start as usize + (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
         Span::new(start, start + part.len())
     }
 
-    /// Reads the bodies that stand in the value in place of computations' names.
+    /// Reads the bodies in the value that are in place of computation names.
     fn inline_computations(&mut self, a: &Attribute<'t>) -> Vec<InlineComputation> {
         let mut out = Vec::new();
         let Some(&(_, list)) = COMPUTATIONS.iter().find(|(n, _)| *n == a.name) else { return out };
@@ -280,7 +280,7 @@ impl<'t> ModuleParser<'t> {
                 Some(pair) => open + pair.as_str().len() - 1,
                 None => crate::scan::matching(text, open),
             };
-            // A body has an instruction in it, and so a `=`.
+            // A body contains an instruction, and therefore a `=`.
             if close >= end
                 || (!list
                     && !text[open..close].contains('=')
@@ -289,7 +289,7 @@ impl<'t> ModuleParser<'t> {
                 break;
             }
             let id = self.module.add_computation("");
-            // XLA's name for it.
+            // The name that XLA uses.
             self.unnamed.push((id, "_".into()));
             match parsed {
                 Some(pair) => self.body(id, pair, None),
@@ -332,7 +332,7 @@ impl<'t> ModuleParser<'t> {
             self.report(diag.with_code(code::ATTRIBUTE_VALUE).at(a.value_span, ""));
             return Vec::new();
         };
-        // From the blanked text, as names of the body are slices of it.
+        // From the text with blanked comments, because names of the body are slices of it.
         let text = self.text;
         let inner = &text[a.value_span.start as usize + 1..a.value_span.end as usize - 1];
         let names = inner.split(',').map(str::trim_blanks).filter(|n| !n.is_empty());

@@ -1,4 +1,4 @@
-//! A computation's body: its instructions in order, their names, and the root.
+//! Parsing of a computation's body: its instructions in order, their names, and the root.
 
 use crate::grammar::{Rule, parse, syntax_error};
 use crate::hints;
@@ -15,39 +15,39 @@ use hlo_ir::{ComputationId, InstrId, Span};
 use pest::iterators::Pair;
 use std::collections::HashMap;
 
-/// A name of a body.
+/// A name defined in a body.
 #[derive(Clone, Copy)]
 pub struct Slot {
-    /// The instruction; `None` if it was wrong, so that its users are not reported too.
+    /// The instruction. `None` if it is invalid, so that its uses are not reported as errors.
     pub id: Option<InstrId>,
-    /// The name's place.
+    /// The span of the name.
     pub span: Span,
 }
 
-/// A body while it is read.
+/// A body that is being read.
 pub struct Body<'t> {
     /// The computation.
     pub computation: ComputationId,
-    /// Where the text of the body ends.
+    /// The offset of the end of the body.
     pub end: usize,
     /// The instructions by name, without `%`.
     pub names: ByName<'t, Slot>,
-    /// Instructions without a name in the text, and what they are named after.
+    /// The instructions that have no name in the text, and the base of their names.
     pub unnamed: Vec<(InstrId, String)>,
-    /// The instruction marked `ROOT`: `None` inside if it was wrong.
+    /// The instruction marked `ROOT`, and its span. The instruction is `None` if it is invalid.
     pub root: Option<(Option<InstrId>, Span)>,
     /// The last instruction.
     pub last: Option<InstrId>,
-    /// True if an instruction was wrong.
+    /// Whether an instruction is invalid.
     pub failed: bool,
-    /// True if operands that are not defined become parameters.
+    /// Whether undefined operands become parameters.
     pub single: bool,
     /// The number of the next such parameter.
     pub parameters: i64,
 }
 
 impl Body<'_> {
-    /// The start of a body.
+    /// Creates an empty body.
     pub fn new(computation: ComputationId, end: usize) -> Self {
         Self {
             computation,
@@ -64,7 +64,7 @@ impl Body<'_> {
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Builds a body that parsed.
+    /// Builds a body that the grammar has parsed.
     pub fn body(&mut self, id: ComputationId, pair: Pair<'t, Rule>, signature: Option<&Signature<'t>>) {
         let span = self.span_of(pair.as_str());
         let end = span.end as usize;
@@ -89,12 +89,13 @@ impl<'t> ModuleParser<'t> {
             let before = self.diags.len();
             let written = Written { text, statement, attributes };
             if self.instruction(written, &mut body).is_err() {
-                // Once more, with what follows, as that may be swallowed.
+                // Reads the rest of the body instruction by instruction, because the statement may contain
+                // the next instructions.
                 self.diags.truncate(before);
                 self.recover_from(start, &mut body, end - 1);
                 break;
             }
-            // What a bracket makes of the instruction is an echo of it.
+            // An error at an instruction with an unmatched bracket is a consequence of the bracket.
             if self.diags.len() > before && self.is_broken(start..end_of_text) {
                 self.diags.truncate(before);
             }
@@ -102,7 +103,8 @@ impl<'t> ModuleParser<'t> {
                 break;
             }
         }
-        // Most bodies are small: their map is used again. Clearing takes time for all that a map has room for.
+        // Most bodies are small, so their map is reused. A large map is not: clearing takes time for its
+        // whole capacity.
         self.finish_body(&mut body, signature);
         if body.names.capacity() <= 512 {
             body.names.clear();
@@ -110,7 +112,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Reads the inline body whose braces are at `open` and `close`, which did not parse as one.
+    /// Reads the inline body with braces at `open` and `close`, which the grammar has not parsed.
     pub fn inline_body(&mut self, id: ComputationId, open: usize, close: usize) {
         let text = self.text;
         match parse(Rule::body, &text[open..=close], open) {
@@ -119,7 +121,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Reads a body that does not parse as a whole, instruction by instruction: reports each that is wrong.
+    /// Reads a body that does not parse as a whole, instruction by instruction. Reports each error.
     pub fn recover_body(
         &mut self,
         id: ComputationId,
@@ -139,19 +141,20 @@ impl<'t> ModuleParser<'t> {
         let mut at = skip(at);
         while at < close && !self.full() {
             if starts_entry(&text[at..]) {
-                // The brace that the scan misses, or one too few here and too many later.
+                // Either this brace is unclosed, or one is missing here and there is an extra one later.
                 if !self.is_broken(0..text.len()) {
                     self.report(syntax_error("`}` before the next computation", text, at, 0));
                 }
                 body.failed = true;
                 return;
             }
-            // Always forward, whatever is taken for an instruction.
+            // Always advances, whatever the instruction is.
             at = skip(self.instruction_at(at, body, close).max(at + 1));
         }
     }
 
-    /// Reads the instruction at `at` of a body that is closed at `close`; returns where to go on.
+    /// Reads the instruction at `at` in a body that ends at `close`. Returns the offset where reading
+    /// continues.
     fn instruction_at(&mut self, at: usize, body: &mut Body<'t>, close: usize) -> usize {
         let text = &self.text[..close];
         let mut exact = Exact::new(text, at);
@@ -177,7 +180,7 @@ impl<'t> ModuleParser<'t> {
             self.poison(body, &text[at..]);
         }
         let resume = self.after_instruction(end, next, close, before);
-        // What a bracket makes of the instruction is an echo of it.
+        // An error at an instruction with an unmatched bracket is a consequence of the bracket.
         if self.is_broken(at..resume.max(end)) {
             self.diags.truncate(before);
             body.failed = true;
@@ -185,8 +188,8 @@ impl<'t> ModuleParser<'t> {
         resume
     }
 
-    /// Where the statement at `at` ends, which has a wrong shape: where the grammar says, unless the next instruction is
-    /// part of that.
+    /// Returns the end of the statement at `at`, which has an invalid shape. The grammar finds the end.
+    /// Returns `None` if that would include the next instruction.
     fn end_of_statement(&self, exact: &Exact<'t>, at: usize, close: usize) -> Option<usize> {
         if !exact.has_wrong_shape {
             return None;
@@ -195,7 +198,8 @@ impl<'t> ModuleParser<'t> {
         (self.next_instruction(at, end) == end).then_some(end)
     }
 
-    /// Reports that there is no instruction at `at`: `diag` says why `exact` stopped. Returns where to go on.
+    /// Reports that there is no instruction at `at`. `diag` is the error of `exact`. Returns the offset where
+    /// reading continues.
     fn no_instruction(
         &mut self,
         diag: Diag,
@@ -207,7 +211,7 @@ impl<'t> ModuleParser<'t> {
         let next = self.next_instruction(at, close);
         let wrong = exact.opcode.filter(|o| opcode_or_asynchronous(o).is_none());
         match wrong.map(|opcode| (opcode, self.span_of(opcode))) {
-            // What is no opcode comes before what is wrong in its parentheses.
+            // An unknown opcode takes precedence over an error in its parentheses.
             Some((opcode, span)) => {
                 if !self.is_broken(at..matching(self.text, span.end as usize) + 1) {
                     self.report(hints::unknown_opcode(opcode, span));
@@ -220,12 +224,13 @@ impl<'t> ModuleParser<'t> {
         next
     }
 
-    /// The instruction that starts with `statement`, with the attributes that follow it before `close`.
+    /// Returns the instruction that starts with `statement`, with the attributes that follow it before
+    /// `close`.
     pub fn with_attributes(&mut self, statement: &'t str, close: usize) -> Written<'t> {
         let Span { start, end } = self.span_of(statement);
         let rest = self.text[end as usize..close].trim_blanks_start();
         let mut written = Written { text: statement, statement, attributes: AttributeTokens::new() };
-        // There may be none: the rule fits everywhere.
+        // There may be no attributes: the rule also matches an empty text.
         for attribute in parse(Rule::attributes, rest, 0).into_iter().flat_map(Pair::into_inner) {
             let token = self.attribute_token(attribute);
             written.attributes.push(token);
@@ -234,7 +239,7 @@ impl<'t> ModuleParser<'t> {
         written
     }
 
-    /// An attribute as written; keeps the bodies in it that parsed.
+    /// Returns the text of an attribute, and keeps the inline bodies that have been parsed in it.
     fn attribute_token(&mut self, pair: Pair<'t, Rule>) -> &'t str {
         let token = pair.as_str().trim_blanks_end();
         if pair.as_rule() == Rule::calling_attribute {
@@ -246,12 +251,12 @@ impl<'t> ModuleParser<'t> {
         token
     }
 
-    /// Reports why the instruction at `at` does not parse, unless that was said in other words.
+    /// Reports why the instruction at `at` does not parse, unless another error already explains it.
     pub fn report_malformed(&mut self, diag: Diag, at: usize, body: &Body<'t>) {
         let text = self.text;
         let place = diag.primary().map_or(at, |l| l.span.start as usize).min(text.len());
         let cut_off = place >= text.trim_blanks_end().len() && self.is_broken(0..text.len());
-        // A word with a digit first is no name: that was reported where it is defined.
+        // A word that starts with a digit is not a name. This was reported where it is defined.
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         let start = text[..place].rfind(|c| !is_word(c)).map_or(0, |n| n + 1);
         let end = text[place..].find(|c| !is_word(c)).map_or(text.len(), |n| place + n);
@@ -262,25 +267,26 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Where to go on after an instruction that ends at `end`, if what follows it is at `next`; its errors are
-    /// those from `before` on.
+    /// Returns the offset where reading continues after an instruction that ends at `end`. The text after it
+    /// is at `next`. The errors of the instruction are those from `before` on.
     fn after_instruction(&mut self, end: usize, next: usize, close: usize, before: usize) -> usize {
         let text = &self.text[..close];
         let missing = |d: &Diag| d.code == Some(code::ATTRIBUTE_MISSING);
         let only_missing = self.diags[before..].iter().all(missing);
         if only_missing && next >= self.text.len() && self.is_broken(0..next) {
-            // The text ends before them.
+            // The text ends before the missing attributes.
             self.diags.truncate(before);
         }
-        // What starts a line is taken for an instruction that lacks something.
+        // Text at the start of a line is treated as an incomplete instruction.
         let starts_line = text[end..next].contains(['\n', '\r']);
-        // On the same line, `name= value` rather lacks the comma of an attribute than the blank of an instruction.
+        // On the same line, `name= value` is more likely an attribute without a comma than an instruction
+        // without a blank.
         if next >= close || starts_line || defines_instruction(&text[next..]) {
             return next;
         }
         let resume = self.next_instruction(next, close);
         if !self.is_broken(next..resume) {
-            // Attributes that were not recognised as such are not missing too.
+            // Attributes that were not recognised are not reported as missing.
             if only_missing {
                 self.diags.truncate(before);
             }
@@ -291,12 +297,13 @@ impl<'t> ModuleParser<'t> {
         resume
     }
 
-    /// Where the next line after `at` starts like an instruction of the same body; `close` if none does before.
+    /// Returns the start of the next line after `at` that looks like an instruction of the same body, or
+    /// `close`.
     fn next_instruction(&self, at: usize, close: usize) -> usize {
         let mut line = self.next_line(at);
         let mut depth = Depth::default();
         let mut counted = at;
-        // Brackets that don't match don't tell what is in which body.
+        // After an unmatched bracket, nesting does not tell which body an instruction belongs to.
         let broken = self.first_broken(at).unwrap_or(close);
         while line < close {
             let rest = &self.text[line..close];
@@ -311,7 +318,7 @@ impl<'t> ModuleParser<'t> {
         close
     }
 
-    /// Keeps the name of an instruction that did not parse, so that uses of it are not errors too.
+    /// Records the name of an instruction that did not parse, so that its uses are not reported as errors.
     fn poison(&mut self, body: &mut Body<'t>, rest: &str) {
         body.failed = true;
         let rest = hints::root_misspelt(rest).unwrap_or(rest);
@@ -326,14 +333,14 @@ impl<'t> ModuleParser<'t> {
         body.names.entry(name).or_insert(Slot { id: None, span });
     }
 
-    /// Names what has no name, sets the root, and compares the body with the signature.
+    /// Names unnamed instructions, sets the root, and compares the body with the signature.
     pub fn finish_body(&mut self, body: &mut Body<'t>, signature: Option<&Signature<'t>>) {
-        // All names are known now: a new suffix can't clash.
+        // All names are known, so a new suffix cannot conflict.
         let mut given: HashMap<String, usize> = HashMap::new();
         for (id, base) in std::mem::take(&mut body.unnamed) {
             let mut name = base.clone();
             while given.contains_key(&name) || body.names.contains_key(name.as_str()) {
-                // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.
+                // `base`, `base.1`, `base.2`, …: the count for `base` is the next suffix.
                 let n = given.entry(base.clone()).or_insert(1);
                 name = format!("{base}.{n}");
                 *n += 1;
@@ -347,7 +354,7 @@ impl<'t> ModuleParser<'t> {
         };
         let Some(root) = root else {
             let close = Span::new(body.end.saturating_sub(1), body.end);
-            // What the text ends in has another error.
+            // A missing brace at the end of the text is another error.
             let closed = self.text.get(close.range()) == Some("}");
             if closed && !body.failed {
                 let diag = Diag::error("a computation has at least one instruction");
@@ -361,12 +368,12 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The instruction that `written` (with or without `%`) names in `body`; reports an unknown one.
+    /// Returns the instruction that `written` (with or without `%`) names in `body`. Reports an unknown name.
     pub fn resolve(&mut self, body: &mut Body<'t>, written: &'t str) -> Option<InstrId> {
         let name = written.strip_prefix('%').unwrap_or(written);
         match body.names.get(name) {
             Some(slot) => slot.id,
-            // One look for what was meant goes through the rest of the text: not for errors that nobody sees.
+            // The search for a suggestion reads the rest of the text. Skips it for errors that are not shown.
             None if self.full() => None,
             None => {
                 let span = self.span_of(written);
@@ -380,7 +387,7 @@ impl<'t> ModuleParser<'t> {
     fn unknown_operand(&self, body: &Body<'t>, name: &str, span: Span) -> Diag {
         let computation = &self.module[body.computation].name;
         let rest = &self.text[span.end as usize..body.end.max(span.end as usize)];
-        // Defined further down?
+        // Checks whether the name is defined later.
         let later = rest.match_indices(name).find(|&(at, _)| {
             let before = rest[..at].trim_end_matches('%').trim_end_matches([' ', '\t']);
             let after = &rest[at + name.len()..];
@@ -421,7 +428,7 @@ impl<'t> ModuleParser<'t> {
                 "computation `{other}` has a `{name}`, but operands are of the same computation"
             ));
         }
-        // Without the `%`, which stays.
+        // The suggestion replaces the name but not the `%`.
         let name_span = Span::new(span.end as usize - name.len(), span.end as usize);
         let mut names: Vec<&str> = body.names.keys().copied().collect();
         names.sort_unstable();
@@ -432,19 +439,19 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// True if `rest` starts like the entry computation.
+/// Returns whether `rest` starts like the entry computation.
 pub fn starts_entry(rest: &str) -> bool {
     let name = rest.strip_prefix("ENTRY").filter(|r| r.starts_with([' ', '\t'])).map(str::trim_blanks_start);
     name.is_some_and(|n| !n.starts_with('='))
 }
 
-/// True if `rest` starts like an instruction: a name and ` =`, or `= ` by mistake.
+/// Returns whether `rest` starts like an instruction: a name and ` =`, or `= ` by mistake.
 pub fn starts_instruction(rest: &str) -> bool {
     after_name(rest).is_some_and(|after| after.starts_with("= ")) || defines_instruction(rest)
 }
 
-/// Whether `rest` starts with a name and an `=` that is not an attribute's, which follows its name at once; or with one that does, but
-/// after `ROOT` or before a shape.
+/// Returns whether `rest` starts with a name and an `=` that define an instruction. An `=` directly after the
+/// name is that of an attribute, unless the name follows `ROOT` or the value looks like a shape.
 fn defines_instruction(rest: &str) -> bool {
     let Some(after) = after_name(rest) else { return false };
     let name = &rest[..rest.len() - after.len()];
@@ -454,13 +461,13 @@ fn defines_instruction(rest: &str) -> bool {
         || (after.starts_with([' ', '\t']) && after.trim_blanks_start().starts_with('='))
 }
 
-/// Whether a value looks like a shape: `f32[…` or `(…`.
+/// Returns whether a value looks like a shape: `f32[…` or `(…`.
 fn starts_shape(value: &str) -> bool {
     let word = value.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(value.len());
     value.starts_with('(') || (word > 0 && value[word..].starts_with('['))
 }
 
-/// What follows the name, with `ROOT` before it or not, that `rest` starts with.
+/// Returns the text after the name at the start of `rest`. `ROOT` may precede the name.
 fn after_name(rest: &str) -> Option<&str> {
     let root = rest.strip_prefix("ROOT").filter(|r| r.starts_with([' ', '\t']));
     let rest = root.unwrap_or(rest).trim_blanks_start();

@@ -1,28 +1,29 @@
-//! The elements of arrays in text: from digits to the bits of the element type.
+//! Array elements in text: conversion of numbers to the bits of the element type.
 //!
-//! Numbers are read as XLA reads them. An integer is 64 bits: one beyond `s64` is the bits of a `u64`, so that
-//! `u64[] -1` and `s64[] 18446744073709551615` are the same number. A float is read as `f64`, then rounded to its
-//! type. One difference is on purpose: `-0` is a negative zero, because that is how one is printed.
+//! Numbers are read like in XLA. An integer has 64 bits. One beyond `s64` is read as the bits of a `u64`, so
+//! `u64[] -1` and `s64[] 18446744073709551615` are the same number. A float is read as `f64`, then rounded to
+//! its type. There is one intentional difference: `-0` is a negative zero, because the printer writes it that
+//! way.
 
 use hlo_ir::blank::blanks;
 use hlo_ir::print::format_g;
 use hlo_ir::{ElementType, FloatFormat, Special};
 
-/// Reads elements of one type.
+/// A reader of elements of one type.
 #[derive(Clone, Copy)]
 pub struct ElementReader {
     ty: ElementType,
     kind: Kind,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub size: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
     Pred,
-    /// Integers between the limits.
+    /// Integers within these limits.
     Integer(i64, i64),
-    /// Any 64 bits.
+    /// Any 64-bit integer.
     U64,
     Float(Precision),
     Complex(Precision),
@@ -32,38 +33,38 @@ enum Kind {
 enum Precision {
     F64,
     F32,
-    /// `f16` and `bf16`, which XLA rounds by way of `f32`.
+    /// `f16` and `bf16`, which XLA rounds via `f32`.
     Half(FloatFormat),
     Small(FloatFormat),
 }
 
-/// Why an element can't be read.
+/// The error of an element that cannot be read.
 pub enum Fault {
-    /// This was expected at the next token.
+    /// The text that was expected at the next token.
     Expected(String),
-    /// What stands from `start` to `end` is no value of the type.
+    /// The text from `start` to `end` is not a value of the type.
     Wrong {
-        /// The error.
+        /// The error message.
         message: String,
-        /// Where it starts in the text.
+        /// The start offset in the text.
         start: usize,
-        /// Where it ends.
+        /// The end offset in the text.
         end: usize,
-        /// What to say at that place.
+        /// The label at that span.
         label: String,
     },
 }
 
-/// A number or a word as it stands in the text.
+/// A number or a word in the text.
 enum Token {
-    /// The bits of an integer, and whether a minus sign was before a zero.
+    /// The bits of an integer, and whether it is a zero with a minus sign.
     Integer(i64, bool),
-    /// Anything else: a number with a point or an exponent, `inf`, `nan`, `true`.
+    /// Anything else: a number with a decimal point or an exponent, `inf`, `nan`, `true`.
     Word,
 }
 
 impl ElementReader {
-    /// The reader of elements of type `ty`.
+    /// Creates a reader of elements of type `ty`.
     pub fn new(ty: ElementType) -> Self {
         let bits = ty.bit_width();
         let kind = match ty {
@@ -77,7 +78,7 @@ impl ElementReader {
         Self { ty, kind, size: ty.byte_size() }
     }
 
-    /// Reads the element at `at` and goes behind it; the bytes of its value come first in the result.
+    /// Reads the element at `at` and advances past it. The result starts with the bytes of its value.
     #[inline]
     pub fn read(&self, text: &[u8], at: &mut usize) -> Result<[u8; 16], Fault> {
         let mut out = [0; 16];
@@ -136,7 +137,7 @@ impl ElementReader {
         }
     }
 
-    /// Reads `(re, im)`; a real number alone has an imaginary part of zero.
+    /// Reads `(re, im)`. A single real number has an imaginary part of zero.
     fn complex(&self, p: Precision, text: &[u8], at: &mut usize) -> Result<(u64, u64), Fault> {
         if text.get(*at) != Some(&b'(') {
             return Ok((self.float(p, text, at)?, 0));
@@ -187,7 +188,7 @@ impl ElementReader {
         Ok(bits)
     }
 
-    /// A number that takes more care than [`decimal`], or `inf` or `nan`.
+    /// Reads a number that [`decimal`] cannot read, or `inf` or `nan`.
     #[cold]
     fn word(&self, p: Precision, text: &[u8], at: &mut usize) -> Result<Value, Fault> {
         let word = word_at(text, *at);
@@ -232,7 +233,7 @@ impl ElementReader {
         *at += 1 + digits.len() + usize::from(closed);
         let wrong = |message: String, label: String| Fault::Wrong { message, start, end: *at, label };
         let payload = std::str::from_utf8(digits).ok().and_then(|d| d.strip_prefix("0x")).map(|d| {
-            // Longer ones than 64 bits are out of range as much as this is.
+            // A payload longer than 64 bits is out of range, like this one.
             u64::from_str_radix(d, 16).unwrap_or(if d.is_empty() { 0 } else { u64::MAX })
         });
         let hexadecimal = digits.iter().skip(2).all(u8::is_ascii_hexdigit);
@@ -253,7 +254,7 @@ impl ElementReader {
     }
 }
 
-/// A float that was read the slow way.
+/// The result of the slow path for floats.
 enum Value {
     Bits(u64),
     Number(f64),
@@ -281,7 +282,7 @@ impl Precision {
         matches!(self, Precision::F64)
     }
 
-    /// The bits of the type's nearest value.
+    /// Returns the bits of the nearest value of the type.
     #[inline]
     fn round(self, value: f64) -> u64 {
         match self {
@@ -292,8 +293,8 @@ impl Precision {
         }
     }
 
-    /// True if a finite `value` is finite in the type too, `bits` being what it was rounded to. A type that has
-    /// neither infinity nor NaN takes any.
+    /// Returns whether a finite `value` stays finite when it is rounded to `bits`. A type without infinity
+    /// and NaN accepts any value.
     #[inline]
     fn keeps_finite(self, bits: u64, value: f64) -> bool {
         match self {
@@ -303,12 +304,12 @@ impl Precision {
         }
     }
 
-    /// An integer as XLA converts it: at once to `f64`, to narrower types by way of `f32`.
+    /// Converts an integer like XLA: directly to `f64`, and to narrower types via `f32`.
     fn integer(self, value: i64) -> f64 {
         if self.is_f64() { value as f64 } else { f64::from(value as f32) }
     }
 
-    /// `-448 to 448`.
+    /// Returns the range of the type, such as `-448 to 448`.
     fn limits(self) -> String {
         let format = self.format();
         let (low, high) = (format.decode(format.min_bits()), format.decode(format.max_bits()));
@@ -322,7 +323,7 @@ fn out_of_range(text: &[u8], start: usize, end: usize, ty: ElementType, limits: 
     Fault::Wrong { message, start, end, label: format!("{ty} holds {limits}") }
 }
 
-/// The error that an integer is longer than any that XLA reads.
+/// Creates the error for an integer that does not fit in 64 bits, which XLA cannot read either.
 #[cold]
 fn too_long(text: &[u8], start: usize, end: usize, ty: ElementType) -> Fault {
     let message = format!("{} does not fit 64 bits", quoted(text, start, end));
@@ -331,20 +332,20 @@ fn too_long(text: &[u8], start: usize, end: usize, ty: ElementType) -> Fault {
     Fault::Wrong { message, start, end, label: label.into() }
 }
 
-/// The text from `start` to `end`, shortened.
+/// Returns the text from `start` to `end`, shortened.
 fn quoted(text: &[u8], start: usize, end: usize) -> String {
     let word = text.get(start..end).unwrap_or_default();
     let shown = String::from_utf8_lossy(&word[..word.len().min(40)]);
     if word.len() > 40 { format!("{shown}…") } else { shown.into_owned() }
 }
 
-/// What can't follow a number at once.
+/// Returns whether a byte directly after a number makes it invalid.
 #[inline]
 fn continues_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'+')
 }
 
-/// The letters, digits and signs that start at `at`.
+/// Returns the letters, digits and signs that start at `at`.
 fn word_at(text: &[u8], at: usize) -> &[u8] {
     let rest = text.get(at..).unwrap_or_default();
     let part =
@@ -353,8 +354,8 @@ fn word_at(text: &[u8], at: usize) -> &[u8] {
     &rest[..len]
 }
 
-/// Reads an integer, and goes behind it; stays where it is if something else comes next. An integer that does
-/// not fit 64 bits gives the position of its end.
+/// Reads an integer and advances past it. Does not advance if the next token is something else. For an
+/// integer that does not fit in 64 bits, the error is the offset of its end.
 #[inline]
 fn token(text: &[u8], at: &mut usize) -> Result<Token, usize> {
     let mut i = *at;
@@ -385,13 +386,14 @@ fn token(text: &[u8], at: &mut usize) -> Result<Token, usize> {
     Ok(Token::Integer(value, negative && magnitude == 0))
 }
 
-/// The powers of ten that an `f64` holds exactly.
+/// The powers of ten that an `f64` represents exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Reads a number that one exact product or quotient gives (Clinger's fast path), and goes behind it; `None`, staying where it is, for any other.
+/// Reads a number that is one exact product or quotient (Clinger's fast path) and advances past it. For any
+/// other number, returns `None` without advancing.
 #[inline]
 fn decimal(text: &[u8], at: &mut usize) -> Option<f64> {
     let mut i = *at;
@@ -433,7 +435,7 @@ fn decimal(text: &[u8], at: &mut usize) -> Option<f64> {
         }
         scale += if minus { -exponent } else { exponent };
     }
-    // 19 digits always fit a u64.
+    // 19 digits always fit in a `u64`.
     if digits == 0 || digits > 19 || mantissa > 1 << 53 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! One instruction: shape, opcode, operands, attributes.
+//! Parsing of an instruction: shape, opcode, operands, attributes.
 
 use crate::body::{Body, Slot};
 use crate::hints;
@@ -14,11 +14,11 @@ use hlo_ir::{Arity, ArrayShape, InstrId, Op, Opcode, Shape, Span};
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 
-/// An instruction as it is written: slices of [`ModuleParser::text`].
+/// The text of an instruction, as slices of [`ModuleParser::text`].
 pub struct Written<'t> {
-    /// All of it.
+    /// The whole text.
     pub text: &'t str,
-    /// All before the attributes.
+    /// The part before the attributes.
     pub statement: &'t str,
     /// The attributes, each with its name.
     pub attributes: AttributeTokens<'t>,
@@ -27,13 +27,13 @@ pub struct Written<'t> {
 /// The attributes of an instruction, each with its name.
 pub type AttributeTokens<'t> = SmallVec<[&'t str; 6]>;
 
-/// A name where it is defined, without the `%` before it or the `:` after it.
+/// Returns a defined name without the `%` before it or the `:` after it.
 pub fn bare_name(written: &str) -> &str {
     written.strip_prefix('%').or_else(|| written.strip_suffix(':')).unwrap_or(written)
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads an instruction into `body`; an error if what is written is none.
+    /// Reads an instruction into `body`. Returns an error if the text is not an instruction.
     pub fn instruction(&mut self, mut written: Written<'t>, body: &mut Body<'t>) -> Result<(), Stop> {
         let Span { start, end } = self.span_of(written.statement);
         let mut t = Exact::new(&self.text[..end as usize], start as usize);
@@ -44,7 +44,7 @@ impl<'t> ModuleParser<'t> {
         self.check_instruction_name(definition.name);
         let id = match syntax::head(&mut t) {
             Ok(head) => self.operation(&mut t, head, Some((name, &mut written)), body)?,
-            // Where the instruction ends is known all the same.
+            // The end of the instruction is known even if its shape is invalid.
             Err(diag) if t.has_wrong_shape => {
                 self.report(*diag);
                 None
@@ -70,7 +70,7 @@ impl<'t> ModuleParser<'t> {
         }
         if let Some(here) = root {
             match body.root {
-                // It may be the root of another body, where brackets don't match.
+                // If brackets do not match, it may be the root of another body.
                 Some((_, first)) if !self.same_body(first.start as usize, here.start as usize) => {}
                 Some((_, first)) => self.report(
                     Diag::error("a computation has one root")
@@ -84,8 +84,8 @@ impl<'t> ModuleParser<'t> {
         Ok(())
     }
 
-    /// Fills in attributes as XLA does: the shape of what is sent, the list of called computations. `None` after an
-    /// error.
+    /// Completes attributes like XLA: the shape of a sent value, the list of called computations. Returns
+    /// `None` after an error.
     fn complete(&mut self, op: &mut Op, operands: &[InstrId], span: Span) -> Option<()> {
         match op {
             Op::CustomCall(a) => a.normalize(),
@@ -99,12 +99,12 @@ impl<'t> ModuleParser<'t> {
             Op::Compare(a) => {
                 let ty =
                     operands.first().and_then(|&o| self.module[o].shape.as_array()).map(|s| s.element_type);
-                // As XLA does: what goes without saying is not said.
+                // Like XLA, omits the default comparison type.
                 if ty.is_some_and(|ty| a.comparison_type.is_usual_for(ty)) {
                     a.comparison_type = ComparisonType::Default;
                 }
             }
-            // The main thread is what every computation runs on if nothing is said.
+            // The main thread is the default, so it is not stored.
             Op::AsyncStart(a) => {
                 a.async_execution_thread = thread(a.async_execution_thread.as_ref());
             }
@@ -124,8 +124,9 @@ impl<'t> ModuleParser<'t> {
         Some(())
     }
 
-    /// Reads operands and attributes and adds the instruction; `None` if it is wrong. `t` is at the parenthesis and comes
-    /// after the one that closes it. What has no name is an operand.
+    /// Reads operands and attributes and adds the instruction. Returns `None` if it is invalid. `t` is at the
+    /// opening parenthesis and advances past the closing one. An instruction without `own` is an unnamed
+    /// operand.
     pub fn operation(
         &mut self,
         t: &mut Exact<'t>,
@@ -170,7 +171,7 @@ impl<'t> ModuleParser<'t> {
         if let (Some(chain), Some(shape), true) = (&chain, &shape, wrapped.is_some()) {
             self.complete_wrapped(chain, &op, shape);
         }
-        // Nothing asynchronous stands before it: it is not the update of a `dynamic-slice`.
+        // No asynchronous operand precedes it, so it is not an asynchronous update of a `dynamic-slice`.
         if wrapped.is_some() && chain.is_none() && hints::reordered(opcode_text).is_some() {
             self.report(hints::unknown_opcode(opcode_text, opcode_span));
             return Ok(None);
@@ -180,7 +181,7 @@ impl<'t> ModuleParser<'t> {
         if self.diags.len() > before {
             return Ok(None);
         }
-        // The sizes of a value are known: bounds that a constant is written with are its sizes.
+        // A value has fixed sizes: if the shape of a constant has bounds, they are its sizes.
         let shape = match &op {
             Op::Constant(c) => Some(c.literal.shape().clone()),
             _ => shape.map(|s| self.transfer_shape(&op, &arguments.operands, s, opcode_span)),
@@ -233,8 +234,8 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// A copy of an operand's shape for something that is not written; `None` after the error that these are too
-    /// many.
+    /// Copies an operand's shape for an instruction without a declared shape. Returns `None` after reporting
+    /// that such shapes are too large in total.
     pub fn unwritten_shape(&mut self, operand: InstrId, span: Span) -> Option<Shape> {
         let shape = &self.module[operand].shape;
         match self.inferred.too_many(shape, self.text) {
@@ -246,10 +247,10 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The shape of an instruction that is written without one.
+    /// Infers the shape of an instruction that is written without one.
     fn infer(&mut self, op: &Op, operands: &[InstrId], span: Span) -> Option<Shape> {
         if !self.diags.is_empty() {
-            // What it depends on may be half built.
+            // The instructions that it depends on may be incomplete.
             return None;
         }
         let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
@@ -272,20 +273,20 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// How much was inferred for the instructions that are written without a shape. A few bytes of text can stand for
-/// tuples of any size and depth, line by line, so that there is a limit.
+/// The total size of inferred shapes. A few bytes of text can describe tuples of any size and depth, so the
+/// size is limited.
 #[derive(Default)]
 pub struct Inferred {
     parts: usize,
 }
 
 impl Inferred {
-    /// How many parts may be inferred beyond one for each byte of the text.
+    /// Number of parts that may be inferred in addition to one for each byte of the text.
     const FREE_PARTS: usize = 1 << 17;
-    /// How deep inferred tuples may nest. What is printed nests as deep and must be read.
+    /// Maximum depth of inferred tuples. The printed text nests as deep and must be readable again.
     const MAX_DEPTH: usize = MAX_DEPTH / 2;
 
-    /// Counts a shape. Says if these are too many.
+    /// Counts a shape. Returns an error message if the total is too large.
     fn too_many(&mut self, shape: &Shape, text: &str) -> Option<String> {
         self.parts = self.parts.saturating_add(shape.node_count());
         let limit = Self::FREE_PARTS.saturating_add(text.len());
@@ -293,7 +294,7 @@ impl Inferred {
             .then(|| format!("the shapes that are not written have more than {limit} parts in all"))
     }
 
-    /// Counts a shape. Says what is too much about it.
+    /// Counts a shape. Returns an error message if it is too deep or the total is too large.
     pub fn excess(&mut self, shape: &Shape, text: &str) -> Option<String> {
         if let Some(excess) = self.too_many(shape, text) {
             return Some(excess);
@@ -305,7 +306,8 @@ impl Inferred {
     }
 }
 
-/// The opcode that a name stands for, and for the short form of an asynchronous one what it wraps.
+/// Returns the opcode with this name. For the short form of an asynchronous opcode, also returns the wrapped
+/// opcode.
 pub fn opcode_or_asynchronous(name: &str) -> Option<(Opcode, Option<Opcode>)> {
     match Opcode::from_name(name) {
         Some(opcode) => Some((opcode, None)),

@@ -1,12 +1,16 @@
-//! HLO text to IR.
+//! The parser: reads HLO text into the IR.
 //!
-//! `scan` blanks comments and checks brackets; the pest grammar in `grammar/` finds the structure, down to instructions
-//! and attributes; `syntax` takes instructions apart, `shape`, `literal` and the attribute readers of `hlo_ir::attr` other
-//! long tokens; `module` and its neighbours build the IR. A syntax error ends one instruction, not the parse: all errors
-//! of a text are reported, up to [`MAX_ERRORS`].
+//! - `scan` blanks comments and checks brackets.
+//! - The pest grammar in `grammar/` finds the structure, down to instructions and attributes.
+//! - `syntax` reads the inside of instructions. `shape`, `literal` and the attribute readers of
+//!   `hlo_ir::attr` read other long tokens.
+//! - `module` and the modules next to it build the IR.
+//!
+//! A syntax error ends one instruction, not the parse. The parser reports all errors of a text, up to
+//! [`MAX_ERRORS`].
 //!
 //! # Example
-//! A module is parsed, then verified:
+//! Parse a module, then verify it:
 //!
 //! ```
 //! let text = "HloModule m
@@ -21,7 +25,7 @@
 //! assert_eq!(&text[module.span(root.operands[0]).range()], "x = f32[2,3] parameter(0)");
 //! ```
 //!
-//! An error has a place in the text, and often a proposal:
+//! An error has a location in the text, and often a suggestion:
 //!
 //! ```
 //! let text = "HloModule m\nENTRY main { ROOT x = f32[2] paramter(0) }";
@@ -61,48 +65,47 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{Literal, Module, Shape, Span};
 
-/// The number of errors after which a parse gives up.
+/// Maximum number of errors. The parser stops after this many.
 pub const MAX_ERRORS: usize = 20;
 
-/// What a text without errors gives.
+/// The result of parsing a text without errors.
 #[derive(Debug)]
 pub struct Parsed {
     /// The module.
     pub module: Module,
-    /// What is likely not as meant, in the order of the text: no more than [`MAX_ERRORS`].
+    /// The warnings in the order of the text, at most [`MAX_ERRORS`].
     pub warnings: Vec<Diag>,
 }
 
-/// The module that `text` describes: [`parse`] for those whom no warnings concern.
+/// Parses a module like [`parse`], and discards the warnings.
 ///
 /// # Errors
-/// As [`parse`].
+/// Those of [`parse`].
 pub fn parse_module(text: &str) -> Result<Module, Vec<Diag>> {
     parse(text).map(|parsed| parsed.module)
 }
 
-/// The module that `text` describes with what is to warn of. Spans of the diagnostics and
-/// of the module's instructions are byte ranges of `text`. The module need not be valid:
-/// [`hlo_ir::verify::verify`] says whether it is.
+/// Parses a module. Spans of diagnostics and of the module's instructions are byte ranges of `text`. The
+/// module may be invalid. Call [`hlo_ir::verify::verify`] to check it.
 ///
 /// # Errors
-/// What can't be read, and names that nothing has: [`MAX_ERRORS`] at most, in the order of the text.
+/// Syntax errors and references to undefined names: at most [`MAX_ERRORS`], in the order of the text.
 pub fn parse(text: &str) -> Result<Parsed, Vec<Diag>> {
     check_size(text)?;
     let scanned = scan::scan(text);
     let rescanned = unbalanced::rescan(text, &scanned.errors);
     let read = rescanned.as_ref().unwrap_or(&scanned);
     let module = stack::with_room(read.depth, || module::ModuleParser::new(text, read).parse())?;
-    // Whatever the second scan makes of it, brackets that don't match are errors.
+    // Unmatched brackets are errors even if the second scan found a way to read the text.
     let module = if scanned.errors.is_empty() { module } else { module.and(Err(scanned.errors)) };
-    // What is wrong with the details of another language says nothing.
+    // Errors inside a text in another language are not useful.
     module.map_err(|diags| foreign::recognise(text).map_or(diags, |diag| vec![diag]))
 }
 
-/// The shape that `text` spells, such as `f32[2,3]{1,0}`.
+/// Parses a shape such as `f32[2,3]{1,0}`.
 ///
 /// # Errors
-/// What is wrong with the text as a shape, or what comes after the shape.
+/// If the text is not a shape, or if other text follows the shape.
 ///
 /// # Example
 /// ```
@@ -123,10 +126,10 @@ pub fn parse_shape(text: &str) -> Result<Shape, Vec<Diag>> {
     })?
 }
 
-/// The literal that `text` spells: its shape, then its value, such as `f32[4] {1,2,3,4}`.
+/// Parses a literal: its shape, then its value, such as `f32[4] {1,2,3,4}`.
 ///
 /// # Errors
-/// What is wrong with the text as a shape and a value of that shape, or what comes after them.
+/// If the text is not a shape and a value of that shape, or if other text follows.
 ///
 /// # Example
 /// ```
@@ -153,7 +156,7 @@ fn whole(text: &str) -> Span {
     Span::new(0, text.len())
 }
 
-/// Spans count in `u32`.
+/// Checks the length of the text, because spans are `u32`.
 fn check_size(text: &str) -> Result<(), Vec<Diag>> {
     if u32::try_from(text.len()).is_ok_and(|n| n < u32::MAX) {
         Ok(())
@@ -162,7 +165,7 @@ fn check_size(text: &str) -> Result<(), Vec<Diag>> {
     }
 }
 
-/// Checks brackets, and gives how deep they nest.
+/// Checks the brackets. Returns their nesting depth.
 fn check_scan(text: &str) -> Result<usize, Vec<Diag>> {
     let scan::Scanned { errors, depth, .. } = scan::scan(text);
     if errors.is_empty() { Ok(depth) } else { Err(errors) }

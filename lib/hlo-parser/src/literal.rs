@@ -1,4 +1,4 @@
-//! Literals: nested braces of elements, tuples in parentheses, and `{...}` for a value that is not written.
+//! Parsing of literals: nested braces of elements, tuples in parentheses, and `{...}` for an elided value.
 
 use crate::element::{ElementReader, Fault};
 use hlo_ir::cursor::{Cursor, token_at};
@@ -7,21 +7,21 @@ use hlo_ir::rules::code;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape, Span};
 use smallvec::SmallVec;
 
-/// The most bytes that one `{...}` may stand for: its unspecified value is kept as zeros.
+/// Maximum number of bytes of an elided value `{...}`. Its unspecified elements are stored as zeros.
 const MAX_ELIDED_BYTES: usize = 1 << 30;
 
-/// A literal, and where `{...}` stood for its value or a part of it.
+/// A literal, and the parts of it that `{...}` elides.
 pub struct ReadLiteral {
-    /// The value; zeros where it was not written.
+    /// The value. Elided elements are zero.
     pub literal: Literal,
-    /// For each of its arrays, whether it was not written; empty if all were.
+    /// For each array, whether it is elided. Empty if none is.
     pub elided: Vec<bool>,
-    /// Where a number without braces stands for an array: of the first one, the array and the place.
+    /// The first array for which the text contains a number without braces, with its span.
     pub lone: Option<Box<Lone>>,
 }
 
 impl ReadLiteral {
-    /// The value, which stands at `span`; an error if some of it is not written where all is needed.
+    /// Returns the value, which is at `span`. Returns an error if parts of it are elided.
     pub fn whole(self, span: Span) -> Result<Literal, Diag> {
         if !self.elided.is_empty() {
             let message = "`{...}` stands for a value that is not written; one is expected here";
@@ -42,12 +42,12 @@ pub struct Lone {
 }
 
 impl Lone {
-    /// The error where all elements are needed.
+    /// Returns the error for a context that needs all elements.
     pub fn error(self) -> Diag {
         self.error
     }
 
-    /// The warning where the first element will do.
+    /// Returns the warning for a context where the first element is sufficient.
     pub fn warning(&self) -> Diag {
         let array = &self.array;
         let message = format!("`{array}` has rank {}, found a number without braces", array.rank());
@@ -57,17 +57,17 @@ impl Lone {
     }
 }
 
-/// What of a value was not written, of the arrays read so far.
+/// The elided parts of the arrays read so far.
 #[derive(Default)]
 struct Elided {
     arrays: usize,
-    /// Empty up to the first one.
+    /// Empty until an array is elided.
     flags: Vec<bool>,
     lone: Option<Box<Lone>>,
 }
 
 impl Elided {
-    /// Notes that `count` more arrays were, or were not, written.
+    /// Records whether the next `count` arrays are elided.
     fn note(&mut self, count: usize, elided: bool) {
         if elided {
             self.flags.resize(self.arrays, false);
@@ -79,7 +79,7 @@ impl Elided {
     }
 }
 
-/// Reads the value of a literal of `shape`. A dynamic dimension has as many elements as its bound says.
+/// Reads the value of a literal of this `shape`. A dynamic dimension has as many elements as its bound.
 pub fn read(c: &mut Cursor<'_>, shape: &Shape) -> Result<ReadLiteral, Diag> {
     let mut elided = Elided::default();
     match read_value(c, shape, &mut elided) {
@@ -100,7 +100,7 @@ fn read_value(c: &mut Cursor<'_>, shape: &Shape, elided: &mut Elided) -> Result<
     }
 }
 
-/// Reads `( 1, {2, 3} )`; XLA does without the commas too.
+/// Reads a tuple such as `( 1, {2, 3} )`. As in XLA, the commas are optional.
 fn read_tuple(
     c: &mut Cursor<'_>,
     shape: &Shape,
@@ -154,7 +154,7 @@ fn elided_value(shape: &Shape, span: Span, elided: &mut Elided) -> Result<Litera
     }
 }
 
-/// The number of arrays in a shape: what a literal's value is made of.
+/// Returns the number of arrays in a shape.
 fn array_count(shape: &Shape) -> usize {
     match shape {
         Shape::Tuple(elements) => elements.iter().map(array_count).sum(),
@@ -166,7 +166,7 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> 
     if written.dims.contains(&ArrayShape::UNBOUNDED) {
         return Err(c.expected(&format!("no literal: the sizes of `{written}` are not known")));
     }
-    // A value's sizes are known.
+    // A value has fixed sizes.
     let array = ArrayShape { dynamic: SmallVec::new(), ..written.clone() };
     c.skip_space();
     let base = c.offset();
@@ -195,8 +195,8 @@ fn read_array(c: &mut Cursor<'_>, written: &ArrayShape, elided: &mut Elided) -> 
     }
 }
 
-/// The array whose first element is the first of `elements`, and whose others are zero: what XLA makes of a number
-/// without braces.
+/// Creates the array whose first element is the first of `elements` and whose other elements are zero. XLA
+/// reads a number without braces this way.
 fn first_element(array: ArrayShape, elements: &[u8], span: Span) -> Result<Literal, Diag> {
     let size = array.element_type.byte_size();
     let shape = Shape::Array(array);
@@ -211,28 +211,29 @@ fn first_element(array: ArrayShape, elements: &[u8], span: Span) -> Result<Liter
     literal.ok_or_else(|| Diag::error(message).with_code(code::LITERAL_SIZE).at(span, ""))
 }
 
-/// Reads the braces and elements of an array in one pass, without memory but for the elements.
+/// A reader of the braces and elements of an array. It makes one pass and allocates only the elements.
 struct DenseReader<'a> {
     text: &'a str,
-    /// The position in `text`, and where `text` is in the whole.
+    /// The position in `text`, and the offset of `text` in the whole text.
     at: usize,
     base: usize,
     array: &'a ArrayShape,
     element: ElementReader,
-    /// For each open brace its position and the number of entries so far.
+    /// The position of each open brace and the number of entries read in it.
     open: SmallVec<[(usize, i64); 8]>,
-    /// Where `...` stood for the whole value.
+    /// The span of a `...` that elides the whole value.
     elided: Option<Span>,
-    /// The elements, row-major; no more than the text can hold, whatever the shape says.
+    /// The elements, in row-major order. Their number is limited by the length of the text, whatever the
+    /// shape is.
     elements: AlignedBytes,
-    /// The number of bytes of `elements` that are written.
+    /// The number of bytes of `elements` that have been filled.
     filled: usize,
 }
 
 impl<'a> DenseReader<'a> {
     fn new(text: &'a str, base: usize, array: &'a ArrayShape) -> Self {
         let size = array.element_type.byte_size();
-        // `1,` takes two bytes.
+        // An element and its comma, such as `1,`, have at least two bytes.
         let count = array.element_count().min(text.len() / 2 + 1);
         Self {
             text,
@@ -247,14 +248,15 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// Reads up to the end of the array. For a number alone where the array is no scalar, also what is wrong with it.
+    /// Reads up to the end of the array. If the text has a number without braces and the array is not a
+    /// scalar, returns the error for that too.
     fn run(&mut self) -> Result<Option<Diag>, Diag> {
         let rank = self.array.rank();
         if rank == 0 {
             return self.scalar().map(|()| None);
         }
         if self.byte() != b'{' {
-            // XLA takes one for the first element.
+            // XLA reads it as the first element.
             let real = !self.array.element_type.is_complex() && !self.array.dims.contains(&0);
             let starts_number = self.byte().is_ascii_alphanumeric() || self.byte() == b'-';
             let wrong = self.wrong_depth();
@@ -301,7 +303,7 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// Skips a comment, if there is one.
+    /// Skips blanks and comments. Returns whether there were any.
     fn comment(&mut self) -> bool {
         let mut c = Cursor::new(&self.text[self.at..], 0);
         c.skip_space();
@@ -321,7 +323,7 @@ impl<'a> DenseReader<'a> {
         Err(self.surplus())
     }
 
-    /// Reads elements of the innermost dimension, up to what is none.
+    /// Reads elements of the innermost dimension until the next token is not an element.
     fn row(&mut self) -> Result<(), Diag> {
         let bytes = self.text.as_bytes();
         loop {
@@ -341,7 +343,7 @@ impl<'a> DenseReader<'a> {
         let size = self.element.size;
         match self.element.read(self.text.as_bytes(), &mut self.at) {
             Ok(bytes) => {
-                // Always there: the text is twice as long as the number of elements read.
+                // Never fails: there is room for every element that the text can contain.
                 if let Some(place) = self.elements.get_mut(self.filled..self.filled + size) {
                     place.copy_from_slice(&bytes[..size]);
                 }
@@ -352,7 +354,7 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// `}`: the entries must be as many as the dimension's size.
+    /// Reads a `}`. The number of entries must be the size of the dimension.
     fn close(&mut self) -> Result<(), Diag> {
         self.at += 1;
         let level = self.open.len() - 1;
@@ -376,7 +378,7 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// What dimension `level` is made of.
+    /// Returns the noun for the entries of dimension `level`.
     fn entries(&self, level: usize, count: i64) -> &'static str {
         match (level + 1 == self.array.rank(), count) {
             (true, 1) => "element",
@@ -386,7 +388,7 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// `...`: the whole value, not written.
+    /// Reads `...`, which elides the whole value.
     fn dots(&mut self) -> Result<(), Diag> {
         let span = self.span(self.at, self.at + 3);
         self.at += 3;
@@ -403,7 +405,7 @@ impl<'a> DenseReader<'a> {
         Span::new(self.base + start, self.base + end)
     }
 
-    /// ` at [0,2]`: the index of the brace that is open at `level`; nothing for the outermost one.
+    /// Returns the index of the brace open at `level`, such as ` at [0,2]`. Empty for the outermost brace.
     fn place(&self, level: usize) -> String {
         if level == 0 {
             return String::new();
@@ -412,7 +414,7 @@ impl<'a> DenseReader<'a> {
         format!(" at [{}]", index.join(","))
     }
 
-    /// The error that the next token can't stand this deep, or this high, in the braces.
+    /// Creates the error for a token at the wrong nesting depth.
     #[cold]
     fn wrong_depth(&self) -> Diag {
         let (rank, level) = (self.array.rank(), self.open.len());
@@ -433,7 +435,7 @@ impl<'a> DenseReader<'a> {
         c.expected(what)
     }
 
-    /// The error that there is one more than the dimension's size says.
+    /// Creates the error for an entry beyond the size of the dimension.
     #[cold]
     fn surplus(&self) -> Diag {
         let level = self.open.len().saturating_sub(1);
@@ -460,7 +462,7 @@ impl<'a> DenseReader<'a> {
         }
     }
 
-    /// The same error with what may have been meant by the token.
+    /// Returns the error with a suggestion for the token, if there is one.
     fn with_hint(&self, diag: Diag) -> Diag {
         let Some(span) = diag.primary().map(|l| l.span) else { return diag };
         let token = &self.text[self.at..];

@@ -1,4 +1,4 @@
-//! Modules: the header, the stack-frame tables, and the list of computations.
+//! Parsing of modules: the header, the stack-frame tables, and the list of computations.
 
 use crate::attributes::{Attribute, split};
 use crate::body::Slot;
@@ -19,67 +19,68 @@ use hlo_ir::{ComputationId, InstrId, Module, Opcode, ShapePool, Span};
 use pest::iterators::Pair;
 use std::collections::{HashMap, HashSet};
 
-/// How much text is parsed at once if computations are small. Each parse has a cost of its own.
+/// Number of bytes that are parsed at once if computations are small, because each call of the grammar has a
+/// fixed cost.
 const STRETCH: usize = 1 << 15;
 
-/// A map by names in the text: the hasher has a random seed, and is much faster than the default one.
+/// A map keyed by names in the text. Its hasher has a random seed and is much faster than the default.
 pub type ByName<'t, T> = HashMap<&'t str, T, foldhash::fast::RandomState>;
 
-/// A computation that was defined.
+/// A defined computation.
 pub struct Defined {
-    /// What it became.
+    /// The computation in the module.
     pub id: ComputationId,
-    /// Its name's place.
+    /// The span of its name.
     pub span: Span,
-    /// True after its body: only then it can be called.
+    /// Whether its body has been parsed. It can be called only after that.
     pub complete: bool,
 }
 
 /// The state of a parse.
 pub struct ModuleParser<'t> {
-    /// The text as it was given.
+    /// The original text.
     pub source: &'t str,
-    /// The text with comments blanked, position by position the same.
+    /// The text with comments replaced by blanks. Positions are the same as in `source`.
     pub text: &'t str,
-    /// What is being built.
+    /// The module under construction.
     pub module: Module,
-    /// What was found wrong.
+    /// The errors so far.
     pub diags: Vec<Diag>,
-    /// What is accepted though likely not meant.
+    /// The warnings so far: text that is accepted but probably not as intended.
     pub warnings: Vec<Diag>,
     /// The computations defined so far.
     pub names: Computations<'t>,
-    /// Inline computations and what they are named after; they get names when all others are known.
+    /// Inline computations and the base of their names. They are named after all others are known.
     pub unnamed: Vec<(ComputationId, String)>,
-    /// The bodies in place of computations' names that parsed, by where they start.
+    /// The inline bodies that have been parsed in place of a computation's name, by start offset.
     pub inline_bodies: HashMap<u32, Pair<'t, Rule>>,
-    /// What was inferred so far for shapes that are not written.
+    /// The size of all shapes inferred so far because the text does not contain them.
     pub inferred: Inferred,
-    /// The opcodes whose attributes an error has listed.
+    /// The opcodes whose attributes an error message has already listed.
     pub attributes_listed: HashSet<Opcode>,
-    /// What the asynchronous instructions are part of.
+    /// The asynchronous chain of each asynchronous instruction.
     pub chains: HashMap<InstrId, Chain>,
-    /// The tuples' shapes, of which equal ones are shared.
+    /// The tuple shapes. Equal ones are shared.
     pub shapes: ShapePool,
     /// An empty map for the names of the next body.
     pub spare_names: ByName<'t, Slot>,
     scanned: &'t Scanned<'t>,
-    /// The first brace that the scan has reported: from there on instructions may be in another body than their own.
+    /// The first brace that the scan reported. Instructions after it may be in the wrong body.
     broken_brace: Option<usize>,
     entry: Option<(ComputationId, Span)>,
 }
 
-/// What stands before a computation's body.
+/// The part of a computation before its body.
 struct Head<'t> {
     /// The computation.
     id: ComputationId,
     /// Its name, without `%`.
     name: &'t str,
-    /// What its signature says.
+    /// Its signature.
     signature: Signature<'t>,
 }
 
-/// Diagnostics in the order of the text, whichever step found them, as many as are wanted.
+/// Sorts diagnostics by their position in the text, and truncates the list to [`MAX_ERRORS`].
 fn in_order(mut diags: Vec<Diag>, what: &str) -> Vec<Diag> {
     diags.sort_by_key(|d| d.labels.iter().find(|l| l.primary).map(|l| l.span.start));
     if diags.len() > MAX_ERRORS {
@@ -91,12 +92,12 @@ fn in_order(mut diags: Vec<Diag>, what: &str) -> Vec<Diag> {
     diags
 }
 
-/// How many brackets are open.
+/// The number of open brackets.
 #[derive(Default)]
 pub struct Depth(pub usize);
 
 impl Depth {
-    /// Counts those of a piece of scanned text.
+    /// Counts the brackets in a part of the scanned text.
     pub fn count(&mut self, text: &str) {
         for b in text.bytes() {
             match b {
@@ -117,7 +118,7 @@ fn is_brace(text: &str, at: usize) -> bool {
 pub struct Computations<'t>(pub ByName<'t, Defined>);
 
 impl<'t> ModuleParser<'t> {
-    /// A parser of `source`, which `scanned` comes from.
+    /// Creates a parser for `source`. `scanned` is the result of scanning it.
     pub fn new(source: &'t str, scanned: &'t Scanned<'t>) -> Self {
         Self {
             source,
@@ -152,7 +153,7 @@ impl<'t> ModuleParser<'t> {
             }
             self.finish();
         }
-        // With errors warnings may be echoes of them.
+        // If there are errors, warnings may be consequences of them.
         if self.diags.is_empty() {
             self.check_frames_of_instructions();
             Ok(Parsed { module: self.module, warnings: in_order(self.warnings, "warnings") })
@@ -161,9 +162,9 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// True if no more errors are wanted.
+    /// Returns whether there are enough errors.
     pub fn full(&self) -> bool {
-        // One more than is shown: it tells that there are more.
+        // One more error than is shown tells that there are more.
         self.diags.len() > MAX_ERRORS
     }
 
@@ -181,9 +182,9 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The span of `part`, a slice of [`ModuleParser::text`].
+    /// Returns the span of `part`, a slice of [`ModuleParser::text`].
     pub fn span_of(&self, part: &str) -> Span {
-        // What is not written has no place.
+        // A name that is not in the text has no span.
         let start = (part.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
         let Some(start) = start.filter(|s| s + part.len() <= self.text.len()) else {
             return Span::default();
@@ -191,14 +192,15 @@ impl<'t> ModuleParser<'t> {
         Span::new(start, start + part.len())
     }
 
-    /// The text as it was given, with comments, at a span.
+    /// Returns the original text, with comments, at a span.
     pub fn source_at(&self, span: Span) -> &'t str {
         self.source.get(span.range()).unwrap_or_default()
     }
 
-    // ---- What stands before the computations ---------------------------------------------------------------
+    // ---- Before the computations
+    // ---------------------------------------------------------------------------
 
-    /// Reads the header and the tables; returns where they end.
+    /// Reads the header and the tables. Returns the offset of their end.
     fn prologue(&mut self) -> usize {
         let text = self.text;
         let pair = match parse(Rule::prologue, text, 0) {
@@ -219,7 +221,7 @@ impl<'t> ModuleParser<'t> {
             }
         }
         self.check_tables(&tables);
-        // A header that is cut off: say so here, rather than that the rest is no computation.
+        // Reports a truncated header here, rather than an invalid computation later.
         let rest = text[end..].trim_blanks_start();
         let next_is_attribute = rest.starts_with(|c: char| c.is_ascii_lowercase())
             && rest.split(['{', '\n', ' ']).next().is_some_and(|w| w.contains('='));
@@ -266,7 +268,7 @@ impl<'t> ModuleParser<'t> {
 
     // ---- Computations --------------------------------------------------------------------------------------
 
-    /// Reads the computation at `at`, and small ones after it; returns where they end.
+    /// Reads the computation at `at`, and small ones after it. Returns the offset of their end.
     fn computations(&mut self, at: usize) -> usize {
         let text = self.text;
         let start = text.len() - text[at..].trim_blanks_start().len();
@@ -302,11 +304,11 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Where a stretch of whole computations from `start` on ends.
+    /// Returns the end of a sequence of whole computations that begins at `start`.
     fn stretch_end(&self, start: usize) -> usize {
         let ends = &self.scanned.top_level_ends;
         let first = ends.partition_point(|&end| end < start + STRETCH);
-        // A comma goes on with what belongs to the computation.
+        // A comma introduces an attribute of the computation.
         let ends_there = |&end: &usize| !self.text[end..].trim_blanks_start().starts_with(',');
         ends[first..].iter().map(|end| end + 1).find(ends_there).unwrap_or(self.text.len())
     }
@@ -333,7 +335,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The value of a computation's `execution_thread`: `None` for the main one.
+    /// Returns the value of a computation's `execution_thread`; `None` for the main thread.
     fn execution_thread(&mut self, a: &Attribute<'t>) -> Option<HloString> {
         let mut reader = self.names.reader(a.value, a.value_span.start as usize, &[]);
         match reader.string().and_then(|s| reader.expect_end().map(|()| s)) {
@@ -346,7 +348,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Defines a computation.
+    /// Reads the head of a computation and defines the computation.
     fn computation_head(&mut self, pair: Pair<'t, Rule>) -> Head<'t> {
         let mut entry = None;
         let mut name = "";
@@ -382,12 +384,12 @@ impl<'t> ModuleParser<'t> {
         Head { id, name: bare_name(name), signature }
     }
 
-    /// Makes a computation, that stands at `span`, the entry.
+    /// Makes a computation, whose name is at `span`, the entry.
     pub fn set_entry(&mut self, id: ComputationId, span: Span) {
         self.entry = Some((id, span));
     }
 
-    /// Adds a computation under its name as written, with or without `%`.
+    /// Adds a computation with the name in the text, with or without `%`.
     fn define(&mut self, written: &'t str) -> ComputationId {
         let name = bare_name(written);
         let span = self.span_of(written);
@@ -407,20 +409,21 @@ impl<'t> ModuleParser<'t> {
         id
     }
 
-    /// Makes a computation one that can be called.
+    /// Marks a computation as complete, so that it can be called.
     fn mark_complete(&mut self, name: &'t str) {
         if let Some(defined) = self.names.0.get_mut(name) {
             defined.complete = true;
         }
     }
 
-    /// Goes on after a computation that does not parse: `diag` says why. Returns where it ends.
+    /// Recovers from a computation that does not parse. `diag` is the syntax error. Returns the offset of its
+    /// end.
     fn recover_computation(&mut self, start: usize, diag: Diag) -> usize {
         let text = self.text;
         let head = match parse(Rule::computation_head, &text[start..], start) {
             Ok(head) => head,
             Err(diag) => {
-                // Such as the rest of a broken table: one error for all of it.
+                // For example, the rest of an invalid table. One error is enough for all of it.
                 let end = self.next_computation(self.next_block(start));
                 if self.is_broken(start..end) {
                     return end;
@@ -436,22 +439,22 @@ impl<'t> ModuleParser<'t> {
         let open = start + head.as_span().end();
         let open = text[open..].find('{').map_or(end, |n| open + n);
         let Head { id, name, signature } = self.computation_head(head);
-        // Where the scan found the end: what is unclosed inside does not count.
+        // The scan found the end of the computation, even if brackets inside are unclosed.
         let is_closed = self.scanned.top_level_ends.binary_search(&(end - 1)).is_ok();
         let close = (end - usize::from(is_closed)).max(open);
         let before = self.diags.len();
-        // The root of a body that is cut off is another one.
+        // In a truncated body, the last instruction is not the root.
         self.recover_body(id, open, close, Some(&signature).filter(|_| is_closed));
         self.mark_complete(name);
         if self.diags.len() == before && !self.is_broken(start..end) {
-            // Every instruction is fine: it is what stands around them.
+            // All instructions are valid, so the error is in the text around them.
             self.report(diag);
         }
         end
     }
 
-    /// Where the next computation may start at `at` or later, outside of all brackets at the start of a line or
-    /// after a block; the text's end if none does.
+    /// Returns the offset at or after `at` where a computation may start: outside of all brackets, at the
+    /// start of a line or after a block. Returns the end of the text if there is none.
     fn next_computation(&self, mut at: usize) -> usize {
         while at < self.text.len() {
             let start = self.text.len() - self.text[at..].trim_blanks_start().len();
@@ -463,7 +466,7 @@ impl<'t> ModuleParser<'t> {
         at
     }
 
-    /// The end of the line that `at` is in, or of the block that opens there.
+    /// Returns the end of the line that contains `at`, or of the block that starts on that line.
     fn next_block(&self, at: usize) -> usize {
         let line = self.next_line(at);
         let mut depth = Depth::default();
@@ -471,23 +474,23 @@ impl<'t> ModuleParser<'t> {
         if depth.0 == 0 { line } else { self.after_block(at) }
     }
 
-    /// True if the scan has reported a bracket in the range.
+    /// Returns whether the scan reported a bracket in the range.
     pub fn is_broken(&self, range: std::ops::Range<usize>) -> bool {
         self.first_broken(range.start).is_some_and(|b| b < range.end)
     }
 
-    /// True if what stands at `first` and what stands at `second` are in the same body, for all that the scan says.
+    /// Returns whether the offsets `first` and `second` are in the same body, according to the scan.
     pub fn same_body(&self, first: usize, second: usize) -> bool {
         self.broken_brace.is_none_or(|b| b >= second) && !self.is_broken(first..second)
     }
 
-    /// The first bracket from `at` on that the scan has reported.
+    /// Returns the first bracket at or after `at` that the scan reported.
     pub fn first_broken(&self, at: usize) -> Option<usize> {
         let broken = &self.scanned.broken;
         broken.get(broken.partition_point(|&b| b < at)).copied()
     }
 
-    /// The name of the computation `name` where it is defined after `at`.
+    /// Returns the span of the name of the computation `name`, if it is defined after `at`.
     pub fn defined_later(&self, name: &str, at: usize) -> Option<Span> {
         let ends = &self.scanned.top_level_ends;
         ends[ends.partition_point(|&e| e < at)..].iter().find_map(|&end| {
@@ -500,20 +503,20 @@ impl<'t> ModuleParser<'t> {
         })
     }
 
-    /// Where the top-level block that `at` is in or before ends.
+    /// Returns the end of the top-level block that contains `at` or is the first after it.
     fn after_block(&self, at: usize) -> usize {
         let ends = &self.scanned.top_level_ends;
         ends.get(ends.partition_point(|&e| e < at)).map_or(self.text.len(), |e| e + 1)
     }
 
-    /// Where the next line after `at` starts; the text's end if none does.
+    /// Returns the start of the next line after `at`, or the end of the text.
     pub fn next_line(&self, at: usize) -> usize {
         self.text[at..].find(['\n', '\r']).map_or(self.text.len(), |n| at + n + 1)
     }
 
     // ---- The end -------------------------------------------------------------------------------------------
 
-    /// Sets the entry and names what has no name.
+    /// Sets the entry and names the unnamed computations.
     fn finish(&mut self) {
         let unnamed: HashSet<ComputationId> = self.unnamed.iter().map(|&(id, _)| id).collect();
         let last = self.module.computations().filter(|c| !unnamed.contains(c)).last();
@@ -525,7 +528,7 @@ impl<'t> ModuleParser<'t> {
                 }
             }
             None => {
-                // Where all is blank, as in one of several parts of a file, the end of it.
+                // If the text is blank, for example one of several parts of a file, the error is at its end.
                 let ends = [self.text.trim_blanks_end().len(), self.source.trim_blanks_end().len()];
                 let end = ends.into_iter().find(|&end| end > 0).unwrap_or(self.source.len());
                 let start = hlo_ir::floor_char_boundary(self.source, end.saturating_sub(1));
@@ -547,11 +550,11 @@ impl<'t> ModuleParser<'t> {
         if unnamed.is_empty() {
             return;
         }
-        // How often each name was given, those of the text once.
+        // The number of uses of each name. Names in the text are used once.
         let mut given: HashMap<String, usize> = self.names.0.keys().map(|&n| (n.to_owned(), 1)).collect();
-        // A single instruction's entry has a name, though not one that the text can use.
+        // The entry of a single instruction has a name, but the text cannot refer to it.
         given.extend(self.entry.map(|(id, _)| (self.module[id].name.to_string(), 1)));
-        // In the order in which they are complete, as XLA names them: those inside others first.
+        // Like XLA, names computations in the order in which they are complete: inner ones first.
         let mut bases: HashMap<ComputationId, String> =
             std::mem::take(&mut self.unnamed).into_iter().collect();
         for (id, base) in
@@ -559,7 +562,7 @@ impl<'t> ModuleParser<'t> {
         {
             let mut name = base.clone();
             while given.contains_key(&name) {
-                // `base`, `base.1`, `base.2`, …: the count of `base` says where to go on.
+                // `base`, `base.1`, `base.2`, …: the count for `base` is the next suffix.
                 let n = given.entry(base.clone()).or_insert(1);
                 name = format!("{base}.{n}");
                 *n += 1;

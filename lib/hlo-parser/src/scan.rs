@@ -1,6 +1,6 @@
-//! The pass over the text that runs before the grammar: it blanks comments and what strings hold, and checks
-//! that brackets, quotes and comments are closed and how deep brackets nest. After it, the grammar may recurse
-//! without a limit of its own and may look for a closing bracket without minding comments and strings.
+//! The scan that runs before the grammar. It blanks comments and the contents of strings. It checks that
+//! brackets, quotes and comments are closed and how deep brackets nest. The grammar can therefore recurse
+//! without its own limit, and can search for a closing bracket without considering comments and strings.
 
 use hlo_ir::Span;
 use hlo_ir::attr::dict_end;
@@ -8,33 +8,34 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::borrow::Cow;
 
-/// How deep brackets may nest: far beyond any real module, and shallow enough for recursive code to print, compare and
-/// drop what is read.
+/// Maximum nesting depth of brackets. It is much deeper than any real module, and shallow enough for
+/// recursive code to print, compare and drop the result.
 pub const MAX_DEPTH: usize = 1024;
 
-/// From this depth on a text is read on a stack of its own.
+/// The nesting depth from which the text is read on a separate stack.
 pub const DEEP: usize = 100;
 
-/// What the scan found.
+/// The result of the scan.
 pub struct Scanned<'a> {
-    /// The text with every comment replaced by blanks and what is between quotes by `_`; positions are unchanged.
+    /// The text with comments replaced by blanks and string contents by `_`. Positions are unchanged.
     pub text: Cow<'a, str>,
     /// Unclosed, unopened or too deep brackets, unterminated strings and comments, NUL bytes.
     pub errors: Vec<Diag>,
-    /// Where brackets don't match, ascending: syntax errors of the same instruction would only echo that.
+    /// The positions of unmatched brackets, in ascending order. A syntax error of an instruction that
+    /// contains one is a consequence of it.
     pub broken: Vec<usize>,
-    /// The positions of the braces that close top-level blocks, ascending.
+    /// The positions of the braces that close top-level blocks, in ascending order.
     pub top_level_ends: Vec<usize>,
-    /// True if the rest of the text could not be scanned.
+    /// Whether the rest of the text could not be scanned.
     pub fatal: bool,
-    /// The greatest number of brackets that are open at once.
+    /// The maximum number of open brackets.
     pub depth: usize,
 }
 
-/// What some editors write at the start of a UTF-8 text.
+/// The byte order mark that some editors write at the start of a UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Bytes that the scan has to look at.
+/// Returns whether the scan must handle this byte.
 const fn is_special(b: u8) -> bool {
     matches!(b, b'"' | b'\'' | b'/' | b'{' | b'}' | b'(' | b')' | b'[' | b']' | 0)
 }
@@ -71,7 +72,7 @@ pub fn scan(text: &str) -> Scanned<'_> {
     s.run();
     let Scanner { blanked, mut out, .. } = s;
     out.broken.sort_unstable();
-    // Whole comments and strings are blanked, byte by byte: what is left is UTF-8 as before.
+    // Whole comments and strings are blanked byte by byte, so the text remains valid UTF-8.
     if let Some(text) = blanked.and_then(|b| String::from_utf8(b).ok()) {
         out.text = Cow::Owned(text);
     }
@@ -83,14 +84,14 @@ struct Scanner<'a> {
     blanked: Option<Vec<u8>>,
     /// The open brackets: position and kind.
     open: Vec<(usize, u8)>,
-    /// Where the last string that goes on over line ends starts: its first quote may be meant otherwise.
+    /// The start of the last string that contains line breaks. Its first quote may be a mistake.
     long_string: Option<usize>,
-    /// How many of each kind are open if one looks at that kind only, as the grammar's groups do: where
-    /// brackets don't match that may be more than `open` holds.
+    /// The number of open brackets of each kind, counted separately as the grammar's groups do. If brackets
+    /// do not match, there may be more than in `open`.
     depths: [usize; 3],
-    /// The last brace with front-end attributes, whose values may be dictionaries.
+    /// The last opening brace of front-end attributes, whose values may be dictionaries.
     frontend_attributes: Option<usize>,
-    /// True after a dictionary that is not closed.
+    /// Whether a dictionary is unclosed.
     unclosed_dictionary: bool,
     out: Scanned<'a>,
 }
@@ -125,7 +126,7 @@ impl Scanner<'_> {
         }
         if let Some(&(at, b)) = self.open.last() {
             let end = self.bytes.trim_ascii_end().len();
-            // The last character, all its bytes.
+            // The last character with all its bytes.
             let is_first_byte = |&i: &usize| self.bytes[i] & 0xc0 != 0x80;
             let last = (0..end).rev().find(is_first_byte).unwrap_or(0);
             self.out.broken.push(at);
@@ -139,7 +140,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Ends the scan.
+    /// Reports a fatal error and ends the scan.
     fn fail(&mut self, diag: Diag) -> usize {
         self.out.errors.truncate(crate::MAX_ERRORS - 1);
         self.out.errors.push(diag);
@@ -163,8 +164,8 @@ impl Scanner<'_> {
         )
     }
 
-    /// True if the brace at `at` starts a dictionary, in which there are no brackets but braces, no comments, and
-    /// no strings but in double quotes.
+    /// Returns whether the brace at `at` starts a dictionary. A dictionary contains no comments, no brackets
+    /// except braces, and only strings in double quotes.
     fn starts_dictionary(&mut self, at: usize) -> bool {
         let Some(before) = self.bytes[..at].trim_ascii_end().strip_suffix(b"=") else { return false };
         if before.ends_with(b"frontend_attributes") {
@@ -175,8 +176,8 @@ impl Scanner<'_> {
         before.ends_with(b"backend_config") || (around.is_some() && around == self.frontend_attributes)
     }
 
-    /// Blanks a dictionary. One that is not closed is scanned as everything else is, for its errors, and so are
-    /// all after it: none is closed before the text ends.
+    /// Blanks a dictionary. An unclosed dictionary is scanned like other text, to find its errors. All
+    /// dictionaries after it are too, because none of them is closed before the text ends.
     fn dictionary(&mut self, start: usize) -> usize {
         let end = if self.unclosed_dictionary { None } else { dict_end(&self.bytes[start..]) };
         match end {
@@ -236,7 +237,7 @@ impl Scanner<'_> {
     fn close(&mut self, at: usize, b: u8) -> usize {
         let depth = &mut self.depths[kind(b)];
         *depth = depth.saturating_sub(1);
-        // The nearest open bracket of this kind; what was opened inside it was not closed.
+        // The nearest open bracket of this kind. Brackets opened inside it are unclosed.
         let Some(depth) = self.open.iter().rposition(|&(_, o)| closing(o) == b) else {
             self.out.broken.push(at);
             if self.out.errors.len() < crate::MAX_ERRORS {
@@ -274,12 +275,12 @@ impl Scanner<'_> {
     }
 }
 
-/// The span of one byte.
+/// Returns the span of one byte.
 pub fn one(at: usize) -> Span {
     Span::new(at, at + 1)
 }
 
-/// The index of a bracket's kind.
+/// Returns the index of a bracket's kind.
 pub fn kind(bracket: u8) -> usize {
     match bracket {
         b'(' | b')' => 0,
@@ -288,7 +289,7 @@ pub fn kind(bracket: u8) -> usize {
     }
 }
 
-/// The bracket that closes `open`.
+/// Returns the bracket that closes `open`.
 pub fn closing(open: u8) -> u8 {
     match open {
         b'(' => b')',
@@ -297,8 +298,8 @@ pub fn closing(open: u8) -> u8 {
     }
 }
 
-/// The position of the bracket that closes the one at `open`, in a scanned text; the text's end if it is not
-/// closed.
+/// Returns the position of the bracket that closes the one at `open` in a scanned text, or the end of the
+/// text if it is unclosed.
 pub fn matching(text: &str, open: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;
@@ -319,8 +320,8 @@ pub fn matching(text: &str, open: usize) -> usize {
     bytes.len()
 }
 
-/// Where the comment that starts at `start`, a slash, ends: after the slash if it starts none; `None` if the comment
-/// is not closed.
+/// Returns the end of the comment that starts with the slash at `start`, or the offset after the slash if it
+/// starts none. Returns `None` if the comment is unclosed.
 pub fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = &bytes[start..];
     match rest.get(1) {
@@ -330,7 +331,7 @@ pub fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The position of the quote that ends the string at `start`; the text's end if none does.
+/// Returns the position of the quote that ends the string at `start`, or the end of the text.
 pub fn string_end(bytes: &[u8], start: usize) -> usize {
     let quote = bytes[start];
     let mut at = start + 1;

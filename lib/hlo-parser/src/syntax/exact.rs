@@ -1,5 +1,5 @@
-//! The text that the parser reads: scanned, so that there are no comments, nothing but `_` in strings, and no bracket
-//! without the one that closes it, unless that was reported. The reading stops where something does not fit.
+//! The text that the parser reads. It has been scanned: it contains no comments, strings contain only `_`,
+//! and every bracket has a match unless it was reported. Reading stops at the first token that does not fit.
 
 use super::{Definition, Part, Text, definition, head, inside, root, wanted};
 use crate::grammar::syntax_error;
@@ -10,37 +10,37 @@ use hlo_ir::cursor::{Cursor, goes_on_name};
 use hlo_ir::diag::Diag;
 use hlo_ir::{Shape, Span};
 
-/// The error where the reading stopped.
+/// The error at the position where reading stopped.
 pub type Stop = Box<Diag>;
 
-/// A scanned text that is read from some position on.
+/// A scanned text that is read from a given position.
 pub struct Exact<'t> {
     text: &'t str,
-    /// Where it is read.
+    /// The current position.
     pub c: Cursor<'t>,
-    /// The shape that was read last.
+    /// The last shape that was read.
     pub shape: Shape,
-    /// True if the reading stopped in a shape.
+    /// Whether reading stopped in a shape.
     pub has_wrong_shape: bool,
-    /// The first opcode, if a parenthesis follows it.
+    /// The first opcode that is followed by a parenthesis.
     pub opcode: Option<&'t str>,
     word: Word,
 }
 
-/// The bytes of a name, with a `%` before them, or none.
+/// The bytes of a name, with an optional `%` before it. May be empty.
 #[derive(Default)]
 struct Word {
     start: usize,
     end: usize,
     has_percent: bool,
-    /// True if what follows the `%` begins with a letter or `_`.
+    /// Whether the name (after any `%`) begins with a letter or `_`.
     is_some: bool,
     /// The first byte of the next token.
     after: u8,
 }
 
 impl<'t> Exact<'t> {
-    /// The text from `at` on.
+    /// Creates a reader of the text from `at` on.
     pub fn new(text: &'t str, at: usize) -> Self {
         let mut c = Cursor::new(text, 0);
         c.rewind(at);
@@ -48,7 +48,7 @@ impl<'t> Exact<'t> {
         Self { text, c, shape: Shape::Token, has_wrong_shape: false, opcode: None, word }
     }
 
-    /// Reads what an instruction starts with: nothing but `ROOT` if there is no name and none is needed.
+    /// Reads the start of an instruction. If no name is needed and there is none, reads only `ROOT`.
     pub fn definition(&mut self, needs_name: bool) -> Result<Definition<&'t str>, Stop> {
         let start = self.offset();
         let root = root(self);
@@ -59,7 +59,7 @@ impl<'t> Exact<'t> {
         definition(self)
     }
 
-    /// Reads an instruction but for its attributes, and builds nothing.
+    /// Reads an instruction without its attributes, and builds nothing.
     pub fn skim(&mut self, needs_name: bool) -> Result<(), Stop> {
         self.definition(needs_name)?;
         let head = head(self)?;
@@ -70,7 +70,7 @@ impl<'t> Exact<'t> {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
-    /// The word that comes next.
+    /// Returns the next word.
     #[inline]
     fn word(&mut self) -> &Word {
         let start = self.c.offset_of_next();
@@ -92,17 +92,17 @@ impl<'t> Exact<'t> {
         self.word = Word { start, end, has_percent, is_some, after: self.after(end) };
     }
 
-    /// The first byte after the blanks at `at`.
+    /// Returns the first byte after the blanks at `at`.
     fn after(&self, at: usize) -> u8 {
         self.byte(at + blanks(&self.text.as_bytes()[at..]))
     }
 
-    /// Where the digits at `at` end.
+    /// Returns the end of the digits at `at`.
     fn digits(&self, at: usize) -> usize {
         at + self.text.as_bytes()[at..].iter().take_while(|b| b.is_ascii_digit()).count()
     }
 
-    /// Where the elements end that are picked of an operand whose name ends at `end`.
+    /// Returns the end of the tuple elements selected from an operand whose name ends at `end`.
     fn elements(&self, mut end: usize) -> usize {
         while self.byte(end) == b'#' && self.byte(end + 1).is_ascii_digit() {
             end = self.digits(end + 1);
@@ -113,7 +113,7 @@ impl<'t> Exact<'t> {
     #[cold]
     fn stop(&mut self, wanted: &str) -> Stop {
         let at = self.c.offset_of_next();
-        // Of sizes without a type, what is said of shapes says more.
+        // For sizes without a type, the error of the shape reader is more precise.
         let without_type =
             matches!(wanted, wanted::SHAPE_OR_OPCODE | wanted::OPERAND) && self.byte(at) == b'[';
         if without_type && let Err(stop) = self.shape() {
@@ -126,7 +126,7 @@ impl<'t> Exact<'t> {
 impl<'t> Text for Exact<'t> {
     type Token = &'t str;
     type Stop = Stop;
-    // As deep as the scan lets brackets nest.
+    // The scan already limits the nesting depth of brackets.
     const MAX_DEPTH: usize = usize::MAX;
 
     #[inline]
@@ -144,7 +144,7 @@ impl<'t> Text for Exact<'t> {
         let &Word { start, end, has_percent, is_some, after } = self.word();
         let fits = match part {
             Part::Root => after != b'=' && self.is_word("ROOT"),
-            // An `=` that follows at once makes a word without `%` an attribute's name.
+            // A word without `%` directly followed by `=` is the name of an attribute.
             Part::Name => has_percent || self.byte(end) != b'=',
             Part::Opcode => !has_percent,
             Part::Operand if after == b'#' => return is_some.then(|| self.after(self.elements(end))),
@@ -173,10 +173,10 @@ impl<'t> Text for Exact<'t> {
         }
         let &Word { start, mut end, has_percent, after, .. } = self.word();
         match part {
-            // A colon may end a name without `%` where it is defined.
+            // The definition of a name without `%` may end with a colon.
             Part::Name if !has_percent && self.byte(end) == b':' => end += 1,
             Part::Operand if after == b'#' => end = self.elements(end),
-            // If it is none, the error is at what follows the digits.
+            // If it is not a number, the error is at the character after the digits.
             Part::Number if !matches!(after, b',' | b')') => end = self.digits(start + 1),
             _ => {}
         }

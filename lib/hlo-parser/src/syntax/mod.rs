@@ -1,9 +1,15 @@
-//! The one reader of an instruction's inside, `ROOT name = shape opcode(operands)`.
+//! The only reader of the inside of an instruction, `ROOT name = shape opcode(operands)`.
 //!
-//! The grammar finds instructions and their attributes, and takes all before the attributes for one token. That is taken
-//! apart here, for the parse; where the grammar finds no instruction, how far this one comes is the error; and the
-//! outline of a text is what it reads when it goes on all the same. The reader asks a [`Text`] for tokens and tells it
-//! where something else is wanted than what comes next: [`Exact`], the parser's, stops there.
+//! The grammar finds instructions and their attributes. It treats the part before the attributes as one
+//! token, which this module reads. The reader has three uses:
+//!
+//! - The parser builds instructions with it.
+//! - If the grammar finds no instruction, the position at which the reader stops is the position of the
+//!   error.
+//! - The outline of a text is what the reader finds when it continues after errors.
+//!
+//! The reader requests tokens from a [`Text`] and reports tokens that do not fit. [`Exact`], the text of the
+//! parser, stops at the first of these.
 
 mod exact;
 #[cfg(test)]
@@ -13,7 +19,7 @@ pub use exact::{Exact, Stop};
 
 use hlo_ir::Span;
 
-/// What an instruction needs at a place, in words.
+/// Descriptions of the tokens that an instruction requires at each position.
 pub mod wanted {
     pub const NAME: &str = "an instruction `name = …`";
     pub const EQUALS: &str = "`=`";
@@ -26,16 +32,16 @@ pub mod wanted {
     pub const CLOSE: &str = "`)`";
 }
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// `ROOT` before an instruction.
     Root,
-    /// An instruction's name where it is defined.
+    /// The name of an instruction in its definition.
     Name,
-    /// An opcode, or the type that a shape starts with.
+    /// An opcode, or the type at the start of a shape.
     Opcode,
-    /// An instruction's name as an operand, with the elements `#n` that are picked of it.
+    /// An instruction's name as an operand, with the tuple elements `#n` selected from it.
     Operand,
     /// A parameter's number.
     Number,
@@ -43,77 +49,77 @@ pub enum Part {
     Sign,
 }
 
-/// The tokens of a text, and what becomes of those that fit nowhere.
+/// A source of tokens, which also handles tokens that do not fit.
 pub trait Text {
-    /// A token that was consumed.
+    /// A consumed token.
     type Token: Copy + Default;
-    /// Why the reading ends.
+    /// The reason to stop reading.
     type Stop;
-    /// How deep operations are looked into.
+    /// Maximum nesting depth of operations that are read.
     const MAX_DEPTH: usize;
 
-    /// The position of the next token.
+    /// Returns the position of the next token.
     fn offset(&mut self) -> usize;
-    /// The first byte of the next token; 0 at the end.
+    /// Returns the first byte of the next token; 0 at the end.
     fn peek(&mut self) -> u8;
-    /// The first byte of what follows the next token, if that may be `part`.
+    /// Returns the first byte after the next token, if that token can be a `part`.
     fn ahead(&mut self, part: Part) -> Option<u8>;
-    /// True if the next token is this word.
+    /// Returns whether the next token is this word.
     fn is_word(&mut self, word: &str) -> bool;
     /// Consumes the next token.
     fn take(&mut self, part: Part) -> Self::Token;
-    /// Consumes a shape; gives its place.
+    /// Consumes a shape and returns its span.
     fn shape(&mut self) -> Result<Span, Self::Stop>;
-    /// Consumes a parenthesis and all up to the one that closes it.
+    /// Consumes a parenthesis and everything up to the one that closes it.
     fn group(&mut self) -> Result<(), Self::Stop>;
-    /// Something else is wanted than what comes next.
+    /// Handles a next token that is not the `wanted` one.
     fn unexpected(&mut self, wanted: &'static str) -> Result<(), Self::Stop>;
-    /// True where the text or the instruction is cut off before what is wanted.
+    /// Returns whether the text or the instruction ends before the wanted token.
     fn is_cut(&mut self, _wanted: &'static str) -> bool {
         false
     }
-    /// Consumes what fits nowhere.
+    /// Consumes a token that does not fit.
     fn skip(&mut self) {}
 }
 
 type Read<T, R> = Result<R, <T as Text>::Stop>;
 
-/// `ROOT? name =`.
+/// The definition of a name: `ROOT? name =`.
 #[derive(Default)]
 pub struct Definition<W> {
-    /// `ROOT`.
+    /// The token `ROOT`.
     pub root: Option<W>,
     /// The name.
     pub name: W,
-    /// False if there is no `=`: then nothing follows.
+    /// Whether an `=` follows. If not, nothing else is read.
     pub goes_on: bool,
 }
 
-/// `shape? opcode`: an operation up to its parentheses.
+/// An operation up to its parentheses: `shape? opcode`.
 pub struct Head<W> {
-    /// Where it starts.
+    /// The start offset.
     pub start: usize,
-    /// The shape's place, if it is written.
+    /// The span of the shape, if there is one.
     pub shape: Option<Span>,
-    /// The opcode; none if the text is cut off before it.
+    /// The opcode. The default token if the text ends before it.
     pub opcode: W,
-    /// True for the one opcode whose parentheses hold something else than operands.
+    /// Whether the opcode is `constant`, the only one whose parentheses do not contain operands.
     pub is_constant: bool,
 }
 
-/// What stands between the parentheses of an operation.
+/// An item between the parentheses of an operation.
 pub enum Operand<W> {
     /// The name of an instruction, and the shape before it.
     Name(Option<Span>, W),
     /// A parameter's number.
     Number(W),
-    /// A shape that nothing follows.
+    /// A shape without a name after it.
     Shape(Span),
-    /// An operation without a name, up to its parentheses: what is in them comes before the next operand.
+    /// An operation without a name, up to its parentheses. Read its contents before the next operand.
     Operation(Head<W>),
 }
 
-/// Reads what an instruction starts with.
+/// Reads the start of an instruction.
 #[inline]
 pub fn definition<T: Text>(t: &mut T) -> Read<T, Definition<T::Token>> {
     let root = root(t);
@@ -130,7 +136,7 @@ pub fn definition<T: Text>(t: &mut T) -> Read<T, Definition<T::Token>> {
     Ok(Definition { root, name, goes_on })
 }
 
-/// Reads `ROOT` if it comes next.
+/// Reads `ROOT` if it is the next token.
 pub fn root<T: Text>(t: &mut T) -> Option<T::Token> {
     t.ahead(Part::Root).map(|_| t.take(Part::Root))
 }
@@ -148,7 +154,7 @@ pub fn head<T: Text>(t: &mut T) -> Read<T, Head<T::Token>> {
     called(t, start, shape)
 }
 
-/// True before a shape: a type and its sizes, a tuple, or a buffer.
+/// Returns whether a shape follows: a type and its sizes, a tuple, or a buffer.
 #[inline]
 pub fn starts_shape<T: Text>(t: &mut T) -> bool {
     match t.ahead(Part::Opcode) {
@@ -157,7 +163,7 @@ pub fn starts_shape<T: Text>(t: &mut T) -> bool {
     }
 }
 
-/// Reads the opcode of an operation that starts with a `shape` at `start`.
+/// Reads the opcode of an operation that starts at `start` with a `shape`.
 #[inline]
 fn called<T: Text>(t: &mut T, start: usize, shape: Option<Span>) -> Read<T, Head<T::Token>> {
     let is_constant = t.is_word("constant");
@@ -168,7 +174,8 @@ fn called<T: Text>(t: &mut T, start: usize, shape: Option<Span>) -> Read<T, Head
     Ok(Head { start, shape, opcode, is_constant })
 }
 
-/// Reads what stands in the parentheses of an operation in so many others, if there are any, and does nothing with it.
+/// Skips the contents of an operation's parentheses, if there are any. `depth` is the number of enclosing
+/// parentheses.
 pub fn inside<T: Text>(t: &mut T, head: &Head<T::Token>, depth: usize) -> Read<T, ()> {
     if t.peek() != b'(' {
         return Ok(());
@@ -185,7 +192,7 @@ pub fn inside<T: Text>(t: &mut T, head: &Head<T::Token>, depth: usize) -> Read<T
     Ok(())
 }
 
-/// Operands that are read one by one. Commas are needed between them; more of them do no harm.
+/// A reader of operands, one by one. Commas between them are required, and additional commas are ignored.
 pub struct Operands {
     separated: bool,
 }
@@ -197,7 +204,7 @@ impl Operands {
         Self { separated: true }
     }
 
-    /// Reads the next, or the parenthesis after the last.
+    /// Reads the next operand, or the parenthesis after the last one.
     pub fn next<T: Text>(&mut self, t: &mut T) -> Read<T, Option<Operand<T::Token>>> {
         while !t.is_cut(if self.separated { wanted::OPERAND } else { wanted::SEPARATOR }) {
             match t.peek() {
@@ -225,7 +232,7 @@ impl Operands {
     }
 }
 
-/// Reads an operand; `None` if something else stands there.
+/// Reads an operand. Returns `None` if the next token is something else.
 #[inline]
 fn operand<T: Text>(t: &mut T) -> Read<T, Option<Operand<T::Token>>> {
     let start = t.offset();
@@ -247,7 +254,7 @@ fn operand<T: Text>(t: &mut T) -> Read<T, Option<Operand<T::Token>>> {
         Some(b'(') if t.ahead(Part::Opcode).is_some() => {
             Ok(Some(Operand::Operation(called(t, start, shape)?)))
         }
-        // A name that is called or has sizes is neither an opcode nor a type.
+        // A name with parentheses or sizes after it is neither a known opcode nor a type.
         None | Some(b'(' | b'[') => {
             t.unexpected(wanted)?;
             t.skip();
