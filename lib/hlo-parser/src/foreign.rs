@@ -1,21 +1,21 @@
-//! Texts that are something else than HLO: what they are, and how HLO text is made from them.
+//! Detects texts that are not HLO, and explains how to convert them to HLO text.
 
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{Span, floor_char_boundary};
 
-/// How much of a text is looked at.
+/// Maximum number of bytes of a text that are searched.
 const LOOKED_AT: usize = 1 << 16;
 
 /// A kind of text.
 struct Kind {
-    /// What it is.
+    /// The name for messages.
     name: &'static str,
-    /// What the first word that counts begins with.
+    /// Possible beginnings of the text after its comments.
     starts: &'static [&'static str],
-    /// What is anywhere in the text.
+    /// Strings that identify the kind anywhere in the text.
     contains: &'static [&'static str],
-    /// What to do with it.
+    /// The advice for the user.
     advice: &'static str,
 }
 
@@ -28,7 +28,7 @@ const FROM_PROTO: &str =
 const FROM_DUMP: &str = "beside it in the folder of `--xla_dump_to` the module is the file whose name has no \
                          `-buffer-assignment`, `-live-range` or `-memory-usage-report` before `.txt`";
 
-/// The kinds, the more special ones first.
+/// The kinds, more specific ones first.
 const KINDS: &[Kind] = &[
     Kind {
         name: "the buffer assignment of a module, as XLA dumps it",
@@ -139,7 +139,7 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// What `text`, which does not parse, seems to be instead of HLO.
+/// Returns an error that names the kind of `text`, which does not parse, if it is probably not HLO.
 pub fn recognise(text: &str) -> Option<Diag> {
     let looked_at = &text[..floor_char_boundary(text, LOOKED_AT)];
     let body = looked_at.trim_start_matches('\u{feff}').trim_start();
@@ -150,7 +150,7 @@ pub fn recognise(text: &str) -> Option<Diag> {
         let diag = diag.at(Span::new(start, start + 3), "expected `HloModule` and a name");
         return Some(diag.note("leave out the lines with ```, of which there is one at the end too"));
     }
-    // Whatever is wrong further down, it is meant as HLO.
+    // The text is intended as HLO, even if it has errors later.
     if body.is_empty() || body.starts_with("HloModule") || body.contains("\nENTRY ") {
         return None;
     }
@@ -166,7 +166,7 @@ pub fn recognise(text: &str) -> Option<Diag> {
     Some(diag.note(kind.advice))
 }
 
-/// The text after the comments at its start, of whatever language.
+/// Returns the text after the comments at its start, in the comment syntax of several languages.
 fn after_comments(mut text: &str) -> &str {
     loop {
         let rest = match text {

@@ -1,7 +1,7 @@
-//! The stack-frame tables between a module's header and its computations.
+//! Parsing of the stack-frame tables between a module's header and its computations.
 //!
-//! XLA wants all four, in its order. Here any may be missing, as they may stand in any order: in print all four are
-//! there again.
+//! XLA requires all four tables, in its order. Here tables may be absent and in any order. The printer writes
+//! all four.
 
 use crate::grammar::Rule;
 use crate::module::ModuleParser;
@@ -11,14 +11,14 @@ use hlo_ir::rules::code;
 use hlo_ir::{FileLocation, InstrId, Span, StackFrame, StackFrames};
 use pest::iterators::{Pair, Pairs};
 
-/// A table that was read.
+/// A table.
 pub struct Table<'t> {
     name: &'t str,
     entries: Pairs<'t, Rule>,
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads a table; `seen` are those before.
+    /// Reads a table. `seen` contains the previous tables.
     pub fn table(&mut self, pair: Pair<'t, Rule>, seen: &mut Vec<Table<'t>>) {
         let mut parts = pair.into_inner();
         let Some(name) = parts.next().map(|p| p.as_str()) else { return };
@@ -45,7 +45,7 @@ impl<'t> ModuleParser<'t> {
         self.module.stack_frames = tables;
     }
 
-    /// Warns of what points at nothing in the tables, and of numbers that are not looked at.
+    /// Warns of references to entries that do not exist, and of entry numbers that are ignored.
     pub fn check_tables(&mut self, tables: &[Table<'t>]) {
         for table in tables {
             let number = |e: &Pair<'t, Rule>| {
@@ -70,7 +70,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Warns of instructions that name frames that there are none of.
+    /// Warns of instructions that refer to frames that do not exist.
     pub fn check_frames_of_instructions(&mut self) {
         let frames = self.module.stack_frames.stack_frames.len();
         let frame_of = |i: &InstrId| self.module[*i].common.as_ref().map_or(0, |c| c.metadata.stack_frame_id);
@@ -89,7 +89,8 @@ impl<'t> ModuleParser<'t> {
         self.warn(and_more(diag, wrong.count(), "instruction", "instructions"));
     }
 
-    /// Reads an entry of the table `name`. As in XLA its place in the table counts, not the number before it.
+    /// Reads an entry of the table `name`. As in XLA, its position in the table determines its number, not
+    /// the number before it.
     fn entry(&self, name: &str, span: Span, tables: &mut StackFrames) -> Result<(), AttrError> {
         let text = self.source_at(span);
         let value = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
@@ -110,7 +111,7 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// The same with a note that so many more have the same mistake.
+/// Returns the diagnostic with a note that `count` others have the same error.
 fn and_more(diag: Diag, count: usize, one: &str, several: &str) -> Diag {
     match count {
         0 => diag,
@@ -119,7 +120,7 @@ fn and_more(diag: Diag, count: usize, one: &str, several: &str) -> Diag {
     }
 }
 
-/// Reads `{name=number …}`, a number for each of the `names`; commas are optional.
+/// Reads `{name=number …}`, with one number for each of the `names`. Commas are optional.
 fn fields<const N: usize>(
     r: &mut AttrReader<'_>,
     table: &str,

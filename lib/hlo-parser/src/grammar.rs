@@ -1,4 +1,4 @@
-//! The pest grammar, and its errors in words.
+//! The pest grammar, and the conversion of its errors to words.
 
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
@@ -13,7 +13,7 @@ use pest::iterators::Pair;
 #[grammar = "../../grammar/hlo.pest"]
 struct HloGrammar;
 
-/// Parses `rule` at the start of `text`, which is at byte `base` of the whole.
+/// Parses `rule` at the start of `text`, which is at byte `base` of the whole text.
 pub fn parse(rule: Rule, text: &str, base: usize) -> Result<Pair<'_, Rule>, Diag> {
     match HloGrammar::parse(rule, text) {
         Ok(mut pairs) => pairs.next().ok_or_else(|| Diag::error("nothing to parse")),
@@ -21,7 +21,7 @@ pub fn parse(rule: Rule, text: &str, base: usize) -> Result<Pair<'_, Rule>, Diag
     }
 }
 
-/// The position at which parsing failed and what was tried there, in words.
+/// Converts an error of the grammar: its position, and the rules tried there in words.
 fn explain(error: &pest::error::Error<Rule>, text: &str, base: usize) -> Diag {
     let at = match error.location {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
@@ -33,24 +33,25 @@ fn explain(error: &pest::error::Error<Rule>, text: &str, base: usize) -> Diag {
     syntax_error(&expected, text, at, base)
 }
 
-/// The error that `expected` was expected at byte `at` of `text`.
+/// Creates the error that `expected` was expected at byte `at` of `text`.
 pub fn syntax_error(expected: &str, text: &str, at: usize, base: usize) -> Diag {
     let rest = &text[at..];
     let (found, len) = token_at(rest);
-    // A long list is not said twice.
+    // A long list is not repeated in the label.
     let label = if expected.len() <= 40 { format!("expected {expected}") } else { String::new() };
     Diag::error(format!("expected {expected}, found {found}"))
         .with_code(code::SYNTAX)
         .at(Span::new(base + at, base + at + len), label)
 }
 
-/// What was expected where one of `rules` was.
+/// Describes the text that one of `rules` would match.
 fn in_words(rules: &[Rule]) -> String {
     let words: Vec<&str> = rules.iter().map(|&rule| describe(rule)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "HLO text".into() } else { alternatives(&words) }
 }
 
-/// What a person calls a rule; empty for those that are parts of others, and for what [`crate::syntax`] has words for.
+/// Returns the name of a rule for users. Empty for rules that are parts of others, and for text that
+/// [`crate::syntax`] describes.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::module_name => "the module's name",

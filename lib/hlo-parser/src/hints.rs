@@ -1,4 +1,5 @@
-//! What people coming from elsewhere may have meant: notes for errors that say what is missing, but not why.
+//! Hints for errors that state what is missing but not why: notes about likely causes, especially for users
+//! who know other languages.
 
 use crate::body::starts_instruction;
 use crate::grammar::syntax_error;
@@ -10,13 +11,13 @@ use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ElementType, Opcode, Span};
 
-/// The opcode that is nearest to what is written.
+/// Returns the opcode nearest to `written`.
 pub fn opcode(written: &str) -> Option<&'static str> {
-    // No opcode is as long: what a megabyte of letters means is not looked for.
+    // No opcode is longer than this, and the limit bounds the search for very long words.
     let short = written.get(..64).unwrap_or(written);
     let mut kebab = String::new();
     for (at, c) in short.char_indices() {
-        // `DynamicSlice`, but not `NEGATE`.
+        // Converts `DynamicSlice`, but not `NEGATE`.
         if c.is_ascii_uppercase() && short[..at].ends_with(|p: char| p.is_ascii_lowercase()) {
             kebab.push('-');
         }
@@ -27,7 +28,7 @@ pub fn opcode(written: &str) -> Option<&'static str> {
     same.or_else(|| reordered(kebab)).or_else(|| nearest(kebab, Opcode::ALL.iter().map(|o| o.name())))
 }
 
-/// The opcode of the same words in another order.
+/// Returns the opcode with the same words in another order.
 pub fn reordered(written: &str) -> Option<&'static str> {
     let words = |name: &str| {
         let mut words: Vec<String> = name.split('-').map(str::to_owned).collect();
@@ -39,7 +40,7 @@ pub fn reordered(written: &str) -> Option<&'static str> {
     Opcode::ALL.iter().map(|o| o.name()).find(|name| name.len() == short.len() && words(name) == meant)
 }
 
-/// The error at an opcode that there is not. In front of `(` a type is taken for one.
+/// Returns the error for an unknown opcode. A type before a `(` is read as an opcode too.
 pub fn unknown_opcode(name: &str, span: Span) -> Diag {
     if let Some(t) = ElementType::from_name(name) {
         let place = Span::new(span.end as usize, span.end as usize + 1);
@@ -54,10 +55,11 @@ pub fn unknown_opcode(name: &str, span: Span) -> Diag {
     }
 }
 
-/// The same error with what may be behind it: the instruction at byte `at` of `text` does not parse.
+/// Returns the error with a hint about its likely cause. The instruction at byte `at` of `text` does not
+/// parse.
 pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
     if diag.code != Some(code::SYNTAX) {
-        // Of a shape: that says what is wrong.
+        // The error of a shape is already specific.
         return diag;
     }
     let rest = &text[at..];
@@ -98,7 +100,7 @@ pub fn instruction(diag: Diag, text: &str, at: usize) -> Diag {
     diag.note(note)
 }
 
-/// The instruction that `rest` starts with after a word that is nearly `ROOT`.
+/// Returns the rest of `rest` after a first word that is a misspelt `ROOT`, if an instruction follows it.
 pub fn root_misspelt(rest: &str) -> Option<&str> {
     let (word, after) = rest.split_at(token_at(rest).1);
     let after = after.trim_start_matches([' ', '\t']);
@@ -106,8 +108,8 @@ pub fn root_misspelt(rest: &str) -> Option<&str> {
     (near && starts_instruction(after)).then_some(after)
 }
 
-/// The error that `expected` was expected at the end of a line, if what is at byte `place` of `text` is on a later
-/// one.
+/// Returns the error that `expected` is missing at the end of a line, if byte `place` of `text` is on a later
+/// line.
 fn end_of_line(expected: &str, text: &str, place: usize) -> Option<Diag> {
     let end = text[..place].trim_end().len();
     if !text[end..place].contains(['\n', '\r']) {
@@ -121,8 +123,8 @@ fn end_of_line(expected: &str, text: &str, place: usize) -> Option<Diag> {
     Some(diag.at(Span::new(end, end), format!("expected {expected} here")))
 }
 
-/// The error where an opcode's parenthesis is expected at byte `place` of `text`, if what stands before was not
-/// meant as the opcode.
+/// Returns the error for byte `place` of `text`, where an opcode's parenthesis is expected, if the word
+/// before it was probably not intended as an opcode.
 fn operation(text: &str, place: usize) -> Option<Diag> {
     let before = text[..place].trim_blanks_end();
     let start =
@@ -144,8 +146,8 @@ fn operation(text: &str, place: usize) -> Option<Diag> {
     swapped.then(|| syntax_error("`(`", text, place, 0).note("the shape goes before the opcode"))
 }
 
-/// The error where the text at `start` is neither a header nor a computation: `diag` says why, if something
-/// of a module stands before.
+/// Returns the error for the text at `start`, which is neither a header nor a computation. `diag` is the
+/// syntax error, if part of a module precedes it.
 pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
     let rest = &text[start..];
     let word = &rest[..token_at(rest).1];
@@ -184,12 +186,13 @@ pub fn module(diag: Option<Diag>, text: &str, start: usize) -> Diag {
     })
 }
 
-/// The error after an instruction that ends before byte `at` of `text`, where its line goes on.
+/// Returns the error for text at byte `at`, after an instruction on the same line.
 pub fn after_instruction(text: &str, at: usize) -> Diag {
     after_attributes("`,` and an attribute `name=value`, or the next instruction", text, at)
 }
 
-/// The error at byte `at` of `text`, where `expected`, a comma and an attribute or something else, may stand.
+/// Returns the error at byte `at` of `text`, where `expected` (a comma and an attribute, or something else)
+/// is missing.
 pub fn after_attributes(expected: &str, text: &str, at: usize) -> Diag {
     let Some(rest) = text[at..].strip_prefix(',') else { return syntax_error(expected, text, at, 0) };
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
@@ -208,7 +211,7 @@ pub fn after_attributes(expected: &str, text: &str, at: usize) -> Diag {
     syntax_error(&format!("`=` after the attribute's name `{}`", &name[..length]), text, start + length, 0)
 }
 
-/// What to know where a shape is expected and `word` stands there.
+/// Returns a note for `word`, which is in place of a shape.
 fn shape_note(word: &str) -> Option<&'static str> {
     match word {
         "tensor" | "memref" | "vector" => Some("MLIR's `tensor<2x3xf32>` is written `f32[2,3]`"),

@@ -1,4 +1,4 @@
-//! Layouts in text: `{1,0:T(8,128)(2,1)E(4)S(5)}`.
+//! Parsing of layouts, such as `{1,0:T(8,128)(2,1)E(4)S(5)}`.
 
 use hlo_ir::cursor::Cursor;
 use hlo_ir::diag::Diag;
@@ -7,10 +7,10 @@ use hlo_ir::{
     ArrayShape, DimensionLevel, ElementType, Layout, LayoutItems, LevelKind, SplitConfig, Tile, TileSize,
 };
 
-/// The items by name, in the order that the text must have.
+/// The names of the items, in the order required by the text.
 const ITEMS: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];
 
-/// Reads the layout of `array` at its opening brace.
+/// Reads the layout of `array`, starting at its opening brace.
 pub fn read_layout(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<Layout, Diag> {
     let rank = array.rank();
     let start = c.offset_of_next();
@@ -88,7 +88,7 @@ fn read_items(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<LayoutItems, Dia
     Ok(items)
 }
 
-/// Reads what follows the name of an item, which is at `start`.
+/// Reads the value of an item. Its name is at `start`.
 fn read_item(
     c: &mut Cursor<'_>,
     array: &ArrayShape,
@@ -101,7 +101,7 @@ fn read_item(
             items.dimension_levels = c.list("(", ")", level)?;
         }
         "T" => {
-            // Without sizes it is one tile of none, as XLA has it.
+            // Without sizes, it is one tile without dimensions, as in XLA.
             if c.peek() != b'(' {
                 items.tiles.push(Tile::default());
             }
@@ -113,7 +113,7 @@ fn read_item(
         "#" => items.index_type = Some(integer_type(c)?),
         "*" => items.pointer_type = Some(integer_type(c)?),
         "E" => items.element_size_bits = group(c, "E", 0, i64::MAX)?,
-        // XLA keeps 32 bits of it.
+        // XLA stores 32 bits of it.
         "S" => items.memory_space = group(c, "S", i32::MIN.into(), i32::MAX.into())? as i32,
         "SC" => {
             if c.peek() != b'(' {
@@ -132,7 +132,7 @@ fn read_item(
     Ok(())
 }
 
-/// Reads `D`, `C+`, `S~`.
+/// Reads a dimension level such as `D`, `C+` or `S~`.
 fn level(c: &mut Cursor<'_>) -> Result<DimensionLevel, Diag> {
     let letter = c.peek();
     let Some(&(kind, _)) = LevelKind::ALL.iter().find(|&&(_, l)| l as u32 == u32::from(letter)) else {
@@ -156,7 +156,7 @@ fn tile_size(c: &mut Cursor<'_>) -> Result<TileSize, Diag> {
     }
 }
 
-/// Reads `0:10,20)` after the opening parenthesis.
+/// Reads the rest of a split after its opening parenthesis, such as `0:10,20)`.
 fn split(c: &mut Cursor<'_>, array: &ArrayShape) -> Result<SplitConfig, Diag> {
     let start = c.offset_of_next();
     let dimension = integer(c, "a dimension number")?;
@@ -186,7 +186,7 @@ fn integer_type(c: &mut Cursor<'_>) -> Result<ElementType, Diag> {
     }
 }
 
-/// Reads `(n)` of an item, `n` within the limits.
+/// Reads `(n)` after an item's name. `n` must be within the limits.
 fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Diag> {
     c.expect("(")?;
     let start = c.offset_of_next();
@@ -201,7 +201,7 @@ fn group(c: &mut Cursor<'_>, name: &str, low: i64, high: i64) -> Result<i64, Dia
     Ok(n)
 }
 
-/// Reads an integer, possibly negative.
+/// Reads an integer, which may be negative.
 fn integer(c: &mut Cursor<'_>, what: &str) -> Result<i64, Diag> {
     let start = c.offset_of_next();
     let word = c.take_while(|b| b.is_ascii_alphanumeric() || b == b'-');

@@ -1,4 +1,4 @@
-//! Which names HLO text allows.
+//! Checks of the names that HLO text allows.
 
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
@@ -6,7 +6,8 @@ use hlo_ir::names::{is_keyword, is_type, sanitized};
 use hlo_ir::rules::code;
 use std::borrow::Cow;
 
-/// Returns a legal name in place of one that an instruction may not have and that a computation is given another for.
+/// Returns a legal replacement for a name that is not allowed. Computations are renamed; for instructions it
+/// is an error.
 fn renamed(name: &str) -> Option<String> {
     match sanitized(name) {
         Cow::Owned(better) => Some(better),
@@ -15,7 +16,7 @@ fn renamed(name: &str) -> Option<String> {
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reports an instruction's name, as written, that is not allowed.
+    /// Reports an instruction's name that is not allowed.
     pub fn check_instruction_name(&mut self, written: &'t str) {
         self.check_name(written);
         let Some(name) = written.strip_prefix('%').or(Some(written).filter(|n| n.starts_with("__"))) else {
@@ -30,7 +31,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Reports a module's name, as written, that is a reserved word, or what comes next if it was left out.
+    /// Reports a module's name that is a reserved word, or a missing name before `ENTRY`.
     pub fn check_module_name(&mut self, written: &'t str) {
         if written == "ENTRY" {
             let diag =
@@ -41,7 +42,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// Reports a name, as written, that is a reserved word.
+    /// Reports a name that is a reserved word.
     pub fn check_name(&mut self, written: &'t str) {
         let span = self.span_of(written);
         if is_keyword(written) {

@@ -1,4 +1,5 @@
-//! What stands between the parentheses of an instruction: operands, a parameter's number, a constant's value.
+//! Parsing of the contents of an instruction's parentheses: operands, a parameter's number, a constant's
+//! value.
 
 use crate::body::{Body, Slot};
 use crate::literal::{self, ReadLiteral};
@@ -11,19 +12,20 @@ use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
 use smallvec::SmallVec;
 
-/// What stands between the parentheses.
+/// The contents of the parentheses.
 #[derive(Default)]
 pub struct Arguments {
     /// The operands.
     pub operands: SmallVec<[InstrId; 3]>,
     /// A number, for `parameter`.
     pub number: Option<(i64, Span)>,
-    /// True if an operand was wrong.
+    /// Whether an operand is invalid.
     pub failed: bool,
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads what stands between the parentheses of `op`; `t` is at the first and comes after the second.
+    /// Reads the contents of the parentheses of `op`. `t` is at the opening parenthesis and advances past the
+    /// closing one.
     pub fn arguments(
         &mut self,
         t: &mut Exact<'t>,
@@ -74,7 +76,7 @@ impl<'t> ModuleParser<'t> {
         Ok(out)
     }
 
-    /// Reports that `word` stands where a parameter has its number.
+    /// Reports that `word` is in place of a parameter's number.
     fn no_number(&mut self, word: &'t str) -> Option<InstrId> {
         let diag = Diag::error(format!("expected the parameter's number, found `{word}`"));
         let diag = diag.with_code(code::PARAMETER_NUMBER);
@@ -82,12 +84,12 @@ impl<'t> ModuleParser<'t> {
         None
     }
 
-    /// Takes a number, which only a parameter has.
+    /// Records a number, which only a parameter has.
     fn number(&mut self, digits: &'t str, op: &Op, body: &Body<'t>, out: &mut Arguments) {
         let span = self.span_of(digits);
         match digits.parse() {
             Ok(n) if matches!(op, Op::Parameter(_)) && out.number.is_none() => out.number = Some((n, span)),
-            // It was reported where it is defined.
+            // The name was reported at its definition.
             _ if body.names.contains_key(digits) => out.failed = true,
             _ => {
                 let (found, _) = token_at(digits);
@@ -98,7 +100,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The instruction that an operand names, checked against the shape before it.
+    /// Returns the instruction that an operand names, after checking the shape before it.
     fn operand(
         &mut self,
         written: &'t str,
@@ -142,7 +144,8 @@ impl<'t> ModuleParser<'t> {
         Some(id)
     }
 
-    /// `t#1#0`: element 0 of element 1 of the tuple `t`, by instructions that the text leaves out.
+    /// Reads an operand such as `t#1#0`, element 0 of element 1 of the tuple `t`. Adds the implied
+    /// `get-tuple-element` instructions.
     fn tuple_element(
         &mut self,
         written: &'t str,
@@ -160,7 +163,7 @@ impl<'t> ModuleParser<'t> {
                 continue;
             }
             if index.len() > 1 && index.starts_with('0') {
-                // Each element has one spelling: it is kept under it.
+                // Each element must have one spelling, because it is stored under that name.
                 let diag =
                     Diag::error(format!("the number of an element has no leading zeros, found `{index}`"));
                 self.report(diag.with_code(code::OPERAND_ELEMENT).at(self.span_of(index), ""));
@@ -185,7 +188,7 @@ impl<'t> ModuleParser<'t> {
         Some(id)
     }
 
-    /// Reads a constant's value and the parentheses around it; `None` after an error in it.
+    /// Reads a constant's value and the parentheses around it. Returns `None` after an error in the value.
     fn literal(&mut self, t: &mut Exact<'t>, op: &mut Op, shape: Option<&Shape>) -> Result<Option<()>, Stop> {
         let open = t.offset();
         let Some(shape) = shape else {
@@ -221,8 +224,9 @@ impl<'t> ModuleParser<'t> {
     }
 }
 
-/// The first arrays in two shapes, the same but for layouts and dynamic dimensions, of which the first is written with
-/// others, and what differs. (The layout of a shape without one, and of one with the default, are the same.)
+/// Compares two shapes that are equal except for layouts and dynamic dimensions. Returns the first arrays
+/// that differ in a detail that `written` specifies, and the name of the detail. (A shape without a layout
+/// equals one with the default layout.)
 fn other_details<'s>(written: &'s Shape, actual: &'s Shape) -> Option<(&'s Shape, &'s Shape, &'static str)> {
     match (written, actual) {
         (Shape::Array(a), Shape::Array(b)) if a.dynamic != b.dynamic => Some((written, actual, "`<=`")),

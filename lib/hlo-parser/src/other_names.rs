@@ -1,8 +1,8 @@
-//! What other frameworks call the operations of HLO: NumPy, JAX, StableHLO, TensorFlow, PyTorch, MLIR, LLVM.
+//! Names of HLO operations in other frameworks: NumPy, JAX, StableHLO, TensorFlow, PyTorch, MLIR, LLVM.
 
 use hlo_ir::Opcode;
 
-/// Other names of opcodes, or of what an opcode is used for, sorted.
+/// Other names of opcodes, or of operations that an opcode implements, in sorted order.
 const OTHER_NAMES: &[(&str, Opcode)] = &[
     ("absolute", Opcode::Abs),
     ("add-any", Opcode::Add),
@@ -363,16 +363,17 @@ const OTHER_NAMES: &[(&str, Opcode)] = &[
     ("zeros", Opcode::Broadcast),
 ];
 
-/// The dialects that may stand before an operation's name.
+/// The dialect prefixes that may precede an operation's name.
 const DIALECTS: &[&str] =
     &["stablehlo.", "mhlo.", "chlo.", "hlo.", "lax.", "jnp.", "np.", "tf.", "torch.", "arith.", "math."];
 
-/// An operation's name without the dialect that it is of.
+/// Returns an operation's name without its dialect.
 pub fn without_dialect(name: &str) -> &str {
     DIALECTS.iter().find_map(|d| name.strip_prefix(d)).unwrap_or(name)
 }
 
-/// The opcode that another framework calls `name`, in lower case with `-` between words. Those may be missing.
+/// Returns the opcode that another framework calls `name`. The name is in lower case with optional `-`
+/// between words.
 pub fn opcode(name: &str) -> Option<Opcode> {
     let letters = |name: &'static str| name.bytes().filter(|&b| b != b'-');
     OTHER_NAMES.iter().find(|(n, _)| letters(n).eq(name.bytes().filter(|&b| b != b'-'))).map(|&(_, o)| o)

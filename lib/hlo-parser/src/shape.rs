@@ -1,4 +1,4 @@
-//! Shapes: `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])`, `b(f32[4])`.
+//! Parsing of shapes, such as `f32[2,<=3,?]{1,0:T(8,128)}`, `(f32[], token[])` or `b(f32[4])`.
 
 use crate::layout::read_layout;
 use hlo_ir::blank::TrimBlanks;
@@ -8,18 +8,18 @@ use hlo_ir::rules::code;
 use hlo_ir::suggest::nearest;
 use hlo_ir::{ArrayShape, ElementType, Shape, Span};
 
-/// Reads a shape. A brace that follows an array's sizes is its layout.
+/// Reads a shape. A brace after an array's sizes starts its layout.
 pub fn read(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
     read_shape(c, 0, false).map_err(in_shape)
 }
 
-/// Reads a shape that a value follows: a brace that follows the sizes is the layout only if another value
-/// follows it, so that both `s32[2] {1,0}` and `s32[2]{0} {1,0}` are a shape and a value.
+/// Reads a shape that is followed by a value. A brace after the sizes starts a layout only if a value follows
+/// it, so both `s32[2] {1,0}` and `s32[2]{0} {1,0}` are a shape and a value.
 pub fn read_before_value(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
     read_shape(c, 0, true).map_err(in_shape)
 }
 
-/// The same error, as one of a shape's form.
+/// Returns the error with the code for shapes instead of the general syntax code.
 fn in_shape(diag: Diag) -> Diag {
     if diag.code == Some(code::SYNTAX) { diag.with_code(code::SHAPE_SYNTAX) } else { diag }
 }
@@ -33,7 +33,7 @@ fn read_shape(c: &mut Cursor<'_>, depth: usize, value_follows: bool) -> Result<S
     }
 }
 
-/// Reads `b(f32[4])`: a buffer holds an array.
+/// Reads a buffer such as `b(f32[4])`. A buffer contains an array.
 fn read_buffer(c: &mut Cursor<'_>) -> Result<Shape, Diag> {
     c.expect("b")?;
     c.expect("(")?;
@@ -99,7 +99,7 @@ fn unknown_type(name: &str, span: Span) -> Diag {
     }
 }
 
-/// The type that `name` means elsewhere: `float32`, `i64`, `bool`, `F32`.
+/// Returns the type that `name` means in other languages: `float32`, `i64`, `bool`, `F32`.
 fn translated(name: &str) -> Option<ElementType> {
     let lower = name.get(..24).unwrap_or(name).to_ascii_lowercase();
     let whole = match lower.as_str() {
@@ -122,7 +122,7 @@ fn translated(name: &str) -> Option<ElementType> {
         .or_else(|| prefixes.iter().find_map(spelt))
 }
 
-/// Reads `2`, `<=3` or `?`: the next dimension of `array`.
+/// Reads the next dimension of `array`: `2`, `<=3` or `?`.
 fn read_dimension(c: &mut Cursor<'_>, array: &mut ArrayShape) -> Result<(), Diag> {
     let start = c.offset_of_next();
     let (size, dynamic) = match c.peek() {

@@ -1,5 +1,5 @@
-//! What stands between a computation's name and its body, as in `(a: f32[2], b: f32[2]) -> f32[2]`: it may be left
-//! out, and says nothing that the instructions don't.
+//! Parsing of a computation's signature, such as `(a: f32[2], b: f32[2]) -> f32[2]`. It is optional, and
+//! contains nothing that the instructions do not.
 
 use crate::module::ModuleParser;
 use crate::shape;
@@ -8,26 +8,26 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Shape, Span};
 
-/// What a signature says.
+/// A signature.
 #[derive(Default)]
 pub struct Signature<'t> {
-    /// The parameters, and the place of their list.
+    /// The parameters, and the span of their list.
     pub parameters: Option<(Vec<Declared<'t>>, Span)>,
-    /// The shape of the result.
+    /// The shape of the result, and its span.
     pub result: Option<(Shape, Span)>,
 }
 
 /// A parameter in a signature.
 pub struct Declared<'t> {
-    /// Its name, without `%`.
+    /// The name, without `%`.
     name: &'t str,
     shape: Shape,
-    /// Where the two stand.
+    /// The span of both.
     span: Span,
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Reads the parameters of a signature, which stand at `span` in parentheses; reports what is wrong.
+    /// Reads the parameters of a signature, which are in parentheses at `span`. Reports errors.
     pub fn declared_parameters(&mut self, span: Span) -> Option<(Vec<Declared<'t>>, Span)> {
         let mut c = Cursor::new(self.source_at(span), span.start as usize);
         let read = c.list("(", ")", |c| {
@@ -38,7 +38,7 @@ impl<'t> ModuleParser<'t> {
             if name.is_empty() {
                 return Err(c.expected("a parameter such as `p: f32[2]`"));
             }
-            // XLA's older texts have no colon.
+            // Older texts of XLA have no colon.
             if matches!(c.peek(), b',' | b')') {
                 c.expect(":")?;
             }
@@ -73,7 +73,7 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The warning that the parameters of a computation are not the `declared` ones.
+    /// Returns a warning if the parameters of a computation differ from the `declared` ones.
     fn other_parameters(&self, id: ComputationId, declared: &[Declared<'t>], list: Span) -> Option<Diag> {
         let parameters = self.module.parameters(id);
         if declared.len() != parameters.len() {

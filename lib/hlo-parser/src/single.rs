@@ -1,5 +1,5 @@
-//! A text that is one instruction, such as `f32[10] add(f32[10] x, f32[10] y)`: a module whose entry computes
-//! it from parameters that the operands stand for.
+//! Parsing of a text that is one instruction, such as `f32[10] add(f32[10] x, f32[10] y)`. It becomes a
+//! module whose entry contains the instruction. The operands become parameters.
 
 use crate::body::{Body, Slot};
 use crate::grammar::{Rule, parse, syntax_error};
@@ -12,7 +12,8 @@ use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Op, Shape, Span};
 
 impl<'t> ModuleParser<'t> {
-    /// True if the text at `at`, which has no header, is one instruction rather than a list of computations.
+    /// Returns whether the text at `at`, which has no header, is one instruction rather than a list of
+    /// computations.
     pub fn is_single_instruction(&self, at: usize) -> bool {
         let rest = self.text[at..].trim_blanks_start();
         let start = self.text.len() - rest.len();
@@ -57,8 +58,8 @@ impl<'t> ModuleParser<'t> {
         self.finish_body(&mut body, None);
     }
 
-    /// The parameter that an operand of a single instruction stands for: `name` (without `%`) is empty if only
-    /// its shape is written.
+    /// Adds the parameter for an operand of a single instruction. `name` (without `%`) is empty if the text
+    /// contains only the operand's shape.
     pub fn parameter_for(&mut self, body: &mut Body<'t>, name: &'t str, span: Span, shape: Shape) -> InstrId {
         let number = body.parameters;
         body.parameters += 1;
@@ -73,7 +74,7 @@ impl<'t> ModuleParser<'t> {
         id
     }
 
-    /// The error of an operand of a single instruction that is neither defined nor has a shape.
+    /// Returns the error for an operand of a single instruction that is neither defined nor has a shape.
     pub fn unshaped_operand(&self, name: &str, span: Span) -> Diag {
         Diag::error(format!("the operand `{name}` has no shape"))
             .with_code(code::SINGLE_OPERAND)
@@ -81,12 +82,12 @@ impl<'t> ModuleParser<'t> {
             .note("the operands of a single instruction become parameters")
     }
 
-    /// The error of an attribute with blanks before its `=`, or of none, where the rest of an instruction that
-    /// ends at `at` does not parse.
+    /// Returns the error for an attribute with blanks before its `=`, if there is one at `at`, where the rest
+    /// of an instruction does not parse.
     pub fn blank_before_equals(&self, at: usize) -> Option<Diag> {
         let rest = self.text[at..].strip_prefix(',')?;
         let trimmed = rest.trim_blanks_start();
-        // On the next line it is an instruction, and a comma too many.
+        // On the next line it is an instruction, and the comma is superfluous.
         if rest[..rest.len() - trimmed.len()].contains(['\n', '\r']) {
             return None;
         }

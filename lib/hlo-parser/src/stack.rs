@@ -1,14 +1,15 @@
-//! Room for recursion: a text whose brackets nest deeply is read on a thread with a large stack. Memory of a stack is
-//! used when it is touched only, so that its size costs nothing.
+//! Stack space for recursion: a text whose brackets nest deeply is read on a thread with a large stack. The
+//! stack's size costs nothing, because stack memory is used only when it is touched.
 
 use crate::scan::{DEEP, MAX_DEPTH};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// Enough for each level of the deepest text that the scan lets through, in a build without optimisation.
+/// Stack size in bytes. It is sufficient for the maximum nesting depth that the scan accepts, in a build
+/// without optimisation.
 const STACK: usize = MAX_DEPTH * (256 << 10);
 
-/// Runs `read`, which recurses with brackets that nest `depth` deep.
+/// Runs `read`, which recurses for brackets nested `depth` deep.
 pub fn with_room<T: Send>(depth: usize, read: impl FnOnce() -> T + Send) -> Result<T, Vec<Diag>> {
     if depth <= DEEP {
         return Ok(read());
@@ -21,7 +22,7 @@ pub fn with_room<T: Send>(depth: usize, read: impl FnOnce() -> T + Send) -> Resu
         };
         match thread.map(|t| t.join()) {
             Ok(Ok(result)) => Ok(result),
-            // What went wrong on the thread goes on here.
+            // A panic of the thread continues here.
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(e) => Err(no_room(e.to_string())),
         }

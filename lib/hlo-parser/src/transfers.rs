@@ -1,4 +1,4 @@
-//! The shapes of transfers: as in XLA they follow from the operands, whatever is written.
+//! The shapes of transfers. As in XLA, they follow from the operands, whatever shape the text declares.
 
 use crate::module::ModuleParser;
 use hlo_ir::diag::Diag;
@@ -6,7 +6,8 @@ use hlo_ir::rules::code;
 use hlo_ir::{ElementType, InstrId, Op, Shape, Span};
 
 impl ModuleParser<'_> {
-    /// The shape of an end of a transfer that is written with a shape; another instruction's is the one that is written.
+    /// Returns the shape of an instruction that the text declares with the shape `written`. For the start or
+    /// end of a transfer, the shape follows from the operands.
     pub fn transfer_shape(&mut self, op: &Op, operands: &[InstrId], written: Shape, span: Span) -> Shape {
         let operand = operands.first().map(|&o| &self.module[o].shape);
         let context = || Shape::scalar(ElementType::U32);
@@ -24,7 +25,8 @@ impl ModuleParser<'_> {
             _ => return written,
         };
         if !implied.compatible(&written) {
-            // An operand of many parts is written once only, and may be sent often.
+            // A large operand is declared once but may be sent often, so implied shapes count towards the
+            // limit.
             if self.inferred.excess(&implied, self.text).is_some() {
                 return written;
             }

@@ -1,6 +1,7 @@
-//! A second scan, of texts whose brackets or quotes don't match: lines that start an instruction or a computation,
-//! and indentation, tell where a bracket or a quote is missing or too many. The first scan, which knows brackets
-//! only, would blame the first one that is left over, which may be far away.
+//! The second scan, for texts whose brackets or quotes do not match. It finds missing and extra brackets and
+//! quotes from indentation and from lines that start an instruction or a computation. The first scan
+//! considers only brackets, so it would report the first one without a match, which may be far from the
+//! mistake.
 
 use crate::body::{starts_entry, starts_instruction};
 use crate::scan::{BYTE_ORDER_MARK, MAX_DEPTH, Scanned, closing, comment_end, kind, one, string_end};
@@ -11,7 +12,7 @@ use hlo_ir::rules::code;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Scans a text for which the first scan has found `errors`. `None` if those say it best.
+/// Scans a text in which the first scan found `errors`. Returns `None` if those errors are better.
 pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
     let mismatch = [code::BRACKET_OPEN, code::BRACKET_CLOSE, code::STRING_END];
     if errors.is_empty() || !errors.iter().all(|d| d.code.is_some_and(|c| mismatch.contains(&c))) {
@@ -53,15 +54,15 @@ pub fn rescan<'a>(text: &'a str, errors: &[Diag]) -> Option<Scanned<'a>> {
 struct Open {
     at: usize,
     bracket: u8,
-    /// True for the brace of a computation's body.
+    /// Whether it is the brace of a computation's body.
     body: bool,
-    /// True for the brace of front-end attributes, whose values may be dictionaries.
+    /// Whether it is the brace of front-end attributes, whose values may be dictionaries.
     frontend: bool,
     /// The indentation of its line.
     indent: usize,
 }
 
-/// What a line starts.
+/// The item that a line starts.
 #[derive(Clone, Copy, PartialEq)]
 enum Item {
     Instruction,
@@ -74,23 +75,24 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     blanked: Vec<u8>,
     open: Vec<Open>,
-    /// The line at hand, and its indentation.
+    /// The start of the current line, and its indentation.
     line: usize,
     indent: usize,
-    /// True if the instruction at hand has an error: what else does not match in it is an echo.
+    /// Whether the current instruction has an error. Other mismatches in it are consequences of that error.
     reported: bool,
-    /// True after an instruction outside of all braces: the brace that its computation lacks is not a bracket's
-    /// error, and neither is the one at its end.
+    /// Whether an instruction outside of all braces has been read. The missing opening brace of its
+    /// computation and the closing brace at its end are not reported as bracket errors.
     headless: bool,
-    /// The first line that starts something after the place where that was last asked.
+    /// The first line after the last queried position that starts an item.
     next_item: usize,
-    /// Up to where the text has a quote or a dictionary that is not closed.
+    /// The end of the text in which a quote or a dictionary is unclosed.
     unclosed_until: usize,
-    /// A part of a line whose end is known.
+    /// The part of a line whose end is already known.
     known_line: (usize, usize),
-    /// The beginnings of names with a quote in them, up to the quote.
+    /// The beginnings of names that contain a quote, up to the quote.
     quoted_names: HashSet<Vec<u8>>,
-    /// How many of each kind are open if one looks at that kind only, as the grammar does, and the most there were.
+    /// The number of open brackets of each kind, counted separately as the grammar does, and the maximum so
+    /// far.
     depths: [usize; 3],
     deepest: usize,
     errors: Vec<Diag>,
@@ -142,7 +144,7 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// Reports what is wrong with the bracket or quote at `at`, unless its instruction has an error already.
+    /// Reports the error of the bracket or quote at `at`, unless its instruction already has an error.
     fn report(&mut self, at: usize, diag: Diag) {
         self.broken.push(at);
         if !self.reported && self.errors.len() < crate::MAX_ERRORS {
@@ -153,7 +155,7 @@ impl Scanner<'_> {
 
     // ---- Lines ---------------------------------------------------------------------------------------------
 
-    /// Looks at the line that starts at `at`: what starts in it closes what is open.
+    /// Handles the line that starts at `at`. An item that starts in it ends open brackets.
     fn start_line(&mut self, at: usize) {
         self.line = at;
         let rest = self.text[at..].trim_start_matches([' ', '\t']);
@@ -186,12 +188,12 @@ impl Scanner<'_> {
         }
     }
 
-    /// The innermost open body.
+    /// Returns the innermost open body.
     fn body(&self) -> Option<usize> {
         self.open.iter().rposition(|o| o.body)
     }
 
-    /// Closes all brackets but `keep`, where `span` shows that they are not open any more.
+    /// Closes all brackets except the first `keep`. `span` is the text that shows that they should be closed.
     fn unclosed(&mut self, keep: usize, span: Span, why: &str) {
         let Some(first) = self.open.get(keep) else { return };
         let (at, bracket) = (first.at, first.bracket);
@@ -203,7 +205,7 @@ impl Scanner<'_> {
         self.broken.extend(self.open.drain(keep..).skip(1).map(|o| o.at));
     }
 
-    /// The first line after `at` that starts something; the text's end if none does.
+    /// Returns the first line after `at` that starts an item; the end of the text if there is none.
     fn item_after(&mut self, at: usize) -> usize {
         if self.next_item > at {
             return self.next_item;
@@ -223,7 +225,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Where the line that `at` is in ends. Looked for once, as a line may have any number of strings.
+    /// Returns the end of the line that contains `at`. The result is cached, because a line may contain many
+    /// strings.
     fn line_end(&mut self, at: usize) -> usize {
         let (from, to) = self.known_line;
         if at < from || to <= at {
@@ -236,27 +239,27 @@ impl Scanner<'_> {
 
     // ---- Strings and brackets ------------------------------------------------------------------------------
 
-    /// A string may go on over line ends, but not into the next instruction.
+    /// Reads a string. It may contain line breaks, but cannot extend into the next instruction.
     fn string(&mut self, start: usize) -> usize {
         if self.is_in_name(start) {
-            // Read as a letter, wherever the name is used.
+            // Read as a letter at every use of the name.
             self.blanked[start] = b'_';
             return start + 1;
         }
         let line_end = self.line_end(start);
-        // After one that is not closed nobody knows which quotes belong together.
+        // After an unclosed string, it is unknown which quotes form a pair.
         let limit = if start < self.unclosed_until { line_end } else { self.item_after(start) };
         let end = string_end(&self.bytes[..limit], start);
         if end < limit {
             self.blanked[start + 1..end].fill(b'_');
-            // The line may have changed.
+            // The string may have changed the current line.
             if let Some(n) = self.bytes[start..end].iter().rposition(|&b| b == b'\n') {
                 self.line = start + n + 1;
             }
             return end + 1;
         }
         self.unclosed_until = limit;
-        // With the quote, which would be taken for the start of a string again.
+        // Includes the quote, which would otherwise start a string again.
         self.blanked[start..line_end].fill(b'_');
         let quote = self.bytes[start] as char;
         let diag = Diag::error("this string is not closed")
@@ -266,7 +269,8 @@ impl Scanner<'_> {
         line_end
     }
 
-    /// True if the quote at `at` is in the name of an instruction; reports it where that is defined.
+    /// Returns whether the quote at `at` is in the name of an instruction. Reports it at the definition of
+    /// the name.
     fn is_in_name(&mut self, at: usize) -> bool {
         let length =
             self.blanked[self.line..at].iter().rev().take(MAX_NAME).take_while(|b| is_name(**b)).count();
@@ -275,7 +279,7 @@ impl Scanner<'_> {
         if length == 0 || self.quoted_names.contains(name) {
             return length > 0;
         }
-        // All but the shortest of blanks before it and long names are left alone.
+        // Handles only short names, at the start of the line or after `ROOT` and one blank.
         let first =
             matches!(self.bytes.get(self.line + self.indent..start), Some(b"" | b"%" | b"ROOT " | b"ROOT %"));
         let rest = self.bytes[at..].iter().take(MAX_NAME).skip_while(|b| is_name(**b) || is_quote(**b));
@@ -322,7 +326,7 @@ impl Scanner<'_> {
         let body = self.body();
         if let (Some(body), b'}') = (body, bracket) {
             if at == self.line + self.indent {
-                // By its indentation it may close a body rather than what is open in it.
+                // According to its indentation, it may close an outer body rather than an open bracket in it.
                 let outer = self.open.iter().rposition(|o| o.body && o.indent <= self.indent);
                 let meant = outer.unwrap_or(body);
                 let inner_is_deeper =
@@ -334,7 +338,7 @@ impl Scanner<'_> {
                 return self.too_many(at, bracket);
             }
         }
-        // The nearest open bracket of this kind, but not across a body.
+        // The nearest open bracket of this kind within the body.
         let floor = self.body().unwrap_or(0);
         let found = self.open[floor..].iter().rposition(|o| closing(o.bracket) == bracket);
         let Some(found) = found.map(|n| n + floor) else {
@@ -345,7 +349,7 @@ impl Scanner<'_> {
             }
             return self.too_many(at, bracket);
         };
-        // One too many is blanked, and closes nothing.
+        // An extra bracket is blanked and closes nothing.
         let depth = &mut self.depths[kind(bracket)];
         *depth = depth.saturating_sub(1);
         self.unclosed(found + 1, one(at), &this);
@@ -356,7 +360,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// True if the brace at `at`, which would close `body`, can't: its instruction goes on, or another follows.
+    /// Returns whether the brace at `at` cannot close `body`, because its instruction continues or another
+    /// one follows.
     fn goes_on(&mut self, at: usize, body: usize) -> bool {
         if self.open[body].at >= self.line {
             return false;
@@ -370,7 +375,7 @@ impl Scanner<'_> {
         !rest.starts_with(['}', ',', ')', '/']) && item(rest, 0).is_none()
     }
 
-    /// Reports a closing bracket, and blanks it: the text is read as if it were not there.
+    /// Reports an extra closing bracket and blanks it, so that the text is read without it.
     fn too_many(&mut self, at: usize, bracket: u8) {
         let found = format!("nothing is open that this `{}` could close", bracket as char);
         let mut diag = Diag::error(found).with_code(code::BRACKET_CLOSE).at(one(at), "");
@@ -383,10 +388,10 @@ impl Scanner<'_> {
     }
 }
 
-/// Names with quotes in them are no longer than this.
+/// Maximum length of a name that contains quotes.
 const MAX_NAME: usize = 100;
 
-/// True for what names are made of.
+/// Returns whether names can contain this byte.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
@@ -395,7 +400,7 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
-/// What a line starts with that is `rest` after its indentation.
+/// Returns the item at the start of a line. `rest` is the line after its indentation.
 fn item(rest: &str, indent: usize) -> Option<Item> {
     let module = rest.strip_prefix("HloModule").is_some_and(|r| r.starts_with([' ', '\t']));
     if module || starts_entry(rest) {

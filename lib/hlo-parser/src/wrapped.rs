@@ -1,5 +1,5 @@
-//! The short form of asynchronous operations: `custom-call-start(x), attributes` stands for an `async-start`
-//! that calls a computation whose root is the `custom-call`.
+//! Parsing of the short form of asynchronous operations: `custom-call-start(x), attributes` represents an
+//! `async-start` that calls a computation whose root is the `custom-call`.
 
 use crate::attributes::split;
 use crate::body::Body;
@@ -12,27 +12,27 @@ use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape, Span};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What an asynchronous instruction is part of: a start, updates, an end.
+/// The chain of an asynchronous instruction: a start, updates, a done.
 #[derive(Clone, Copy)]
 pub struct Chain {
-    /// The start; `None` if it is being read.
+    /// The start; `None` while it is being read.
     pub start: Option<InstrId>,
-    /// What it wraps, if that is known.
+    /// The wrapped opcode, if it is known.
     pub wrapped: Option<Opcode>,
 }
 
-/// The operation that an asynchronous one wraps.
+/// The operation that an asynchronous operation wraps.
 #[derive(Clone, Copy)]
 pub struct Wrapped {
     /// Its opcode.
     pub opcode: Opcode,
-    /// Where the text names it.
+    /// The span of its name in the text.
     pub span: Span,
 }
 
 impl<'t> ModuleParser<'t> {
-    /// Builds the computation that an `async-start` in its short form calls. Takes the wrapped operation's
-    /// attributes out of `attributes`. `None` after an error.
+    /// Builds the computation that an `async-start` in its short form calls. Removes the attributes of the
+    /// wrapped operation from `attributes`. Returns `None` after an error.
     pub fn wrap(
         &mut self,
         op: &mut Op,
@@ -42,7 +42,7 @@ impl<'t> ModuleParser<'t> {
         attributes: &mut AttributeTokens<'t>,
         body: &mut Body<'t>,
     ) -> Option<()> {
-        // Updates and ends call what their start calls: nothing to build.
+        // An update or done calls the computation of its start, so there is nothing to build.
         let Op::AsyncStart(_) = op else { return Some(()) };
         let Some([_, result, ..]) = shape.as_tuple() else {
             let message = "the shape of an asynchronous start is `((operands), result, …)`";
@@ -64,7 +64,7 @@ impl<'t> ModuleParser<'t> {
         if self.diags.len() > before {
             return None;
         }
-        // What a call or a fusion takes and gives is known, though the start may bind less.
+        // The parameters and result of a call or a fusion are known, even if the start binds fewer operands.
         let callee = match &inner {
             Op::Call(a) => Some(a.to_apply),
             Op::Fusion(a) => Some(a.calls),
@@ -90,18 +90,18 @@ impl<'t> ModuleParser<'t> {
 
     fn add_parameter(&mut self, computation: ComputationId, number: usize, shape: Shape) -> InstrId {
         let op = Op::parameter(number as i64);
-        // As XLA names them, and makes the names unique.
+        // The same names as in XLA, which then makes them unique.
         let name = if number == 0 { "async_param".to_string() } else { format!("async_param.{number}") };
         self.module.add(computation, &name, shape, op, [])
     }
 
-    /// Gives the operation that a start in its short form runs the operands and the result that an update or end of
-    /// `shape` in that form adds.
+    /// Adds operands and results to the wrapped operation of a start in its short form. An update or done of
+    /// this `shape`, also in the short form, determines them.
     pub fn complete_wrapped(&mut self, chain: &Chain, op: &Op, shape: &Shape) {
         let started = chain.start.map(|s| &self.module[s].op);
         let Some(Op::AsyncStart(AsyncStartAttrs { calls: Some(calls), .. })) = started else { return };
         let calls = *calls;
-        // Those of the text have names, and are complete; one that stands in the attribute may lack its root.
+        // Computations from the text have names and are complete. An inline computation may have no root.
         if !self.module[calls].name.is_empty() || !self.module.has_root(calls) {
             return;
         }
@@ -124,8 +124,9 @@ impl<'t> ModuleParser<'t> {
         }
     }
 
-    /// The chain that an asynchronous instruction is part of, if the start of it is known; `wrapped` is what its name
-    /// says that it wraps. What an update or an end says of the chain is left out if its start says the same. `None` for other instructions.
+    /// Returns the chain of an asynchronous instruction, if its start is known; `None` for other
+    /// instructions. `wrapped` is the opcode that the instruction's name implies. Attributes of an update or
+    /// done that repeat those of the start are dropped.
     pub fn chain(
         &mut self,
         op: &mut Op,
@@ -171,13 +172,14 @@ impl<'t> ModuleParser<'t> {
             return Err(());
         }
         *given_thread = None;
-        // Another one is for the verifier to report.
+        // The verifier reports a different computation.
         *given_calls = given_calls.filter(|&c| Some(c) != first.calls);
         Ok(Some(Chain { start: Some(start), wrapped: wrapped.or(started) }))
     }
 
-    /// Gives the threads of asynchronous starts to all that they call. Where two reach the same computation the
-    /// later one in the text has its way, and the attribute of each says what became of its computation.
+    /// Assigns the threads of asynchronous starts to all computations that they call. If two starts reach the
+    /// same computation, the later one in the text determines its thread. The attribute of each start is then
+    /// set to the thread of its computation.
     pub fn spread_threads(&mut self) {
         let mut starts: Vec<InstrId> = self.chains.values().filter_map(|c| c.start).collect();
         starts.sort_unstable();
@@ -215,7 +217,7 @@ impl<'t> ModuleParser<'t> {
 }
 
 impl ModuleParser<'_> {
-    /// Warns that a computation does not run on the thread that it, or the start that calls it, names.
+    /// Warns that a computation does not run on the thread named by itself or by the start that calls it.
     fn warn_of_thread(&mut self, start: InstrId, called: ComputationId, named: &Option<HloString>) {
         let callee = &self.module[called];
         let message = format!(
@@ -229,12 +231,12 @@ impl ModuleParser<'_> {
     }
 }
 
-/// The thread that a computation or an asynchronous instruction names: `None` for the main one.
+/// Returns the thread that a computation or an asynchronous instruction names; `None` for the main thread.
 pub fn thread(given: Option<&HloString>) -> Option<HloString> {
     given.filter(|t| **t != "main").cloned()
 }
 
-/// A thread in a message.
+/// Returns the name of a thread for a message.
 fn shown(thread: &Option<HloString>) -> Cow<'_, str> {
     thread.as_ref().map_or("main".into(), HloString::to_text)
 }

@@ -1,8 +1,9 @@
 //! Shape inference and the rules for instructions, one file per opcode family.
 //!
-//! A rule is one function. It checks the operands and attributes, compares them with the declared shape if
-//! there is one, and returns the shape of the result if the operands determine it. [`infer_shape`] returns
-//! that shape. The verifier also compares it with the declared shape.
+//! A rule is one function. It checks the operands and attributes, and returns the shape of the result if the
+//! operands determine it. The declared shape is the one that the text or the program gives the instruction.
+//! If there is one, the rule compares the operands with it. [`infer_shape`] returns the shape of the result.
+//! The verifier also compares that shape with the declared one.
 
 mod asynchronous;
 mod collective;

@@ -12,7 +12,7 @@ const MAX_LISTED_DEVICES: usize = 1 << 20;
 /// Special cases for the attributes of some opcodes.
 #[derive(Clone, Copy, Default)]
 struct Style<'m> {
-    /// XLA's name for a computation that is printed in place, if it differs from the attribute's name.
+    /// XLA's name for a computation that is printed inline, if it differs from the attribute's name.
     in_place_name: Option<&'m str>,
     /// The replica groups to print as lists.
     replica_groups: Option<&'m ReplicaGroups>,
@@ -106,7 +106,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Writes field number `index` with its computations printed in place. Returns false if it names no
+    /// Writes field number `index` with its computations printed inline. Returns false if it names no
     /// computation.
     fn in_place(
         &self,

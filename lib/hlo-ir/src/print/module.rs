@@ -11,11 +11,11 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
-/// Maximum nesting depth of computations printed in place.
+/// Maximum nesting depth of computations printed inline.
 const MAX_INLINE_DEPTH: usize = 100;
-/// Maximum average number of times that each instruction is printed when computations are printed in place.
+/// Maximum average number of times that each instruction is printed when computations are printed inline.
 const MAX_INLINE_GROWTH: usize = 100;
-/// Number of instructions that may be printed in place even if that exceeds [`MAX_INLINE_GROWTH`].
+/// Number of instructions that may be printed inline even if that exceeds [`MAX_INLINE_GROWTH`].
 const MAX_INLINE_SMALL: usize = 1_000_000;
 
 /// Returns the text of the whole module: header, tables, and computations with callees before callers.
@@ -42,7 +42,7 @@ pub enum Place {
 }
 
 /// Returns the text of [`print_module`] with the offset of each line of its computations and instructions, in
-/// order. Computations that are printed in place have no lines of their own.
+/// order. Computations that are printed inline have no lines of their own.
 pub fn print_module_with_places(module: &Module, options: &PrintOptions) -> (String, Vec<(usize, Place)>) {
     let mut out = String::new();
     let printer = Printer { places: Some(RefCell::default()), ..Printer::new(module, options) };
@@ -93,7 +93,7 @@ pub fn print_instruction_within(module: &Module, id: InstrId, options: &PrintOpt
 pub(super) struct Printer<'m> {
     pub(super) module: &'m Module,
     pub(super) options: &'m PrintOptions,
-    /// Whether called computations are printed in place.
+    /// Whether called computations are printed inline.
     pub(super) inline: bool,
     pub(super) short_forms: ShortForms,
     /// In a scheduled module, the computations without a schedule.
@@ -263,7 +263,7 @@ fn row_major(shape: &Shape) -> Shape {
     }
 }
 
-/// Returns whether the text with all computations printed in place has an acceptable size and depth.
+/// Returns whether the text with all computations printed inline has an acceptable size and depth.
 fn can_inline(module: &Module) -> bool {
     let mut sizes: Vec<Option<(usize, usize)>> = Vec::new();
     let (mut total, mut instructions) = (0usize, 0usize);
@@ -272,7 +272,7 @@ fn can_inline(module: &Module) -> bool {
         for &i in module[c].instructions() {
             instructions += 1;
             size = size.saturating_add(1);
-            // Parameters and constants are not printed in place.
+            // Parameters and constants are not printed inline.
             if matches!(module[i].op, Op::Parameter(_) | Op::Constant(_)) {
                 continue;
             }

@@ -27,13 +27,13 @@ pub struct PrintOptions {
     pub compact_gte: bool,
     /// Whether instructions are named `tmp_0`, `tmp_1`, … instead of by their own names.
     pub canonical_names: bool,
-    /// Whether called computations are printed in place, `to_apply={ … }`, instead of their names. Names are
+    /// Whether called computations are printed inline, `to_apply={ … }`, instead of their names. Names are
     /// used if the text would become too large, because its size can grow exponentially.
     pub inline_computations: bool,
     /// Whether to print execution threads and the names of the module and of computations.
     pub names: bool,
-    /// Whether to print only the constants that usually determine what a program computes: integers, all zeros,
-    /// all ones.
+    /// Whether to print only the constants that usually determine what a program computes: integers, all
+    /// zeros, all ones.
     pub essential_constants_only: bool,
     /// Whether computations are printed in the order in which they were completed. For a parsed module, this
     /// is the order of the text.
@@ -77,7 +77,7 @@ impl PrintOptions {
     }
 
     /// XLA's canonical form, for comparing modules independently of instruction names, metadata and backend
-    /// configs. Computations are printed in place as well. Large constants are elided.
+    /// configs. Computations are printed inline as well. Large constants are elided.
     pub fn canonical() -> Self {
         Self {
             operand_shapes: true,

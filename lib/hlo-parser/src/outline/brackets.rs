@@ -1,23 +1,23 @@
-//! The brackets that are open where a value breaks off, and what stands in them: what may come next depends on it.
+//! The open brackets at the end of an incomplete value, and their contents. They determine what can follow.
 
 use super::tokens::{Kind, Tokens};
 use hlo_ir::Span;
 
-/// A bracket that is open at the end of a text, or all of the text.
+/// A bracket that is open at the end of a text, or the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bracket {
-    /// True for a brace.
+    /// Whether it is a brace.
     pub is_brace: bool,
-    /// The words that stand directly in it, and the names before a `=`.
+    /// The words directly in it, and the names before a `=`.
     pub names: Vec<Span>,
-    /// The name before the last `=`, up to the next name or comma.
+    /// The name before the last `=`, until the next name or comma.
     pub field: Option<Span>,
-    /// True if that `=` is the last that stands there.
+    /// Whether that `=` is the last token.
     pub awaits_value: bool,
 }
 
-/// The text, then every bracket that is open at its end, the innermost last. `text` is a value from the `=` before
-/// it on, or the start of one.
+/// Returns the whole text, then every bracket that is open at its end, the innermost last. `text` is a value,
+/// starting with the `=` before it, or the beginning of one.
 pub fn open_brackets(text: &str) -> Vec<Bracket> {
     let mut tokens = Tokens::new(text);
     let mut open = vec![Bracket::default()];
@@ -51,7 +51,7 @@ pub fn open_brackets(text: &str) -> Vec<Bracket> {
 mod tests {
     use super::*;
 
-    /// The brackets with their names and fields.
+    /// Formats the brackets with their names and fields.
     fn brackets(text: &str) -> Vec<String> {
         let at = |s: &Span| &text[s.range()];
         let bracket = |b: &Bracket| {

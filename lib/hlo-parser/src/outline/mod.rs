@@ -1,8 +1,9 @@
-//! The outline of a text: where its computations and instructions are, and what their parts refer to.
+//! The outline of a text: the positions of its computations and instructions, and the references of their
+//! parts.
 //!
-//! It is what an editor works on: any text has one, also one that does not parse because somebody is in the
-//! middle of a line. The reader never fails. Where brackets don't match it takes a line that starts like an
-//! instruction for one, and a line that is not indented for the start of a computation.
+//! Editors use the outline. Every text has one, even if it does not parse because the user is typing. The
+//! reader never fails. If brackets do not match, a line that looks like an instruction is read as one, and a
+//! line that is not indented starts a computation.
 
 mod brackets;
 mod reader;
@@ -14,29 +15,29 @@ pub use brackets::{Bracket, open_brackets};
 
 use hlo_ir::Span;
 
-/// The attributes whose value is a computation, and whether it is a list of them.
+/// The attributes whose value is a computation, and whether it is a list of computations.
 pub const COMPUTATION_ATTRIBUTES: &[(&str, bool)] = crate::attributes::COMPUTATIONS;
 
-/// What a token is.
+/// The role of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The name after `HloModule`.
     Module,
     /// The name of an attribute of the module.
     HeaderAttribute,
-    /// A computation's name where it is defined.
+    /// A computation's name in its definition.
     Computation,
     /// A parameter's name in a computation's signature.
     SignatureParameter,
-    /// An instruction's name where it is defined.
+    /// An instruction's name in its definition.
     Instruction,
-    /// A shape, layout included.
+    /// A shape, including its layout.
     Shape,
     /// An opcode.
     Opcode,
     /// An instruction's name as an operand.
     Operand,
-    /// The position of an element of a tuple behind an operand, `0#1` in `t#0#1`.
+    /// A tuple element index after an operand, `0#1` in `t#0#1`.
     Element,
     /// An instruction's name among the control predecessors.
     Predecessor,
@@ -46,63 +47,64 @@ pub enum Role {
     Attribute,
 }
 
-/// A part of the text that means something by itself.
+/// A meaningful part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The role.
     pub role: Role,
-    /// Its place; that of a name is without the `%`.
+    /// The span. A name's span does not include the `%`.
     pub span: Span,
-    /// What it belongs to: the position in [`Outline::computations`] for a computation's name and for parts of
-    /// its signature, in [`Outline::instructions`] for parts of an instruction, 0 for parts of the header.
+    /// The owner. For a computation's name and the parts of its signature, the index in
+    /// [`Outline::computations`]. For parts of an instruction, the index in [`Outline::instructions`]. For
+    /// parts of the header, 0.
     pub owner: u32,
 }
 
 /// A computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputationOutline {
-    /// The name's place, without `%`. Empty for one that is written in an attribute, and for the one around
-    /// instructions that stand in none.
+    /// The span of the name, without `%`. Empty for an inline computation, and for the implicit computation
+    /// of instructions outside of all computations.
     pub name: Span,
-    /// From the first token to the closing brace.
+    /// The span from the first token to the closing brace.
     pub span: Span,
-    /// The parameters and the result; empty if not written.
+    /// The span of the parameters and the result; empty if absent.
     pub signature: Span,
-    /// True after `ENTRY`.
+    /// Whether it is marked `ENTRY`.
     pub is_entry: bool,
-    /// The instruction in whose attribute it is written.
+    /// For an inline computation, the instruction whose attribute contains it.
     pub parent: Option<u32>,
 }
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstructionOutline {
-    /// The name's place, without `%`; empty if it has none.
+    /// The span of the name, without `%`; empty if there is none.
     pub name: Span,
-    /// From `ROOT` or the name to the end of the last attribute.
+    /// The span from `ROOT` or the name to the end of the last attribute.
     pub span: Span,
-    /// The shape's place; empty if not written.
+    /// The span of the shape; empty if absent.
     pub shape: Span,
-    /// The opcode's place; empty if not written.
+    /// The span of the opcode; empty if absent.
     pub opcode: Span,
-    /// True after `ROOT`.
+    /// Whether it is marked `ROOT`.
     pub is_root: bool,
-    /// The position of its computation.
+    /// The index of its computation.
     pub computation: u32,
 }
 
-/// What may be written at the end of a text that breaks off.
+/// The item that can follow at the end of an incomplete text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing that has a name: inside a string, a comment, a number, a new name.
+    /// Nothing that has a name: the end is inside a string, a comment, a number or a new name.
     Nothing,
     /// `HloModule`, `ENTRY`, or a computation's name.
     TopLevel,
     /// An attribute of the module.
     HeaderAttribute,
-    /// The value of an attribute of the module, whose name is at that place.
+    /// The value of an attribute of the module. The span is that of the attribute's name.
     HeaderValue(Span),
-    /// An element type: a shape is being written.
+    /// An element type, because the end is in a shape.
     ElementType,
     /// `ROOT` or an instruction's name.
     Instruction,
@@ -110,15 +112,17 @@ pub enum Expected {
     ShapeOrOpcode,
     /// An opcode, after the shape.
     Opcode,
-    /// An operand of that instruction.
+    /// An operand of the instruction with this index.
     Operand(u32),
-    /// An attribute of that instruction.
+    /// An attribute of the instruction with this index.
     Attribute(u32),
-    /// The value of an attribute of that instruction; the attribute's name is at that place.
+    /// The value of an attribute of the instruction with this index. The span is that of the attribute's
+    /// name.
     Value(u32, Span),
-    /// What stands between the brackets of the value of that attribute of that instruction: see [`open_brackets`].
+    /// The contents of brackets in the value of an attribute, identified like [`Expected::Value`]. See
+    /// [`open_brackets`].
     Inside(u32, Span),
-    /// The name of an instruction that runs before that one.
+    /// The name of a control predecessor of the instruction with this index.
     Predecessor(u32),
     /// A computation's name.
     Callee,
@@ -127,31 +131,31 @@ pub enum Expected {
 /// The outline of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The computations by their start; one that is written in an attribute follows the one around it.
+    /// The computations, ordered by start. An inline computation follows the one that contains it.
     pub computations: Vec<ComputationOutline>,
-    /// The instructions by their start.
+    /// The instructions, ordered by start.
     pub instructions: Vec<InstructionOutline>,
-    /// The tokens by their start. They don't overlap.
+    /// The tokens, ordered by start. They do not overlap.
     pub tokens: Vec<Token>,
-    /// The comments by their start.
+    /// The comments, ordered by start.
     pub comments: Vec<Span>,
 }
 
 impl Outline {
-    /// The token that `offset` is in or directly behind.
+    /// Returns the token that contains `offset` or ends there.
     pub fn token_at(&self, offset: usize) -> Option<&Token> {
         let after = self.tokens.partition_point(|t| t.span.start as usize <= offset);
         let token = self.tokens.get(after.checked_sub(1)?)?;
         (offset <= token.span.end as usize).then_some(token)
     }
 
-    /// The token before one of the outline's.
+    /// Returns the token before one of the outline's tokens.
     pub fn token_before(&self, token: &Token) -> Option<&Token> {
         let at = self.tokens.partition_point(|t| t.span.start < token.span.start);
         self.tokens.get(at.checked_sub(1)?)
     }
 
-    /// The position of the innermost instruction that `offset` is in or directly behind.
+    /// Returns the index of the innermost instruction that contains `offset` or ends there.
     pub fn instruction_at(&self, offset: usize) -> Option<u32> {
         let after = self.instructions.partition_point(|i| i.span.start as usize <= offset);
         let mut at = u32::try_from(after.checked_sub(1)?).ok()?;
@@ -160,12 +164,12 @@ impl Outline {
             if offset <= instruction.span.end as usize {
                 return Some(at);
             }
-            // Not in the one before: perhaps in the one around it.
+            // If `offset` is not in this instruction, it may be in the one whose attribute contains it.
             at = self.computations.get(instruction.computation as usize)?.parent?;
         }
     }
 
-    /// The tokens in a part of the text.
+    /// Returns the tokens in a part of the text.
     pub fn tokens_in(&self, span: Span) -> &[Token] {
         let start = self.tokens.partition_point(|t| t.span.start < span.start);
         let end = self.tokens.partition_point(|t| t.span.start < span.end);
@@ -173,14 +177,14 @@ impl Outline {
     }
 }
 
-/// The outline of `text`, whatever it is. Takes linear time. A text of 4 GiB or more has an empty one, as spans
-/// don't reach that far.
+/// Returns the outline of any `text`, in linear time. The outline of a text of 4 GiB or more is empty,
+/// because spans are `u32`.
 pub fn outline(text: &str) -> Outline {
     reader::Reader::new(text).read().0
 }
 
-/// What may be written at the end of `text`, the part of a module before the cursor. A word that is being
-/// typed is not part of `text`. Also gives the outline, which the answer refers to.
+/// Returns the item that can follow at the end of `text`, which is the part of a module before the cursor. A
+/// word that is being typed is not part of `text`. Also returns the outline, whose indices the item uses.
 pub fn expected_at_end(text: &str) -> (Expected, Outline) {
     let (outline, expected) = reader::Reader::new(text).read();
     (expected, outline)

@@ -1,4 +1,5 @@
-//! Tests of the outline: the same as the parser's where that reads the text, sensible where it does not.
+//! Tests of the outline. It must match the parser's result for texts that parse, and be reasonable for
+//! others.
 
 use super::*;
 use std::path::Path;
@@ -177,7 +178,8 @@ fn lone_instructions() {
     assert_eq!(texts(text, Role::Attribute), ["sharding"]);
 }
 
-/// All instructions of a valid module, by name: with computation, opcode and operands.
+/// Checks that the outline contains all instructions of a valid module, with their computation, opcode and
+/// operands.
 fn same_as_parsed(text: &str, path: &Path) {
     let Ok(module) = crate::parse_module(text) else { return };
     let o = outline(text);
@@ -215,7 +217,7 @@ fn same_as_parsed(text: &str, path: &Path) {
             assert_eq!(operands, parsed, "{}", at());
         }
     }
-    // Those of inline computations and nested operations are not counted.
+    // Instructions of inline computations and nested operations are not counted.
     assert!(found > 0, "{}", path.display());
 }
 

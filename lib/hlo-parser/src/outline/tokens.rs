@@ -1,14 +1,14 @@
-//! The words and brackets of a text that need not be well formed.
+//! The words and brackets of a text that may be malformed.
 
 use crate::scan::{scan, string_end};
 use hlo_ir::Span;
 
-/// What kind of token.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A name, keyword or opcode, with its `%` if it has one.
+    /// A name, keyword or opcode, including its `%` if it has one.
     Word,
-    /// Digits, and what follows them directly, such as `2x3`.
+    /// Digits and the characters directly after them, such as `2x3`.
     Number,
     /// A string.
     String,
@@ -18,28 +18,28 @@ pub(super) enum Kind {
     End,
 }
 
-/// One token.
+/// A token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexeme {
     pub kind: Kind,
     pub start: usize,
     pub end: usize,
-    /// True if only blanks and comments stand before it on its line.
+    /// Whether only blanks and comments precede it on its line.
     pub starts_line: bool,
-    /// True if the text ends inside of it or of a comment before it.
+    /// Whether the text ends inside the token or inside a comment before it.
     pub cut: bool,
 }
 
-/// Takes a text apart from the start on.
+/// An iterator over the tokens of a text.
 pub(super) struct Tokens<'t> {
     text: &'t str,
-    /// True if brackets, strings and comments are all closed: strings may then go over line ends.
+    /// Whether all brackets, strings and comments are closed. Strings may then contain line breaks.
     pub well_formed: bool,
     /// The comments so far.
     pub comments: Vec<Span>,
-    /// True once no `*/` is left.
+    /// Whether the rest of the text contains no `*/`.
     no_comment_end: bool,
-    /// Where the last token ended.
+    /// The end of the last token.
     at: usize,
 }
 
@@ -48,14 +48,14 @@ fn is_word(b: u8) -> bool {
 }
 
 impl<'t> Tokens<'t> {
-    /// The tokens of `text`.
+    /// Creates the iterator for `text`.
     pub fn new(text: &'t str) -> Self {
         let scanned = scan(text);
         let well_formed = !scanned.fatal && scanned.errors.is_empty();
         Self { text, well_formed, comments: Vec::new(), no_comment_end: false, at: 0 }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub fn next(&mut self) -> Lexeme {
         let bytes = self.text.as_bytes();
         let (start, new_line, cut) = self.skip_blanks();
@@ -81,7 +81,8 @@ impl<'t> Tokens<'t> {
         token
     }
 
-    /// Where blanks and comments end, whether a line starts in them, and whether the text ends in a comment.
+    /// Returns the end of blanks and comments, whether a line starts in them, and whether the text ends in a
+    /// comment.
     fn skip_blanks(&mut self) -> (usize, bool, bool) {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
@@ -109,14 +110,14 @@ impl<'t> Tokens<'t> {
         (at, new_line, false)
     }
 
-    /// Where the comment at `at` ends, and whether more can't belong to it.
+    /// Returns the end of the comment at `at`, and whether the comment is closed.
     fn comment_end(&mut self, at: usize) -> (usize, bool) {
         let is_block = self.text.as_bytes().get(at + 1) == Some(&b'*');
         if is_block && !self.no_comment_end {
             if let Some(n) = self.text[at + 2..].find("*/") {
                 return (at + n + 4, true);
             }
-            // Not closed: it is taken to end with its line.
+            // An unclosed comment is assumed to end with its line.
             self.no_comment_end = true;
         }
         (self.line_end(at), false)
@@ -127,8 +128,8 @@ impl<'t> Tokens<'t> {
         bytes[at..].iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
     }
 
-    /// Where the string at `start` ends, and whether it is closed. Single quotes, and both in a text that is
-    /// not well formed, end with their line at the latest.
+    /// Returns the end of the string at `start`, and whether it is closed. Strings in single quotes end with
+    /// their line at the latest. In a malformed text, so do strings in double quotes.
     fn string(&self, start: usize, quote: u8) -> (usize, bool) {
         let bytes = self.text.as_bytes();
         if self.well_formed && quote == b'"' {

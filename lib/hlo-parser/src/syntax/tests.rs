@@ -1,4 +1,5 @@
-//! The grammar's `statement` and the reader: what one takes for an instruction is one for the other, or there is an error.
+//! Tests that the grammar's `statement` and the reader accept the same instructions, or that the parser
+//! reports an error.
 
 use super::Exact;
 use crate::body::starts_instruction;
@@ -9,7 +10,8 @@ use hlo_testing::{Numbers, mutate};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Instructions of a line each in the files of a folder, of each length one that starts and ends in the same way.
+/// Collects single-line instructions from the files of a folder, at most one for each length class and
+/// beginning.
 fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Vec<String>) {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
@@ -30,19 +32,20 @@ fn instructions(folder: &Path, seen: &mut HashSet<(usize, String)>, out: &mut Ve
     }
 }
 
-/// Where the statement at the start of `text` ends, for the grammar and for the reader.
+/// Returns the end of the statement at the start of `text`, according to the grammar and to the reader.
 fn ends(text: &str) -> (Option<usize>, Option<usize>) {
     let mut exact = Exact::new(text, 0);
     let read = exact.skim(true).ok().map(|()| exact.c.offset());
     (parse(Rule::statement, text, 0).ok().map(|p| p.as_str().len()), read)
 }
 
-/// Holds what the grammar, the reader and the parse make of a line against each other; true if the first two differ.
+/// Compares the results of the grammar, the reader and the parser for a line. Returns whether those of the
+/// first two differ.
 fn check(line: &str) -> bool {
     let text = format!("HloModule m\n\nENTRY e {{\n  {line}\n}}\n");
     let parsed = crate::parse(&text);
     let scanned = crate::scan::scan(&text);
-    // Brackets and comments have errors of their own.
+    // Brackets and comments have their own errors.
     let is_block = scanned.errors.is_empty() && scanned.top_level_ends == [text.len() - 2];
     if !is_block || line.contains(['\n', '\r']) || line.contains("//") {
         return false;
@@ -62,7 +65,7 @@ fn check(line: &str) -> bool {
     let place = diag.primary().unwrap_or_else(|| panic!("{line}: {diag:#?}")).span;
     assert!(place.end as usize <= text.len() && text.get(place.range()).is_some(), "{line}: {diag:#?}");
     assert!(diag.code.is_some() && diag.message.len() > 10, "{line}: {diag:#?}");
-    // What the reader takes for an instruction the grammar does as well.
+    // The grammar must accept every instruction that the reader accepts.
     assert!(reader.is_none() || grammar == reader, "{line}: {grammar:?}, {reader:?}");
     true
 }

@@ -1,14 +1,14 @@
-//! How deep brackets may nest: up to the limit a module is read, verified, printed, compared and dropped; one more is
-//! an error. Tests run on small stacks.
+//! Tests of the nesting depth of brackets. A module at the limit can be read, verified, printed, compared and
+//! dropped. One level more is an error. The tests run on small stacks.
 
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::verify::verify;
 use hlo_parser::{parse_literal, parse_module, parse_shape};
 
-/// The limit that docs/hlo-text.md gives.
+/// The limit stated in docs/hlo-text.md.
 const LIMIT: usize = 1024;
 
-/// A module with brackets of one kind that nest `depth` deep, those of the computation included.
+/// Returns a module with brackets of one kind that nest `depth` deep, including those of the computation.
 fn nested(kind: &str, depth: usize) -> String {
     let n = depth - 1;
     let (open, close) = ("(".repeat(n), ")".repeat(n));
@@ -48,7 +48,7 @@ fn the_limit_is_reached() {
         let diags = verify(&module);
         assert!(diags.is_empty(), "{kind}: {}", diags[0].message);
         let printed = print_module(&module, &PrintOptions::default());
-        // What was written in one line may nest deeper with its signature; it must not overflow the stack.
+        // With its signature, a module written on one line may nest deeper. It must not overflow the stack.
         if let Ok(again) = parse_module(&printed) {
             assert!(module.same_as(&again), "{kind}");
         }
@@ -69,7 +69,7 @@ fn one_more_is_refused() {
     }
 }
 
-/// A dictionary is taken as a whole.
+/// A dictionary is one token.
 #[test]
 fn dictionaries_nest_as_deep_as_they_like() {
     assert!(parse_module(&nested("dictionary", 100_000)).is_ok());

@@ -1,11 +1,11 @@
-//! The valid modules of `test/verify/good` have an instruction of every opcode and break no rule; damaged, each of
-//! these opcodes breaks one.
+//! Checks that the valid modules in `test/verify/good` contain an instruction of every opcode and violate no
+//! rule. Also checks that an invalid instruction of each opcode is reported.
 
 use hlo_ir::{ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The modules, by file.
+/// Returns the modules, by file.
 fn good_modules() -> Vec<(String, Module)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/verify/good");
     let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
@@ -36,7 +36,8 @@ fn every_opcode_has_a_valid_instruction() {
     assert_eq!(missing(&seen), [] as [&Opcode; 0], "opcodes without a valid instruction");
 }
 
-/// A wrong result shape or a wrong number of operands (of a parameter, its own) is reported at the instruction, whatever the opcode.
+/// A wrong result shape or number of operands (for a parameter, a wrong parameter number) is reported at the
+/// instruction, for every opcode.
 #[test]
 fn every_opcode_has_a_refused_instruction() {
     let mut refused = HashSet::new();
@@ -75,7 +76,7 @@ fn wrong_operands(module: &Module, id: InstrId) -> bool {
     )
 }
 
-/// True if a diagnostic is about that instruction.
+/// Returns whether a diagnostic is reported at the instruction.
 fn is_blamed(module: &Module, id: InstrId) -> bool {
     let whole = module.span(id);
     hlo_ir::verify::verify(module).iter().any(|diag| {

@@ -1,5 +1,5 @@
-//! Literals: what reads, how it prints, and what is refused. The tables agree with XLA (jaxlib 0.10.2) but where
-//! a comment says so.
+//! Tests of literals: which texts are accepted, how they print, and which are rejected. The tables agree with
+//! XLA (jaxlib 0.10.2) unless a comment says otherwise.
 
 use hlo_ir::print::print_literal;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
@@ -90,7 +90,7 @@ fn print_as_they_are_written() {
     }
 }
 
-/// Where the blanks and the numbers in comments go.
+/// Tests the blanks, and the numbers in comments.
 #[test]
 fn braces_of_every_rank() {
     for text in [
@@ -130,7 +130,7 @@ fn other_spellings() {
         ("s32[1] {0}", "s32[1] {0}"),
         ("f32[2] { /* first */ 1 // second\n , 2 }", "f32[2] {1, 2}"),
         ("f32[2,2]{0,1} {{1,2},{3,4}}", "f32[2,2] { { 1, 2 }, { 3, 4 } }"),
-        // Commas are skipped.
+        // Commas are ignored.
         ("s32[3] {1 2 3}", "s32[3] {1, 2, 3}"),
         ("s32[3] {,1,,2 3,}", "s32[3] {1, 2, 3}"),
         ("s32[2,2] {{1,2}{3,4}}", "s32[2,2] { { 1, 2 }, { 3, 4 } }"),
@@ -138,10 +138,10 @@ fn other_spellings() {
         ("(s32[], f32[2]) (1 {2 3})", "(s32[], f32[2]) ( 1, {2, 3} )"),
         // Rows of dimensions without entries.
         ("s32[2,0,3] {{},{}}", "s32[2,0,3] { {  }, {  } }"),
-        // pred takes any integer.
+        // `pred` accepts any integer.
         ("pred[3] {true, false, 1}", "pred[3] {1, 0, 1}"),
         ("pred[3] {2, -1, 0}", "pred[3] {1, 1, 0}"),
-        // An integer is 64 bits, signed or not.
+        // An integer has 64 bits, signed or not.
         ("u64[2] {-1, -9223372036854775808}", "u64[2] {18446744073709551615, 9223372036854775808}"),
         ("s64[2] {18446744073709551615, 9223372036854775808}", "s64[2] {-1, -9223372036854775808}"),
         ("s8[] 18446744073709551615", "s8[] -1"),
@@ -160,7 +160,7 @@ fn other_spellings() {
         ("f64[] 9007199254740993", "f64[] 9007199254740992"),
         ("f64[] 0.1234567890123456789", "f64[] 0.12345678901234568"),
         ("f16[3] {65519, 65519.99, 1e-30}", "f16[3] {65504, 65504, 0}"),
-        // f16 and bf16 are rounded from f32: first to the tie, then to even.
+        // `f16` and `bf16` are rounded from `f32`: first to a tie, then to even.
         ("f16[] 1.0004882812500002", "f16[] 1"),
         ("bf16[] 1.0039062501", "bf16[] 1"),
         ("bf16[] 3.395e38", "bf16[] 3.39e+38"),
@@ -170,7 +170,7 @@ fn other_spellings() {
         ("f8e3m4[] 15.7", "f8e3m4[] 15.5"),
         ("f8e8m0fnu[4] {3, 1e-39, 1e-50, 2.5e38}", "f8e8m0fnu[4] {4, 5.9e-39, 5.9e-39, 1.7e+38}"),
         ("f8e8m0fnu[2] {1.5, 1.4999999999999998}", "f8e8m0fnu[2] {2, 1}"),
-        // What has no infinity: NaN, or the largest value where there is no NaN either.
+        // A type without infinity reads it as NaN, or as the largest value if it has no NaN either.
         ("f8e4m3fn[2] {inf, -inf}", "f8e4m3fn[2] {nan, -nan}"),
         ("f8e5m2fnuz[2] {inf, nan}", "f8e5m2fnuz[2] {-nan, -nan}"),
         ("f8e8m0fnu[2] {-inf, -nan}", "f8e8m0fnu[2] {nan, nan}"),
@@ -180,17 +180,17 @@ fn other_spellings() {
         ("f6e2m3fn[2] {7.75, -inf}", "f6e2m3fn[2] {7.5, -7.5}"),
         ("f8e4m3fnuz[] -0", "f8e4m3fnuz[] 0"),
         ("f16[2] {nan, nan(0x200)}", "f16[2] {nan, nan}"),
-        // A bound is the size of a value.
+        // A bound is the size of the value.
         ("f32[<=2] {1,2}", "f32[2] {1, 2}"),
         ("f32[0] {...}", "f32[0] {}"),
-        // XLA reads none of these.
+        // XLA accepts none of these.
         ("f32[] .5", "f32[] 0.5"),
         ("c64[] 2", "c64[] (2, 0)"),
-        // XLA reads `-0` as the integer 0, though it prints negative zeros so.
+        // XLA reads `-0` as the integer 0, although it prints negative zeros that way.
         ("f32[2] {-0, -0.0}", "f32[2] {-0, -0}"),
-        // XLA reads NaN for both parts if the real one is.
+        // XLA reads NaN for both parts if the real part is NaN.
         ("c64[] (nan, 1)", "c64[] (nan, 1)"),
-        // XLA reads the smallest one, which it prints as 5.9e-39, as twice that.
+        // XLA reads the smallest value, which it prints as 5.9e-39, as twice that value.
         ("f8e8m0fnu[] 6e-39", "f8e8m0fnu[] 5.9e-39"),
     ] {
         assert_eq!(print(text), printed, "{text}");
@@ -320,7 +320,7 @@ fn structure_that_is_refused() {
     }
 }
 
-/// As XLA does, an instruction takes the shape of its value: a bound is a size.
+/// As in XLA, a constant has the shape of its value: a bound becomes the size.
 #[test]
 fn constants_are_static() {
     let module =
@@ -353,14 +353,14 @@ fn survives(ty: ElementType, bytes: &[u8]) {
     assert_eq!(print_literal(&back, None), text);
 }
 
-/// Every value of every type of at most 16 bits reads back to the same bits.
+/// Every value of every type of at most 16 bits reads back with the same bits.
 #[test]
 fn every_small_value_survives() {
     for &ty in ElementType::ALL.iter().filter(|t| t.bit_width() <= 16) {
         let bits = ty.bit_width();
         let mut bytes = Vec::new();
         for value in 0..1u32 << bits {
-            // Signed types narrower than a byte are stored sign-extended.
+            // Signed types narrower than a byte are stored with sign extension.
             let value = match ty.is_signed_integer() {
                 true => ((value << (32 - bits)) as i32 >> (32 - bits)) as u32,
                 false => value,
@@ -371,7 +371,7 @@ fn every_small_value_survives() {
     }
 }
 
-/// Values of the wider types, of every magnitude.
+/// Tests values of the wider types, of every magnitude.
 #[test]
 fn random_large_values_survive() {
     let mut numbers = Numbers::new(1);

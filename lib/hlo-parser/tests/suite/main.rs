@@ -1,4 +1,5 @@
-//! What the parser reads and refuses, and that what is printed reads back. One program, as each one more is linked anew.
+//! Tests of the parser: accepted and rejected texts, and printed texts that read back. They are one program,
+//! because each further program takes time to link.
 
 mod attributes;
 mod depth;

@@ -1,6 +1,6 @@
-//! Every module of `test/print` prints in each of the four forms byte for byte as XLA printed it.
+//! Every module in `test/print` prints in each of the four forms byte for byte as XLA printed it.
 //!
-//! `NAME.input.txt` is the module, `NAME.FORM.txt` what jaxlib 0.10.2 prints of it.
+//! `NAME.input.txt` is the module, and `NAME.FORM.txt` is the output of jaxlib 0.10.2.
 
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -29,7 +29,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// The module as XLA reads it.
+/// Returns the module after the changes that XLA makes when it reads one.
 fn as_read(name: &str) -> Module {
     let mut module = parse(name, &read(&format!("{name}.input.txt")));
     module.make_names_unique();
@@ -37,7 +37,7 @@ fn as_read(name: &str) -> Module {
     module
 }
 
-/// The first line in which two texts differ.
+/// Returns the first line that differs between two texts.
 fn first_difference<'t>(a: &'t str, b: &'t str) -> Option<(usize, &'t str, &'t str)> {
     let lines = a.split('\n').zip(b.split('\n')).enumerate();
     lines.into_iter().find(|(_, (x, y))| x != y).map(|(n, (x, y))| (n + 1, x, y))
@@ -56,7 +56,7 @@ fn prints_as_xla(form: &str, options: &PrintOptions) {
 
 #[test]
 fn default_form() {
-    // XLA elides large constants unless asked.
+    // XLA elides large constants by default.
     prints_as_xla("default", &PrintOptions { print_large_constants: false, ..PrintOptions::default() });
 }
 
@@ -83,7 +83,7 @@ fn the_default_form_keeps_everything() {
         let mut again = parse(&name, &printed);
         assert_eq!(module.difference(&again), None, "{name}");
         assert_eq!(print_module(&again, &PrintOptions::default()), printed, "{name}");
-        // What is unique stays.
+        // Names that are already unique do not change.
         again.make_names_unique();
         assert_eq!(module.difference(&again), None, "{name}");
     }
@@ -109,7 +109,8 @@ fn compact_tuple_elements_read_back() {
     assert_eq!(print_module(&parse("", &printed), &options), printed);
 }
 
-/// A chain in which each computation calls the one before twice: in place, the last would be 2^60 times the first.
+/// Each computation calls the previous one twice. Printed inline, the last would be 2^60 times as large as
+/// the first.
 #[test]
 fn printing_in_place_does_not_explode() {
     let mut text = String::from("HloModule m\nc0 { p = f32[] parameter(0) ROOT r = f32[] negate(p) }\n");
@@ -124,7 +125,7 @@ fn printing_in_place_does_not_explode() {
     assert!(printed.contains("to_apply=c58"));
 }
 
-/// Each instruction uses the two before it: as a tree it would have 2^2000 nodes.
+/// Each instruction uses the two before it. As a tree, it would have 2^2000 nodes.
 #[test]
 fn orders_are_linear_on_dense_graphs() {
     let mut text =

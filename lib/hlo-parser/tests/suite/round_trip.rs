@@ -1,5 +1,5 @@
-//! Every module of `test/parse/corpus` parses, and what is printed parses to the same module and prints as
-//! itself.
+//! Checks that every module in `test/parse/corpus` parses, and that the printed text parses to the same
+//! module and prints as the same text.
 
 use hlo_ir::Module;
 use hlo_ir::diag::{Source, render};
@@ -15,7 +15,7 @@ fn parse(name: &str, text: &str) -> Module {
     })
 }
 
-/// Prints and parses again; returns what was printed.
+/// Prints the module, parses it again, and returns the printed text.
 fn round_trip(name: &str, text: &str) -> String {
     let module = parse(name, text);
     let printed = print_module(&module, &PrintOptions::default());
@@ -40,19 +40,19 @@ fn corpus() {
         let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let name = file.display().to_string();
         round_trip(&name, &text);
-        // The short form loses metadata and control predecessors only.
+        // The short form only loses metadata and control predecessors.
         let module = parse(&name, &text);
         let short = print_module(&module, &PrintOptions::short());
         assert_eq!(print_module(&parse(&name, &short), &PrintOptions::short()), short, "{name}");
     }
 }
 
-/// Asserts that `text` is the form in which it is printed.
+/// Checks that `text` prints as itself.
 fn fixed(text: &str) {
     assert_eq!(round_trip("test", text), text);
 }
 
-/// A module whose entry holds `line`, printed; returns the printed line that starts with `%x`.
+/// Prints a module whose entry contains `line`. Returns the printed line that starts with `%x`.
 fn line(line: &str) -> String {
     let text = format!(
         "HloModule t\n\nadd {{\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}}\n\n\
@@ -110,7 +110,7 @@ fn no_header() {
     let module = parse("", "f { a = f32[] parameter(0) } ENTRY g { b = f32[2] parameter(0) }");
     assert_eq!(&*module.name, "module_g");
     assert_eq!(&*module[module.entry()].name, "g");
-    // Without ENTRY the last computation is it.
+    // Without `ENTRY`, the last computation is the entry.
     let module = parse("", "HloModule m f { a = f32[] parameter(0) } g { b = f32[2] parameter(0) }");
     assert_eq!(&*module[module.entry()].name, "g");
 }
@@ -201,7 +201,7 @@ fn attributes() {
     ] {
         assert_eq!(line(text), text);
     }
-    // The order is free, and so are blanks but before `=`.
+    // The order is free, and so are blanks except before `=`.
     assert_eq!(
         line("x = f32[] reduce(a, b), to_apply= %add ,dimensions={ 0, 1 }"),
         "%x = f32[] reduce(%a, %b), dimensions={0,1}, to_apply=%add",
@@ -304,7 +304,8 @@ ENTRY e { x = f32[] parameter(0)
   t = ((f32[]), f32[], u32[]) async-start(d), async_execution_thread=\"main\", calls=v
   ROOT z = f32[] async-done(t) }";
     let printed = round_trip("threads", text);
-    // What a start calls runs on its thread, and all that this calls, whatever is written there.
+    // A called computation and the computations that it calls run on the thread of the start, even if the
+    // text names another.
     assert_eq!(printed.matches("}, execution_thread=\"host\"").count(), 2, "{printed}");
     assert!(
         printed.contains("%n = ((f32[]), f32[], u32[]) negate-start(%p), async_execution_thread=\"host\"\n"),
@@ -342,7 +343,7 @@ fn large_constants_are_elided_if_asked() {
     let options = PrintOptions { print_large_constants: false, ..PrintOptions::default() };
     let printed = print_module(&module, &options);
     assert!(printed.contains("constant({...})"), "{printed}");
-    // What is not written stays so.
+    // An elided value stays elided.
     let again = parse("", &printed);
     assert!(print_module(&again, &PrintOptions::default()).contains("constant({...})"));
 }

@@ -1,4 +1,4 @@
-//! Walks the table of rules: each example is read, and breaks its own rule and no other.
+//! Checks that each example in the table of rules parses, and violates its own rule and no other.
 
 use hlo_ir::diag::Severity;
 use hlo_ir::rules;

@@ -1,5 +1,5 @@
-//! Shapes: what reads, how it prints, and what is refused. The tables agree with XLA (jaxlib 0.10.2) but where a
-//! comment says so.
+//! Tests of shapes: which texts are accepted, how they print, and which are rejected. The tables agree with
+//! XLA (jaxlib 0.10.2) unless a comment says otherwise.
 
 use hlo_ir::{ElementType, LayoutItems, Shape, TileSize};
 use hlo_parser::parse_shape;
@@ -54,7 +54,7 @@ fn print_with_layouts_as_they_are_written() {
         "(f32[2]{0})",
         "((f32[2]{0}, token[]), (), opaque[])",
         "(f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[])",
-        // XLA reads these levels, but forgets them.
+        // XLA reads these levels, but discards them.
         "f32[2,3]{1,0:D(D,C+)T(8)}",
         "f32[2,3]{1,0:D(S~,H+~)}",
     ] {
@@ -80,7 +80,7 @@ fn other_spellings() {
         ("f32[2,3]{1,0:}", "f32[2,3]"),
         ("f32[2,3]{1,0: T ( 8 , 128 ) ( 2 ) S(1)}", "f32[2,3]{1,0:T(8,128)(2)S(1)}"),
         ("f32[2,3]{1,0:T}", "f32[2,3]{1,0:T()}"),
-        // Items that say what is so anyway.
+        // Items with their default values.
         ("f32[2,3]{1,0:L(1)}", "f32[2,3]"),
         ("f32[2,3]{1,0:E(0)}", "f32[2,3]"),
         ("f32[2,3]{0,1:S(0)}", "f32[2,3]{0,1}"),
@@ -88,14 +88,14 @@ fn other_spellings() {
         ("b ( f32[2]{0:S(1)} )", "b(f32[2]{0:S(1)})"),
         ("( )", "()"),
         ("(f32[], /*index=1*/f32[])", "(f32[], f32[])"),
-        // XLA refuses braces with nothing in them.
+        // XLA rejects empty braces.
         ("f32[]{}", "f32[]"),
     ] {
         assert_eq!(format!("{:#}", parse(text)), printed, "{text}");
     }
 }
 
-/// A layout that is written out and is the default one, and none, are the same shape.
+/// A shape with an explicit default layout equals one without a layout.
 #[test]
 fn the_default_layout_is_none() {
     assert_eq!(parse("f32[2,3]{1,0}"), parse("f32[2,3]"));
@@ -163,11 +163,11 @@ fn refused() {
         ("b((f32[2]))", "a buffer holds an array, as in `b(f32[4])`"),
         ("b(token[])", "a buffer holds an array, as in `b(f32[4])`"),
         ("tuple[]", "unknown element type `tuple`"),
-        // XLA aborts at these.
+        // XLA aborts on these.
         ("token[2]", "expected `]`, as in `token[]`, found `2`"),
         ("f32[2,3]{1,0:T(-1)}", "a tile size is not negative, found -1"),
         ("f32[2,3]{1,0:L(0)}", "0 is out of range for the layout item `L`"),
-        // XLA reads these, as something else or as nonsense.
+        // XLA accepts these, but misreads them or accepts invalid layouts.
         ("f32[2,3]{1,1}", "the layout names dimension 1 of `f32[2,3]` twice"),
         (
             "f32[2,3]{2,0}",

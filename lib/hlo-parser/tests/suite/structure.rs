@@ -1,10 +1,10 @@
-//! The structure of HLO text beyond the usual module: what XLA's parser reads, and how it is printed then.
+//! Tests of unusual module structures: the texts that XLA's parser accepts, and how they are printed.
 
 use hlo_ir::diag::{Source, render};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_parser::parse_module;
 
-/// What `text` is printed as: without its first line, blank lines and indentation.
+/// Returns the printed form of `text` without its first line, blank lines and indentation.
 fn printed(text: &str) -> String {
     let module = parse_module(text).unwrap_or_else(|diags| {
         let source = Source { name: "m.hlo".into(), text: text.into() };
@@ -13,13 +13,13 @@ fn printed(text: &str) -> String {
     let printed = print_module(&module, &PrintOptions::default());
     let again = parse_module(&printed).unwrap_or_else(|d| panic!("{printed}: {}", d[0].message));
     assert_eq!(print_module(&again, &PrintOptions::default()), printed);
-    // Default layouts are the printer's matter.
+    // Default layouts are tested with the printer.
     let printed = printed.replace("]{0}", "]");
     let lines = printed.lines().skip(1).map(str::trim).filter(|l| !l.is_empty());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The errors of `text`: each its place, message, labels and notes.
+/// Returns the errors of `text`: their offset, message, labels and notes.
 fn refused(text: &str) -> String {
     let diags = match parse_module(text) {
         Ok(_) => panic!("no error in {text}"),
@@ -34,7 +34,7 @@ fn refused(text: &str) -> String {
     diags.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// An `=` needs no blank after a name with `%`, and a colon may follow a name without one.
+/// A name with `%` needs no blank before `=`, and a colon may follow a name without `%`.
 #[test]
 fn names_as_older_texts_have_them() {
     let text = "HloModule m:\nf: { %x=f32[] parameter(0) }\n\
@@ -49,7 +49,7 @@ fn names_as_older_texts_have_them() {
     assert!(refused("HloModule m ENTRY e { x= f32[] parameter(0) }").contains("a blank goes before the `=`"));
 }
 
-/// As XLA has it, a number alone is an array's first element.
+/// As in XLA, a number without braces is the first element of an array.
 #[test]
 fn values_that_are_not_whole() {
     let text = "HloModule m ENTRY e { a = f32[3] constant(2) b = s32[2,2] constant(-1) c = pred[2] constant(true)\n\
@@ -233,7 +233,7 @@ fn types_as_names() {
         "22: `f32` is a type; not a name; call it `f32_`\n\
          47: an instruction can't be called `pred`: it is a type; call it `pred_`"
     );
-    // A computation gets another name.
+    // A computation is renamed.
     assert!(printed("HloModule m\nENTRY %f32 { a = f32[] parameter(0) }").starts_with("ENTRY %f32_ ("));
 }
 
@@ -249,7 +249,7 @@ fn names_with_two_underscores() {
 
 #[test]
 fn signatures() {
-    // The parameters are not compared, the result is.
+    // The parameters are not compared, but the result is.
     let text = "HloModule m\nENTRY e (zz: f32[2], q: s32[]) -> f32[] { a = f32[] parameter(0) }";
     assert!(printed(text).starts_with("ENTRY %e (a: f32[]) -> f32[] {"));
     assert_eq!(
@@ -312,7 +312,7 @@ fn asynchronous_short_forms() {
     assert_eq!(printed(text).matches("custom_call_target=\"foo\"").count(), 1);
 }
 
-/// As jaxlib 0.10.2 reads it, which then prints the statistics twice.
+/// Matches jaxlib 0.10.2, which however prints the statistics twice.
 #[test]
 fn what_asynchronous_instructions_say_of_their_operation() {
     let text = "HloModule m
@@ -330,7 +330,7 @@ ENTRY e { p = f32[4] parameter(0)
     assert_eq!(printed(&once), once);
 }
 
-/// The short form has no place for the operation's own attributes.
+/// The short form cannot express attributes of the wrapped operation.
 #[test]
 fn asynchronous_operations_with_attributes_of_their_own() {
     let form = |own: &str, start: &str| {
@@ -388,7 +388,7 @@ fn a_second_module() {
 
 #[test]
 fn stack_frame_tables_with_any_numbers() {
-    // The places of entries count, as in XLA, whatever numbers are written; commas are optional.
+    // As in XLA, the positions of entries count and their numbers are ignored. Commas are optional.
     let text = "HloModule m\nFileNames\n5 \"a.py\"\n3 \"b.py\"\nFunctionNames\n9 \"f\"\nFileLocations\n\
                 4 {file_name_id=1, function_name_id=1, line=3, end_line=3, column=1, end_column=9}\nStackFrames\n\
                 1 {parent_frame_id=1 file_location_id=1}\nENTRY e { a = f32[] parameter(0), metadata={stack_frame_id=1} }";
@@ -418,7 +418,7 @@ fn operands_of_another_computation() {
 
 #[test]
 fn stack_frame_tables_are_data() {
-    // Comments are none of it, strings are what they stand for, and fields have an order.
+    // Comments are ignored, strings are decoded, and fields are ordered.
     let text = "HloModule m\nFileNames\n1 'a.py'\n2 \"b\\303.py\" /* c */\n3 \"a.py\"\nFunctionNames\n1 \"f\"\n\
                 FileLocations\n1 {/*file_name_idé*/ file_name_id=1 /*line=7*/ function_name_id=1 column=-1 \
                 end_column=9 line=3 end_line=3}\n2 {file_name_id=3 function_name_id=1 line=3 end_line=3 column=-1 \
@@ -488,7 +488,7 @@ fn many_bodies_in_place_of_names() {
 
 #[test]
 fn shardings_whose_devices_are_no_permutation_of_the_tiles() {
-    // Only with the devices can the further dimensions change their order.
+    // Additional dimensions can be reordered only together with the devices.
     for devices in ["<=[4]", "0,1,2,3"] {
         let sharding = format!("devices=[2,1,2,2]{devices} last_tile_dims={{replicated, manual}}");
         let text = format!("ENTRY e {{ p = f32[8,8] parameter(0), sharding={{{sharding}}} }}");

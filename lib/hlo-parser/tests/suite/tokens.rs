@@ -1,4 +1,4 @@
-//! Where tokens of HLO text end: blanks, strings, and values with a comma or a blank in them.
+//! Tests of token boundaries: blanks, strings, and values that contain a comma or a blank.
 
 use hlo_ir::blank::is_blank;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -80,7 +80,7 @@ fn an_attribute_that_is_a_literal_has_a_value() {
     );
 }
 
-/// Wherever a blank may stand, exactly the same characters are blanks.
+/// Wherever a blank is allowed, the same characters are blanks.
 #[test]
 fn blanks_are_the_same_everywhere() {
     let places: [fn(&str) -> String; 6] = [

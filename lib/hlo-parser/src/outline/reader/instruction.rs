@@ -1,4 +1,4 @@
-//! Instructions, as [`crate::syntax`] reads them, and what is in them: shapes, and attributes that name something.
+//! Reads instructions with [`crate::syntax`], and their parts: shapes, and attributes that contain names.
 
 use super::{
     CLOSE_BRACE, CLOSE_PAREN, CLOSE_SQUARE, COMMA, EQUALS, OPEN_BRACE, OPEN_PAREN, OPEN_SQUARE, Reader,
@@ -11,13 +11,13 @@ use crate::syntax::{self, Definition, Part, Text, starts_shape, wanted};
 use hlo_ir::Span;
 use std::convert::Infallible;
 
-/// How deep operations and bodies inside of each other are looked into.
+/// Maximum nesting depth of operations and bodies that are read.
 const MAX_DEPTH: usize = 100;
 
 impl Reader<'_> {
     // ---- Shapes --------------------------------------------------------------------------------------------
 
-    /// `f32[2]{0}`, `(f32[], s32[])`, `b(f32[2])`; gives its place.
+    /// Reads a shape, such as `f32[2]{0}`, `(f32[], s32[])` or `b(f32[2])`, and returns its span.
     pub(super) fn shape(&mut self) -> Span {
         let start = self.next.start;
         let mut depth = 0usize;
@@ -63,7 +63,8 @@ impl Reader<'_> {
         span
     }
 
-    /// A brace behind the sizes opens a layout only if a number, a colon or the closing brace comes next.
+    /// Returns whether a brace after the sizes opens a layout: a number, a colon or the closing brace must
+    /// follow it.
     fn starts_layout(&mut self) -> bool {
         self.is(OPEN_BRACE)
             && matches!(self.after_next().kind, Kind::Number | Kind::Other(b':') | CLOSE_BRACE)
@@ -71,7 +72,7 @@ impl Reader<'_> {
 
     // ---- Instructions --------------------------------------------------------------------------------------
 
-    /// Instructions up to the closing brace.
+    /// Reads instructions up to the closing brace.
     pub(super) fn body(&mut self, computation: u32) {
         loop {
             if self.ends(Expected::Instruction) || self.is(CLOSE_BRACE) || self.starts_computation() {
@@ -93,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An instruction, or what is there of it.
+    /// Reads an instruction, which may be incomplete.
     fn instruction(&mut self, computation: u32) {
         self.add_instruction(computation, |reader| {
             let Ok(definition) = syntax::definition(reader);
@@ -101,12 +102,12 @@ impl Reader<'_> {
         });
     }
 
-    /// `shape opcode(operands), attributes`: a text may be just that.
+    /// Reads `shape opcode(operands), attributes` without a name. A text may consist of that alone.
     pub(super) fn unnamed_instruction(&mut self, computation: u32) {
         self.add_instruction(computation, |_| Definition { goes_on: true, ..Definition::default() });
     }
 
-    /// Adds an instruction that starts with what `define` reads.
+    /// Adds an instruction whose start `define` reads.
     fn add_instruction(&mut self, computation: u32, define: impl FnOnce(&mut Self) -> Definition<Span>) {
         let start = self.next.start;
         let (name, shape, opcode) = (Span::default(), Span::default(), Span::default());
@@ -131,7 +132,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `#0#1` behind a name.
+    /// Reads tuple element indices after a name, such as `#0#1`.
     fn element(&mut self) {
         let start = self.next.end;
         while self.eat(Kind::Other(b'#')) {
@@ -149,10 +150,10 @@ impl Reader<'_> {
 
     // ---- Attributes ----------------------------------------------------------------------------------------
 
-    /// `, name=value` as often as it is there.
+    /// Reads `, name=value` repeatedly.
     fn attributes(&mut self) {
         loop {
-            // At the start of a line the next instruction may begin: the caller says so.
+            // At the start of a line, the next instruction may begin. The caller handles that.
             let on_line = !self.next.starts_line;
             if (on_line && self.ends(Expected::Nothing)) || !self.eat(COMMA) {
                 return;
@@ -187,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `a, {…}}`: names, and computations that are written here.
+    /// Reads a list such as `a, {…}}`: names, and inline computations.
     fn names(&mut self, role: Role, expected: Expected) {
         while !self.ends(expected) && !self.eat(CLOSE_BRACE) && !self.starts_instruction() {
             match self.next.kind {
@@ -202,7 +203,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `{ instructions }` in place of a computation's name.
+    /// Reads `{ instructions }` in place of a computation's name.
     fn inline(&mut self) {
         if self.depth == MAX_DEPTH {
             return self.skip_group(Expected::Nothing);
@@ -216,7 +217,8 @@ impl Reader<'_> {
         self.depth -= 1;
     }
 
-    /// Skips a value: groups and words up to a comma, a closing bracket, the next instruction or the line's end.
+    /// Skips a value: groups and words up to a comma, a closing bracket, the next instruction or the end of
+    /// the line.
     pub(super) fn skip_value(&mut self, expected: Expected) {
         let start = self.last_end;
         let inside = match expected {

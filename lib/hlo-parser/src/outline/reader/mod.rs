@@ -1,5 +1,5 @@
-//! Reads the outline off the tokens. Every function takes what fits and leaves the rest to its caller: none
-//! fails, and each token is consumed once.
+//! Reads the outline from the tokens. Every function consumes the tokens that fit and leaves the rest to its
+//! caller. No function fails, and each token is consumed once.
 
 mod instruction;
 
@@ -17,25 +17,25 @@ const CLOSE_SQUARE: Kind = Kind::Other(b']');
 const OPEN_BRACE: Kind = Kind::Other(b'{');
 const CLOSE_BRACE: Kind = Kind::Other(b'}');
 
-/// The state of the reading.
+/// The state of the reader.
 pub(super) struct Reader<'t> {
     text: &'t str,
     tokens: Tokens<'t>,
     next: Lexeme,
     after_next: Option<Lexeme>,
-    /// Where the last consumed token ended.
+    /// The end of the last consumed token.
     last_end: usize,
-    /// What shapes and the parts of instructions belong to.
+    /// The owner of shapes and of parts of instructions.
     owner: u32,
-    /// How deep operations and inline computations nest.
+    /// The nesting depth of operations and inline computations.
     depth: usize,
     out: Outline,
-    /// What the first to meet the end of the text would have read there.
+    /// The item that was expected where the end of the text was first reached.
     expected: Option<Expected>,
 }
 
 impl<'t> Reader<'t> {
-    /// A reader of `text`.
+    /// Creates a reader of `text`.
     pub fn new(text: &'t str) -> Self {
         let text = if u32::try_from(text.len()).is_ok() { text } else { "" };
         let mut tokens = Tokens::new(text);
@@ -44,7 +44,7 @@ impl<'t> Reader<'t> {
         Self { text, tokens, next, after_next: None, last_end: 0, owner: 0, depth: 0, out, expected: None }
     }
 
-    /// The outline, and what is expected at the end.
+    /// Returns the outline and the item that is expected at the end.
     pub fn read(mut self) -> (Outline, Expected) {
         while !self.ends(Expected::TopLevel) {
             self.top_level();
@@ -70,7 +70,7 @@ impl<'t> Reader<'t> {
         self.next.kind == kind
     }
 
-    /// Consumes a token of that kind if it comes next.
+    /// Consumes the next token if it has this kind. Returns whether it did.
     fn eat(&mut self, kind: Kind) -> bool {
         let found = self.is(kind);
         if found {
@@ -83,7 +83,8 @@ impl<'t> Reader<'t> {
         self.text.get(token.start..token.end).unwrap_or_default()
     }
 
-    /// True at the end of the text, where `expected` could have stood.
+    /// Returns whether the reader is at the end of the text. If so, records that `expected` was expected
+    /// there.
     fn ends(&mut self, expected: Expected) -> bool {
         if self.next.cut {
             self.expected.get_or_insert(Expected::Nothing);
@@ -95,7 +96,7 @@ impl<'t> Reader<'t> {
         ends
     }
 
-    /// Consumes the next token, a word, as a token of the outline; gives its place without `%`.
+    /// Consumes the next token, a word, and adds it to the outline. Returns its span without `%`.
     fn token(&mut self, role: Role, owner: u32) -> Span {
         let token = self.next_token();
         let percent = usize::from(self.str(token).starts_with('%'));
@@ -106,7 +107,8 @@ impl<'t> Reader<'t> {
         span
     }
 
-    /// True before `ROOT name` and `name =`. An `=` that follows at once makes a name without `%` an attribute's.
+    /// Returns whether `ROOT name` or `name =` follows. A name without `%` directly followed by `=` is that
+    /// of an attribute.
     fn starts_instruction(&mut self) -> bool {
         if !self.is(Kind::Word) {
             return false;
@@ -119,7 +121,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// True at a line that is not indented and starts like a computation or a module.
+    /// Returns whether the next line is not indented and starts like a computation or a module.
     fn starts_computation(&mut self) -> bool {
         let token = self.next;
         let before = token.start.checked_sub(1).and_then(|n| self.text.as_bytes().get(n));
@@ -132,14 +134,14 @@ impl<'t> Reader<'t> {
             || matches!(self.str(token), "ENTRY" | "HloModule") && after != EQUALS
     }
 
-    /// True where a group that is not closed must have ended.
+    /// Returns whether an unclosed group must have ended here.
     fn must_have_ended(&mut self) -> bool {
         !self.tokens.well_formed
             && self.next.starts_line
             && (self.starts_instruction() || self.starts_computation())
     }
 
-    /// Consumes a bracket and all up to the one that closes it.
+    /// Consumes a bracket and everything up to the one that closes it.
     fn skip_group(&mut self, expected: Expected) {
         let mut open = Vec::new();
         loop {
@@ -149,7 +151,7 @@ impl<'t> Reader<'t> {
                 Kind::Other(b'[') => open.push(CLOSE_SQUARE),
                 Kind::Other(b'{') => open.push(CLOSE_BRACE),
                 CLOSE_PAREN | CLOSE_SQUARE | CLOSE_BRACE => {
-                    // What was opened inside of it was not closed.
+                    // Brackets opened inside it are unclosed.
                     let Some(depth) = open.iter().rposition(|&o| o == kind) else { return };
                     open.truncate(depth);
                     if depth == 0 {
@@ -172,7 +174,8 @@ impl<'t> Reader<'t> {
 
     fn top_level(&mut self) {
         if self.starts_instruction() {
-            // A text may be a single instruction; what stands behind a brace too many is read the same way.
+            // A text may be a single instruction. The text after an extra closing brace is read in the same
+            // way.
             let id = self.add_computation(Span::default(), None);
             self.body(id);
             return self.end_computation(id);
@@ -242,7 +245,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `ENTRY? name signature? { … }`.
+    /// Reads `ENTRY? name signature? { … }`.
     fn computation(&mut self) {
         let id = self.add_computation(Span::default(), None);
         let is_entry = self.str(self.next) == "ENTRY";
@@ -278,7 +281,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `(name: shape, …) -> shape`.
+    /// Reads `(name: shape, …) -> shape`.
     fn signature(&mut self, id: u32) {
         self.owner = id;
         self.next_token();
@@ -310,7 +313,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The position of the last of `count` entries. A text has fewer than 2³² tokens.
+/// Returns the index of the last of `count` entries. A text has fewer than 2³² tokens.
 fn position(count: usize) -> u32 {
     u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
 }

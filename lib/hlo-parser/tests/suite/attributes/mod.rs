@@ -1,17 +1,17 @@
-//! Attributes: what each value prints as, and what is said of values that are wrong. The samples are in
-//! `samples/*.txt`, by subject; `walk.rs` finds attributes that have none.
+//! Tests of attributes: how each value prints, and the errors for invalid values. The samples are in
+//! `samples/*.txt`, by subject. `walk.rs` finds attributes without a sample.
 //!
-//! A sample is a line with an instruction, or with a module's first line (`¶` stands for a line break). Under it
-//! stands what is printed, after `-> `, or each error with carets under its place:
+//! A sample is a line that contains an instruction or a module's first line (`¶` represents a line break).
+//! Below it is the printed text, after `-> `, or each error with carets under its span:
 //!
 //! ```text
 //! f32[4,6] copy(a), metadata={op_nam="x"}
 //!                             ^^^^^^ expected …
 //! ```
 //!
-//! Lines with `#` are comments: the one above a sample says where jaxlib 0.10.2 reads or prints something else;
-//! all other samples print as it prints them. `BLESS=1 cargo test -p hlo-parser attributes::` writes what is
-//! printed and said into the files.
+//! Lines with `#` are comments. A comment above a sample says where jaxlib 0.10.2 reads or prints something
+//! else; all other samples print as in jaxlib. `BLESS=1 cargo test -p hlo-parser attributes::` writes the
+//! actual output and errors into the files.
 
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 
 mod walk;
 
-/// A line of a file of samples, with what stands under it.
+/// A sample: a line of a file, and the expected output below it.
 pub struct Sample {
-    /// What is read.
+    /// The text to read.
     pub text: String,
-    /// What should come of it, line by line.
+    /// The expected output, line by line.
     expected: Vec<String>,
 }
 
-/// A file of samples: its lines, or its samples where there are some.
+/// A file of samples, as a list of its parts.
 struct File {
     path: PathBuf,
     parts: Vec<Part>,
@@ -64,7 +64,7 @@ fn files() -> Vec<File> {
         .collect()
 }
 
-/// Every sample of every file.
+/// Returns every sample of every file.
 pub fn samples() -> Vec<Sample> {
     let parts = files().into_iter().flat_map(|file| file.parts);
     let samples = parts.filter_map(|part| match part {
@@ -74,7 +74,7 @@ pub fn samples() -> Vec<Sample> {
     samples.collect()
 }
 
-/// The module as XLA reads it.
+/// Reads a module, and makes some of the changes that XLA makes when it reads one.
 fn read(text: &str) -> Result<Module, Vec<Diag>> {
     let mut module = hlo_parser::parse_module(text)?;
     module.renumber_stack_frames();
@@ -82,12 +82,12 @@ fn read(text: &str) -> Result<Module, Vec<Diag>> {
 }
 
 impl Sample {
-    /// True if it is a module's first line.
+    /// Returns whether it is a module's first line.
     pub fn is_header(&self) -> bool {
         self.text.starts_with("HloModule")
     }
 
-    /// A module with the sample in it, and the byte at which the sample starts.
+    /// Returns a module that contains the sample, and the byte offset of the sample.
     fn module(&self) -> (String, usize) {
         let sample = self.text.replace('¶', "\n");
         let on_thread = |name| {
@@ -115,12 +115,12 @@ impl Sample {
         (format!("{start}{sample}\n}}\n"), start.len())
     }
 
-    /// What is read, if nothing is wrong.
+    /// Returns the module, if there is no error.
     pub fn read(&self) -> Option<Module> {
         hlo_parser::parse_module(&self.module().0).ok()
     }
 
-    /// What is printed or said, line by line.
+    /// Returns the printed text or the errors, line by line.
     fn result(&self) -> Vec<String> {
         let (text, start) = self.module();
         let module = match read(&text) {
@@ -146,7 +146,8 @@ impl Sample {
         vec![format!("-> {}", part.replace('\n', "¶"))]
     }
 
-    /// An error with carets under its place in the sample; under the sample's start if it is elsewhere.
+    /// Formats an error with carets under its span in the sample, or under the start of the sample if the
+    /// span is elsewhere.
     fn under(&self, diag: &Diag, text: &str, start: usize) -> String {
         let span = diag.labels.iter().find(|l| l.primary).map_or_else(Default::default, |l| l.span);
         let column = |at: u32| {

@@ -1,15 +1,15 @@
-//! Walks the tables of attributes: each has a sample that is read, with each of its words.
+//! Checks that each attribute in the tables has an accepted sample, with each of its words.
 
 use super::{Sample, samples};
 use hlo_ir::attr::{Attrs as _, Field};
 use hlo_ir::{CommonField, Header, Opcode};
 
-/// The samples of an opcode that are read.
+/// Returns the accepted samples of an opcode.
 fn of_opcode(samples: &[(Option<Opcode>, Sample)], opcode: Opcode) -> impl Iterator<Item = &str> {
     samples.iter().filter(move |(of, _)| *of == Some(opcode)).map(|(_, sample)| sample.text.as_str())
 }
 
-/// The samples that are read, with the opcode of the instruction; none for a module's first line.
+/// Returns the accepted samples with the opcode of their instruction; `None` for a module's first line.
 fn good() -> Vec<(Option<Opcode>, Sample)> {
     let read = samples().into_iter().filter_map(|sample| {
         let module = sample.read()?;
@@ -68,7 +68,7 @@ fn every_word_of_an_attribute_has_a_sample() {
         let op = opcode.default_op();
         let fields: &[Field] = op.attrs().map_or(&[][..], |attrs| attrs.fields());
         for (field, word) in fields.iter().flat_map(|f| f.words.iter().map(move |word| (f, word))) {
-            // Of all opcodes that have the attribute; `false` is what is meant without it.
+            // A sample of any opcode with this attribute is sufficient. `false` is the default.
             let sampled = |text: &str| text.contains(&format!(", {}={word}", field.name));
             if *word != "false" && !word.is_empty() && !good.iter().any(|(_, s)| sampled(&s.text)) {
                 missing.push(format!("{}={word}", field.name));

@@ -1,9 +1,9 @@
-//! What is bounded: nesting, the number of errors, the length of a line.
+//! Tests of limits: nesting depth, number of errors, line length.
 
 use super::errors;
 use hlo_parser::{MAX_ERRORS, parse_module};
 
-/// Groups of one kind may nest deeply where another kind's brackets cross them.
+/// Groups of one kind may nest deeply when brackets of another kind cross them.
 #[test]
 fn crossing_brackets_are_bounded() {
     let text = format!("HloModule m, x=({} ENTRY e {{ a = f32[] parameter(0) }}", "{ ( } ".repeat(100_000));
@@ -13,12 +13,12 @@ fn crossing_brackets_are_bounded() {
         .repeat(100_000);
     let text = format!("HloModule m e {{ a = f32[] add({strings}");
     assert!(errors(&text).contains("error"));
-    // Strings in one line, behind a bracket that is not closed.
+    // Many strings in one line, after an unclosed bracket.
     let text = format!("ENTRY e {{\n  a = f32[] tanh(b), x={{{}", "\"\"".repeat(500_000));
     assert!(errors(&text).contains("error"));
 }
 
-/// A list of errors ends: what comes after so many tells nobody anything.
+/// The number of reported errors is limited.
 #[test]
 fn errors_are_counted() {
     let mut text = String::from("HloModule m\n\nENTRY e {\n");
@@ -31,7 +31,7 @@ fn errors_are_counted() {
     assert_eq!(found[MAX_ERRORS - 1].notes, [format!("there are more errors than these {MAX_ERRORS}")]);
 }
 
-/// A line of a megabyte is cut around what is wrong in it.
+/// A line of a megabyte is cut around the error.
 #[test]
 fn long_lines_are_cut() {
     let text = format!(
@@ -45,7 +45,7 @@ fn long_lines_are_cut() {
     assert!(shown.contains(":2:900037"), "{shown}");
 }
 
-/// Nesting is bounded everywhere that recursion could follow it.
+/// Nesting is limited wherever code recurses.
 #[test]
 fn nesting_is_bounded() {
     let nests = [

@@ -1,4 +1,4 @@
-//! Names, attributes, operands, shapes and literals that are wrong.
+//! Error messages for invalid names, attributes, operands, shapes and literals.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! What a person sees for a text that is wrong.
+//! Tests of rendered error messages.
 
 use hlo_ir::diag::{Source, render};
 use hlo_parser::parse_module;
@@ -14,7 +14,7 @@ fn errors(text: &str) -> String {
         Ok(_) => "no error".into(),
         Err(diags) => {
             let shown: String = diags.iter().map(|d| render(d, &source, false)).collect();
-            // Without blanks at line ends, which editors take away from this file.
+            // Without blanks at line ends, which editors remove from this file.
             shown.lines().map(|l| l.trim_end().to_owned() + "\n").collect::<String>().trim_end().into()
         }
     }

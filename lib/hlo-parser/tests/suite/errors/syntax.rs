@@ -1,4 +1,4 @@
-//! Texts that end early, brackets that do not match, tokens that were forgotten.
+//! Error messages for truncated texts, unmatched brackets and missing tokens.
 
 use super::check;
 
@@ -65,7 +65,7 @@ error[E0103]: the text ends before this `(` is closed
     );
 }
 
-/// Found by fuzzing: the place of a second error, about a body without instructions, began within the letter.
+/// Found by fuzzing: the span of a second error, about an empty body, began inside a multi-byte character.
 #[test]
 fn a_text_that_ends_in_an_empty_body() {
     check(

@@ -1,4 +1,4 @@
-//! Tables, headers and brackets that cross.
+//! Error messages for tables, headers and crossing brackets.
 
 use super::check;
 
