@@ -102,7 +102,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Operands.
+/// Checks of operands.
 impl<'a> Context<'a> {
     /// Creates a violation whose message starts with the name of the opcode.
     pub(crate) fn error(&self, code: &'static str, message: impl std::fmt::Display) -> Violation {
@@ -262,7 +262,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Attributes.
+/// Checks of attributes.
 impl Context<'_> {
     /// Checks that each entry of `dims`, the attribute `name`, is a dimension of an array of rank `rank` and
     /// that no entry occurs twice. Returns the dimensions as a mask.
@@ -378,7 +378,7 @@ impl Context<'_> {
     }
 }
 
-/// Called computations.
+/// Checks of called computations.
 impl Context<'_> {
     /// Returns the computation that the attribute `name` names.
     pub(crate) fn callee(&self, name: &'static str, c: ComputationId) -> Result<Callee, Violation> {

@@ -1,4 +1,4 @@
-//! Rules of `convolution`.
+//! Rules for `convolution`.
 
 use super::context::Context;
 use super::dim::{Dim, array_of, dim};

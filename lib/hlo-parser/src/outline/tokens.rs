@@ -110,7 +110,7 @@ impl<'t> Tokens<'t> {
         (at, new_line, false)
     }
 
-    /// Returns the end of the comment at `at`, and whether the comment is closed.
+    /// Returns the end of the comment at `at`, and whether it is a closed block comment.
     fn comment_end(&mut self, at: usize) -> (usize, bool) {
         let is_block = self.text.as_bytes().get(at + 1) == Some(&b'*');
         if is_block && !self.no_comment_end {

@@ -198,7 +198,7 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// Reads the parenthesis before them.
+    /// Reads the opening parenthesis.
     pub fn open<T: Text>(t: &mut T) -> Self {
         t.take(Part::Sign);
         Self { separated: true }
