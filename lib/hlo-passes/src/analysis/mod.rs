@@ -1,4 +1,4 @@
-//! What instructions cost.
+//! Cost analysis of instructions and modules.
 
 mod cost;
 

@@ -1,11 +1,12 @@
-//! `add-original-value`: writes down which instruction each value is now, for passes to carry along: `origin=`.
+//! `add-original-value`: records in each value's `origin=` the instruction that computes it, so that later
+//! passes can preserve it.
 //!
 //! ```text
 //! n = f32[] negate(x)    →    n = f32[] negate(x), origin={{"n"}}
 //! ```
 //!
-//! A tuple stands for what its operands stand for, an element of a tuple for what that is. Any other value is the result of
-//! its instruction, whatever it said before.
+//! The origin of a tuple consists of the origins of its operands. The origin of a tuple element is that of
+//! the element. Any other value gets its own instruction as origin, which replaces an existing one.
 
 use crate::{PassInfo, Rewrites};
 use hlo_ir::attr::{Origin, OriginTree, OriginalArray};
@@ -45,7 +46,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// What an instruction's value is, once that is known of its operands.
+/// Returns the origin of an instruction's value. Its operands must have theirs.
 fn origin(module: &Module, id: InstrId) -> Option<Origin> {
     let tree = match (&module[id].op, module[id].operands.first()) {
         (Op::GetTupleElement(a), Some(&tuple)) => {
@@ -63,7 +64,7 @@ fn origin(module: &Module, id: InstrId) -> Option<Origin> {
     Some(Origin::Arrays(tree))
 }
 
-/// The arrays that a value stands for, if it says so.
+/// Returns the original arrays of a value, if it has any.
 fn tree(module: &Module, id: InstrId) -> Option<&OriginTree> {
     match module[id].common.as_deref()?.origin.as_deref()? {
         Origin::Arrays(tree) => Some(tree),
@@ -71,7 +72,7 @@ fn tree(module: &Module, id: InstrId) -> Option<&OriginTree> {
     }
 }
 
-/// The results of an instruction.
+/// Returns the tree of the results of an instruction.
 fn results(name: &str, shape: &Shape, index: &mut Vec<i64>) -> OriginTree {
     let Shape::Tuple(parts) = shape else {
         return OriginTree::Array(Some(OriginalArray { instruction: name.into(), index: index.clone() }));
@@ -85,7 +86,7 @@ fn results(name: &str, shape: &Shape, index: &mut Vec<i64>) -> OriginTree {
     OriginTree::Tuple(elements)
 }
 
-/// The tree of a value of which nothing is known.
+/// Returns the tree of a value whose origin is unknown.
 fn nothing(shape: &Shape) -> OriginTree {
     match shape {
         Shape::Tuple(parts) => OriginTree::Tuple(parts.iter().map(nothing).collect()),

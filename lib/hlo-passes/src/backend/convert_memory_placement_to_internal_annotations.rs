@@ -1,13 +1,14 @@
-//! `convert-memory-placement-to-internal-annotations`: what a program says of where a value should lie, as custom calls that
-//! name a move.
+//! `convert-memory-placement-to-internal-annotations`: converts placement annotations of values to custom
+//! calls that name a move.
 //!
 //! ```text
 //! h = custom-call(x), custom_call_target="annotate_device_placement",      →    h = custom-call(x), custom_call_target="MoveToHost"
 //!       frontend_attributes={_xla_buffer_placement="pinned_host"}
 //! ```
 //!
-//! `pinned_host` and `unpinned_host` become `MoveToHost`, `device` `MoveToDevice`, `pinned_device` `PinToDevice` and `vmem`
-//! `PinToDeviceSram`. Calls with another placement or with several operands stay. All of them hand on their operand.
+//! `pinned_host` and `unpinned_host` become `MoveToHost`, `device` becomes `MoveToDevice`, `pinned_device`
+//! becomes `PinToDevice`, and `vmem` becomes `PinToDeviceSram`. Calls with another placement or with several
+//! operands are not changed. All these calls return their operand.
 
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
@@ -30,10 +31,10 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The attribute that says where a value should lie.
+/// The attribute that contains the placement.
 const PLACEMENT: &str = "_xla_buffer_placement";
 
-/// What it says, and the target that says the same.
+/// The values of the attribute, each with the corresponding call target.
 const TARGETS: [(&str, &str); 5] = [
     ("device", "MoveToDevice"),
     ("pinned_device", "PinToDevice"),
@@ -58,7 +59,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// The target of the call that stands for an annotation.
+/// Returns the new call target of an annotation.
 fn target(module: &Module, id: InstrId) -> Option<&'static str> {
     let annotates = match &module[id].op {
         Op::CustomCall(a) => a.custom_call_target == "annotate_device_placement",

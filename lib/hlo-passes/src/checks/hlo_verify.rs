@@ -1,7 +1,7 @@
-//! Holds the module to the verifier's rules, in the midst of a pipeline: it stops at a module that breaks one.
+//! `hlo-verify`: checks the module against the verifier's rules and stops the pipeline if it breaks one.
 //!
-//! `--verify-each` does the same after every pass. Nothing but the module is looked at, so that what `--no-verify` let in
-//! is found as well.
+//! `--verify-each` does the same after every pass. The pass checks the module itself, so it also finds
+//! violations that `--no-verify` let through.
 
 use crate::{Pass, PassInfo, Rewrites};
 use hlo_ir::Module;

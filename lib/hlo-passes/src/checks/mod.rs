@@ -1,4 +1,4 @@
-//! Passes that change nothing: they look at the module, and stop the pipeline at what is wrong.
+//! Passes that do not change the module. They check it and stop the pipeline if they find an error.
 
 pub(crate) mod hlo_verify;
 

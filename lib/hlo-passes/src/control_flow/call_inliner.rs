@@ -1,4 +1,4 @@
-//! `call-inliner`: puts the body of the called computation in place of each `call`.
+//! `call-inliner`: replaces each `call` by the body of the called computation.
 //!
 //! ```text
 //! f { p = f32[] parameter(0)
@@ -7,17 +7,23 @@
 //!           ROOT c = f32[] call(x), to_apply=f }
 //! ```
 //!
-//! Calls stay if they have a `backend_config`, call a computation of another thread, are what an asynchronous operation
-//! wraps, or are marked `inlineable="false"` or `"xla_late"` in their frontend attributes, and so do those that would make
-//! the module much larger. With `single-call-site` calls of computations that are named in several places stay as well,
-//! unless they are marked `inlineable="true"` or `"xla_early"`; with `keep-composites` those with `is_composite=true`.
+//! The pass keeps these calls:
+//! - calls with a `backend_config`;
+//! - calls of a computation of another execution thread;
+//! - calls in a computation that an asynchronous operation wraps;
+//! - calls marked `inlineable="false"` or `"xla_late"` in their frontend attributes;
+//! - calls that would make the module much larger;
+//! - with `single-call-site`, calls of computations that several instructions call, unless the call is marked
+//!   `inlineable="true"` or `"xla_early"`;
+//! - with `keep-composites`, calls with `is_composite=true`.
 //!
-//! What is inlined waits for what the call waits for (`control-predecessors`), and what waits for the call waits for its
-//! result, and for effects within. It has the call's `op_name` before its own, the call's stack frame around its own, and
-//! the call's origin before its own (`origin={{"call/n"}}`); without an origin of the call it is not known any more what the
-//! values were. That holds for the bodies of loops and branches of conditionals as well, but for origins. The attributes
-//! `MUST_FUSE` or `MAXIMAL_FUSE` and `mosaic_fusion_group` of the call go to what can be fused. Computations that are not
-//! called any more are removed.
+//! The inlined instructions wait for the call's `control-predecessors`. Instructions that waited for the call
+//! then wait for its result and for the effects in the body. The call's `op_name` and origin are prepended to
+//! those of the inlined instructions (`origin={{"call/n"}}`), and the call's stack frame encloses theirs. If
+//! the call has no origin, the inlined instructions lose theirs. Names and stack frames also change in the
+//! bodies of loops and the branches of conditionals, but origins do not. Instructions that can be fused
+//! inherit the call's attributes `MUST_FUSE` or `MAXIMAL_FUSE`, and `mosaic_fusion_group`. The pass removes
+//! computations that are no longer called.
 
 use crate::simplification::dce;
 use crate::support::clone::{inline_at, inlined_size};
@@ -79,7 +85,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// What a module may always grow to.
+/// Number of instructions that a module may always grow to.
 const ALWAYS: u64 = 20_000;
 
 fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool {
@@ -89,10 +95,10 @@ fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool 
     let mut growth = Growth::new(module, options.count("max-growth"), ALWAYS);
     let mut namer = ComputationNamer::new(module);
     let mut sites = CallSites::of(module);
-    // How large what is called is, by those that are done.
+    // The size of each inlined callee, including the computations that it calls.
     let mut sizes: HashMap<ComputationId, u64> = HashMap::new();
     let mut inlined = Vec::new();
-    // Callees come first: what is copied has no calls any more.
+    // Callees come first, so that the copied bodies contain no calls that are still to be inlined.
     for c in module.computations_post_order() {
         let mut here = Vec::new();
         let mut places = Places::default();
@@ -100,7 +106,7 @@ fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool 
         for call in module.post_order(c) {
             let Some(callee) = candidates.callee(module, call) else { continue };
             let size = *sizes.entry(callee).or_insert_with(|| inlined_size(module, callee));
-            // Each copy waits for all that the call waits for.
+            // Each copied instruction gets all control predecessors of the call.
             let edges = size.saturating_mul(module[call].control_predecessors().len() as u64);
             let size = size.saturating_add(edges);
             if !rewrites.allowed() || growth.total().saturating_add(size) > limit || !growth.allows(size) {
@@ -120,7 +126,7 @@ fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool 
             here.push(call);
         }
         places.arrange(module, c);
-        // Removed before the callers copy this computation.
+        // Remove the calls before the callers copy this computation.
         module.remove_all(&here);
         inlined.extend(here);
     }
@@ -130,12 +136,12 @@ fn run(module: &mut Module, options: &Options, rewrites: &mut Rewrites) -> bool 
     !inlined.is_empty()
 }
 
-/// Which calls are inlined, but for what they would cost.
+/// The calls that the pass may inline, regardless of their size.
 struct Candidates {
     keep_composites: bool,
     /// The computations that asynchronous operations wrap.
     wrapped: HashSet<ComputationId>,
-    /// Those that several instructions call, if these are to stay.
+    /// The computations that several instructions call, if `single-call-site` is set.
     shared: HashSet<ComputationId>,
 }
 
@@ -153,7 +159,7 @@ impl Candidates {
         }
     }
 
-    /// What an instruction calls, if it is a call to inline.
+    /// Returns the computation that an instruction calls, if the pass may inline that call.
     fn callee(&self, module: &Module, id: InstrId) -> Option<ComputationId> {
         let Op::Call(a) = &module[id].op else { return None };
         let (caller, callee) = (module[id].parent, a.to_apply);

@@ -1,11 +1,12 @@
-//! `computation-deduplicator`: of computations with the same body, one stays.
+//! `computation-deduplicator`: redirects calls of computations with equal bodies to the first of them.
 //!
 //! ```text
 //! a = call(x), to_apply=f               a = call(x), to_apply=f
 //! b = call(x), to_apply=g          →    b = call(x), to_apply=f
 //! ```
 //!
-//! The computations of fusions and asynchronous operations stay: they have one caller each.
+//! The computations of fusions and asynchronous operations are not merged, because each must have exactly one
+//! caller.
 
 use crate::simplification::cse::equal_computations;
 use crate::support::clone::set_callee;
@@ -47,7 +48,8 @@ ENTRY e {
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let same = equal_computations(module);
     let entry = module.entry();
-    // A computation that a fusion or an asynchronous operation has may not get another caller, nor leave its one.
+    // The computation of a fusion or an asynchronous operation must not get a second caller or lose its only
+    // one.
     let mut owned = HashSet::from([entry]);
     for c in module.computations() {
         for &i in module[c].instructions() {

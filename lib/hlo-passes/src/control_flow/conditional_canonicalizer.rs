@@ -1,11 +1,11 @@
-//! `conditional-canonicalizer`: every conditional gives a tuple.
+//! `conditional-canonicalizer`: makes the result of every conditional a tuple.
 //!
 //! ```text
 //! ROOT c = f32[] conditional(p, x, y), …    →    c = (f32[]) conditional(p, x, y), …
 //!                                                ROOT r = f32[] get-tuple-element(c), index=0
 //! ```
 //!
-//! Sharded conditionals stay as they are.
+//! Conditionals with a sharding or an origin are not changed.
 
 use crate::support::while_loop::{CallCounts, add_element};
 use crate::{PassInfo, Rewrites};

@@ -1,4 +1,5 @@
-//! `conditional-to-select`: in computations that are applied to elements, both branches run and one result is taken.
+//! `conditional-to-select`: replaces conditionals in computations applied to elements by selects between the
+//! results of both branches.
 //!
 //! ```text
 //! f { x = f32[] parameter(0)                      f { x = f32[] parameter(0)
@@ -8,10 +9,13 @@
 //! ROOT m = f32[8] map(y), to_apply=f              ROOT m = f32[8] map(y), to_apply=f
 //! ```
 //!
-//! Such computations (of a `map`, `reduce`, `sort`, …) run for many elements at once, where a branch is worse than
-//! both its sides. A conditional stays if it has other than two branches, effects or control dependencies, if a branch
-//! has a loop (it may be endless where the other branch is taken) or a custom call, or if it gives anything but static
-//! arrays, and so do those whose branches would make the module much larger.
+//! Such computations (of a `map`, `reduce`, `sort`, …) run for many elements at once, where branching is more
+//! expensive than computing both branches. The pass keeps a conditional in these cases:
+//! - it does not have exactly two branches;
+//! - it has effects or control dependencies;
+//! - a branch contains a custom call or a loop, which may not terminate in the branch that was not taken;
+//! - a result is not a static array;
+//! - the branches would make the module much larger.
 
 use crate::support::clone::inlined_size;
 use crate::support::conditional::{branches, select_between};
@@ -55,7 +59,8 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// What a module may always grow to, and by how much if it is large.
+/// The growth limit: factor of the module's size, and number of instructions that a module may always grow
+/// to.
 const GROWTH: (u64, u64) = (4, 20_000);
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -92,7 +97,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// The computations that are applied to elements, and those that they call.
+/// Returns the computations that are applied to elements, and all computations that they call.
 fn embedded(module: &Module) -> HashSet<ComputationId> {
     let mut out = HashSet::new();
     let mut work = Vec::new();
@@ -124,7 +129,7 @@ fn embedded(module: &Module) -> HashSet<ComputationId> {
     out
 }
 
-/// True if a branch has a loop or a custom call.
+/// Checks whether a branch contains a loop or a custom call.
 fn may_not_end(module: &Module, id: InstrId) -> bool {
     let mut seen = HashSet::new();
     let mut work: Vec<ComputationId> =

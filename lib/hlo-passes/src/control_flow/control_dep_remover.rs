@@ -4,7 +4,8 @@
 //! ROOT b = f32[] negate(x), control-predecessors={a}    →    ROOT b = f32[] negate(x)
 //! ```
 //!
-//! A dependency stays if it orders effects: something before it has one, and something after it too.
+//! A dependency stays if it orders effects. This is the case if the predecessor, or an instruction before it,
+//! has an effect, and so does the successor or an instruction after it.
 
 use crate::support::effects::{Effects, is_impure};
 use crate::{PassInfo, Rewrites};
@@ -34,7 +35,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(remove(module, rewrites))
 }
 
-/// What the pass does, for other passes.
+/// Removes control dependencies that do not order effects. Returns whether the module changed.
 pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     let effects = Effects::of(module);
     let mut changed = false;
@@ -59,7 +60,8 @@ pub(crate) fn remove(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     changed
 }
 
-/// The instructions that run after an effect, or are one, and those that run before one, or are one.
+/// Returns two sets: the effects with all instructions after them, and the effects with all instructions
+/// before them.
 fn around_effects(
     module: &Module,
     effects: &Effects,

@@ -1,4 +1,5 @@
-//! `despecializer`: undoes what was done for one backend: the schedule, control dependencies and fusions.
+//! `despecializer`: removes what was added for a specific backend: the schedule, control dependencies and
+//! fusions.
 //!
 //! ```text
 //! f { p = f32[] parameter(0)                       ENTRY e { x = f32[] parameter(0)
@@ -7,7 +8,7 @@
 //!           ROOT r = f32[] fusion(x), …, calls=f }
 //! ```
 //!
-//! It is `hlo-descheduler`, `control-dep-remover` and `defuser`, one after the other.
+//! It runs `hlo-descheduler`, `control-dep-remover` and `defuser`, in this order.
 
 use super::control_dep_remover;
 use crate::backend::{defuser, hlo_descheduler};

@@ -1,17 +1,18 @@
-//! `flatten-call-graph`: gives every call site a computation of its own, by copying.
+//! `flatten-call-graph`: copies computations so that each call site has its own.
 //!
 //! ```text
 //! a = call(x), to_apply=f               a = call(x), to_apply=f
 //! b = call(y), to_apply=f          →    b = call(y), to_apply=f.clone
 //! ```
 //!
-//! Computations are looked at with callees before callers. The first instruction that names one keeps it, each other one
-//! gets a copy, and copies of all that is called there. An instruction that names one several times gets a copy for each,
-//! and the computation itself is called no more (`dce` removes it).
+//! The pass visits callees before callers. The first instruction that names a computation keeps it. Every
+//! other instruction gets a copy of it and of all computations that it calls. An instruction that names a
+//! computation several times gets one copy each time. The original is then unused, and `dce` removes it.
 //!
-//! Every instruction that names a computation is a place, functions that `reduce`, `sort`, … apply to elements included; with
-//! `applied=false` these may be shared. With `keep-calls` so may computations that only `call` names, and with `max-growth`
-//! what would make the module much larger.
+//! Every instruction that names a computation is a call site, including `reduce`, `sort` and other
+//! instructions that apply a function to elements. With `applied=false`, such functions stay shared. With
+//! `keep-calls`, so do computations that only `call` instructions name. With `max-growth`, computations stay
+//! shared if copies would make the module much larger.
 
 use crate::support::clone::{clone_computation, set_callee};
 use crate::support::growth::Growth;
@@ -22,7 +23,7 @@ use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// The largest number of instructions that a module may grow to, unless the option says another.
+/// The default maximum number of instructions that a module may grow to.
 const LIMIT: u64 = 1_000_000;
 
 /// The registry's entry.
@@ -73,11 +74,11 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// What a module may always grow to.
+/// Number of instructions that a module may always grow to.
 const ALWAYS: u64 = 2_000;
 
-/// Gives every loop, branch and call its own computation; functions applied to elements stay shared. It is an error if the
-/// module would become larger than the pass's default allows.
+/// Gives every loop, branch and call its own computation. Functions applied to elements stay shared. Returns
+/// an error if the module would become larger than the pass's default limit.
 pub(crate) fn flatten_control_flow(module: &mut Module) -> Result<bool, Diag> {
     let mut options = Options::defaults(INFO.options);
     options.set("applied", OptionValue::Switch(false));
@@ -114,12 +115,13 @@ struct Flattening {
     namer: ComputationNamer,
     /// The instructions that name each computation.
     sites: HashMap<ComputationId, Vec<InstrId>>,
-    /// The instructions of each computation with all that it calls, once for each place where it does.
+    /// The number of instructions of each computation, including the computations that it calls, counted once
+    /// per call site.
     sizes: HashMap<ComputationId, u64>,
 }
 
 impl Flattening {
-    /// True for what needs a computation of its own.
+    /// Checks whether an operation needs its own copy of the computations that it names.
     fn is_site(&self, op: &Op) -> bool {
         self.applied
             || matches!(
@@ -133,7 +135,7 @@ impl Flattening {
             )
     }
 
-    /// Notes what the instructions of a computation name.
+    /// Records the call sites in a computation.
     fn note_sites(&mut self, module: &Module, computation: ComputationId) {
         for &i in module[computation].instructions() {
             for (_, callee) in self.callees(module, i) {
@@ -145,8 +147,8 @@ impl Flattening {
         }
     }
 
-    /// The computations that an instruction names and should have for itself, each with its place among all. Of a `while`
-    /// the body comes first, as in XLA.
+    /// Returns the computations that an instruction should have for itself, each with its index among the
+    /// called computations. The body of a `while` comes before its condition, as in XLA.
     fn callees(&self, module: &Module, id: InstrId) -> Vec<(usize, ComputationId)> {
         let op = &module[id].op;
         if !self.is_site(op) {
@@ -159,13 +161,13 @@ impl Flattening {
         all
     }
 
-    /// True for a computation that may be shared.
+    /// Checks whether a computation may stay shared.
     fn is_kept(&self, module: &Module, computation: ComputationId) -> bool {
         let sites = || self.sites.get(&computation).into_iter().flatten();
         self.keep_calls && sites().all(|&i| matches!(module[i].op, Op::Call(_)))
     }
 
-    /// Notes how large a computation is; what it calls must have been measured.
+    /// Records the size of a computation. The computations that it calls must have been measured.
     fn measure(&mut self, module: &Module, computation: ComputationId) {
         let list = module[computation].instructions();
         let callees = list.iter().flat_map(|&i| self.callees(module, i));
@@ -178,7 +180,7 @@ impl Flattening {
         self.sizes.get(&computation).copied().unwrap_or(0)
     }
 
-    /// Gives each instruction that names the computation, but the first, copies of it.
+    /// Gives every call site of the computation except the first its own copy.
     fn flatten(&mut self, module: &mut Module, computation: ComputationId) -> Result<bool, Diag> {
         let mut sites = self.sites.get(&computation).cloned().unwrap_or_default();
         sites.sort_unstable();
@@ -207,8 +209,8 @@ impl Flattening {
         Ok(changed)
     }
 
-    /// Gives an instruction copies of a computation, with copies of all that is called there, in some of the places where
-    /// it names it.
+    /// Replaces the references to `computation` at the given indices of an instruction by copies. All
+    /// computations that it calls are copied too.
     fn give_copies(
         &mut self,
         module: &mut Module,
@@ -216,7 +218,7 @@ impl Flattening {
         computation: ComputationId,
         places: &[usize],
     ) {
-        // Only one that calls itself, which the verifier reports, has more than was measured.
+        // Only a recursive computation, which the verifier rejects, can need more than the measured size.
         let mut left = self.size(computation).saturating_mul(places.len() as u64);
         let mut work = Vec::new();
         for &place in places {
@@ -235,8 +237,8 @@ impl Flattening {
         }
     }
 
-    /// Gives an instruction a copy of a computation in place of the `place`-th that it names; nothing if it has more
-    /// instructions than are left.
+    /// Copies `computation` and makes the copy the `place`-th computation that `site` names. Returns `None`
+    /// if the computation has more instructions than `left`.
     fn give_copy(
         &mut self,
         module: &mut Module,

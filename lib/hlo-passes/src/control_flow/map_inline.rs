@@ -1,4 +1,4 @@
-//! `map-inline`: what a `map` applies to each element is applied to whole arrays.
+//! `map-inline`: replaces a `map` by operations on whole arrays.
 //!
 //! ```text
 //! f { x = f32[] parameter(0)                       two = f32[] constant(2)
@@ -7,9 +7,10 @@
 //! ROOT m = f32[8] map(y), to_apply=f
 //! ```
 //!
-//! It is done if the function consists of elementwise operations on scalars, maps of scalars, constants and its parameters,
-//! and the arrays are static and lie in memory the same way. A map in the function becomes one of arrays, and is inlined in
-//! turn: so each function of a chain is copied once, not into every function before it.
+//! The pass applies if the arrays are static and have the same layout, and if the function consists of
+//! parameters, constants, and elementwise operations and maps of scalars. A map in the function becomes a map
+//! of arrays, which is then inlined too. Each function of a chain is therefore copied only once, not into
+//! every function that calls it.
 
 use crate::support::constants::literal;
 use crate::support::effects::has_control_dependencies;
@@ -49,7 +50,8 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     inline_map,
 )];
 
-/// A function that is larger, with the functions that it maps in turn, stays: each use is a copy.
+/// Maximum number of instructions of a function, including the functions that it maps. Larger functions are
+/// not inlined, because each use copies them.
 const MAX_SIZE: usize = 20_000;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> bool {
@@ -59,7 +61,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     apply_patterns_in(module, &patterns, rewrites, |c| !functions.contains(&c))
 }
 
-/// The function that a map applies.
+/// Returns the function that a map applies.
 fn applied(module: &Module, id: InstrId) -> Option<ComputationId> {
     match &module[id].op {
         Op::Map(a) => Some(a.to_apply),
@@ -67,7 +69,7 @@ fn applied(module: &Module, id: InstrId) -> Option<ComputationId> {
     }
 }
 
-/// True if a function and those that it maps are small enough together.
+/// Checks whether a function and the functions that it maps are within the size limit.
 fn is_small(module: &Module, function: ComputationId) -> bool {
     let (mut size, mut open) = (0, vec![function]);
     while let Some(c) = open.pop() {
@@ -125,7 +127,8 @@ fn inline_map(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     values.get(&cx.module[function].root()).copied()
 }
 
-/// True if a function is made of elementwise operations and maps on scalars, constants and parameters.
+/// Checks whether a function contains only parameters, constants, and elementwise operations and maps of
+/// scalars.
 fn is_elementwise(module: &Module, function: ComputationId) -> bool {
     let simple = |&i: &InstrId| {
         let scalar = module[i].shape.is_scalar();

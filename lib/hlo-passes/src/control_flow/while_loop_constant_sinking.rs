@@ -1,4 +1,4 @@
-//! `while-loop-constant-sinking`: constants that a loop is handed in its state are written in its body.
+//! `while-loop-constant-sinking`: moves constants from a loop's state into its body.
 //!
 //! ```text
 //! init = (s32[], f32[]) tuple(i, two)                 body { s = (s32[], f32[]) parameter(0)
@@ -8,8 +8,9 @@
 //!        … multiply(x, two) … }
 //! ```
 //!
-//! It is done where the body leaves the element of the state as it is. The element stays: `simplify-while-loops`
-//! drops it. The state is left alone where it is sharded, or used as a whole in condition or body.
+//! The pass applies to elements that the body does not change. The element stays in the state until
+//! `simplify-while-loops` removes it. The state is not changed if it is sharded, or if the condition or body
+//! uses it as a whole.
 
 use crate::support::constants::literal;
 use crate::support::while_loop::{CallCounts, WhileLoop, visit_loops};
@@ -69,7 +70,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The options.
+/// The option values.
 #[derive(Clone, Copy)]
 struct Settings {
     broadcasts: bool,
@@ -77,7 +78,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// True if the value is a constant that is to be sunk.
+    /// Checks whether the value is a constant that these options allow to be sunk.
     fn take(self, module: &Module, id: InstrId) -> bool {
         let scalar = module[id].shape.is_scalar();
         match module[id].op {
@@ -93,7 +94,8 @@ impl Settings {
 fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
     let mut namer = ComputationNamer::new(module);
     let mut counts = CallCounts::of(module);
-    // Callers first: what is sunk into a body may go on into the loops in it.
+    // Callers come first, because a constant sunk into a body can be sunk further into the loops in that
+    // body.
     let order = module.computations_post_order().into_iter().rev();
     visit_loops(module, order, |module, found| {
         let reads = found.reads(module);

@@ -1,4 +1,4 @@
-//! `while-loop-invariant-code-motion`: what is the same in every iteration of a loop is computed before it.
+//! `while-loop-invariant-code-motion`: computes values that are the same in every iteration before the loop.
 //!
 //! ```text
 //! body { s = (f32[4], f32[4]) parameter(0)              y = f32[4] exponential(x)
@@ -7,10 +7,11 @@
 //!        … }
 //! ```
 //!
-//! What costs next to nothing (a constant, a broadcast, a slice, …) goes only along with something that uses it.
-//! Side effects, random numbers, custom calls, barriers, loops (they may be endless where the outer one never runs)
-//! and what has control dependencies stay, and so does what is in loops that run once at most. The state is left
-//! alone where it is sharded, or used as a whole in condition or body.
+//! Cheap instructions (constants, broadcasts, slices, …) move only together with an instruction that uses
+//! them. The pass does not move instructions with side effects or control dependencies, random numbers,
+//! custom calls or barriers. It does not move inner loops either, because they may run forever even if the
+//! outer loop never runs. Nothing is moved out of a loop that runs at most once. The state is not changed if
+//! it is sharded, or if the condition or body uses it as a whole.
 
 use crate::support::clone::clone_instruction;
 use crate::support::effects::{
@@ -67,7 +68,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         namer: ComputationNamer::new(module),
         keeps: HashMap::new(),
     };
-    // Callees first: what leaves an inner loop may leave the outer one too.
+    // Callees come first, because an instruction moved out of an inner loop may also move out of the outer
+    // one.
     let order = module.computations_post_order();
     Ok(visit_loops(module, order, |module, found| hoist(&mut cx, module, found, rewrites)))
 }
@@ -77,13 +79,13 @@ struct Context {
     pinned: HashSet<InstrId>,
     counts: CallCounts,
     namer: ComputationNamer,
-    /// Whether a computation, or one that it calls, has what keeps a caller in the loop: a loop of its own, or what may
-    /// give something else each time.
+    /// Whether a computation, or one that it calls, contains an instruction that keeps its caller in the
+    /// loop: an inner loop, or an instruction whose result may differ each time.
     keeps: HashMap<ComputationId, bool>,
 }
 
 impl Context {
-    /// Finds out what is in the computations that the instructions call.
+    /// Fills `keeps` for the computations that the instructions call.
     fn look_into_callees(&mut self, module: &Module, instructions: &[InstrId]) {
         for callee in instructions.iter().flat_map(|&i| module[i].op.called_computations()) {
             if self.keeps.contains_key(&callee) {
@@ -100,22 +102,24 @@ impl Context {
         }
     }
 
-    /// True if the instruction calls what keeps it in the loop, or what nobody has looked at.
+    /// Checks whether the instruction calls a computation that keeps it in the loop, or one missing from
+    /// `keeps`.
     fn is_kept(&self, module: &Module, id: InstrId) -> bool {
         module[id].op.called_computations().iter().any(|c| self.keeps.get(c) != Some(&false))
     }
 }
 
-/// The instructions of a body that are the same in each iteration.
+/// The instructions of a body that compute the same value in every iteration.
 struct Invariant {
-    /// In an order in which operands come first; those that take an element of the state included.
+    /// The instructions, operands before users. The list includes instructions that read elements of the
+    /// state.
     order: Vec<InstrId>,
     all: HashSet<InstrId>,
-    /// Those that are worth an element of the state.
+    /// The instructions whose results justify an additional element of the state.
     worth: Vec<InstrId>,
 }
 
-/// Moves what it pays to move before the loop.
+/// Moves invariant instructions before the loop if this is worthwhile.
 fn hoist(cx: &mut Context, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     if invariant(cx, module, &found).worth.is_empty()
         || trip_count(module, found.id).is_some_and(|t| t.trips <= 1)
@@ -170,7 +174,7 @@ fn hoist(cx: &mut Context, module: &mut Module, found: WhileLoop, rewrites: &mut
     true
 }
 
-/// The initial value of an element of the state.
+/// Returns the initial value of an element of the state.
 fn initial(module: &mut Module, own: &WhileLoop, element: usize) -> Option<InstrId> {
     if let Some(value) = own.initial(module, element) {
         return Some(value);
@@ -180,7 +184,7 @@ fn initial(module: &mut Module, own: &WhileLoop, element: usize) -> Option<Instr
     Some(add_element(module, init, element, shape))
 }
 
-/// What is the same in every iteration, and which of that is worth to be moved.
+/// Finds the invariant instructions of a body, and those worth moving.
 fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant {
     let mut out = Invariant { order: Vec::new(), all: HashSet::new(), worth: Vec::new() };
     let order = module.post_order(found.body);
@@ -199,8 +203,8 @@ fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant 
             out.order.push(id);
         }
     }
-    // What stays in the body is used by what changes, or by a view that stays. It is worth an element of the state if
-    // it is more than a view itself.
+    // An invariant value stays available in the body if a varying instruction uses it, or a cheap instruction
+    // that stays itself. It is worth an element of the state unless it is cheap to compute.
     let mut stay = HashSet::new();
     for &id in out.order.iter().rev() {
         let stays =
@@ -221,15 +225,15 @@ fn invariant(cx: &mut Context, module: &Module, found: &WhileLoop) -> Invariant 
     out
 }
 
-/// True for operations that may be done once instead of each time, and though the loop may never run, if what they call
-/// does not keep them.
+/// Checks whether an operation may run once before the loop instead of in every iteration, even if the loop
+/// never runs. The computations that it calls are checked separately.
 fn can_move(op: &Op) -> bool {
     let calls_back = matches!(op, Op::While(_) | Op::Conditional(_) | Op::Call(_) | Op::Map(_) | Op::Scan(_));
     let effectful = is_impure(op) || matches!(op, Op::Parameter(_) | Op::AfterAll | Op::AddDependency);
     !effectful && !calls_back
 }
 
-/// Returns whether an operation costs next to nothing where its result is used.
+/// Checks whether computing an operation where its result is used costs almost nothing.
 fn is_cheap(op: &Op) -> bool {
     let Traits { moves, role, .. } = op.opcode().traits();
     moves == Moves::View
@@ -237,7 +241,7 @@ fn is_cheap(op: &Op) -> bool {
         || matches!(op, Op::GetTupleElement(_) | Op::Iota(_))
 }
 
-/// The instructions with all that they need, among `all`.
+/// Returns the instructions in `of` and all their transitive operands, restricted to `all`.
 fn closure(module: &Module, of: &[InstrId], all: &HashSet<InstrId>) -> HashSet<InstrId> {
     let mut out = HashSet::new();
     let mut stack = of.to_vec();

@@ -1,13 +1,14 @@
-//! `while-loop-trip-count-annotator`: notes at each loop how often it runs, where that is known.
+//! `while-loop-trip-count-annotator`: records the trip count in each loop's `backend_config`, if it is known.
 //!
 //! ```text
 //! w = (s32[], f32[4]) while(init), …    →    w = (s32[], f32[4]) while(init), …,
 //!                                              backend_config={"known_trip_count":{"n":"10"},…}
 //! ```
 //!
-//! The note is XLA's: besides the count which element of the state is the counter, and its first value and step if
-//! the first value is not negative and the step is positive. A counter that is used after the loop becomes the
-//! constant that it ends as. Loops with another `backend_config` stay as they are.
+//! The format is XLA's. It contains the trip count and the state element that is the counter. It also
+//! contains the counter's first value and step, if the first value is not negative and the step is positive.
+//! If the counter is used after the loop, its final value replaces these uses as a constant. The pass does
+//! not change the `backend_config` of a loop that already has a different one.
 
 use crate::support::constants::integer_bytes;
 use crate::support::trip_count::{TripCount, trip_count};
@@ -75,13 +76,13 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// True for what this pass, or XLA, writes.
+/// Checks whether a configuration was written by this pass or by XLA.
 fn is_note(config: &HloString) -> bool {
     let text = config.to_text();
     ["known_trip_count", "known_induction_variable", "known_init_step"].iter().any(|key| text.contains(key))
 }
 
-/// What is noted.
+/// Returns the `backend_config` text for a loop.
 fn note(found: &TripCount, element: usize) -> String {
     let mut out = format!("{{\"known_trip_count\":{{\"n\":\"{}\"}},", found.trips);
     if let Some((first, step)) =
@@ -95,7 +96,7 @@ fn note(found: &TripCount, element: usize) -> String {
     out
 }
 
-/// Uses the last value of the counter in place of what takes it after the loop.
+/// Replaces uses of the counter after the loop by its final value.
 fn use_last_value(
     module: &mut Module,
     id: InstrId,

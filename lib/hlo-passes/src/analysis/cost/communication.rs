@@ -1,12 +1,13 @@
-//! What devices hand to each other.
+//! The number of bytes that devices send to each other.
 
 use hlo_ir::attr::CollectivePermuteAttrs;
 use hlo_ir::devices::{self, DeviceCounts};
 use hlo_ir::effects::effect::Effect;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The bytes that each device hands to others in an instruction, on average, as a collective that sends no more than it needs
-/// does: an all-reduce is a reduce-scatter and an all-gather. What a device gives to itself does not count.
+/// Returns the average number of bytes that each device sends to others in an instruction. It assumes a
+/// collective that sends no more than necessary: an all-reduce is a reduce-scatter followed by an all-gather.
+/// Data that a device sends to itself does not count.
 pub(crate) fn sent(module: &Module, id: InstrId) -> u64 {
     let Some(counts) = DeviceCounts::of(module).filter(|c| c.devices() > 1) else { return 0 };
     let instruction = &module[id];
@@ -18,7 +19,7 @@ pub(crate) fn sent(module: &Module, id: InstrId) -> u64 {
             let of_group = |group: &Vec<usize>| {
                 let (n, others) = (group.len() as u64, group.len().saturating_sub(1) as u64);
                 match &instruction.op {
-                    // Every member has a share of each array, which all others get.
+                    // Each member sends its share of each array to all others.
                     Op::AllReduce(_) | Op::AllReduceStart(_) => all.saturating_mul(2 * others),
                     Op::ReduceScatter(_) | Op::AllToAll(_) => all.saturating_mul(others),
                     Op::RaggedAllToAll(_) => size(0).saturating_mul(others),
@@ -44,7 +45,8 @@ pub(crate) fn sent(module: &Module, id: InstrId) -> u64 {
     total / counts.devices() as u64
 }
 
-/// The bytes of a slice that a permute of slices hands on for each pair; `None` of one of whole arrays.
+/// Returns the number of bytes of slices that a collective permute sends for each pair, or `None` if it sends
+/// whole arrays.
 fn permuted(module: &Module, id: InstrId, slices: usize) -> Option<u64> {
     let (Op::CollectivePermute(attrs) | Op::CollectivePermuteStart(attrs)) = &module[id].op else {
         return None;

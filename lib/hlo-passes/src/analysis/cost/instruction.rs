@@ -1,31 +1,32 @@
-//! What one instruction costs, but for what runs computations.
+//! The cost of a single instruction, without the calls, loops and conditionals that run other computations.
 
 use super::{Cost, communication};
 use hlo_ir::attr::{ConvolutionAttrs, Covered, DotAttrs, Window, WindowDim};
 use hlo_ir::contraction::{Aggregation, Combination, Contraction};
 use hlo_ir::{ComputationId, InstrId, Instruction, Module, Op, Shape};
 
-/// Operations of a multiplication with an addition.
+/// Number of operations in a multiply-add.
 const FMA: u64 = 2;
-/// Multiplications with additions in a product of complex numbers.
+/// Number of multiply-adds in a product of two complex numbers.
 const COMPLEX: u64 = 4;
-/// The most positions of a window, or of a result, that are looked at one by one.
+/// Maximum number of positions of a window or a result that are visited one by one.
 const MAX_POSITIONS: i64 = 1 << 20;
 
-/// What an instruction costs; `callee` is what the computation costs that it fuses or applies to elements.
+/// Returns the cost of an instruction. `callee` returns the cost of a computation that the instruction fuses
+/// or applies to elements.
 pub(super) fn cost(module: &Module, id: InstrId, callee: &dyn Fn(ComputationId) -> Cost) -> Cost {
     let instruction = &module[id];
     let calculation = calculation(module, instruction, callee);
     Cost { bytes: bytes(module, instruction), sent: communication::sent(module, id), ..calculation }
 }
 
-/// The elements of a shape, of all arrays of a tuple.
+/// Returns the number of elements of a shape, summed over all arrays of a tuple.
 fn elements(shape: &Shape) -> u64 {
     let of = |s: &&Shape| s.as_array().map_or(0, |a| a.element_count() as u64);
     shape.leaves().iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// The operations of an instruction.
+/// Returns the cost of the calculation that an instruction performs.
 fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(ComputationId) -> Cost) -> Cost {
     let result = elements(&instruction.shape);
     let operand = |n: usize| instruction.operands.get(n).map_or(0, |&o| elements(&module[o].shape));
@@ -33,7 +34,7 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
     let last = |n: usize| shape(n).and_then(|s| s.dims.last()).map_or(0, |&d| d.max(0) as u64);
     let flops = |n: u64| Cost { flops: n, ..Cost::default() };
     let transcendentals = |n: u64| Cost { transcendentals: n, ..Cost::default() };
-    // Of a variadic reduction each element is one step, however many arrays there are.
+    // A variadic reduction takes one step per element, regardless of the number of arrays.
     let first = |s: &Shape| s.leaves().first().map_or(0, |leaf| elements(leaf));
     let applied = |c: ComputationId, times: u64| callee(c).calculation() * times;
     match &instruction.op {
@@ -68,7 +69,8 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         Op::Dot(a) | Op::ScaledDot(a) => flops(product(result, contracted(a, shape(0).map(|s| &s.dims[..])))),
         Op::RaggedDot(a) => {
             let dims = shape(0).map_or(&[][..], |s| &s.dims[..]);
-            // Groups of a contracted dimension share its terms out; there is a result for each.
+            // If a contracted dimension is ragged, its terms are divided among the groups, and the result has
+            // a part for each.
             let ragged = a.lhs_contracting_dims.iter().any(|d| a.lhs_ragged_dims.contains(d));
             let groups = instruction.shape.as_array().and_then(|s| s.dims.first()).filter(|_| ragged);
             let groups = groups.map_or(1, |&g| g.max(1) as u64);
@@ -82,18 +84,19 @@ fn calculation(module: &Module, instruction: &Instruction, callee: &dyn Fn(Compu
         }
         Op::Cholesky(_) => flops(last(0).saturating_mul(operand(0)) / 3),
         Op::TriangularSolve(_) => flops(FMA.saturating_mul(last(0)).saturating_mul(operand(1))),
-        // Of an element: subtract, two products and a sum; the moments take as much again.
+        // Per element: a subtraction, two multiplications and an addition. Mean and variance take as many
+        // again.
         Op::BatchNormInference(_) => flops(operand(0).saturating_mul(4)),
         Op::BatchNormTraining(_) => flops(operand(0).saturating_mul(8)),
         Op::BatchNormGrad(_) => flops(operand(0).saturating_mul(12)),
         Op::Rng(_) | Op::RngBitGenerator(_) => transcendentals(result),
-        // Two devices: each element is the sum of two.
+        // For two devices: each element of the result is the sum of two.
         Op::AllReduce(_) | Op::AllReduceStart(_) | Op::ReduceScatter(_) => flops(result),
         _ => Cost::default(),
     }
 }
 
-/// The bytes that an instruction reads and writes.
+/// Returns the number of bytes that an instruction reads and writes.
 fn bytes(module: &Module, instruction: &Instruction) -> u64 {
     let size = |n: usize| instruction.operands.get(n).map_or(0, |&o| module[o].shape.stored_size() as u64);
     let from = |n: usize| (n..instruction.operands.len()).map(size).fold(0, u64::saturating_add);
@@ -119,10 +122,10 @@ fn bytes(module: &Module, instruction: &Instruction) -> u64 {
         | Op::CollectivePermuteDone => 0,
         Op::Transpose(a) if is_bitcast(module, instruction, &a.dimensions) => 0,
         Op::Slice(_) => result.saturating_mul(2),
-        // Of the indices only the first is counted, as there was one array of them once.
+        // Only the first index operand counts, because the instruction used to have a single index array.
         Op::DynamicSlice(_) => result.saturating_mul(2).saturating_add(size(1)),
         Op::DynamicUpdateSlice => size(1).saturating_mul(2).saturating_add(size(2)),
-        // Of a triangular matrix half is touched.
+        // Only half of a triangular matrix is read or written.
         Op::Cholesky(_) => (size(0) / 2).saturating_add(result / 2),
         Op::TriangularSolve(_) => (size(0) / 2).saturating_add(size(1)).saturating_add(result),
         Op::Gather(_) => result.saturating_mul(2).saturating_add(size(1)),
@@ -135,7 +138,8 @@ fn bytes(module: &Module, instruction: &Instruction) -> u64 {
     }
 }
 
-/// True if a transpose only names dimensions anew: its result lies in memory as its operand does.
+/// Checks whether a transpose only renames dimensions, so that its result has the same memory layout as its
+/// operand.
 fn is_bitcast(module: &Module, transpose: &Instruction, dimensions: &[i64]) -> bool {
     let operand = transpose.operands.first().and_then(|&o| module[o].shape.as_array());
     let (Some(from), Some(to)) = (operand, transpose.shape.as_array()) else { return false };
@@ -144,17 +148,17 @@ fn is_bitcast(module: &Module, transpose: &Instruction, dimensions: &[i64]) -> b
     from.len() == to.len() && to.iter().zip(&from).all(named)
 }
 
-/// What a fusion reads of its operands and writes.
+/// Returns the number of bytes that a fusion reads from its operands and writes.
 fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> u64 {
     let mut sum = 0u64;
     let parameters = module.parameters(fused);
-    // A constant of one element is part of the code.
+    // A constant of one element is part of the code and is not read from memory.
     let is_read = |i: &InstrId| matches!(module[*i].op, Op::Constant(_)) && elements(&module[*i].shape) > 1;
     let constants = module[fused].instructions().iter().copied().filter(is_read);
     for p in parameters.iter().copied().chain(constants) {
         let whole = module[p].shape.stored_size() as u64;
         let users = module.users(p);
-        // Where only parts are taken, these; an array that is updated is not read.
+        // If the users read only parts, these parts count. An array that is updated in place is not read.
         let part = |&user: &InstrId| -> Option<u64> {
             let instruction = &module[user];
             let only_first = instruction.operands.iter().skip(1).all(|&o| o != p);
@@ -194,7 +198,7 @@ fn fusion_bytes(module: &Module, fusion: &Instruction, fused: ComputationId) -> 
     sum.saturating_add(results)
 }
 
-/// The operations of so many sums of products.
+/// Returns the number of operations of `sums` sums of `terms` products each.
 fn product(sums: u64, terms: u64) -> u64 {
     FMA.saturating_mul(sums).saturating_mul(terms)
 }
@@ -203,19 +207,20 @@ fn contracted(dot: &DotAttrs, lhs: Option<&[i64]>) -> u64 {
     sizes(&dot.lhs_contracting_dims, lhs.unwrap_or_default())
 }
 
-/// The product of the sizes of some dimensions.
+/// Returns the product of the sizes of the given dimensions.
 fn sizes(numbers: &[i64], dims: &[i64]) -> u64 {
     let size = |&n: &i64| usize::try_from(n).ok().and_then(|n| dims.get(n)).map_or(1, |&d| d.max(0) as u64);
     numbers.iter().map(size).fold(1, u64::saturating_mul)
 }
 
-/// Returns an upper bound for the number of elements that a window covers, of an array of so many elements.
+/// Returns an upper bound on how many of an array's `elements` elements a window covers.
 fn most_covered(window: &Window, elements: u64) -> u64 {
     let size = window.dims.iter().map(|d| d.size.max(0) as u64).fold(1, u64::saturating_mul);
     size.min(elements)
 }
 
-/// The operations of a contraction: the aggregation of a value for each index, and the combination that makes it.
+/// Returns the number of operations of a contraction. For each index, it counts one operation for the
+/// aggregation and one for the combination.
 fn contraction(module: &Module, instruction: &Instruction, contraction: &Contraction) -> u64 {
     let operands: Vec<&Shape> = instruction.operands.iter().map(|&o| &module[o].shape).collect();
     let nest = contraction.nest(&instruction.shape, &operands).ok().flatten();
@@ -227,7 +232,7 @@ fn contraction(module: &Module, instruction: &Instruction, contraction: &Contrac
     nest.map_or(0, |nest| nest.most_points().saturating_mul(of_value))
 }
 
-/// The operations of a convolution: those with padding are not counted.
+/// Returns the number of operations of a convolution. Operations on padding do not count.
 fn convolution(module: &Module, instruction: &Instruction, a: &ConvolutionAttrs) -> u64 {
     let dims = |n: usize| {
         let shape = instruction.operands.get(n).and_then(|&o| module[o].shape.as_array());
@@ -249,8 +254,8 @@ fn convolution(module: &Module, instruction: &Instruction, a: &ConvolutionAttrs)
     product(sums, terms)
 }
 
-/// Returns the number of pairs of a position of the result and an element of the window, in one dimension, at which
-/// there is an element of the input.
+/// Returns the number of pairs of a result position and a window element, in one dimension, that read an
+/// element of the input.
 fn positions(window: &WindowDim, input: i64, output: i64) -> u64 {
     let (size, output) = (window.size.max(0), output.max(0));
     // Only the smaller range is iterated over.
@@ -267,7 +272,7 @@ fn positions(window: &WindowDim, input: i64, output: i64) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// The logarithm to base 2, rounded up.
+/// Returns the number of bits needed to count to `n`: the logarithm to base 2, rounded up.
 fn log2(n: u64) -> u64 {
     u64::from(64 - n.saturating_sub(1).leading_zeros())
 }

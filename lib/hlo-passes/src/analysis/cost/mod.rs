@@ -1,11 +1,13 @@
-//! What a module costs to run, by XLA's measures (its `HloCostAnalysis`): arithmetic operations, transcendental functions,
-//! bytes read and written, and bytes that devices hand to each other, of each instruction and in all.
+//! Estimates the cost of running a module, by the measures of XLA's `HloCostAnalysis`. The measures are
+//! arithmetic operations, transcendental functions, bytes read and written, and bytes sent between devices.
+//! They are computed for each instruction and for the whole module.
 //!
-//! An element of an elementwise operation is one operation, whatever its type; a multiplication with an addition in a
-//! product is two. Transcendental functions are counted apart. An instruction reads its operands and writes its result,
-//! but slices, updates, gathers and scatters touch only what they move, and inside of a fusion nothing goes to memory. A
-//! loop costs what its body and condition cost, times the number of its iterations if that is known; a conditional
-//! what the branch costs that costs most, in each measure.
+//! - An elementwise operation counts one operation per element, whatever its type. A multiply-add in a
+//!   product counts two. Transcendental functions are counted separately.
+//! - An instruction reads its operands and writes its result. Slices, updates, gathers and scatters access
+//!   only the elements that they move. Values inside a fusion do not access memory.
+//! - A loop costs as much as its body and condition, multiplied by the trip count if it is known.
+//! - A conditional costs, in each measure, as much as its most expensive branch.
 
 mod communication;
 mod instruction;
@@ -17,39 +19,40 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 use std::ops::{Add, AddAssign, Mul};
 
-/// What something costs. Sums saturate.
+/// The cost of an instruction, computation or module. Sums saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Arithmetic operations, on numbers of any type; no transcendental functions.
+    /// Number of arithmetic operations on numbers of any type, without transcendental functions.
     pub flops: u64,
-    /// Transcendental functions.
+    /// Number of transcendental functions.
     pub transcendentals: u64,
-    /// Bytes read and written.
+    /// Number of bytes read and written.
     pub bytes: u64,
-    /// Bytes that each device hands to others, on average.
+    /// Average number of bytes that each device sends to others.
     pub sent: u64,
 }
 
-/// A usual processor, to weigh operations against memory with: operations, transcendental functions and bytes a second.
+/// Assumed speed of a typical processor: operations, transcendental functions and bytes per second.
 const FLOPS: f64 = 64e9;
 const TRANSCENDENTALS: f64 = 4e9;
 const BYTES: f64 = 16e9;
 
 impl Cost {
-    /// Operations a byte, transcendental functions among them; `None` if no bytes are touched.
+    /// Returns the number of operations per byte, including transcendental functions, or `None` if no bytes
+    /// are accessed.
     pub fn intensity(&self) -> Option<f64> {
         let operations = self.flops.saturating_add(self.transcendentals);
         (self.bytes > 0).then(|| operations as f64 / self.bytes as f64)
     }
 
-    /// A rough time in seconds on a usual processor, for comparing costs: what takes longer of calculating and of reading
-    /// and writing.
+    /// Returns a rough time in seconds on a typical processor, for comparing costs. It is the longer of the
+    /// time to calculate and the time to read and write.
     pub fn seconds(&self) -> f64 {
         let calculating = self.flops as f64 / FLOPS + self.transcendentals as f64 / TRANSCENDENTALS;
         calculating.max(self.bytes as f64 / BYTES)
     }
 
-    /// The larger in each measure.
+    /// Returns the maximum in each measure.
     fn max(self, other: Cost) -> Cost {
         Cost {
             flops: self.flops.max(other.flops),
@@ -59,7 +62,7 @@ impl Cost {
         }
     }
 
-    /// The same without memory.
+    /// Returns the cost without memory accesses.
     fn calculation(self) -> Cost {
         Cost { bytes: 0, ..self }
     }
@@ -101,22 +104,24 @@ impl std::iter::Sum for Cost {
     }
 }
 
-/// What a module costs.
+/// The cost of a module and of its instructions and computations.
 #[derive(Clone, Debug)]
 pub struct ModuleCost {
     instructions: HashMap<InstrId, Cost>,
     computations: HashMap<ComputationId, Cost>,
-    /// The computations that run by themselves, each with how often it runs: the entry first, callers before those that
-    /// they call. Fused computations, and those that are applied to elements, are part of the instruction that names them.
+    /// The computations that run on their own, each with the number of times that it runs. The entry comes
+    /// first, and callers come before the computations that they call. Fused computations, and those applied
+    /// to elements, count as part of the instruction that names them.
     pub runs: Vec<(ComputationId, u64)>,
-    /// Loops that are counted once, because it is not known how often they run.
+    /// The loops with an unknown trip count. Their bodies are counted once.
     pub unknown_loops: Vec<InstrId>,
-    /// Custom calls, of which only the memory is counted.
+    /// The custom calls. Only their memory accesses are counted.
     pub custom_calls: Vec<InstrId>,
 }
 
 impl ModuleCost {
-    /// What each instruction, and each computation, of a module costs. Linear in the module.
+    /// Computes the cost of each instruction and each computation of a module, in time linear in the module's
+    /// size.
     pub fn of(module: &Module) -> Self {
         let mut cost = Self {
             instructions: HashMap::new(),
@@ -125,7 +130,7 @@ impl ModuleCost {
             unknown_loops: Vec::new(),
             custom_calls: Vec::new(),
         };
-        // Those that are called come first.
+        // Callees come before callers.
         let order = module.computations_post_order();
         for &c in &order {
             let mut sum = Cost::default();
@@ -140,22 +145,22 @@ impl ModuleCost {
         cost
     }
 
-    /// What an instruction costs each time it runs, with all that it calls.
+    /// Returns the cost of one execution of an instruction, including everything that it calls.
     pub fn instruction(&self, id: InstrId) -> Cost {
         self.instructions.get(&id).copied().unwrap_or_default()
     }
 
-    /// What a computation costs each time it runs.
+    /// Returns the cost of one execution of a computation.
     pub fn computation(&self, id: ComputationId) -> Cost {
         self.computations.get(&id).copied().unwrap_or_default()
     }
 
-    /// What the module costs: its entry.
+    /// Returns the cost of the module's entry.
     pub fn total(&self, module: &Module) -> Cost {
         module.entry_if_set().map_or(Cost::default(), |entry| self.computation(entry))
     }
 
-    /// The cost of what an instruction calls and how often; its own if it calls nothing.
+    /// Returns the total cost of the computations that an instruction runs, or its own cost if it runs none.
     fn instruction_cost(&mut self, module: &Module, id: InstrId) -> Cost {
         let op = &module[id].op;
         match op {
@@ -188,7 +193,8 @@ impl ModuleCost {
         instruction::cost(module, id, &|c| self.computation(c))
     }
 
-    /// Finds what runs by itself, and how often; callers come last in `order`.
+    /// Finds the computations that run on their own and how often they run. `order` contains callees before
+    /// callers.
     fn count_runs(&mut self, module: &Module, order: &[ComputationId]) {
         let mut runs: HashMap<ComputationId, u64> = HashMap::new();
         if let Some(entry) = module.entry_if_set() {
@@ -219,13 +225,13 @@ impl ModuleCost {
     }
 }
 
-/// How often a loop's body runs, if the loop tells it or that can be calculated.
+/// Returns the trip count of a loop, read from its `backend_config` or else calculated.
 pub(crate) fn trips(module: &Module, id: InstrId) -> Option<u64> {
     let config = module[id].common.as_deref().and_then(|c| c.backend_config.as_str());
     config.and_then(known_trip_count).or_else(|| trip_count(module, id).map(|t| t.trips))
 }
 
-/// The number in `"known_trip_count":{"n":"12"}`.
+/// Reads the number in `"known_trip_count":{"n":"12"}`.
 fn known_trip_count(config: &str) -> Option<u64> {
     let (_, rest) = config.split_once("\"known_trip_count\"")?;
     let (_, rest) = rest.split_once("\"n\"")?;

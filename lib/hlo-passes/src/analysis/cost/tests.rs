@@ -4,7 +4,7 @@ fn parse(text: &str) -> Module {
     hlo_parser::parse_module(text).expect("a module")
 }
 
-/// The cost of an entry with these instructions.
+/// Returns the cost of an entry with these instructions.
 fn total(body: &str) -> Cost {
     let module = parse(&format!(
         "HloModule m\nadd {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }}\nENTRY e {{ {body} }}"
@@ -27,7 +27,7 @@ fn elementwise_operations_count_one_an_element() {
 fn products_count_two_a_term() {
     let dot = "a = f32[3,4] parameter(0) b = f32[4,5] parameter(1) ROOT d = f32[3,5] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     assert_eq!(total(dot), cost(2 * 3 * 5 * 4, 0, 4 * (12 + 20 + 15)));
-    // At both ends a term is padding.
+    // At both ends one term is padding.
     let conv = "a = f32[1,8,2] parameter(0) k = f32[3,2,4] parameter(1) ROOT c = f32[1,8,4] convolution(a, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f";
     assert_eq!(total(conv).flops, 2 * 4 * 2 * (8 * 3 - 2));
     let long = "a = f32[1,8000,1] parameter(0) k = f32[8000,1,1] parameter(1) ROOT c = f32[1,15999,1] convolution(a, k), window={size=8000 pad=7999_7999}, dim_labels=b0f_0io->b0f";
@@ -47,11 +47,11 @@ fn what_moves_is_read_and_written() {
     assert_eq!(total(update), cost(0, 0, 84));
 }
 
-/// The measures that jaxlib 0.10.2 gives for these modules.
+/// The measures that jaxlib 0.10.2 reports for these modules.
 #[test]
 fn the_figures_are_those_of_xla() {
     for (body, figures) in [
-        // Half of a triangular matrix is touched.
+        // Only half of a triangular matrix is read or written.
         ("a = f32[6,6] parameter(0) ROOT r = f32[6,6] cholesky(a), lower=true", cost(72, 0, 144)),
         ("a = f32[5,7,7] parameter(0) ROOT r = f32[5,7,7] cholesky(a), lower=true", cost(571, 0, 980)),
         ("a = c64[6,6] parameter(0) ROOT r = c64[6,6] cholesky(a), lower=true", cost(72, 0, 288)),
@@ -105,27 +105,27 @@ fn the_figures_are_those_of_xla() {
     }
 }
 
-/// Where XLA's figures are not what an operation takes (`docs/seeing.md`).
+/// Cases where XLA's figures differ from what an operation actually costs (`docs/seeing.md`).
 #[test]
 fn the_figures_are_not_those_of_xla() {
     for (body, figures) in [
-        // XLA multiplies the logarithms of the lengths: 3072.
+        // XLA multiplies the logarithms of the lengths and reports 3072.
         (
             "a = c64[2,4,8] parameter(0) ROOT r = c64[2,4,8] fft(a), fft_type=FFT, fft_length={4,8}",
             cost(2560, 0, 1024),
         ),
-        // XLA counts nothing.
+        // XLA counts no operations.
         ("v = f32[100] parameter(0) ROOT r = (f32[7], s32[7]) topk(v), k=7, largest=true", cost(300, 0, 456)),
         (
             "a = f32[4,5,3] parameter(0) s = f32[3] parameter(1) ROOT r = f32[4,5,3] batch-norm-inference(a, s, s, s, s), epsilon=0.001, feature_index=2",
             cost(240, 0, 528),
         ),
-        // XLA counts a table of pointers, 16 bytes here.
+        // XLA counts the table of pointers, 16 bytes here.
         (
             "x = f32[8,6] parameter(0) n = f32[8,6] negate(x) ROOT r = (f32[8,6], f32[8,6]) tuple(n, x)",
             cost(48, 0, 384),
         ),
-        // XLA counts the end too: 768.
+        // XLA also counts the `all-reduce-done` and reports 768.
         (
             "x = f32[8,6] parameter(0) s = f32[8,6] all-reduce-start(x), replica_groups={}, to_apply=add ROOT r = f32[8,6] all-reduce-done(s)",
             cost(48, 0, 384),
@@ -166,11 +166,11 @@ fn a_fusion_reads_its_constants() {
         ));
         ModuleCost::of(&module).total(&module)
     };
-    // XLA's figure too: the parameter, the constant and the result.
+    // Same as XLA: the parameter, the constant and the result.
     assert_eq!(fusion("f32[8,6] constant({...})", "ROOT r = f32[8,6] add(p, c)"), cost(48, 0, 3 * 192));
     let scalar = "b = f32[8,6] broadcast(c), dimensions={} ROOT r = f32[8,6] add(p, b)";
     assert_eq!(fusion("f32[] constant(1)", scalar), cost(48, 0, 2 * 192));
-    // Only what is taken of it, where XLA counts all.
+    // Only the part that is read counts. XLA counts the whole constant.
     let part = "s = f32[1,6] slice(c), slice={[0:1], [0:6]} v = f32[6] reshape(s)
         b = f32[8,6] broadcast(v), dimensions={1} ROOT r = f32[8,6] add(p, b)";
     assert_eq!(fusion("f32[8,6] constant({...})", part), cost(48, 0, 2 * 192 + 24));

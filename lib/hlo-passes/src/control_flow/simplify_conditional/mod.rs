@@ -1,4 +1,4 @@
-//! `simplify-conditional`: conditionals of which one branch always runs vanish, and the others get smaller.
+//! `simplify-conditional`: removes conditionals whose taken branch is known, and simplifies the others.
 //!
 //! ```text
 //! p = pred[] constant(true)
@@ -6,13 +6,14 @@
 //!   true_computation=negative, …
 //! ```
 //!
-//! - The branch of a constant index, the only one, or the one that all are, takes the place of the conditional, as a
-//!   call if it has effects or an order of its own.
-//! - Of two branches that compute nothing, but hand on their arguments or scalar constants, the results are selected.
-//! - Elements of the result that nothing uses go, and those that are equal in every branch become one.
-//! - What a branch does not use of its argument is not handed to it.
+//! - If the index is constant, there is only one branch, or all branches are equal, the branch replaces the
+//!   conditional. It becomes a call if it has effects or control dependencies.
+//! - If two branches only return their arguments or scalar constants, the pass replaces the conditional by
+//!   selects.
+//! - Result elements that are unused are removed, and elements that are equal in every branch are merged.
+//! - A branch receives only the elements of its argument that it uses.
 //!
-//! Conditionals with control dependencies stay where they are, and with shardings as they are.
+//! Conditionals with control dependencies are not replaced, and those with shardings are not changed.
 
 mod operands;
 mod results;
@@ -63,7 +64,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// An inner conditional makes an outer one simpler: so many rounds at most.
+/// Maximum number of rounds. Simplifying an inner conditional may make an outer one simpler.
 const MAX_ROUNDS: usize = 16;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -79,15 +80,15 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// What is known of the module while its conditionals are simplified.
+/// The state of the pass: facts about the module, updated while its conditionals are simplified.
 struct Simplifier {
     effects: Effects,
     pinned: HashSet<InstrId>,
     counts: CallCounts,
     namer: ComputationNamer,
-    /// The first computation with the same body, for each that is not the first.
+    /// Maps each computation to the first computation with an equal body, if it is not that one itself.
     same: Representatives,
-    /// Those that were changed since.
+    /// The computations that were changed after `same` was computed.
     changed: HashSet<ComputationId>,
 }
 
@@ -130,7 +131,7 @@ impl Simplifier {
         changed
     }
 
-    /// What stands in place of the whole conditional, and the name of that rewrite.
+    /// Returns the value that replaces the whole conditional, and the name of the rewrite.
     fn replacement(&mut self, module: &mut Module, id: InstrId) -> Option<(InstrId, &'static str)> {
         if self.pinned.contains(&id) {
             return None;
@@ -154,7 +155,7 @@ impl Simplifier {
         None
     }
 
-    /// Gives a conditional computations of its own.
+    /// Gives a conditional its own copies of its computations.
     fn own(&mut self, module: &mut Module, id: InstrId) {
         if self.counts.make_own(module, &mut self.namer, id) {
             for c in module[id].op.called_computations() {
@@ -166,7 +167,7 @@ impl Simplifier {
     }
 }
 
-/// True for a computation that only hands on its argument, or scalar constants.
+/// Checks whether a computation only returns its argument, its elements or scalar constants.
 fn computes_nothing(module: &Module, computation: ComputationId) -> bool {
     module[computation].instructions().iter().all(|&i| match module[i].op {
         Op::Parameter(_) | Op::Tuple | Op::GetTupleElement(_) => true,
@@ -175,7 +176,7 @@ fn computes_nothing(module: &Module, computation: ComputationId) -> bool {
     })
 }
 
-/// True if nothing says of a value, leaf by leaf, where it is.
+/// Checks whether a value has no per-element sharding, replication or origin.
 fn is_plain(module: &Module, id: InstrId) -> bool {
     let common = module[id].common.as_deref();
     common.is_none_or(|c| c.sharding.is_none() && c.parameter_replication.is_empty() && c.origin.is_none())

@@ -1,4 +1,4 @@
-//! What a branch does not use of its argument.
+//! Removes the elements of a branch's argument that the branch does not use.
 
 use super::{Simplifier, is_plain};
 use crate::Rewrites;
@@ -6,7 +6,7 @@ use crate::support::conditional::branches;
 use crate::support::while_loop::{add_element, element_of};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 
-/// Hands each branch what it uses only.
+/// Reduces the argument of each branch to the elements that it uses.
 pub(super) fn simplify(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -32,15 +32,15 @@ pub(super) fn simplify(
     changed
 }
 
-/// What is used of an argument.
+/// The part of an argument that a branch uses.
 enum Keep {
-    /// These elements of the tuple.
+    /// The tuple elements that are marked `true`.
     Elements(Vec<bool>),
-    /// Nothing of what is no tuple.
+    /// No part of an argument that is not a tuple.
     Nothing,
 }
 
-/// Which elements of its argument a computation uses; `None` if all.
+/// Returns which elements of its argument a computation uses, or `None` if it uses all of them.
 fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Option<Keep> {
     let parameter = match module.parameters(computation)[..] {
         [one] if module.has_root(computation) && module[computation].root() != one => one,
@@ -61,7 +61,7 @@ fn unused(cx: &Simplifier, module: &Module, computation: ComputationId) -> Optio
     keep.contains(&false).then_some(Keep::Elements(keep))
 }
 
-/// Hands branch number `n` these elements only.
+/// Reduces the argument of branch `n` to the elements in `keep`.
 fn narrow(module: &mut Module, id: InstrId, n: usize, computation: ComputationId, keep: Keep) {
     let &[parameter] = &module.parameters(computation)[..] else { return };
     let Some(&argument) = module[id].operands.get(n + 1) else { return };

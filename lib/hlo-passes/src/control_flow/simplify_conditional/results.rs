@@ -1,4 +1,5 @@
-//! Elements of a conditional's result that nothing uses, and those that are equal in every branch.
+//! Removes the elements of a conditional's result that are unused, and merges those that are equal in every
+//! branch.
 
 use super::{Simplifier, is_plain};
 use crate::Rewrites;
@@ -8,8 +9,8 @@ use crate::support::while_loop::{add_element, element_of};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// Keeps of the result what is used, each value once. What is to be removed from the conditional's own computation
-/// is added to `gone`.
+/// Keeps only the result elements that are used, and each value only once. Adds the instructions to remove
+/// from the conditional's own computation to `gone`.
 pub(super) fn simplify(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -24,7 +25,7 @@ pub(super) fn simplify(
         return false;
     }
     let same = first_equal(module, id, &all.iter().map(|&(c, _)| c).collect::<Vec<_>>());
-    // A value that is used by another of its places is used.
+    // An element is also used if one of its duplicates is used.
     let mut keep = vec![false; used.len()];
     for (element, &first) in same.iter().enumerate() {
         keep[first] |= used[element];
@@ -58,7 +59,8 @@ pub(super) fn simplify(
     true
 }
 
-/// Which elements of the result are used; `None` if it is no tuple, or is used as a whole.
+/// Returns which elements of the result are used, or `None` if the result is not a tuple or is used as a
+/// whole.
 fn used_elements(cx: &Simplifier, module: &Module, id: InstrId) -> Option<Vec<bool>> {
     let mut used = vec![false; module[id].shape.as_tuple()?.len()];
     if module.is_root(id) {
@@ -73,7 +75,7 @@ fn used_elements(cx: &Simplifier, module: &Module, id: InstrId) -> Option<Vec<bo
     Some(used)
 }
 
-/// For each element of the result the first one that every branch makes the same value.
+/// Returns, for each element of the result, the first element that has the same value in every branch.
 fn first_equal(module: &Module, id: InstrId, computations: &[ComputationId]) -> Vec<usize> {
     let parts = module[id].shape.as_tuple().unwrap_or_default();
     let itself = (0..parts.len()).collect();
@@ -95,13 +97,13 @@ fn first_equal(module: &Module, id: InstrId, computations: &[ComputationId]) -> 
     out
 }
 
-/// The tuple of some elements of a tuple.
+/// Returns the shape of the tuple of the kept elements.
 fn kept(shape: &Shape, keep: &[bool]) -> Shape {
     let parts = shape.as_tuple().unwrap_or_default().iter().zip(keep);
     Shape::Tuple(parts.filter(|(_, keep)| **keep).map(|(part, _)| part.clone()).collect())
 }
 
-/// Makes a computation give some of the elements of its result.
+/// Reduces a computation's result to the kept elements.
 fn keep_results(module: &mut Module, computation: ComputationId, keep: &[bool]) {
     let root = module[computation].root();
     let shape = module[root].shape.clone();

@@ -1,4 +1,4 @@
-//! Counters that go in step: where one can be calculated from another, that one is enough.
+//! Merges counters: calculates a loop counter from another one whose step divides its own.
 
 use super::Simplifier;
 use super::state::{Needed, taken};
@@ -9,9 +9,10 @@ use crate::support::trip_count;
 use crate::support::while_loop::{WhileLoop, add_element};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 
-/// Calculates counters from others: what begins as `b` and grows by `m·s` is `m·c + (b - m·a)` if `c` begins as `a` and
-/// grows by `s`, to the bit, as integers wrap around. What the condition reads stays, so that the number of iterations
-/// is known as before. The elements themselves are then no longer needed.
+/// Calculates counters from others. A counter that starts at `b` with step `m·s` equals `m·c + (b - m·a)`,
+/// where `c` is a counter that starts at `a` with step `s`. The equality is exact, because integers wrap
+/// around. Counters that the condition reads stay, so that the trip count stays known. The derived elements
+/// are then unused.
 pub(super) fn merge(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -44,20 +45,20 @@ pub(super) fn merge(
     true
 }
 
-/// So many counters are tried for one that another can be calculated from.
+/// Maximum number of base counters that are tried for one counter.
 const MAX_BASES: usize = 64;
 
-/// An element of the state that grows by a constant.
+/// A loop-carried integer that grows by a constant step.
 struct Counter {
     element: usize,
     ty: ElementType,
     first: i128,
     step: i128,
-    /// Whether the condition reads it.
+    /// Whether the condition reads the counter.
     decides: bool,
 }
 
-/// A counter that is `factor · base + offset`.
+/// A counter that equals `factor · base + offset`.
 struct Derived {
     element: usize,
     base: usize,
@@ -67,10 +68,10 @@ struct Derived {
     offset_value: Literal,
 }
 
-/// The counters that can be calculated from others, which are not calculated themselves.
+/// Returns the counters that can be calculated from base counters. A base counter is never derived itself.
 fn derived(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Derived> {
     let mut counters = counters(cx, module, found);
-    // What goes in smaller steps makes more of the others.
+    // A counter with a smaller step can be the base of more counters.
     counters.sort_by_key(|c| (!c.decides, c.step.abs(), c.element));
     let part = |tuple: InstrId, element: usize| module[tuple].shape.as_tuple()?.get(element);
     let alike = |a: usize, b: usize| {
@@ -94,7 +95,7 @@ fn derived(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Derived> 
     out
 }
 
-/// The counters of a loop that something needs.
+/// Returns the counters of a loop that are needed.
 fn counters(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Counter> {
     let needed = Needed::of(cx, module, found).map(|n| n.elements);
     let (taken, whole) = (taken(module, found), found.is_used_whole(module));
@@ -115,7 +116,7 @@ fn counters(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Vec<Counter>
 }
 
 impl Derived {
-    /// A counter calculated from one whose steps divide its own.
+    /// Expresses `counter` in terms of `base`, whose step divides the step of `counter`.
     fn new(counter: &Counter, base: &Counter) -> Option<Self> {
         let ty = counter.ty;
         let literal = |value: i128| Literal::scalar_from_bytes(ty, &wide_integer_bytes(ty, value)?);
@@ -131,7 +132,8 @@ impl Derived {
         })
     }
 
-    /// The counter's value where `taker` takes it from `tuple`; `base` is what takes the other one there.
+    /// Calculates the counter's value to replace `taker`, which reads it from `tuple`. `base` is the
+    /// instruction that reads the base counter from `tuple`, if there is one.
     fn calculate(
         &self,
         module: &mut Module,

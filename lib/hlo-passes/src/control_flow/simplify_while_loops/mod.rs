@@ -1,22 +1,24 @@
-//! `simplify-while-loops`: loops that run never or once vanish, and the state of the others becomes smaller.
+//! `simplify-while-loops`: removes loops that never run or run once, and reduces the state of the others.
 //!
 //! ```text
 //! w = (s32[], f32[4], f32[4]) while(init), …       w = (s32[], f32[4]) while(init'), …
 //!   where the body leaves element 1 as it is    →    where what used element 1 uses its initial value
 //! ```
 //!
-//! - A loop whose body never runs is its initial state. One whose body runs once (or as often as the option
-//!   `full-unroll-up-to` allows) is that many copies of the body; with the option `unroll` the body of others becomes
-//!   that many copies of itself, and what does not come out even runs before the loop.
-//! - Elements of the state that are tuples become elements each. An element that the body leaves as it is is used
-//!   after the loop as it was before; a constant one is a constant inside. Two elements that are always equal become
-//!   one. Of integers that begin as constants and grow by constants, those whose steps are multiples of another one's
-//!   are calculated from it; XLA also adds a counter where none divides the others. Elements that nothing needs go. A
-//!   result that is used as a whole is put together again after the loop.
+//! - A loop whose body never runs is replaced by its initial state. A loop whose body runs once, or at most
+//!   as often as the option `full-unroll-up-to` allows, is replaced by copies of its body. With the option
+//!   `unroll`, the body of any other loop becomes that number of copies of itself, and the remaining
+//!   iterations run before the loop.
+//! - Tuple elements of the state are split into their leaves. An element that the body does not change is
+//!   replaced after the loop by its initial value, and a constant element is replaced by the constant in the
+//!   loop. Two elements that are always equal are merged. Integers that start at constants and grow by
+//!   constants are calculated from a counter whose step divides theirs. XLA also adds a counter if no step
+//!   divides the others. Unused elements are removed. If the result is used as a whole, it is rebuilt after
+//!   the loop.
 //!
-//! Loops whose condition has side effects stay, and so do those whose body has some or control dependencies, but for
-//! their state. Loops with control dependencies of their own stay where they are. The state is left alone where it is
-//! sharded, or used as a whole in condition or body.
+//! Loops are kept if their condition has side effects. If the body has side effects or control dependencies,
+//! only the state is simplified. Loops with control dependencies of their own are not removed. The state is
+//! not changed if it is sharded, or if the condition or body uses it as a whole.
 
 mod counters;
 mod nested;
@@ -86,14 +88,14 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The options.
+/// The option values.
 #[derive(Clone, Copy)]
 struct Settings {
     full: u64,
     unroll: u64,
 }
 
-/// An inner loop makes an outer one simpler, and the other way round: so many rounds at most.
+/// Maximum number of rounds. Simplifying an inner loop may make an outer one simpler, and vice versa.
 const MAX_ROUNDS: usize = 16;
 
 fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool {
@@ -110,7 +112,7 @@ fn run(module: &mut Module, settings: Settings, rewrites: &mut Rewrites) -> bool
     changed
 }
 
-/// What is known of the module while its loops are simplified.
+/// The state of the pass: facts about the module, updated while its loops are simplified.
 struct Simplifier {
     effects: Effects,
     pinned: HashSet<InstrId>,
@@ -153,7 +155,8 @@ impl Simplifier {
         changed
     }
 
-    /// Puts what a loop computes in its place if it runs never, or a few times. The loop is then to be removed.
+    /// Replaces a loop that never runs, or runs only a few times, by its result. The caller must then remove
+    /// the loop.
     fn remove_loop(
         &mut self,
         module: &mut Module,
@@ -181,7 +184,8 @@ impl Simplifier {
         true
     }
 
-    /// Gives a loop computations of its own; what it is then, if it is still of the kind.
+    /// Gives a loop its own copies of its computations. Returns the loop if the passes still support its
+    /// form.
     fn own(&mut self, module: &mut Module, id: InstrId) -> Option<WhileLoop> {
         if self.counts.make_own(module, &mut self.namer, id) {
             for c in module[id].op.called_computations() {
@@ -193,7 +197,7 @@ impl Simplifier {
     }
 }
 
-/// True if one value may stand in place of the other.
+/// Checks whether one value may replace the other.
 fn same_kind(module: &Module, a: InstrId, b: InstrId) -> bool {
     let (a, b) = (&module[a].shape, &module[b].shape);
     a.compatible(b) && same_layout(a, b)

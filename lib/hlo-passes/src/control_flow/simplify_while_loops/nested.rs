@@ -1,11 +1,11 @@
-//! Elements of a loop's state that are tuples become elements each.
+//! Splits the tuple elements of a loop's state into their leaves.
 
 use super::Simplifier;
 use crate::Rewrites;
 use crate::support::while_loop::{WhileLoop, add_element};
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// Makes the leaves of a loop's state its elements, if some elements are tuples.
+/// Flattens a loop's state to its leaves, if some elements are tuples.
 pub(super) fn flatten(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -23,7 +23,7 @@ pub(super) fn flatten(
     let Some(&init) = module[id].operands.first() else { return true };
     rewrites.made("flatten-state", &module[id].name);
     let flat = |shape: &Shape| Shape::Tuple(shape.leaves().into_iter().cloned().collect());
-    // What took elements of the nested state takes them of a tuple that is made of the leaves.
+    // Users of the nested state read from a nested tuple that is rebuilt from the leaves.
     for state in [own.condition_state, own.body_state, own.id] {
         let users = module.users(state).to_vec();
         let is_root = module.is_root(state);
@@ -52,7 +52,7 @@ pub(super) fn flatten(
     if let Some(common) = module[id].common.as_deref()
         && (common.origin.is_some() || !common.backend_config.is_empty())
     {
-        // They name elements by number.
+        // Both attributes name elements by index.
         let common = module.common_mut(id);
         common.origin = None;
         common.backend_config = Default::default();
@@ -60,7 +60,7 @@ pub(super) fn flatten(
     true
 }
 
-/// The value of the nested shape, made of the leaves that `state` is a tuple of, from number `next` on.
+/// Rebuilds a value of the nested shape from the elements of `state`, starting at element `next`.
 fn rebuild(module: &mut Module, state: InstrId, shape: &Shape, next: &mut usize) -> InstrId {
     match shape {
         Shape::Tuple(parts) => {
@@ -76,7 +76,7 @@ fn rebuild(module: &mut Module, state: InstrId, shape: &Shape, next: &mut usize)
     }
 }
 
-/// The leaves of a value.
+/// Returns the leaves of a value.
 fn leaves_of(module: &mut Module, value: InstrId, shape: &Shape) -> Vec<InstrId> {
     let value = element_of_tuple(module, value);
     let Shape::Tuple(parts) = shape else { return vec![value] };
@@ -95,11 +95,11 @@ fn leaves_of(module: &mut Module, value: InstrId, shape: &Shape) -> Vec<InstrId>
     out
 }
 
-/// The value itself, or what it is if it is an element of a tuple that is made here.
+/// Returns the value, or the operand that it reads if it is an element of a `tuple` instruction.
 fn element_of_tuple(module: &Module, value: InstrId) -> InstrId {
     let Op::GetTupleElement(a) = &module[value].op else { return value };
     let Some(&tuple) = module[value].operands.first() else { return value };
-    // What is an element of an element is looked into level by level.
+    // Look through nested `get-tuple-element` instructions level by level.
     let tuple = element_of_tuple(module, tuple);
     let element = usize::try_from(a.index).ok().and_then(|n| module[tuple].operands.get(n));
     match module[tuple].op {

@@ -1,4 +1,4 @@
-//! Elements of a loop's state that need not be in it.
+//! Removes elements of a loop's state that the loop does not need to carry.
 
 use super::{Simplifier, counters, same_kind};
 use crate::Rewrites;
@@ -8,8 +8,8 @@ use crate::support::while_loop::{WhileLoop, add_element, element_of};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// Takes out of the state of a loop what need not be in it. What is to be removed from the loop's own computation is
-/// added to `gone`.
+/// Removes elements of a loop's state that the loop does not need to carry. Adds the instructions to remove
+/// from the loop's own computation to `gone`.
 pub(super) fn simplify(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -33,7 +33,8 @@ pub(super) fn simplify(
     changed
 }
 
-/// Makes a result that is used as a whole a tuple of its elements, if some of them then go.
+/// Replaces a result that is used as a whole by a tuple of its elements, if some of these can then be
+/// removed.
 fn take_apart(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     if !found.is_used_whole(module) || !rewrites.allowed() {
         return false;
@@ -63,7 +64,8 @@ fn take_apart(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) ->
     true
 }
 
-/// After the loop, what it leaves as it is is used from before. Not tokens: they say that the loop is over.
+/// Replaces uses of invariant elements after the loop by their initial values. Tokens are not replaced,
+/// because they order instructions after the loop.
 fn forward_invariants(module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     let mut changed = false;
     for (element, takers) in found.takers(module, found.id).into_iter().enumerate() {
@@ -83,7 +85,7 @@ fn forward_invariants(module: &mut Module, found: WhileLoop, rewrites: &mut Rewr
     changed
 }
 
-/// Elements that are a constant, and stay that, are constants inside.
+/// Replaces invariant elements that start as constants by these constants inside the loop.
 fn sink_constants(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -103,11 +105,12 @@ fn sink_constants(
     own.sink_constants(module, &wanted, "sink-constant", rewrites)
 }
 
-/// What makes two elements equal: their initial value, and their next one, `None` if that is the one they have.
+/// The initial value and the next value of an element. Elements with equal pairs are equal. The next value is
+/// `None` if the body does not change the element.
 type Course = (InstrId, Option<InstrId>);
 
-/// Elements that are always equal to an earlier one: they begin as the same value and get the same next one. Each comes
-/// after the earlier one.
+/// Returns the elements that always equal an earlier one: they start with the same value and get the same
+/// next value. Each pair is (earlier element, element).
 fn equal_elements(module: &Module, found: &WhileLoop) -> Vec<(usize, usize)> {
     let mut first: HashMap<Course, usize> = HashMap::new();
     let mut pairs = Vec::new();
@@ -137,7 +140,7 @@ fn equal_elements(module: &Module, found: &WhileLoop) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Of two elements that are always equal the first one is used for both.
+/// Replaces each element by the first element that is always equal to it.
 fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewrites: &mut Rewrites) -> bool {
     let mut pairs = equal_elements(module, &found);
     let taken = taken(module, &found);
@@ -167,14 +170,16 @@ fn merge_equal(cx: &mut Simplifier, module: &mut Module, found: WhileLoop, rewri
     true
 }
 
-/// For each element, whether something uses it: after the loop, in the condition, or in the body but to pass it on.
+/// Returns, for each element, whether it is used after the loop, in the condition, or in the body other than
+/// to pass it on unchanged.
 pub(super) fn taken(module: &Module, found: &WhileLoop) -> Vec<bool> {
     let after = found.takers(module, found.id).into_iter();
     let inside = found.reads(module).into_iter();
     inside.zip(after).map(|(reads, takers)| reads || takers.iter().any(|&t| module.is_used(t))).collect()
 }
 
-/// Drops elements that nothing after the loop, the condition, effects or an element that is needed needs.
+/// Removes elements that are not needed after the loop, by the condition, by an effect or by another needed
+/// element.
 fn drop_unneeded(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -203,7 +208,7 @@ fn drop_unneeded(
                     && *i != own.next
             })
             .collect();
-        // The next state still names the values of elements that go.
+        // The next state still uses the values of removed elements. Replace these operands by placeholders.
         if computation == own.body {
             let kept = module[own.next].operands.clone();
             let state = own.body_state;
@@ -225,15 +230,16 @@ fn drop_unneeded(
     true
 }
 
-/// What a loop cannot do without.
+/// The elements and instructions that a loop needs.
 pub(super) struct Needed {
     pub(super) elements: Vec<bool>,
-    /// The instructions of condition and body.
+    /// The needed instructions of the condition and the body.
     instructions: HashSet<InstrId>,
 }
 
 impl Needed {
-    /// Follows what is needed backwards; `None` if everything is.
+    /// Finds the needed elements and instructions backwards from the results and effects. Returns `None` if
+    /// everything is needed.
     pub(super) fn of(cx: &Simplifier, module: &Module, found: &WhileLoop) -> Option<Self> {
         if module.is_root(found.id) {
             return None;
@@ -263,7 +269,8 @@ impl Needed {
         Some(needed)
     }
 
-    /// Notes what some instructions need, and adds the elements that they take to `open`.
+    /// Marks instructions and everything they depend on as needed, and adds the state elements that they read
+    /// to `open`.
     fn visit(&mut self, module: &Module, mut stack: Vec<InstrId>, found: &WhileLoop, open: &mut Vec<usize>) {
         while let Some(id) = stack.pop() {
             if !self.instructions.insert(id) {

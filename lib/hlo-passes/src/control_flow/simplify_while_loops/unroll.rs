@@ -1,4 +1,4 @@
-//! Copies of a loop's body in place of the loop, or of the body.
+//! Loop unrolling: replaces a loop by copies of its body, or its body by several copies.
 
 use super::{Simplifier, same_kind};
 use crate::Rewrites;
@@ -7,13 +7,14 @@ use crate::support::effects::has_control_dependencies;
 use crate::support::trip_count::trip_count;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 
-/// The largest number of instructions that the module may grow to.
+/// Maximum number of instructions that the module may grow to.
 const MAX_SIZE: u64 = 1_000_000;
 
-/// The frontend attribute that says how many copies a body consists of.
+/// The frontend attribute that records the number of copies in an unrolled body.
 const UNROLLED: &str = "unrolled_by";
 
-/// Adds so many copies of a loop's body, one after the other, beside the loop. Returns the last state.
+/// Adds `count` copies of a loop's body in sequence to the computation that contains the loop. Returns the
+/// final state.
 pub(super) fn copies(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -36,8 +37,8 @@ pub(super) fn copies(
     Some(state)
 }
 
-/// True if copies of the body may follow each other anywhere: no effects, whose order they would lose, and a state of
-/// one shape.
+/// Checks whether copies of the body may run in sequence anywhere. The body must have no effects or control
+/// dependencies, whose order would be lost, and the state must have the same shape throughout.
 fn is_copied(cx: &Simplifier, module: &Module, id: InstrId, body: ComputationId) -> bool {
     let parameter = match module.parameters(body)[..] {
         [one] => one,
@@ -49,7 +50,8 @@ fn is_copied(cx: &Simplifier, module: &Module, id: InstrId, body: ComputationId)
         && same_kind(module, module[body].root(), id)
 }
 
-/// Makes the body of a loop `factor` copies of itself, if it is known how often the loop runs and that is more often.
+/// Replaces the body of a loop by `factor` copies of itself, if the trip count is known and larger than
+/// `factor`.
 pub(super) fn unroll(
     cx: &mut Simplifier,
     module: &mut Module,
@@ -98,7 +100,7 @@ pub(super) fn unroll(
     set_callee(module.op_mut(id), 1, unrolled);
     let common = module.common_mut(id);
     common.frontend_attributes.set(UNROLLED, factor.to_string().as_str().into());
-    // It says how often the loop runs.
+    // The configuration may contain the old trip count.
     common.backend_config = Default::default();
     true
 }
