@@ -1,4 +1,5 @@
-//! `copy-insertion`: copies where two values would otherwise have to be in the same memory at the same time.
+//! `copy-insertion`: copies values that would otherwise share memory with another value while both are
+//! needed.
 //!
 //! ```text
 //! ENTRY e { x = f32[4] parameter(0)             ENTRY e { x = f32[4] parameter(0)
@@ -7,17 +8,21 @@
 //!                                                         ROOT w = (f32[4]) while(i), … }
 //! ```
 //!
-//! The state of a loop is in one place: the initial value, the body's parameter and result, and what the loop gives
-//! share it. After the pass, whatever the order of the instructions that their dependencies allow:
-//! - an array of the initial state that the body changes is a value of the computation's own that is read before the
-//!   loop only;
-//! - an array of the next state is made once all that reads the present one has run, or reads it element by element
-//!   itself, or replaces a part of it and reads no other; control dependencies say so where nothing else does;
-//! - a result of a fusion or custom call in the memory of an operand: that operand is read before only, and its own;
-//! - the results of the entry, of branches and of called computations are values of their own, each once: not
-//!   parameters, but where `input_output_alias` says so, nor constants.
+//! The state of a loop occupies the same memory throughout: the initial value, the body's parameter, the
+//! body's result and the loop's result share it. After the pass, these rules hold for every order of the
+//! instructions that their dependencies allow:
+//! - If the body changes an array of the state, the initial value of that array belongs to the computation
+//!   and is read only before the loop.
+//! - An array of the next state is written only after every reader of the present array has run. Its own
+//!   instruction may read the present array element by element, or update a part of it without reading the
+//!   rest. The pass adds control dependencies where no other dependency ensures this.
+//! - If a result of a fusion or custom call shares memory with an operand, that operand belongs to the
+//!   computation and is read only before.
+//! - Every result of the entry, of a branch or of a called computation is a value that the computation makes,
+//!   and no value is returned twice. A result is never a constant, and it is a parameter only where
+//!   `input_output_alias` allows it.
 //!
-//! Elements of a state that a body leaves as they are need no copies, nor do tokens.
+//! State elements that the body does not change need no copies, and neither do tokens.
 
 mod results;
 mod values;
@@ -82,7 +87,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// Copies what an instruction would change of its operands though something else needs it.
+/// Copies the operands that an instruction would overwrite although another instruction needs them.
 fn separate_operands(
     module: &mut Module,
     computation: ComputationId,
@@ -138,7 +143,7 @@ fn separate_operands(
     !copied.is_empty()
 }
 
-/// A value with copies of the leaves that `flags` names.
+/// Returns a value in which the leaves marked in `flags` are replaced by copies.
 fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
     if !flags.contains(&true) {
         return value;
@@ -152,7 +157,8 @@ fn with_copies(module: &mut Module, value: InstrId, flags: &[bool]) -> InstrId {
                 let (own, after) = rest.split_at(part.leaf_count().min(rest.len()));
                 rest = after;
                 let element = match module[value].op {
-                    // One that fits: what contains itself, which the verifier reports, has no end.
+                    // Skip an operand of another shape: a tuple that contains itself, which the verifier
+                    // rejects, would recurse forever.
                     Op::Tuple => {
                         let operand = module[value].operands.get(n).copied();
                         operand.filter(|&o| module[o].shape.compatible(part))

@@ -1,4 +1,4 @@
-//! The results of computations: values of their own, in places that are free.
+//! Makes the results of computations values of their own, in memory that is free when they are written.
 
 use super::values::Values;
 use super::with_copies;
@@ -9,8 +9,8 @@ use hlo_ir::attr::FusionKind;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// Copies results that are not values of the computation's own, and those that would be written where something is
-/// still to be read.
+/// Copies results that do not belong to the computation, and those that would overwrite a value that is still
+/// to be read.
 pub(super) fn separate(
     module: &mut Module,
     computation: ComputationId,
@@ -38,7 +38,7 @@ pub(super) fn separate(
         return false;
     }
     rewrites.made("result", &module[root].name);
-    // Values that change places are copied twice: all are read before the first is written.
+    // Values that exchange places are copied twice, so that all of them are read before the first is written.
     let first: Vec<bool> = (0..flags.len()).map(|n| flags[n] && results.in_cycle[n]).collect();
     let between = with_copies(module, root, &first);
     let copy = with_copies(module, between, &flags);
@@ -47,17 +47,17 @@ pub(super) fn separate(
     true
 }
 
-/// The leaves of a result, and the places where they go.
+/// The leaves of a result, and the memory that each is written to.
 struct Results {
     leaves: Vec<usize>,
-    /// For each leaf the value that is in its place before, if there is one.
+    /// For each leaf, the value whose memory it is written to, if any.
     destinations: Vec<Option<usize>>,
-    /// Whether a leaf is what is in the place of another one, which is what is in the place of a third one, and so on back
-    /// to its own.
+    /// Whether a leaf is part of a cycle: its value is stored in the destination of another leaf, whose value
+    /// is stored in the destination of a third, and so on back to the first.
     in_cycle: Vec<bool>,
-    /// How many leaves are a value.
+    /// Number of leaves that contain each value.
     count: HashMap<usize, usize>,
-    /// True if what is in its place already may stay there.
+    /// Whether a value that is already in its destination may stay there.
     keeps_destinations: bool,
 }
 
@@ -76,7 +76,7 @@ impl Results {
         Self { leaves, destinations, in_cycle: cycles(&next), count, keeps_destinations }
     }
 
-    /// True if a leaf needs no copy.
+    /// Checks whether a leaf needs no copy.
     fn may_stay(&self, module: &Module, values: &Values, n: usize) -> bool {
         let value = self.leaves[n];
         let own = self.count.get(&value) == Some(&1) && values.is_made(value);
@@ -96,14 +96,14 @@ impl Results {
     }
 }
 
-/// True if the instruction that makes `result` may write it where it reads `value`.
+/// Checks whether the instruction that makes `result` may write it to the memory of `value`, which it reads.
 fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Values) -> bool {
     let (maker, leaf) = (values.maker(result), values.leaf(result));
     if let Op::While(_) = module[maker].op {
         let initial = module[maker].operands.first().map_or(&[][..], |&init| values.leaves(init));
         return initial.get(leaf) == Some(&value);
     }
-    // In which order the code of other kinds reads and writes is not said.
+    // The order of reads and writes in other kinds of fusions is unspecified.
     if matches!(&module[maker].op, Op::Fusion(a) if a.kind != FusionKind::Loop) {
         return false;
     }
@@ -113,7 +113,7 @@ fn is_made_in_place(module: &Module, result: usize, value: usize, values: &Value
     may_replace(module, maker, &readers, leaf)
 }
 
-/// Whether each element leads back to itself.
+/// Returns, for each element, whether following `next` leads back to it.
 fn cycles(next: &[Option<usize>]) -> Vec<bool> {
     let mut walk = vec![None; next.len()];
     let mut out = vec![false; next.len()];
@@ -123,7 +123,7 @@ fn cycles(next: &[Option<usize>]) -> Vec<bool> {
             walk[n] = Some(start);
             at = next[n];
         }
-        // Where this walk comes to itself, it has been round a cycle.
+        // If the walk reaches an element that it has visited itself, it has found a cycle.
         let mut round = at.filter(|&n| walk[n] == Some(start));
         while let Some(n) = round.filter(|&n| !out[n]) {
             out[n] = true;
@@ -133,11 +133,12 @@ fn cycles(next: &[Option<usize>]) -> Vec<bool> {
     out
 }
 
-/// Lets the copies of results wait for all that reads what is in their places.
+/// Adds control dependencies so that each copy of a result waits for all readers of the value that it
+/// overwrites.
 fn order_copies(module: &mut Module, computation: ComputationId, results: &Results, flags: &[bool]) {
     let root = module[computation].root();
     let values = Values::of(module, computation, true);
-    // The copies by the leaf of the result that they are, and what reads each value now.
+    // The copy for each leaf of the result.
     let copies: HashMap<usize, InstrId> =
         (0..flags.len()).filter(|&n| flags[n]).map(|n| (n, values.maker(values.leaves(root)[n]))).collect();
     let parameters: Vec<(usize, usize)> = results
