@@ -1,4 +1,4 @@
-//! `defuser`: puts the instructions of fusions back where the fusions are.
+//! `defuser`: replaces fusions by their instructions.
 //!
 //! ```text
 //! f { p = f32[8] parameter(0)                      ENTRY e { x = f32[8] parameter(0)
@@ -8,10 +8,10 @@
 //!           ROOT r = f32[8] fusion(x), …, calls=f }
 //! ```
 //!
-//! Custom fusions stay unless `custom` is set: a backend may have code of its own for them. So do fusions that an
-//! asynchronous operation wraps. The instructions wait for what the fusion waits for (`control-predecessors`). What waits for
-//! the fusion waits for its value, and for effects among the instructions. The value has the fusion's metadata and origin
-//! if it has none of its own.
+//! The pass keeps custom fusions unless `custom` is set, because a backend may have its own code for them. It
+//! also keeps fusions that an asynchronous operation wraps. The instructions wait for the fusion's
+//! `control-predecessors`. The fusion's control successors wait for its value and for effects among the
+//! instructions. The value inherits the fusion's metadata and origin if it has none.
 
 use crate::support::clone::inline_at;
 use crate::support::control::{carry_control, control_successors};
@@ -55,17 +55,18 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// How many times larger control dependencies may make a module, and the size that they may always make it.
+/// The growth limit for control dependencies: factor of the module's size, and size that a module may always
+/// grow to.
 const MAX_GROWTH: (u64, u64) = (8, 20_000);
 
-/// Runs the pass for another one. Returns whether it changed the module.
+/// Runs the pass on behalf of another pass. Returns whether the module changed.
 pub(crate) fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites) -> bool {
     let started = started_computations(module);
     let effects = Effects::of(module);
     let mut growth = Growth::new(module, MAX_GROWTH.0, MAX_GROWTH.1);
     let mut namer = ComputationNamer::new(module);
     let mut changed = false;
-    // Callees first: what is in a fusion has no fusions any more.
+    // Callees come first, so that the body of a fusion contains no fusions.
     for c in module.computations_post_order() {
         if started.contains(&c) {
             continue;
@@ -76,7 +77,7 @@ pub(crate) fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites)
         for id in module.post_order(c) {
             let Op::Fusion(a) = &module[id].op else { continue };
             let body = a.calls;
-            // Each instruction waits for all that the fusion waits for.
+            // Each instruction gets all control predecessors of the fusion.
             let waits = module[id].control_predecessors().len() * module[body].instructions().len();
             let stays = a.kind == FusionKind::Custom && !custom;
             if stays || !rewrites.allowed() || !growth.allows(waits as u64) {
@@ -108,7 +109,7 @@ pub(crate) fn defuse(module: &mut Module, custom: bool, rewrites: &mut Rewrites)
     changed
 }
 
-/// Gives a fusion's value the fusion's metadata and origin where it has none.
+/// Copies the fusion's metadata and origin to its value if the value has none.
 fn describe(module: &mut Module, fusion: InstrId, value: InstrId) {
     let common = |id: InstrId| module[id].common.as_deref();
     if common(value).is_none_or(|c| c.metadata.is_empty()) {

@@ -1,4 +1,4 @@
-//! `fusion_constant_sinking`: scalar constants that a fusion is handed are written in it.
+//! `fusion_constant_sinking`: moves scalar constants from the operands of a fusion into its body.
 //!
 //! ```text
 //! two = f32[] constant(2)                            f { p = f32[8] parameter(0)
@@ -7,8 +7,8 @@
 //!                                                    ROOT r = f32[8] fusion(x), …, calls=f
 //! ```
 //!
-//! Arrays of one element count as scalars. Custom fusions, whose operands are a contract, stay as they are, and so do
-//! operands that a result shares memory with.
+//! Arrays of one element count as scalars. The pass does not change custom fusions, whose operands are fixed
+//! by their backend, or operands that share memory with a result.
 
 use crate::support::clone::clone_instruction;
 use crate::support::constants::literal;
@@ -44,7 +44,7 @@ ENTRY e {
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut changed = false;
-    // Callers first: what is sunk into a fusion may go on into one that is in it.
+    // Callers come first, because a constant sunk into a fusion can be sunk further into a nested one.
     for c in module.computations_post_order().into_iter().rev() {
         for id in module.post_order(c) {
             let constants: Vec<usize> = sinkable(module, id)
@@ -66,7 +66,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// The operands of a fusion that are scalar constants.
+/// Returns the indices of a fusion's operands that are scalar constants to sink.
 fn sinkable(module: &Module, id: InstrId) -> Vec<usize> {
     let Op::Fusion(a) = &module[id].op else { return Vec::new() };
     if a.kind == FusionKind::Custom {
@@ -82,13 +82,13 @@ fn sinkable(module: &Module, id: InstrId) -> Vec<usize> {
     found.map(|(n, _)| n).collect()
 }
 
-/// Writes these operands in the fusion.
+/// Moves the given operands into the fusion.
 fn sink(module: &mut Module, id: InstrId, constants: &[usize]) {
     let Op::Fusion(a) = &module[id].op else { return };
     let body = a.calls;
     let sunk: HashSet<usize> = constants.iter().copied().collect();
     let operands = module[id].operands.to_vec();
-    // The new number of each operand that stays.
+    // The new index of each remaining operand.
     let mut number = vec![0i64; operands.len()];
     let mut count = 0;
     for (n, place) in number.iter_mut().enumerate() {

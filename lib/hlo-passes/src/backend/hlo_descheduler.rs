@@ -1,4 +1,4 @@
-//! `hlo-descheduler`: takes the schedule away: the order of instructions means nothing any more.
+//! `hlo-descheduler`: removes the schedule, so that the order of instructions has no meaning.
 //!
 //! ```text
 //! HloModule m, is_scheduled=true    →    HloModule m
@@ -29,7 +29,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(deschedule(module))
 }
 
-/// What the pass does, for other passes.
+/// Removes the schedule. Returns whether there was one.
 pub(crate) fn deschedule(module: &mut Module) -> bool {
     std::mem::take(&mut module.header.is_scheduled)
 }

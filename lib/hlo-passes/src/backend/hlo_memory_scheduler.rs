@@ -1,11 +1,11 @@
-//! `hlo-memory-scheduler`: gives each computation the order that needs the least memory at its peak.
+//! `hlo-memory-scheduler`: schedules each computation to minimize its peak memory.
 //!
 //! ```text
 //! HloModule m    →    HloModule m, is_scheduled=true
 //! ```
 //!
-//! It is the order in which code generation runs a module without a schedule (`hlo_analysis::schedule`). A schedule that is
-//! there stays.
+//! Code generation uses the same order for a module without a schedule (`hlo_analysis::schedule`). The pass
+//! keeps an existing schedule.
 
 use crate::{PassInfo, Rewrites, Schedule};
 use hlo_analysis::Roles;
@@ -44,7 +44,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     let effects = Effects::of(module);
     let mut orders = schedule(module, &effects, &Roles::of(module));
     for c in module.computations().collect::<Vec<_>>() {
-        // What is applied to elements, and a fusion, has no memory.
+        // Fusions and computations applied to elements have no memory to schedule.
         let order = orders.remove(&c).unwrap_or_else(|| effects.order(module, c));
         module.set_order(c, order);
     }

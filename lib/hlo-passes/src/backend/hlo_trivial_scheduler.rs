@@ -4,7 +4,7 @@
 //! HloModule m    →    HloModule m, is_scheduled=true
 //! ```
 //!
-//! A schedule that is there stays.
+//! The pass keeps an existing schedule.
 
 use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;

@@ -1,4 +1,5 @@
-//! `host_compute_asyncifier`: calls of what the host computes become asynchronous calls on the thread `host`.
+//! `host_compute_asyncifier`: converts calls that the host computes to asynchronous calls on the thread
+//! `host`.
 //!
 //! ```text
 //! r = f32[4] call(x), to_apply=f,                                  →    s = ((f32[4]), f32[4], u32[]) call-start(x), to_apply=f,
@@ -6,10 +7,14 @@
 //!                                                                       r = f32[4] call-done(s), …
 //! ```
 //!
-//! Such calls have `_xla_compute_type="host"` among their frontend attributes, or `"device_type":"DEVICE_TYPE_HOST"` in
-//! their backend configuration. Tuples are handed over array by array; constants, also those that `MoveToHost` moves, are made
-//! by the host, and what it does not use is not handed over. Tiles and memory spaces of the device go within what is called.
-//! What runs on the thread `host` already, or is asynchronous, stays.
+//! Such a call has `_xla_compute_type="host"` in its frontend attributes, or
+//! `"device_type":"DEVICE_TYPE_HOST"` in its backend configuration. The pass changes what is passed to the
+//! host:
+//! - Tuples are passed as separate arrays, and arrays that the host does not use are not passed.
+//! - Constants are created on the host, including those that `MoveToHost` moves.
+//! - The called computations lose the device's tiles and memory spaces.
+//!
+//! Calls that already run on the thread `host`, or are asynchronous, are not changed.
 
 use crate::support::clone::set_callee;
 use crate::support::expander::{Emitter, expand_all};
@@ -47,7 +52,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The thread of the host.
+/// The name of the host's thread.
 const THREAD: &[u8] = b"host";
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -64,7 +69,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(expand_all(module, "start", |op| matches!(op, Op::Call(_)), expand, rewrites))
 }
 
-/// True for a call that the host computes.
+/// Checks whether the host computes a call.
 fn is_for_host(module: &Module, id: InstrId) -> bool {
     let Some(common) = module[id].common.as_deref() else { return false };
     let config: String = common.backend_config.as_str().unwrap_or_default().split_whitespace().collect();
@@ -72,7 +77,7 @@ fn is_for_host(module: &Module, id: InstrId) -> bool {
         || config.contains("\"device_type\":\"DEVICE_TYPE_HOST\"")
 }
 
-/// Makes the start and the end of the call. Returns the end.
+/// Adds the start and the done instruction of the asynchronous call. Returns the done instruction.
 fn start(e: &mut Emitter<'_>, host: &mut Host, id: InstrId) -> Option<InstrId> {
     let Op::Call(a) = &e.module[id].op else { return None };
     let callee = a.to_apply;
@@ -124,7 +129,7 @@ fn start(e: &mut Emitter<'_>, host: &mut Host, id: InstrId) -> Option<InstrId> {
     Some(done)
 }
 
-/// Takes out those of a list that nothing needs; users come before their operands.
+/// Removes the unused instructions of a list in which users come before their operands.
 fn take_out(module: &mut Module, list: Vec<InstrId>) {
     let mut gone: HashSet<InstrId> = HashSet::new();
     for id in list {
@@ -135,15 +140,15 @@ fn take_out(module: &mut Module, list: Vec<InstrId>) {
     module.remove_all(&gone.into_iter().collect::<Vec<_>>());
 }
 
-/// What the host runs.
+/// The computations that the host runs.
 struct Host {
     callers: HashMap<ComputationId, Vec<InstrId>>,
-    /// The copies of computations that are called within what the host runs and elsewhere.
+    /// The copies of computations that are called both by the host and elsewhere.
     copies: HashMap<ComputationId, ComputationId>,
 }
 
 impl Host {
-    /// A computation that only this call has.
+    /// Returns `callee`, or a copy of it if other instructions call it too.
     fn own(&self, e: &mut Emitter<'_>, call: InstrId, callee: ComputationId) -> ComputationId {
         match self.callers.get(&callee).map(Vec::as_slice) {
             Some(&[only]) if only == call => callee,
@@ -151,7 +156,8 @@ impl Host {
         }
     }
 
-    /// Puts a computation and what it calls on the host's thread, without the device's tiles and memory spaces.
+    /// Assigns a computation and its callees to the host's thread, and removes the device's tiles and memory
+    /// spaces.
     fn settle(&mut self, e: &mut Emitter<'_>, computation: ComputationId) {
         let mut work = vec![computation];
         while let Some(c) = work.pop() {
@@ -181,7 +187,7 @@ impl Host {
     }
 }
 
-/// Takes tiles and memory spaces out of a shape.
+/// Removes tiles and memory spaces from a shape.
 fn make_plain(shape: &mut Shape) {
     set_space(shape, DEVICE);
     match shape {
@@ -196,16 +202,16 @@ fn make_plain(shape: &mut Shape) {
     }
 }
 
-/// What a computation is handed over.
+/// The values that are passed to a computation.
 struct Handover {
     callee: ComputationId,
-    /// What is outside of the computation, for each parameter.
+    /// The caller's value for each parameter.
     values: Vec<InstrId>,
 }
 
 impl Handover {
-    /// Lets the computation use parameters of its own, or constants, for `inside`, which are all the same part of a
-    /// parameter, with what is `outside` as their value.
+    /// Replaces `inside`, a list of instructions for the same part of a parameter, by new parameters or
+    /// constants of the computation. Their value in the caller is `outside`.
     fn hand_over(&mut self, e: &mut Emitter<'_>, outside: InstrId, inside: &[InstrId]) -> Option<()> {
         let Some(&first) = inside.first() else { return Some(()) };
         let needed = |&i: &InstrId| e.module.is_root(i) || !e.module.users(i).is_empty();
@@ -243,7 +249,7 @@ impl Handover {
         Some(())
     }
 
-    /// What is outside, as a value in the computation, of a shape there.
+    /// Returns a value in the computation that stands for `outside` and has the given shape.
     fn value(&mut self, e: &mut Emitter<'_>, outside: InstrId, shape: &Shape) -> Option<InstrId> {
         if let Some(parts) = shape.as_tuple() {
             let part = |(n, shape): (usize, &Shape)| {
@@ -269,7 +275,7 @@ impl Handover {
     }
 }
 
-/// A part of a tuple outside: what it was made of, if that is known.
+/// Returns an element of a tuple in the caller. If the tuple instruction is known, this is its operand.
 fn part_of(e: &mut Emitter<'_>, tuple: InstrId, index: usize) -> Option<InstrId> {
     match e.module[tuple].op {
         Op::Tuple => e.module[tuple].operands.get(index).copied(),

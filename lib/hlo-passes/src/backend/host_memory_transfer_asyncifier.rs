@@ -1,13 +1,15 @@
-//! `host-memory-transfer-asyncifier`: transfers between the host's memory and the device's become a start and an end.
+//! `host-memory-transfer-asyncifier`: splits transfers between host and device memory into a start and a done
+//! instruction.
 //!
 //! ```text
 //! r = f32[4]{0:S(5)} copy(x)    →    s = (f32[4]{0:S(5)}, f32[4], u32[]) copy-start(x)
 //!                                    r = f32[4]{0:S(5)} copy-done(s)
 //! ```
 //!
-//! Transfers are a `copy` from one memory to the other, a `dynamic-slice` of the host's memory into the device's, and a
-//! `dynamic-update-slice` of the host's memory by what lies in the device's. The device's memory is the default one, the
-//! host's space number 5 unless `host-memory-space` says otherwise. What is in a fusion or is started already stays.
+//! A transfer is a `copy` from one memory to the other, a `dynamic-slice` from host memory to device memory,
+//! or a `dynamic-update-slice` of host memory with a value in device memory. Device memory is the default
+//! space. Host memory is space 5 unless `host-memory-space` sets another. Instructions in fusions or in
+//! asynchronous computations are not changed.
 
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::fusions::{fused_computations, started_computations};
@@ -51,7 +53,7 @@ fn run(module: &mut Module, host: u64, rewrites: &mut Rewrites) -> bool {
     expand_all(module, "split", wanted, expand, rewrites)
 }
 
-/// True for what moves elements between the host's memory and the device's.
+/// Checks whether an instruction moves elements between host memory and device memory.
 fn is_transfer(module: &Module, id: InstrId, host: u64) -> bool {
     let space = |id: InstrId| module[id].shape.as_array().and_then(|a| u64::try_from(a.memory_space()).ok());
     let operand = |n: usize| module[id].operands.get(n).copied().and_then(space);

@@ -1,21 +1,22 @@
-//! The values of a computation: who reads them, and whose they are.
+//! The values of a computation, with their readers and owners.
 
 use hlo_analysis::{BufferKind, Buffers, is_alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
-/// The values of a computation. A value is a leaf of what an instruction makes.
+/// The values of a computation. A value is one leaf of an instruction's result.
 pub(super) struct Values {
     buffers: Buffers,
     readers: Vec<Vec<InstrId>>,
     result: HashSet<usize>,
-    /// The places of instructions in an order in which operands come first. A copy is where that is which it was added for.
+    /// The position of each instruction in an order with operands before users. An added copy gets the
+    /// position of the instruction that it was added for.
     position: HashMap<InstrId, usize>,
-    /// True if the parameters are the computation's to change.
+    /// Whether the computation may change its parameters.
     owns_parameters: bool,
 }
 
-/// So many instructions are looked at to find out what runs before one; beyond that nothing is known to.
+/// Maximum number of instructions that are visited to find those that run before an instruction.
 const MAX_SEARCH: usize = 4096;
 
 impl Values {
@@ -27,7 +28,7 @@ impl Values {
             if is_alias(module, id) {
                 continue;
             }
-            // What an all-reduce reads it reads until its end.
+            // An all-reduce reads its operands until its `all-reduce-done`.
             let ends = match module[id].op {
                 Op::AllReduceStart(_) => module.users(id),
                 _ => &[],
@@ -43,7 +44,8 @@ impl Values {
         Self { buffers, readers, result, position, owns_parameters }
     }
 
-    /// Notes that copies, `added` in order, are operands of `id` now, which read the values `before` until then.
+    /// Updates the readers after copies became operands of `id`. `added` contains the new instructions in
+    /// order, and `before` the values that `id` read previously.
     pub(super) fn note_copies(&mut self, module: &Module, id: InstrId, before: &[usize], added: &[InstrId]) {
         self.buffers.add(module, added);
         self.readers.resize_with(self.buffers.list().len(), Vec::new);
@@ -67,12 +69,12 @@ impl Values {
         }
     }
 
-    /// The values of the leaves of a result.
+    /// Returns the values of the leaves of a result.
     pub(super) fn leaves(&self, id: InstrId) -> &[usize] {
         self.buffers.leaves(id)
     }
 
-    /// What is where the results go: see [`Buffers::destinations`].
+    /// Returns the values whose memory the results are written to. See [`Buffers::destinations`].
     pub(super) fn destinations(
         &self,
         module: &Module,
@@ -82,27 +84,27 @@ impl Values {
         self.buffers.destinations(module, computation, is_body)
     }
 
-    /// The instructions that read a value, but for those that only give it another name.
+    /// Returns the instructions that read a value, without those that only rename it.
     pub(super) fn readers(&self, value: usize) -> &[InstrId] {
         self.readers.get(value).map_or(&[], Vec::as_slice)
     }
 
-    /// The instruction that makes a value.
+    /// Returns the instruction that makes a value.
     pub(super) fn maker(&self, value: usize) -> InstrId {
         self.buffers.list()[value].instruction
     }
 
-    /// The leaf of the maker's result that a value is.
+    /// Returns the index of a value among the leaves of its maker's result.
     pub(super) fn leaf(&self, value: usize) -> usize {
         self.buffers.list()[value].leaf
     }
 
-    /// True if the value is part of the computation's result.
+    /// Checks whether the value is part of the computation's result.
     pub(super) fn in_result(&self, value: usize) -> bool {
         self.result.contains(&value)
     }
 
-    /// True if the computation may write over the value.
+    /// Checks whether the computation may overwrite the value.
     pub(super) fn is_own(&self, value: usize) -> bool {
         match self.buffers.list()[value].kind {
             BufferKind::Temporary => true,
@@ -111,17 +113,18 @@ impl Values {
         }
     }
 
-    /// True if the computation makes the value.
+    /// Checks whether the computation makes the value.
     pub(super) fn is_made(&self, value: usize) -> bool {
         self.buffers.list()[value].kind == BufferKind::Temporary
     }
 
-    /// Those of some instructions that run before `id` whatever the order, as far as a short search finds them.
+    /// Returns the instructions of `some` that run before `id` in every possible order. The search is
+    /// limited, so the result may be incomplete.
     pub(super) fn before(&self, module: &Module, id: InstrId, some: &[InstrId]) -> HashSet<InstrId> {
         let mut wanted: HashSet<InstrId> = some.iter().copied().filter(|&i| i != id).collect();
         let mut found = HashSet::new();
         let place = |i: &InstrId| self.position.get(i).copied();
-        // What leads from one of them to `id` comes after it.
+        // Every path from one of them to `id` consists of instructions after `first`.
         let first = wanted.iter().map(|i| place(i).unwrap_or(0)).min().unwrap_or(0);
         let mut seen = HashSet::new();
         let mut stack = vec![id];

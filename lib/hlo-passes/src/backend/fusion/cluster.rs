@@ -1,66 +1,67 @@
 //! Clusters: sets of instructions that become one fusion each.
 //!
-//! For each member a cluster knows at which *index maps* its elements are needed: map 0 is the loop's own index;
-//! every operation that reads its operand elsewhere (a slice, a broadcast, …) makes a map of its own. A value
-//! that is needed at two maps is computed twice for each iteration, one that is needed in a map with more
-//! iterations than it has elements is computed again and again: that is what the cost rule looks at.
+//! For each member, a cluster records the *index maps* at which its elements are needed. Map 0 is the loop's
+//! own index. Every operation that reads its operand at a different index (a slice, a broadcast, …) adds a
+//! map. A value needed at two maps is computed twice per iteration. A value needed at a map with more
+//! iterations than the value has elements is computed repeatedly. The cost rule limits both.
 
 use super::cost::{Cost, Role, element_count};
 use hlo_ir::{Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// The number of an index map in its cluster.
+/// The index of an index map in its cluster.
 type MapId = u32;
 
 /// The maps at which a value is needed.
 type Maps = SmallVec<[MapId; 2]>;
 
-/// What a cluster's loop is.
+/// The form of a cluster's loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A loop over the elements of the roots.
     Loop,
     /// A reduction at the root.
     Reduce,
-    /// An update in place at the root.
+    /// An in-place update at the root.
     Update,
-    /// Row by row: reductions over the rows' elements and elementwise work around them. The rows' sizes.
+    /// A loop over rows, with reductions over each row's elements and elementwise work around them. Contains
+    /// the sizes of the row dimensions.
     Rows(Dims),
 }
 
-/// A cluster.
+/// A set of instructions that becomes one fusion.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    /// What its loop is.
+    /// The form of its loop.
     pub(super) kind: Kind,
-    /// The sizes of the roots.
+    /// The dimension sizes of the roots.
     pub(super) dims: Dims,
-    /// The instructions whose values leave it.
+    /// The instructions whose values are used outside the cluster.
     pub(super) roots: Vec<InstrId>,
     /// All instructions, in no particular order.
     pub(super) members: Vec<InstrId>,
-    /// How much the members compute, see [`Cost::weight`].
+    /// The amount of computation of the members, see [`Cost::weight`].
     pub(super) operations: usize,
-    /// How many members are computed more often than they have elements, for the sake of a store less.
+    /// Number of members that are computed more often than they have elements, to avoid storing them.
     recomputed: usize,
     maps: HashMap<InstrId, Maps>,
     /// (reader, its map, operand number) → the map of the operand.
     derived: HashMap<(InstrId, MapId, usize), MapId>,
-    /// For each map, how many elements are needed in all.
+    /// For each map, the total number of evaluations of an element.
     evaluations: Vec<u64>,
 }
 
-/// The most that members may compute: beyond it compiling takes long.
+/// Maximum amount of computation of the members. Larger loops take long to compile.
 pub(super) const MAX_OPERATIONS: usize = 256;
-/// The largest number of members that are computed more often than they have elements.
+/// Maximum number of members that are computed more often than they have elements.
 const MAX_RECOMPUTED: usize = 12;
-/// The largest number of maps of a member that costs something, and of one that does not.
+/// Maximum number of maps of a member whose cost is not [`Cost::Free`], and of one whose cost is.
 const MAX_MAPS: usize = 4;
 const MAX_FREE_MAPS: usize = 12;
 
 impl Cluster {
-    /// The cluster of a root alone.
+    /// Creates a cluster that contains only a root.
     pub(super) fn new(module: &Module, root: InstrId, role: Role) -> Self {
         let kind = match role {
             Role::Reduce => Kind::Reduce,
@@ -85,12 +86,12 @@ impl Cluster {
         }
     }
 
-    /// True if the instruction is a member.
+    /// Checks whether the instruction is a member.
     pub(super) fn contains(&self, id: InstrId) -> bool {
         self.maps.contains_key(&id)
     }
 
-    /// The maps at which the members need `id`; `users` are those of its users that are members.
+    /// Returns the maps at which the members need `id`. `users` contains the users of `id` that are members.
     fn needed_maps(&mut self, module: &Module, roles: &[Role], id: InstrId, users: &[InstrId]) -> Maps {
         let mut out = Maps::new();
         for &user in users {
@@ -108,7 +109,7 @@ impl Cluster {
         out
     }
 
-    /// The map at which `user`, needed at map `m`, needs its operand number `n`.
+    /// Returns the map at which `user` needs operand `n` when `user` itself is needed at map `m`.
     fn operand_map(&mut self, module: &Module, roles: &[Role], user: InstrId, m: MapId, n: usize) -> MapId {
         let operand = module[user].operands[n];
         let same_dims = match (module[user].shape.as_array(), module[operand].shape.as_array()) {
@@ -118,13 +119,13 @@ impl Cluster {
         let here = self.evaluations.get(m as usize).copied().unwrap_or(0);
         let evaluations = match (&module[user].op, roles[user.index()]) {
             (_, Role::Elementwise(_)) if same_dims => return m,
-            // The loop of an update runs over the update.
+            // The loop of an update runs over the elements of the update operand.
             (Op::DynamicUpdateSlice, _) if n == 1 => return m,
             (Op::Reduce(_), _) => {
                 let factor = element_count(module, operand) / element_count(module, user).max(1);
                 here.saturating_mul(factor.max(1))
             }
-            // Each operand is needed in its part of the result only.
+            // Each operand is needed only in its part of the result.
             (Op::Concatenate(_) | Op::Pad(_), _) => {
                 let share = element_count(module, operand) as f64 / element_count(module, user).max(1) as f64;
                 (here as f64 * share.min(1.0)) as u64
@@ -139,8 +140,8 @@ impl Cluster {
         map
     }
 
-    /// The maps at which `id` would be needed, if it may be computed in this cluster's loop; `users` are those of its users
-    /// that are members.
+    /// Returns the maps at which `id` would be needed if it may be computed in this cluster's loop, and
+    /// `None` if it may not. `users` contains the users of `id` that are members.
     pub(super) fn admits(
         &mut self,
         module: &Module,
@@ -156,7 +157,7 @@ impl Cluster {
             return None;
         }
         let reads_elsewhere = |&user: &InstrId| {
-            // What a gather reads, and what a dynamic update changes, is at hand as an array.
+            // The operand of a gather and the array that a dynamic update changes must be stored arrays.
             matches!(module[user].op, Op::Gather(_) | Op::DynamicUpdateSlice)
                 && module[user].operands.first() == Some(&id)
         };
@@ -176,13 +177,14 @@ impl Cluster {
         fits.then_some(Admission { maps, cost, repeated })
     }
 
-    /// True if `id` reads the array that the root updates: it must be read before, by another kernel.
+    /// Checks whether `id` reads the array that the root updates. Another kernel must read it before the
+    /// update.
     fn touches_updated(&self, module: &Module, id: InstrId) -> bool {
         let updated = self.roots.first().and_then(|&r| module[r].operands.first());
         updated == Some(&id) || module[id].operands.iter().any(|o| updated == Some(o))
     }
 
-    /// Takes in an instruction that [`Cluster::admits`].
+    /// Adds an instruction that [`Cluster::admits`].
     pub(super) fn join(&mut self, id: InstrId, admission: Admission) {
         self.operations += admission.cost.weight();
         self.recomputed += usize::from(admission.cost > Cost::Free && admission.repeated);
@@ -190,17 +192,17 @@ impl Cluster {
         self.maps.insert(id, admission.maps);
     }
 
-    /// Takes in a member of a fusion by rows, whose elements are computed once.
+    /// Adds a member to a fusion by rows. Its elements are computed once.
     pub(super) fn join_row(&mut self, id: InstrId) {
         self.operations += 1;
         self.members.push(id);
         self.maps.insert(id, SmallVec::from_slice(&[0]));
     }
 
-    /// Takes in everything of another loop over the same sizes.
+    /// Merges another loop over the same sizes into this one.
     pub(super) fn absorb(&mut self, other: Cluster) {
         let offset = self.evaluations.len() as MapId;
-        // Map 0 is the common loop, the others follow.
+        // Map 0 is the common loop. The other maps follow those of this cluster.
         let renumber = |m: MapId| if m == 0 { 0 } else { m + offset };
         self.evaluations.extend(other.evaluations);
         for ((user, m, n), to) in other.derived {
@@ -222,7 +224,8 @@ impl Cluster {
         self.recomputed += other.recomputed;
     }
 
-    /// True if the loop itself is where `id` is needed, and nowhere else; `users` are those of its users that are members.
+    /// Checks whether `id` is needed only at map 0, the loop's own index. `users` contains the users of `id`
+    /// that are members.
     pub(super) fn needs_in_place(
         &mut self,
         module: &Module,
@@ -234,7 +237,7 @@ impl Cluster {
     }
 }
 
-/// The permission to join a cluster.
+/// The result of [`Cluster::admits`]: permission to join a cluster.
 pub(super) struct Admission {
     maps: Maps,
     cost: Cost,

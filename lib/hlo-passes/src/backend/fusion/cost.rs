@@ -1,22 +1,22 @@
-//! What may be fused, and what it costs to compute an element again.
+//! The instructions that may be fused, and the cost of recomputing their elements.
 
 use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_ir::{ArrayShape, FusionRole, InstrId, Module, Op};
 
-/// The cost of one element, its operands' elements at hand.
+/// The cost of computing one element from the elements of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cost {
-    /// Index arithmetic only.
+    /// Only index arithmetic.
     Free,
-    /// One or a few simple instructions.
+    /// One or a few simple machine instructions.
     Cheap,
-    /// Divisions, roots, transcendental functions, indirect reads.
+    /// Divisions, roots, transcendental functions or indirect reads.
     Expensive,
 }
 
 impl Cost {
-    /// How much code it is, in simple operations. A function such as the sine is some sixty instructions, and loops of many of
-    /// them take LLVM time that grows faster than they do.
+    /// Returns the amount of code in simple operations. A function such as sine takes about sixty machine
+    /// instructions, and LLVM's compile time grows faster than the number of such functions in a loop.
     pub(super) fn weight(self) -> usize {
         match self {
             Cost::Free => 0,
@@ -26,23 +26,23 @@ impl Cost {
     }
 }
 
-/// What part an instruction can play in a fusion.
+/// The role that an instruction can have in a fusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// One element from the operands' elements at the same index.
+    /// Computes an element from the elements of its operands at the same index.
     Elementwise(Cost),
-    /// One element from elements at other indices.
+    /// Computes an element from elements at other indices.
     Indexed(Cost),
     /// A reduction: the root of a fusion, or part of a fusion by rows.
     Reduce,
-    /// Only the root of a fusion: an update in place.
+    /// An in-place update, which can only be the root of a fusion.
     Update,
-    /// A kernel or runtime call of its own, or no computation at all.
+    /// An instruction with its own kernel or runtime call, or without any computation.
     Never,
 }
 
 impl Role {
-    /// The cost as a producer in a loop.
+    /// Returns the cost as a producer in a loop, if it can be one.
     pub(super) fn producer_cost(self) -> Option<Cost> {
         match self {
             Role::Elementwise(c) | Role::Indexed(c) => Some(c),
@@ -51,12 +51,12 @@ impl Role {
     }
 }
 
-/// The role of an instruction by its operation and shapes.
+/// Returns the role of an instruction, based on its operation and shapes.
 pub(super) fn role(module: &Module, id: InstrId) -> Role {
     let instr = &module[id];
     let plain = |a: &ArrayShape| a.is_static() && a.is_row_major();
     let operands_plain = instr.operands.iter().all(|&o| module[o].shape.as_array().is_some_and(plain));
-    // A reduction of several arrays gives a tuple of arrays.
+    // A reduction of several arrays returns a tuple of arrays.
     let result_plain = instr.shape.leaves().into_iter().all(|s| s.as_array().is_some_and(plain));
     let is_tuple_reduce = matches!(instr.op, Op::Reduce(_)) && instr.shape.is_tuple();
     if !operands_plain || !result_plain || (instr.shape.is_tuple() && !is_tuple_reduce) {
@@ -81,27 +81,27 @@ fn operation_role(op: &Op, operands: usize) -> Role {
             FusionRole::Free => Indexed(Free),
             FusionRole::Cheap => Indexed(Cheap),
             FusionRole::Expensive => Indexed(Expensive),
-            FusionRole::Reduce => Reduce,
+            FusionRole::Reduce => Role::Reduce,
             FusionRole::Update => Update,
         },
     }
 }
 
-/// True for a constant of one element, which every fusion that uses it holds itself.
+/// Checks for a constant of one element. Each fusion that uses one contains its own copy.
 pub(super) fn is_scalar_constant(module: &Module, id: InstrId) -> bool {
     matches!(&module[id].op, Op::Constant(a) if !a.is_elided()) && module[id].shape.is_scalar()
 }
 
-/// The number of elements, as the first array has them.
+/// Returns the number of elements of the first array.
 pub(super) fn element_count(module: &Module, id: InstrId) -> u64 {
     module[id].shape.leaves().first().and_then(|s| s.as_array()).map_or(0, |a| a.element_count() as u64)
 }
 
-/// The largest expression that is computed again in each fusion that uses it.
+/// Maximum number of cheap operations in an expression that is recomputed in each fusion that uses it.
 const MAX_DUPLICATED_OPERATIONS: usize = 4;
 
-/// True if the value may be computed again by every fusion that uses it: a small expression of cheap operations
-/// that reads at most one array.
+/// Checks whether every fusion that uses the value may recompute it. It must be a small expression of cheap
+/// operations that reads at most one array.
 pub(super) fn is_duplicable(module: &Module, roles: &[Role], id: InstrId) -> bool {
     let mut operations = 0;
     let mut arrays: Option<InstrId> = None;
@@ -113,7 +113,7 @@ pub(super) fn is_duplicable(module: &Module, roles: &[Role], id: InstrId) -> boo
                 operations += usize::from(cost == Cost::Cheap);
                 stack.extend(module[i].operands.iter().copied());
             }
-            // The value at hand is one that is stored, or would be.
+            // `id` itself must be computable in a loop.
             _ if i == id => return false,
             _ if module[i].shape.is_scalar() => {}
             _ => {

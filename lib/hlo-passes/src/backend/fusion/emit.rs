@@ -1,4 +1,4 @@
-//! Turning clusters into fusion instructions and fused computations.
+//! Converts clusters to fusion instructions and fused computations.
 
 use super::cluster::{Cluster, Kind};
 use super::cost::is_scalar_constant;
@@ -8,7 +8,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// Puts a fusion in place of a cluster of two instructions or more. Returns whether it did.
+/// Replaces a cluster of at least two instructions by a fusion. Returns whether it did.
 pub(super) fn emit(module: &mut Module, namer: &mut ComputationNamer, cluster: &Cluster) -> bool {
     let &[first, ..] = cluster.roots.as_slice() else { return false };
     if cluster.members.len() < 2 {
@@ -45,11 +45,11 @@ pub(super) fn emit(module: &mut Module, namer: &mut ComputationNamer, cluster: &
     true
 }
 
-/// Fills the fused computation and returns the fusion's operands.
+/// Fills the fused computation and returns the operands of the fusion.
 fn fill(module: &mut Module, computation: ComputationId, cluster: &Cluster, number: u64) -> Vec<InstrId> {
     let mut copies: HashMap<InstrId, InstrId> = HashMap::with_capacity(cluster.members.len());
     let mut arguments: Vec<InstrId> = Vec::new();
-    // Parameters come first, in the order in which the members need them.
+    // Parameters come first, in the order in which the members use them.
     let members: std::collections::HashSet<InstrId> = cluster.members.iter().copied().collect();
     for &m in &cluster.members {
         for o in module[m].operands.clone() {

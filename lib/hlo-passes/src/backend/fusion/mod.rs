@@ -1,4 +1,4 @@
-//! `fusion`: puts instructions that can share one loop into fusions, which become one kernel each.
+//! `fusion`: combines instructions that can share one loop into fusions, each of which becomes one kernel.
 //!
 //! ```text
 //! a = f32[8] add(x, y)                 fused_computation { p0 = f32[8] parameter(0)  p1 = f32[8] parameter(1)
@@ -7,11 +7,11 @@
 //!                                      ROOT f = f32[8] fusion(x, y), kind=kLoop, calls=fused_computation
 //! ```
 //!
-//! Fused are elementwise operations, broadcasts, reshapes, transposes, slices, pads, concatenations, iotas,
-//! reverses, dynamic slices, gathers and scalar constants, into one another and into reductions (`kind=kInput`)
-//! and updates in place. Results of one loop over the same sizes may be several; reductions of rows go with the
-//! elementwise work around them. Cheap values are computed again in each fusion that needs them, expensive ones
-//! never.
+//! The pass fuses elementwise operations, broadcasts, reshapes, transposes, slices, pads, concatenations,
+//! iotas, reverses, dynamic slices, gathers and scalar constants. It fuses them into each other, into
+//! reductions (`kind=kInput`) and into in-place updates. A loop may have several results of the same sizes.
+//! Reductions of rows are fused with the elementwise work around them. Each fusion that needs a cheap value
+//! recomputes it. Expensive values are never recomputed.
 
 mod cluster;
 mod cost;
@@ -72,7 +72,7 @@ fn run(module: &mut Module, multi_output: bool, rewrites: &mut Rewrites) -> bool
             }
         }
         changed |= !replaced.is_empty();
-        // Every fusion holds its own scalar constants.
+        // Every fusion contains its own scalar constants.
         let constants =
             module[c].instructions().iter().copied().filter(|&i| cost::is_scalar_constant(module, i));
         replaced.extend(constants.collect::<Vec<_>>());
@@ -83,8 +83,8 @@ fn run(module: &mut Module, multi_output: bool, rewrites: &mut Rewrites) -> bool
     remove_taken(module, gone) || changed
 }
 
-/// The entry and what is called from it as a whole: bodies of loops, branches, calls. Not the functions that
-/// operations apply to elements, and not fusions.
+/// Returns the entry and the computations that control flow runs from it: loop bodies and conditions,
+/// branches and calls. Fusions and functions applied to elements are not included.
 fn control_computations(module: &Module) -> Vec<ComputationId> {
     let mut seen = HashSet::from([module.entry()]);
     let mut out = vec![module.entry()];

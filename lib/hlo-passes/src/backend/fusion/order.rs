@@ -1,45 +1,47 @@
-//! The order in which kernels can run: clusters, and the instructions that are in none, sorted such that each comes after
-//! what it reads, while clusters grow together.
+//! The order in which kernels can run. The order contains the clusters and the instructions outside clusters.
+//! Each comes after its operands, and the order is updated as clusters grow.
 //!
-//! Two nodes may become one if nothing leads from one to the other by way of a third. Only what stands between them in
-//! the order can be on such a way, so the search looks at no more, and the places of what it found are then dealt out
-//! anew (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
+//! Two nodes may be merged if no path leads from one to the other through a third. Only the nodes between
+//! them in the order can be on such a path, so the search visits no others. It then reassigns the positions
+//! of the nodes found (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs",
+//! 2006).
 
 use super::plan::{ClusterId, Plan};
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
 
-/// What runs as a whole.
+/// A unit that runs as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     /// A cluster.
     Cluster(ClusterId),
-    /// An instruction in none.
+    /// An instruction outside all clusters.
     Instruction(InstrId),
 }
 
-/// Whether the later one of two nodes may read a result of the earlier one itself.
+/// Whether the later of two nodes may read a result of the earlier one directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direct {
     Allowed,
     Refused,
 }
 
-/// How many edges a search looks at before it gives up: the nodes stay apart then.
+/// Maximum number of edges that a search visits. If there are more, the nodes are not merged.
 const MAX_SEARCH: usize = 4096;
 
-/// The places of all nodes of a computation.
+/// The positions of all nodes of a computation.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// By instruction index.
+    /// The position of each instruction, by instruction index.
     instructions: Vec<u32>,
     clusters: Vec<u32>,
-    /// The instructions that have to run after one by control dependencies.
+    /// The control successors of each instruction.
     control: HashMap<InstrId, Vec<InstrId>>,
 }
 
 impl Order {
-    /// The order of a computation without clusters; `order` has its instructions, operands first.
+    /// Creates the order of a computation without clusters. `order` lists its instructions with operands
+    /// before users.
     pub(super) fn new(module: &Module, computation: ComputationId, order: &[InstrId]) -> Self {
         let mut instructions = vec![0; module.instruction_capacity()];
         for (place, i) in (0u32..).zip(order) {
@@ -54,7 +56,7 @@ impl Order {
         Self { instructions, clusters: Vec::new(), control }
     }
 
-    /// The next cluster begins as this instruction.
+    /// Gives the next cluster the position of this instruction.
     pub(super) fn start_cluster(&mut self, id: InstrId) {
         self.clusters.push(self.place(Node::Instruction(id)));
     }
@@ -86,8 +88,8 @@ enum Towards {
 }
 
 impl Plan<'_> {
-    /// Lets `other` become part of `cluster` in the order. False, and nothing done, if that is not possible: something
-    /// would have to run both before and after the two.
+    /// Merges `other` into `cluster` in the order. Returns false and changes nothing if another node would
+    /// have to run both before and after the merged node.
     pub(super) fn unite(&mut self, cluster: ClusterId, other: Node, direct: Direct) -> bool {
         let cluster = Node::Cluster(cluster);
         let (first, last) = match self.order.place(cluster) < self.order.place(other) {
@@ -99,7 +101,7 @@ impl Plan<'_> {
         let mut places: Vec<u32> =
             before.iter().chain(&after).chain([&first, &last]).map(|&n| self.order.place(n)).collect();
         places.sort_unstable();
-        // One place more than there are nodes: it stays free.
+        // There is one position more than there are nodes. It stays unused.
         let both = places.get(before.len()).copied();
         for (node, place) in before.iter().zip(&places).chain(after.iter().rev().zip(places.iter().rev())) {
             self.order.set_place(*node, *place);
@@ -110,8 +112,8 @@ impl Plan<'_> {
         true
     }
 
-    /// The nodes to which something leads from `from`, as far as they stand between it and `to`, in order; nothing if
-    /// one of them leads to `to`, or there is too much to look at.
+    /// Returns the nodes that are reachable from `from` and positioned between `from` and `to`, sorted by
+    /// position. Returns `None` if one of them leads to `to`, or if the search exceeds its limit.
     fn between(&self, from: Node, to: Node, towards: Towards, direct: Direct) -> Option<Vec<Node>> {
         let ends = [self.order.place(from), self.order.place(to)];
         let inside = |n: Node| (ends[0].min(ends[1])..ends[0].max(ends[1])).contains(&self.order.place(n));
@@ -146,7 +148,7 @@ impl Plan<'_> {
         Some(out)
     }
 
-    /// The nodes that read a result of a node, or have to wait for it.
+    /// Collects the nodes that read a result of a node or have a control dependency on it.
     fn users_of_node(&self, node: Node, out: &mut Vec<Node>) {
         let one;
         let results: &[InstrId] = match node {
@@ -170,13 +172,13 @@ impl Plan<'_> {
         }
     }
 
-    /// The nodes whose results a node reads, or which it has to wait for.
+    /// Collects the nodes whose results a node reads or on which it has a control dependency.
     fn operands_of_node(&self, node: Node, out: &mut Vec<Node>) {
         let mut add = |o: InstrId| match self.root_of.get(&o) {
-            // What is stored is read, also where it might be computed again.
+            // A stored value is read, even if it could also be recomputed.
             Some(&c) if node != Node::Cluster(c) => out.push(Node::Cluster(c)),
             None if !self.inside.contains_key(&o) => out.push(Node::Instruction(o)),
-            // Computed by the node itself.
+            // The node computes the value itself.
             _ => {}
         };
         match node {

@@ -1,8 +1,9 @@
-//! Which instructions of a computation are fused with which.
+//! Fusion planning: decides which instructions of a computation are fused with which.
 //!
-//! One walk from the users to what they use. An instruction joins the cluster that holds all its users if the
-//! cost rule allows; a small one is computed again in several clusters; one that is needed in a cluster's loop
-//! and elsewhere may become a further result of that cluster; the others start clusters of their own.
+//! The planner visits users before the instructions that they use. An instruction joins the cluster that
+//! contains all its users, if the cost rule allows it. A small expression is recomputed in several clusters.
+//! An instruction needed both in a cluster's loop and elsewhere may become an additional result of that
+//! cluster. All other instructions start their own clusters.
 
 use super::cluster::{Cluster, Kind, MAX_OPERATIONS};
 use super::cost::{Cost, Role, element_count, is_duplicable, is_scalar_constant, role};
@@ -12,37 +13,38 @@ use hlo_ir::{ComputationId, Dims, InstrId, Module, Op};
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// The number of a cluster.
+/// The index of a cluster.
 pub(super) type ClusterId = u32;
 
 /// The clusters of one computation.
 pub(super) struct Plan<'m> {
     pub(super) module: &'m Module,
-    /// By instruction index, for the instructions of this computation.
+    /// The role of each instruction of this computation, by instruction index.
     roles: Vec<Role>,
     row_values: HashMap<InstrId, Dims>,
     pub(super) order: Order,
     clusters: Vec<Option<Cluster>>,
-    /// The clusters that compute an instruction.
+    /// The clusters that compute each instruction.
     pub(super) inside: HashMap<InstrId, SmallVec<[ClusterId; 1]>>,
-    /// The cluster that an instruction is a result of.
+    /// The cluster of which each instruction is a result.
     pub(super) root_of: HashMap<InstrId, ClusterId>,
 }
 
-/// The largest number of results of a fusion.
+/// Maximum number of results of a fusion.
 const MAX_ROOTS: usize = 16;
-/// Values that more clusters than this use are not a reason to merge them.
+/// Maximum number of clusters that use a value for their merging to be tried.
 const MAX_SIBLINGS: usize = 6;
-/// With so many loops of the same sizes merging is tried, where a value has many users.
+/// Maximum number of loops of the same sizes that are tried as merge targets.
 const MAX_TRIED: usize = 8;
-/// Merging loops saves reading what both read; of arrays smaller than this (in elements) it is not worth it.
+/// Minimum number of elements of a shared array for merging loops. Merging avoids reading the array twice,
+/// which is not worth it for smaller arrays.
 const MIN_SHARED_ELEMENTS: u64 = 4096;
-/// Operands with more users than this are not looked at for values to compute again.
+/// Maximum number of users of an operand that are searched when deciding whether to recompute a value.
 const MAX_READERS: usize = 32;
-/// How many instructions a search through what an update reads looks at before it gives up.
+/// Maximum number of instructions visited to find what an update reads.
 const MAX_SEARCH: usize = 4096;
 
-/// Finds the clusters of a computation, in the order of their first results. Those in `pinned` stay outside.
+/// Finds the clusters of a computation, sorted by their first results. Instructions in `pinned` stay outside.
 pub(super) fn plan(
     module: &Module,
     computation: ComputationId,
@@ -80,7 +82,7 @@ pub(super) fn plan(
 }
 
 impl Plan<'_> {
-    /// The clusters in which `id` is used, and whether it is used elsewhere too.
+    /// Returns the clusters in which `id` is used, and whether it is also used outside clusters.
     fn users(&self, id: InstrId) -> (SmallVec<[ClusterId; 4]>, bool) {
         let mut clusters: SmallVec<[ClusterId; 4]> = SmallVec::new();
         let mut elsewhere = false;
@@ -95,12 +97,13 @@ impl Plan<'_> {
         (clusters, elsewhere)
     }
 
-    /// The users of `id` in a cluster.
+    /// Returns the users of `id` in a cluster.
     fn users_in(&self, id: InstrId, c: ClusterId) -> Vec<InstrId> {
         self.module.users(id).iter().copied().filter(|&u| self.is_inside(u, c)).collect()
     }
 
-    /// Computes `id` in every cluster that uses it, where the cost rule allows that; true if it does for all.
+    /// Computes `id` in every cluster that uses it, as far as the cost rule allows. Returns whether all of
+    /// them compute it.
     fn join_all(&mut self, id: InstrId) -> bool {
         let mut uses: Vec<(ClusterId, InstrId)> = Vec::new();
         for &user in self.module.users(id) {
@@ -115,10 +118,10 @@ impl Plan<'_> {
         all
     }
 
-    /// Decides on one instruction; its users are decided on.
+    /// Decides where one instruction is computed. Its users must have been placed.
     fn place(&mut self, id: InstrId, is_root: bool, multi_output: bool) {
         if is_scalar_constant(self.module, id) {
-            return; // every fusion holds its own
+            return; // Every fusion contains its own copy.
         }
         let (mut users, elsewhere) = self.users(id);
         let needed_outside = is_root || elsewhere;
@@ -145,8 +148,8 @@ impl Plan<'_> {
         }
     }
 
-    /// True if each cluster that uses a cheap value reads its operands already: to compute it again costs less than to read it, and
-    /// its memory is free in between.
+    /// Checks whether a value is cheap and every cluster that uses it already reads its operands. Recomputing
+    /// the value then costs less than reading it, and it needs no memory in between.
     fn reads_nothing_new(&self, id: InstrId, users: &[ClusterId]) -> bool {
         let is_read = |&o: &InstrId| {
             let others = self.module.users(o);
@@ -157,17 +160,18 @@ impl Plan<'_> {
         is_cheap && self.module[id].operands.iter().all(is_read)
     }
 
-    /// True if several loops read a large value, so that one loop for all would save reading it again.
+    /// Checks whether several loops read a large value, so that merging them would avoid reading it
+    /// repeatedly.
     fn is_shared_array(&self, id: InstrId, users: &[ClusterId]) -> bool {
         (2..=MAX_SIBLINGS).contains(&users.len()) && element_count(self.module, id) >= MIN_SHARED_ELEMENTS
     }
 
     fn start_cluster(&mut self, id: InstrId, role: Role) {
         if role == Role::Update && self.update_reads_updated(id) {
-            return; // as it is, it may be done in place
+            return; // Without a fusion, the update may be done in place.
         }
         if matches!(self.module[id].op, Op::Reshape(_)) {
-            return; // a row-major array reshaped is the same bytes: no loop is needed
+            return; // Reshaping a row-major array keeps its bytes, so no loop is needed.
         }
         let c = self.clusters.len() as ClusterId;
         self.clusters.push(Some(Cluster::new(self.module, id, role)));
@@ -176,8 +180,8 @@ impl Plan<'_> {
         self.order.start_cluster(id);
     }
 
-    /// True if the array that an update changes also takes part in computing the update: by the time that an
-    /// element is read it may have been overwritten.
+    /// Checks whether the update's value is computed from the array that it updates. In a fusion, an element
+    /// might be overwritten before it is read.
     fn update_reads_updated(&self, id: InstrId) -> bool {
         let &[updated, update, ..] = self.module[id].operands.as_slice() else { return true };
         let mut seen = HashSet::from([update]);
@@ -193,7 +197,8 @@ impl Plan<'_> {
         false
     }
 
-    /// Lets an instruction join a cluster, in which `users` of its users are, if the cost rule allows.
+    /// Adds an instruction to cluster `c` if the cost rule allows it. `users` contains its users in the
+    /// cluster.
     fn try_join(&mut self, c: ClusterId, id: InstrId, users: &[InstrId]) -> bool {
         let only_here = |i: InstrId| !self.module.is_root(i);
         let Some(cluster) = self.clusters.get_mut(c as usize).and_then(Option::as_mut) else { return false };
@@ -216,7 +221,8 @@ impl Plan<'_> {
         true
     }
 
-    /// Makes an instruction a further result of the one loop that needs it in place.
+    /// Tries to make an instruction an additional result of the only loop that uses it, which must need it at
+    /// the loop's own index.
     fn try_further_root(&mut self, users: &[ClusterId], needed_outside: bool, id: InstrId) -> bool {
         let users: SmallVec<[ClusterId; 4]> =
             if users.len() > 1 && !needed_outside { self.merge_all(users) } else { users.into() };
@@ -236,7 +242,7 @@ impl Plan<'_> {
             return false;
         }
         let Some(admission) = cluster.admits(self.module, &self.roles, id, &here) else { return false };
-        // Its other users wait for the cluster then.
+        // Its other users then have to wait for the cluster.
         if !self.unite(c, Node::Instruction(id), Direct::Allowed) {
             return false;
         }
@@ -257,10 +263,10 @@ impl Plan<'_> {
         self.clusters.get(c as usize).and_then(Option::as_ref)
     }
 
-    /// Merges loops over the same sizes that don't depend on one another; returns what is left of them.
+    /// Merges loops over the same sizes that do not depend on each other. Returns the remaining clusters.
     fn merge_all(&mut self, ids: &[ClusterId]) -> SmallVec<[ClusterId; 4]> {
         let mut left: SmallVec<[ClusterId; 4]> = SmallVec::new();
-        // Those that are left, by their sizes: the last ones.
+        // The last remaining clusters of each size.
         let mut open: HashMap<Dims, Vec<ClusterId>> = HashMap::new();
         for &c in ids {
             let dims = self.cluster(c).map(|c| c.dims.clone()).unwrap_or_default();
@@ -283,7 +289,7 @@ impl Plan<'_> {
         left
     }
 
-    /// True if two clusters of the same sizes have loops, and are small enough together.
+    /// Checks whether two clusters of the same sizes are loops that are small enough together.
     fn may_merge(&self, a: ClusterId, b: ClusterId) -> bool {
         let (Some(ca), Some(cb)) = (self.cluster(a), self.cluster(b)) else { return false };
         ca.kind == Kind::Loop

@@ -1,19 +1,20 @@
-//! Fusion by rows: reductions over the minor dimensions, whose results go back to the rows that they come from
-//! (softmax, normalisations), with the elementwise work around them.
+//! Fusion by rows: fuses reductions over the minor dimensions with the elementwise work before and after
+//! them, for example in softmax and normalisations.
 //!
-//! The members of such a fusion have one of two shapes: `[rows…, cols…]`, or `[rows…]` for what is computed once
-//! a row. The row stays in cache, and an expensive value that a reduction and the final result both need is
-//! computed once.
+//! The members of such a fusion have one of two shapes: `[rows…, cols…]`, or `[rows…]` for values computed
+//! once per row. The row stays in the cache. An expensive value that both a reduction and the final result
+//! need is computed once.
 
 use super::cluster::{Cluster, Kind};
 use super::cost::{Role, is_scalar_constant};
 use hlo_ir::{Dims, InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The largest row, in elements.
+/// Maximum number of elements of a row.
 const MAX_ROW: i64 = 64 * 1024;
 
-/// The sizes of the rows, if `id` reduces the minor dimensions of one array of which a row is small enough.
+/// Returns the sizes of the row dimensions, if `id` reduces the minor dimensions of one array and its rows
+/// are small enough.
 pub(super) fn row_reduction(module: &Module, id: InstrId) -> Option<Dims> {
     let Op::Reduce(a) = &module[id].op else { return None };
     let &[x, _] = module[id].operands.as_slice() else { return None };
@@ -24,7 +25,8 @@ pub(super) fn row_reduction(module: &Module, id: InstrId) -> Option<Dims> {
     (minor && (2..=MAX_ROW).contains(&length)).then(|| from.dims[..rows].into())
 }
 
-/// For each instruction that is a row reduction, or computed from such only: the sizes of the reduced array.
+/// Returns, for each row reduction and each instruction computed only from row reductions, the sizes of the
+/// reduced array.
 pub(super) fn row_values(
     module: &Module,
     roles: &[Role],
@@ -51,7 +53,7 @@ pub(super) fn row_values(
     out
 }
 
-/// True if a broadcast puts its operand into the leading dimensions, in order.
+/// Checks whether a broadcast maps the dimensions of its operand to the leading dimensions, in order.
 fn is_row_broadcast(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::Broadcast(a) => a.dimensions.iter().enumerate().all(|(n, &d)| n as i64 == d),
@@ -59,7 +61,7 @@ fn is_row_broadcast(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True if `id` can be a member of a fusion of `dims` by `rows`, as far as its own shape and operation go.
+/// Checks whether the shape and operation of `id` allow it in a fusion over `dims` by `rows`.
 fn conforms(module: &Module, roles: &[Role], id: InstrId, dims: &Dims, rows: &Dims) -> bool {
     let Some(own) = module[id].shape.as_array().map(|a| &a.dims) else { return false };
     match (&module[id].op, roles[id.index()]) {
@@ -76,18 +78,18 @@ fn conforms(module: &Module, roles: &[Role], id: InstrId, dims: &Dims, rows: &Di
     }
 }
 
-/// True if the members that are users of `id` need it at their own row (and column) only.
+/// Checks whether the members that use `id` need it only at their own row (and column).
 fn needed_at_own_row(module: &Module, users: &[InstrId], id: InstrId, dims: &Dims, rows: &Dims) -> bool {
     let Some(own) = module[id].shape.as_array().map(|a| &a.dims) else { return false };
     users.iter().all(|&user| match &module[user].op {
-        // An element of a column vector is computed for every row: it is left to another kernel.
+        // A column vector would be computed again for every row, so another kernel computes it.
         Op::Broadcast(_) => own == rows && is_row_broadcast(module, user),
         Op::Reduce(_) => own == dims && module[user].operands.first() == Some(&id),
         _ => module[user].shape.as_array().is_some_and(|a| a.dims == *own),
     })
 }
 
-/// True if `id`, of whose users `users` are in the cluster, may join a cluster that already goes by rows.
+/// Checks whether `id` may join a cluster by rows. `users` contains the users of `id` in the cluster.
 pub(super) fn joins(
     module: &Module,
     roles: &[Role],
@@ -100,8 +102,9 @@ pub(super) fn joins(
         && needed_at_own_row(module, users, id, &cluster.dims, rows)
 }
 
-/// Makes a loop go by rows, if `id`, all of whose users are in it, is computed from reductions of its rows that nothing
-/// outside needs: the whole chain from the reductions to `id` can join then.
+/// Changes a loop to a loop over rows, if all users of `id` are in it and `id` is computed from row
+/// reductions that nothing outside needs. The whole chain from the reductions to `id` can then join the
+/// cluster. Returns whether it did.
 pub(super) fn turn_to_rows(
     module: &Module,
     roles: &[Role],
@@ -133,7 +136,8 @@ pub(super) fn turn_to_rows(
     true
 }
 
-/// True if the values between the row reductions and `id` are needed in the cluster or by one another only.
+/// Checks whether the values between the row reductions and `id` are used only by the cluster or by each
+/// other.
 fn chain_closes(
     module: &Module,
     values: &std::collections::HashMap<InstrId, Dims>,

@@ -1,4 +1,4 @@
-//! What can be computed again, and what that costs and frees.
+//! The values that can be recomputed, with their costs and the memory that this frees.
 
 use crate::support::effects::is_impure;
 use hlo_analysis::{BufferKind, Liveness};
@@ -6,18 +6,18 @@ use hlo_ir::{Family, InstrId, Module, Op, Opcode, Work};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// A value that is computed again.
+/// A value to recompute.
 pub(super) struct Candidate {
     pub(super) instruction: InstrId,
-    /// The users that get the new value, in order.
+    /// The users that receive the recomputed value, in order.
     pub(super) users: Vec<InstrId>,
 }
 
-/// What is preferred: the smaller cost, then what frees more, then what comes first.
+/// The sort key of candidates: lower cost first, then more freed bytes, then earlier position.
 type Preference = (u8, Reverse<u64>, usize);
 
-/// The best values to be computed again so that they need not live at a position, until that frees `excess` bytes;
-/// `fixed` says what must not be.
+/// Returns the best values to recompute so that they need not be live at `position`. The list ends once it
+/// frees `excess` bytes. `fixed` returns whether an instruction must not be recomputed.
 pub(super) fn best(
     module: &Module,
     here: &Liveness,
@@ -49,7 +49,7 @@ pub(super) fn best(
         if sum >= excess {
             break;
         }
-        // What another one is computed from lives until then.
+        // The operands of a recomputed value must stay live until then.
         let id = candidate.instruction;
         let mut related = module[id].operands.iter().chain(module.users(id));
         if !related.any(|i| taken.contains(i)) {
@@ -61,8 +61,8 @@ pub(super) fn best(
     out
 }
 
-/// How dear a value is to compute again: 0 for what is only moved or repeated, 1 for plain arithmetic, 2 for divisions
-/// and functions. `None` for what is not computed again.
+/// Returns how expensive it is to recompute a value: 0 for data movement and conversions, 1 for simple
+/// arithmetic, 2 for divisions and functions. Returns `None` for values that are never recomputed.
 fn cost(module: &Module, id: InstrId) -> Option<u8> {
     let instr = &module[id];
     instr.shape.as_array()?;
@@ -76,8 +76,8 @@ fn cost(module: &Module, id: InstrId) -> Option<u8> {
     }
 }
 
-/// The users of a value after a position; `None` if it is read there or then by another name, or is read at the
-/// position itself.
+/// Returns the users of a value after `position`. Returns `None` if the value is read at `position`, or if an
+/// earlier alias of it exists.
 fn late_users(
     module: &Module,
     here: &Liveness,
@@ -89,7 +89,7 @@ fn late_users(
     let mut late = Vec::new();
     for &user in module.users(id) {
         let place = *at.get(&user)?;
-        // A name that is given before and read after keeps the value alive.
+        // An alias made before the position and read after it keeps the value alive.
         let names = here.buffers.leaves(user).contains(&buffer);
         if place == position || names && place < position {
             return None;
@@ -102,7 +102,7 @@ fn late_users(
     Some(late.into_iter().map(|(_, user)| user).collect())
 }
 
-/// The bytes that live at the position only because the value is computed again at `later`.
+/// Returns the number of bytes that are live at the position only because the value is recomputed at `later`.
 fn kept_longer(module: &Module, here: &Liveness, id: InstrId, position: usize, later: usize) -> u64 {
     let mut bytes = 0u64;
     let mut leaves: Vec<usize> =

@@ -1,4 +1,4 @@
-//! `hlo-rematerialization`: computes values again where they are used late, instead of keeping them, until the
+//! `hlo-rematerialization`: recomputes values where they are used late instead of keeping them, until the
 //! temporaries of a scheduled module fit in a limit.
 //!
 //! ```text
@@ -9,11 +9,12 @@
 //!                                                  d = … a.1 …
 //! ```
 //!
-//! Again and again it looks at the moment at which most is live, and there at what is neither read nor made, but
-//! needed later: of that it computes again what is cheapest, then what frees most, until that is enough. Where most of
-//! the memory is that of a computation that is called, it goes on there. What has effects, calls other computations or
-//! takes part in control dependencies is never computed again, nor is what was already. It is an error if the limit
-//! can't be met. A module without a schedule has no such moments, and stays as it is, with a warning.
+//! In each step, the pass finds the moment of peak memory. It considers the values that are live there but
+//! neither read nor written, and needed later. It recomputes the cheapest of them first, then those that free
+//! most memory, until the excess is gone. If a called computation uses most of the memory, the pass continues
+//! in that computation. It never recomputes instructions that have effects, call other computations or have
+//! control dependencies, and never recomputes a value twice. If the limit cannot be met, the pass fails. A
+//! module without a schedule is not changed, and the pass emits a warning.
 
 mod candidates;
 
@@ -59,7 +60,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// So many moments are looked at: each costs a look at the whole module.
+/// Maximum number of peaks that are processed. Each requires an analysis of the whole module.
 const MAX_MOMENTS: usize = 2_000;
 
 fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -84,18 +85,19 @@ fn run(module: &mut Module, limit: u64, rewrites: &mut Rewrites) -> Result<bool,
     }
 }
 
-/// What stays the same while values are computed again.
+/// The facts that stay the same while values are recomputed.
 struct Context {
     effects: Effects,
-    /// What is not computed again.
+    /// The instructions that are not recomputed.
     fixed: HashSet<InstrId>,
 }
 
 impl Context {
-    /// Computes values of a computation again, each before the first of its late users, for all of them.
+    /// Recomputes values of a computation. Each copy is placed before the first of its late users and serves
+    /// all of them.
     fn compute_again(&mut self, module: &mut Module, candidates: &[Candidate], rewrites: &mut Rewrites) {
         let Some(computation) = candidates.first().map(|c| module[c.instruction].parent) else { return };
-        // What comes before an instruction.
+        // The copies to insert before each instruction.
         let mut copies: HashMap<InstrId, Vec<InstrId>> = HashMap::new();
         let list = module[computation].instructions().to_vec();
         for candidate in candidates {
@@ -117,14 +119,15 @@ impl Context {
     }
 }
 
-/// Moments at which too much is live, the outermost first: in the entry, in what is called there, and so on.
+/// The moments at which too much memory is live, outermost first: in the entry, in the computation called
+/// there, and so on.
 struct Place {
-    /// The computation, the position, and how many bytes too many are live there.
+    /// The computation, the position, and the number of bytes above the limit.
     moments: Vec<(ComputationId, usize, u64)>,
 }
 
 impl Place {
-    /// Finds them; `None` if the limit is met.
+    /// Finds these moments. Returns `None` if the limit is met.
     fn of(module: &Module, liveness: &ModuleLiveness, limit: u64) -> Option<Self> {
         let mut computation = module.entry();
         let mut limit = limit;
@@ -147,7 +150,7 @@ impl Place {
         (!moments.is_empty()).then_some(Self { moments })
     }
 
-    /// What is computed again: in the outermost computation in which something can be.
+    /// Returns the values to recompute, from the outermost computation that has any.
     fn candidates(&self, module: &Module, liveness: &ModuleLiveness, cx: &Context) -> Vec<Candidate> {
         let fixed = |i| cx.fixed.contains(&i) || cx.effects.has(module, i);
         let found = self.moments.iter().filter_map(|&(computation, position, excess)| {
@@ -157,7 +160,7 @@ impl Place {
     }
 }
 
-/// The message for a limit that can't be met.
+/// Returns the diagnostic for a limit that cannot be met.
 fn too_much(module: &Module, liveness: &ModuleLiveness, limit: u64) -> Diag {
     let Some(entry) = liveness.get(module.entry()) else {
         return Diag::error("the entry has no memory to look at").with_code(code::MEMORY_LIMIT);

@@ -1,9 +1,9 @@
-//! What the shapes around a copy become when a bitcast comes before it.
+//! The shapes around a copy after a bitcast has been moved before it.
 
 use hlo_ir::{ArrayShape, Layout};
 use smallvec::SmallVec;
 
-/// The shapes of what is copied, and of the copy.
+/// The shapes of a copy's operand and result.
 #[derive(Clone)]
 pub(super) struct Copied {
     pub(super) before: ArrayShape,
@@ -11,8 +11,9 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// The shapes if a bitcast to `result` comes before the copy, in place of after it; `None` for one that does more
-    /// than adding or dropping an outermost dimension of size 1, or exchanging dimensions.
+    /// Returns the shapes if a bitcast to `result` runs before the copy instead of after it. Returns `None`
+    /// if the bitcast does anything other than add or drop an outermost dimension of size 1, or exchange
+    /// dimensions.
     pub(super) fn after_bitcast(&self, result: &ArrayShape) -> Option<Self> {
         if same_places(&self.after, result) {
             return Some(self.clone());
@@ -27,14 +28,14 @@ impl Copied {
         self.exchanged(result)
     }
 
-    /// The shapes if the bitcast exchanges dimensions of one size.
+    /// Returns the shapes if the bitcast exchanges dimensions of equal size.
     fn exchanged(&self, result: &ArrayShape) -> Option<Self> {
         let (from, to) = (self.after.minor_to_major(), result.minor_to_major());
         let same = self.after.dims == result.dims && self.after.layout_items() == result.layout_items();
         if !same || from.len() != to.len() {
             return None;
         }
-        // Which dimension of the result each dimension becomes.
+        // Maps each dimension to the dimension of the result that it becomes.
         let mut becomes: SmallVec<[usize; 6]> = smallvec::smallvec![0; from.len()];
         for (&f, &t) in from.iter().zip(&to) {
             if result.dims.get(t) != self.after.dims.get(f) {
@@ -51,12 +52,12 @@ impl Copied {
     }
 }
 
-/// True for arrays of the same sizes whose elements lie in the same order.
+/// Checks whether two arrays have the same sizes and the same order of elements in memory.
 fn same_places(a: &ArrayShape, b: &ArrayShape) -> bool {
     a.dims == b.dims && a.minor_to_major() == b.minor_to_major()
 }
 
-/// The same shape with its dimensions in another order in memory.
+/// Returns the shape with its dimensions in another order in memory.
 fn relaid(shape: &ArrayShape, order: Vec<u32>) -> ArrayShape {
     let items = shape.layout_items().cloned();
     let layout = Layout::new(order);
@@ -66,7 +67,7 @@ fn relaid(shape: &ArrayShape, order: Vec<u32>) -> ArrayShape {
     })
 }
 
-/// The shape without its outermost dimension in memory, if that is the first and of size 1.
+/// Returns the shape without its outermost dimension in memory, if that is dimension 0 and has size 1.
 fn without_outermost(shape: &ArrayShape) -> Option<ArrayShape> {
     let order = shape.minor_to_major();
     let (&0, &1) = (order.last()?, shape.dims.first()?) else { return None };
@@ -77,7 +78,7 @@ fn without_outermost(shape: &ArrayShape) -> Option<ArrayShape> {
     shape.is_static().then_some(out)
 }
 
-/// The shape with another dimension of size 1, the outermost in memory, as its first.
+/// Returns the shape with a new first dimension of size 1, which is outermost in memory.
 fn with_outermost(shape: &ArrayShape) -> Option<ArrayShape> {
     let order = shape.minor_to_major();
     let outer: Option<Vec<u32>> = order.iter().map(|&d| u32::try_from(d + 1).ok()).chain([Some(0)]).collect();

@@ -1,4 +1,4 @@
-//! Moving a copy down to where its value is back on the device.
+//! Moves a copy down to where its value is back on the device.
 
 use super::Legalizer;
 use super::bitcasts::Copied;
@@ -10,7 +10,7 @@ use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
 use std::collections::HashSet;
 
 impl Legalizer {
-    /// Moves a copy down. Returns whether it could: all places on the way must be known.
+    /// Moves a copy down. Returns false if it cannot, because not every place on the path is known.
     pub(super) fn move_down(&mut self, module: &mut Module, copy: At) -> Result<bool, Diag> {
         let &[source] = &module[copy.0].operands[..] else { return Ok(false) };
         let (Some(before), Some(after)) = (module[source].shape.as_array(), module[copy.0].shape.as_array())
@@ -28,7 +28,8 @@ impl Legalizer {
         Ok(true)
     }
 
-    /// All places on the way of a copy down, with the shapes of what is copied and of the copy if the copy comes after each.
+    /// Returns all places on the path of a copy down. Each comes with the shapes of the copy's operand and
+    /// result if the copy runs after it.
     fn way(&self, module: &Module, copy: At, shapes: Copied) -> Result<Option<Vec<(At, Copied)>>, Diag> {
         let mut out = Vec::new();
         let mut seen = HashSet::new();
@@ -47,7 +48,7 @@ impl Legalizer {
                             .after_bitcast(result)
                             .ok_or_else(|| self.unknown(module, copy.0, next.0))?;
                     }
-                    // A reshape has its own layout: no copy goes through it.
+                    // A reshape has its own layout, so a copy cannot move past it.
                     (Op::Reshape(_) | Op::Copy, _) => return Ok(None),
                     (Op::Slice(_) | Op::DynamicSlice(_), Some(result)) => {
                         shapes = Copied {
@@ -76,7 +77,7 @@ impl Legalizer {
         Ok(Some(out))
     }
 
-    /// Puts an instruction on the way before the copy.
+    /// Moves an instruction on the path before the copy.
     fn pass(&mut self, module: &mut Module, copy: InstrId, at: At, shapes: &Copied) -> Result<(), Diag> {
         let id = at.0;
         set_layout(module, at, &shapes.before);
@@ -95,7 +96,7 @@ impl Legalizer {
         Ok(())
     }
 
-    /// Lets a loop's value, what its body gives and what its condition sees have a layout.
+    /// Sets a layout for an element of a loop's result, of its body's result and of its condition's state.
     fn set_loop_layout(&self, module: &mut Module, at: At, like: &ArrayShape) {
         set_layout(module, at, like);
         let Op::While(a) = &module[at.0].op else { return };
@@ -107,7 +108,8 @@ impl Legalizer {
         }
     }
 
-    /// Moves the move of what an update writes right before the update, in the layout that it has now.
+    /// Moves the `MoveToHost` of an update's value directly before the update, and adapts the value to the
+    /// current layout.
     fn write(&mut self, module: &mut Module, update: InstrId) {
         let Some(&written) = module[update].operands.get(1) else { return };
         let Some(annotation) = move_before(module, written) else { return };
@@ -137,7 +139,7 @@ impl Legalizer {
         }
     }
 
-    /// Puts the copy after the move to the device, which comes right after a slice.
+    /// Inserts the copy after the `MoveToDevice`, which is moved directly after a slice.
     fn end(&mut self, module: &mut Module, copy: InstrId, id: InstrId, shapes: &Copied) {
         let Some(annotation) = move_after(module, id) else { return };
         let parent = module[id].parent;
@@ -179,13 +181,13 @@ impl Legalizer {
     }
 }
 
-/// A shape with the layout of another one of its rank.
+/// Returns a shape with the layout of another shape of the same rank.
 fn laid_out_as(shape: &ArrayShape, like: &ArrayShape) -> ArrayShape {
     let layout = like.layout.clone().unwrap_or_else(|| Layout::row_major(like.rank()));
     shape.clone().with_layout(layout)
 }
 
-/// Gives an instruction's array, or the element of its tuple, the layout of another one.
+/// Sets the layout of an instruction's array, or of an element of its tuple, to that of another array.
 fn set_layout(module: &mut Module, (id, index): At, like: &ArrayShape) {
     let mut shape = module[id].shape.clone();
     if let Some(Shape::Array(a)) = part_mut(&mut shape, index.as_slice())

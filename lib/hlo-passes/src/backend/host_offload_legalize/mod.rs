@@ -1,5 +1,5 @@
-//! `host-offload-legalize`: copies that change the layout of values in the host's memory go to where they are back on the
-//! device.
+//! `host-offload-legalize`: moves copies that change the layout of values in host memory to where the values
+//! are back on the device.
 //!
 //! ```text
 //! h = f32[4,8]{1,0} custom-call(x), custom_call_target="MoveToHost"         h = f32[4,8]{1,0} custom-call(x), …"MoveToHost"
@@ -7,15 +7,18 @@
 //! d = f32[4,8]{0,1} custom-call(c), custom_call_target="MoveToDevice"       c = f32[4,8]{0,1} copy(d)
 //! ```
 //!
-//! The way to the device begins at a `MoveToHost`, at the buffer that it is written into by a `dynamic-update-slice`, or at a
-//! parameter of the entry that lies in the host's memory. It leads through tuples, loops, barriers, `bitcast`, `reshape` and
-//! updates; all on the way gets the layout that there is before the copy. Where a slice takes a part before it is moved to
-//! the device, the move comes right after the slice, and then the copy. What is written into a buffer whose layout changes is
-//! moved there in that one. A bitcast on the way has to add or drop an outermost dimension of size 1, or to exchange
-//! dimensions; another one is an error.
+//! A path to the device begins at a `MoveToHost`, at the buffer that a `dynamic-update-slice` writes the
+//! moved value to, or at an entry parameter in host memory. It leads through tuples, loops, barriers,
+//! `bitcast`, `reshape` and updates. All instructions on the path get the layout that the value has before
+//! the copy.
+//! - If a slice precedes the move to the device, the move is placed directly after the slice, followed by the
+//!   copy.
+//! - If the layout of a buffer changes, values written to it are moved to the host in the new layout.
+//! - A bitcast on the path must add or drop an outermost dimension of size 1, or exchange dimensions. Any
+//!   other bitcast is an error.
 //!
-//! A copy that can't go down, as what is on the host comes to a result or to what the host computes, changes places with the
-//! `MoveToHost` before it. Others stay.
+//! A copy cannot move down if the value on the host reaches a result or a host computation. Such a copy is
+//! exchanged with the `MoveToHost` before it. Other copies are not changed.
 
 mod bitcasts;
 mod down;
@@ -56,7 +59,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     if starts.is_empty() {
         return Ok(false);
     }
-    // An error leaves the module as it was.
+    // If an error occurs, the module stays unchanged.
     let mut legal = module.clone();
     let mut changed = false;
     for start in starts {
@@ -72,7 +75,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// Where values come into the host's memory: at moves, and at parameters of the entry that lie there.
+/// Returns the instructions at which values enter host memory: `MoveToHost` calls, and entry parameters in
+/// host memory.
 fn starts(module: &Module) -> Vec<InstrId> {
     let layout = module.entry_layout().map(|l| l.into_owned()).unwrap_or_default();
     let in_host = |s: &Shape| s.as_array().is_some_and(|a| a.memory_space() == HOST);
@@ -86,13 +90,14 @@ fn starts(module: &Module) -> Vec<InstrId> {
 
 struct Legalizer {
     paths: Paths,
-    /// The moves to the host that are on a way that was seen to.
+    /// The instructions that bring a value to the host and whose path has been processed.
     done: HashSet<InstrId>,
     gone: Vec<InstrId>,
 }
 
 impl Legalizer {
-    /// Looks for copies on the way from where a value comes to the host, and moves them. Returns whether there are any.
+    /// Moves the copies on the path from an instruction that brings a value to the host. Returns whether
+    /// anything changed.
     fn process(&mut self, module: &mut Module, id: InstrId, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         let Some(&user) = module.users(id).first() else { return Ok(false) };
         if module.is_root(id) {
@@ -121,7 +126,8 @@ impl Legalizer {
         Ok(changed)
     }
 
-    /// The copies on the way down from a place; `None` where a slice on the way does not lead to the device.
+    /// Returns the copies on the path down from a place, or `None` if a slice on the path does not lead to
+    /// the device.
     fn copies(&self, module: &mut Module, top: At) -> Option<Vec<At>> {
         let mut copies = Vec::new();
         let mut seen = HashSet::new();
@@ -143,8 +149,8 @@ impl Legalizer {
         Some(copies)
     }
 
-    /// Lets the body of a loop hand on an element of its state from the host's memory, where it hands on the same
-    /// element moved to the device: at the loop's beginning it is on the host.
+    /// Makes the body of a loop return an element of its state in host memory, if it returns the same element
+    /// moved to the device. The element is on the host when the loop starts.
     fn keep_state(&self, module: &mut Module, annotation: InstrId) {
         let Some(operand) = moved(module, annotation, MOVE_TO_DEVICE) else { return };
         let c = module[annotation].parent;
@@ -162,7 +168,8 @@ impl Legalizer {
         }
     }
 
-    /// True if all that a copy becomes is moved to the device, and not a result or computed with on the host before.
+    /// Checks whether all values derived from a copy are moved to the device, without becoming a result or
+    /// being used by a host computation first.
     fn comes_back(&self, module: &Module, copy: InstrId) -> bool {
         let mut seen = HashSet::new();
         let mut work = vec![(copy, Vec::new())];
@@ -188,7 +195,7 @@ impl Legalizer {
         true
     }
 
-    /// Lets a copy change places with the move to the host that it copies. Returns whether it could.
+    /// Exchanges a copy with the `MoveToHost` that is its operand. Returns whether this was possible.
     fn move_up(&self, module: &mut Module, copy: InstrId) -> bool {
         let Some(&annotation) = module[copy].operands.first() else { return false };
         let Some(operand) = moved(module, annotation, MOVE_TO_HOST) else { return false };

@@ -1,21 +1,22 @@
-//! The ways of values in the host's memory, an instruction at a time.
+//! Paths of values in host memory, one instruction at a time.
 
 use crate::support::constants::splat;
 use crate::support::host_memory::{Flow, MOVE_TO_DEVICE, MOVE_TO_HOST, calls_target, moved, places};
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// An instruction whose value, or the element of whose value with that number, is on the host.
+/// An instruction whose value is on the host, or the index of the element of its value that is.
 pub(super) type At = (InstrId, Option<usize>);
 
-/// The ways of values through a module.
+/// The paths of values through a module.
 pub(super) struct Paths {
     pub(super) flow: Flow,
 }
 
 impl Paths {
-    /// Where what an update writes into begins; of anything else the instruction itself. `None` if that is not known, or if
-    /// it is written into by what is not moved to the host.
+    /// Returns where the buffer of an update begins. For any other instruction, returns the instruction
+    /// itself. Returns `None` if the beginning is unknown, or if another update writes a value to the buffer
+    /// that is not moved to the host.
     pub(super) fn top(&self, module: &Module, start: InstrId) -> Option<At> {
         let mut at = (start, None);
         if !matches!(module[start].op, Op::DynamicUpdateSlice) {
@@ -37,7 +38,7 @@ impl Paths {
         }
     }
 
-    /// One instruction up; the same place at the end.
+    /// Returns the place one instruction up, or the same place at the beginning of the path.
     fn up(&self, module: &Module, (id, index): At) -> Option<At> {
         let instr = &module[id];
         let first = || instr.operands.first().copied();
@@ -64,7 +65,8 @@ impl Paths {
         }
     }
 
-    /// What has the value one instruction down; `None` where it comes to what is not known.
+    /// Returns the places one instruction down, or `None` if the value reaches an instruction that the
+    /// analysis does not support.
     pub(super) fn down(&self, module: &Module, (id, index): At) -> Option<Vec<At>> {
         let instr = &module[id];
         if module.users(id).is_empty() && module.is_root(id) && instr.parent != module.entry() {
@@ -107,7 +109,7 @@ impl Paths {
                 | Op::Slice(_) => {
                     out.push((user, index));
                 }
-                // What the host computes may have it in any layout.
+                // The host's computation accepts any layout.
                 Op::AsyncStart(a) if a.async_execution_thread.as_ref().is_some_and(|t| *t == "host") => {}
                 _ => return None,
             }
@@ -116,7 +118,7 @@ impl Paths {
     }
 }
 
-/// Those who take an element of a tuple, of which nothing else may be made.
+/// Returns the instructions that read an element of a tuple, or `None` if the tuple has other uses.
 fn elements(module: &Module, id: InstrId, index: usize) -> Option<Vec<At>> {
     let mut out = Vec::new();
     for &user in module.users(id) {
@@ -128,7 +130,7 @@ fn elements(module: &Module, id: InstrId, index: usize) -> Option<Vec<At>> {
     Some(out)
 }
 
-/// The update that a value comes to, if it is only changed in form before.
+/// Returns the update that a value reaches through bitcasts, reshapes and copies only.
 pub(super) fn update_after(module: &Module, mut id: InstrId) -> Option<InstrId> {
     loop {
         match (&module[id].op, module.users(id)) {
@@ -139,7 +141,7 @@ pub(super) fn update_after(module: &Module, mut id: InstrId) -> Option<InstrId> 
     }
 }
 
-/// The move to the host that a value comes from, if only its form is changed in between.
+/// Returns the `MoveToHost` that a value comes from through bitcasts, reshapes and copies only.
 pub(super) fn move_before(module: &Module, mut id: InstrId) -> Option<InstrId> {
     while moved(module, id, MOVE_TO_HOST).is_none() {
         let (Op::Bitcast | Op::Copy | Op::Reshape(_), &[operand]) =
@@ -155,7 +157,7 @@ pub(super) fn move_before(module: &Module, mut id: InstrId) -> Option<InstrId> {
     Some(id)
 }
 
-/// The move to the device that a value comes to, if it is only cut or changed in form before.
+/// Returns the `MoveToDevice` that a value reaches through slices, bitcasts, reshapes and copies only.
 pub(super) fn move_after(module: &Module, mut id: InstrId) -> Option<InstrId> {
     while moved(module, id, MOVE_TO_DEVICE).is_none() {
         let cut = matches!(

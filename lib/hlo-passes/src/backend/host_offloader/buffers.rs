@@ -1,4 +1,4 @@
-//! Arrays that updates write parts of, and that lie in the host's memory from the beginning.
+//! Arrays that are written by updates and are allocated in host memory.
 
 use super::{Offloader, compute_on_host};
 use crate::support::constants::splat;
@@ -9,11 +9,11 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
 
-/// The target of a call that gives an array whose elements nobody looks at before they are written.
+/// The target of a call that returns an uninitialized array.
 const ALLOCATE: &str = "AllocateBuffer";
 
 impl Offloader {
-    /// Puts what is moved to the host there from the beginning, if it is memory to be written only.
+    /// Allocates the operand of a `MoveToHost` in host memory, if it is a buffer that is only written.
     pub(super) fn begin_in_host(&self, module: &mut Module, id: InstrId, operand: InstrId) {
         if module.users(operand).len() != 1 || module.is_root(operand) {
             return;
@@ -32,7 +32,7 @@ impl Offloader {
         }
     }
 
-    /// Decides of the updates that were met where they lie. Returns whether it changed anything.
+    /// Decides in which memory the collected updates run. Returns whether anything changed.
     pub(super) fn update(&mut self, module: &mut Module) -> Result<bool, Diag> {
         let mut changed = false;
         for (id, annotated) in std::mem::take(&mut self.updates) {
@@ -55,7 +55,8 @@ impl Offloader {
         Ok(changed)
     }
 
-    /// True for a broadcast that an array of zeros whose elements nobody looks at may stand in place of.
+    /// Checks whether a broadcast may be replaced by an uninitialized buffer, because its elements are zero
+    /// or will be overwritten.
     fn is_unread(&self, module: &Module, id: InstrId) -> bool {
         let zeros = || {
             let scalar = module[id].operands.first().and_then(|&o| splat(module, o));
@@ -64,21 +65,22 @@ impl Offloader {
         matches!(module[id].op, Op::Broadcast(_)) && (self.settings.overwritten || zeros())
     }
 
-    /// Adds an array in the host's memory, to be written, of the shape of another one.
+    /// Adds a buffer in host memory with the shape of another array.
     fn add_buffer(&self, module: &mut Module, like: InstrId) -> InstrId {
         let mut shape = module[like].shape.clone();
         set_space(&mut shape, HOST);
         self.add(module, like, shape, Op::custom_call(ALLOCATE), &[])
     }
 
-    /// Puts what an update writes into in the host's memory, from the broadcast or the buffer on that it begins as.
+    /// Places the buffer that an update writes to in host memory, starting at the broadcast or buffer that it
+    /// begins as.
     fn allocate(&mut self, module: &mut Module, update: InstrId) -> Result<(), Diag> {
         if self.allocated.contains(&update) {
             return Ok(());
         }
         let mut found = false;
         let mut seen = HashSet::new();
-        // Each part with the one that has it as an operand.
+        // Each part with the part that uses it as an operand.
         let mut work: VecDeque<(Part, Option<Part>)> = VecDeque::from([((update, Vec::new()), None)]);
         while let Some((part, user)) = work.pop_front() {
             if !seen.insert(part.clone()) {
@@ -125,7 +127,7 @@ impl Offloader {
         if found { Ok(()) } else { Err(self.not_a_buffer(module, update, update)) }
     }
 
-    /// An update in the host's memory of what begins on the device.
+    /// Returns the diagnostic for an update in host memory whose buffer begins on the device.
     fn not_a_buffer(&self, module: &Module, update: InstrId, begins: InstrId) -> Diag {
         let name = &module[update].name;
         Diag::error(format!(
@@ -135,13 +137,13 @@ impl Offloader {
         .and(module.span(begins), "this lies on the device")
     }
 
-    /// Lets an update begin with memory of the host in place of a broadcast.
+    /// Replaces the broadcast that an update's buffer begins as by memory of the host.
     fn begin(&mut self, module: &mut Module, (broadcast, _): &Part, (user, index): &Part) {
         let alone = module.users(*broadcast).len() == 1 && !module.is_root(*broadcast);
         let copied = alone && matches!(module[*user].op, Op::Copy) && module.users(*user).len() == 1;
         let buffer = match self.is_unread(module, *broadcast) {
             true => self.add_buffer(module, *broadcast),
-            // A copy in the host's memory is there already.
+            // There is already a copy to host memory.
             false if matches!(module[*user].op, Op::Copy) => return,
             false => self.add_copy(module, *broadcast, HOST),
         };
@@ -164,8 +166,8 @@ impl Offloader {
         self.gone.push(*broadcast);
     }
 
-    /// Puts a buffer that is there already in the host's memory; if something else needs it on the device, the update gets
-    /// one of its own.
+    /// Moves an existing buffer to host memory. If another instruction needs it on the device, the update
+    /// gets its own buffer.
     fn take_buffer(&mut self, module: &mut Module, part: &Part, (user, index): &Part) {
         let elsewhere = self.flow.successors(module, part).into_iter().any(|next| {
             let array = part_shape(module, &next).and_then(Shape::as_array);
@@ -187,7 +189,7 @@ impl Offloader {
         }
     }
 
-    /// Puts what the condition of a loop sees of the loop's state in the same memory as the body.
+    /// Places the state that a loop's condition receives in the same memory as in the body.
     fn enter_conditions(&self, module: &mut Module, (id, index): &Part) -> Result<(), Diag> {
         let callers = self.flow.callers(module[*id].parent).to_vec();
         for caller in callers {
