@@ -1,12 +1,12 @@
-//! `host-offloading-prepare-elide-move-to-host`: what is computed on the host needs no move there.
+//! `host-offloading-prepare-elide-move-to-host`: removes moves to the host before computations on the host.
 //!
 //! ```text
 //! h = custom-call(x), custom_call_target="MoveToHost"    →    s = … call-start(x), async_execution_thread="host", …
 //! s = … call-start(h), async_execution_thread="host", …
 //! ```
 //!
-//! Operands of asynchronous calls on the thread `host` that are `MoveToHost` hand on their operand, to all that uses them;
-//! those with control dependencies stay.
+//! If an operand of an asynchronous call on the thread `host` is a `MoveToHost`, all its users use the moved
+//! value instead. Moves with control dependencies are kept.
 
 use crate::support::effects::control_dependent;
 use crate::support::rewrite::same_layout;
@@ -62,14 +62,14 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(!gone.is_empty())
 }
 
-/// True for the start of a call on the host.
+/// Checks whether an instruction starts an asynchronous call on the host.
 fn is_host_call(module: &Module, id: InstrId) -> bool {
     let Op::AsyncStart(a) = &module[id].op else { return false };
     let wrapped = a.calls.filter(|&c| module.has_root(c)).map(|c| &module[module[c].root()].op);
     a.async_execution_thread.as_ref().is_some_and(|t| *t == "host") && matches!(wrapped, Some(Op::Call(_)))
 }
 
-/// What a move to the host moves.
+/// Returns the operand of a move to the host.
 fn moved_to_host(module: &Module, id: InstrId) -> Option<InstrId> {
     let Op::CustomCall(a) = &module[id].op else { return None };
     let [moved] = module[id].operands[..] else { return None };

@@ -1,4 +1,4 @@
-//! `instruction-hoister`: constants and parameters come first in the schedule.
+//! `instruction-hoister`: moves constants and parameters to the beginning of the schedule.
 //!
 //! ```text
 //! a = f32[8] abs(x)                 two = f32[8] constant({…})
@@ -7,10 +7,11 @@
 //! …                                 a = f32[8] abs(x)
 //! ```
 //!
-//! That gives whoever fetches them in advance the most time. Parameters stay where nothing but what makes no code comes
-//! before the last one: constants, tuples and their elements, bitcasts. A module without a schedule has nothing to move,
-//! and the computations of fusions have no schedule. Constants with control dependencies stay, with all others of their
-//! computation, and so do parameters that wait for something (XLA drops what they wait for).
+//! This gives prefetching the most time. Parameters are not moved if the last one is preceded only by
+//! instructions without code: constants, tuples, their elements and bitcasts. Modules without a schedule and
+//! computations of fusions are not changed. If a constant has control dependencies, no constant of its
+//! computation is moved. If a parameter has control predecessors, no parameter of its computation is moved.
+//! XLA drops these dependencies instead.
 
 use crate::support::effects::control_dependent;
 use crate::support::fusions::fused_computations;
@@ -73,13 +74,13 @@ fn run(module: &mut Module, parameters: bool, constants: bool, rewrites: &mut Re
     changed
 }
 
-/// The computations whose instructions have an order of execution: all but those of fusions.
+/// Returns the computations whose instructions have an execution order: all except those of fusions.
 pub(super) fn scheduled_computations(module: &Module) -> Vec<ComputationId> {
     let fused = fused_computations(module);
     module.computations().filter(|c| !fused.contains(c)).collect()
 }
 
-/// Moves the parameters, by number, before all others.
+/// Moves the parameters, sorted by number, before all other instructions.
 fn hoist_parameters(module: &mut Module, c: ComputationId) -> bool {
     let parameters = module.parameters(c);
     let is_parameter = |i: InstrId| matches!(module[i].op, Op::Parameter(_));
@@ -99,7 +100,7 @@ fn hoist_parameters(module: &mut Module, c: ComputationId) -> bool {
     true
 }
 
-/// Moves the constants before all others.
+/// Moves the constants before all other instructions.
 fn hoist_constants(module: &mut Module, c: ComputationId, pinned: &HashSet<InstrId>) -> bool {
     let order = module[c].instructions();
     let is_constant = |i: &InstrId| matches!(module[*i].op, Op::Constant(_));

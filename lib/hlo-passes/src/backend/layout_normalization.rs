@@ -8,10 +8,10 @@
 //!                                                             ROOT r = f32[3,2]{0,1} copy(t) }
 //! ```
 //!
-//! The layouts of the entry's parameters and result, and of what custom calls return, are a contract with the
-//! outside and stay; copies lead from and to them. Bitcasts, whose meaning depends on layouts, become
-//! transposes and reshapes. A module with a bitcast for which that is impossible (to another element type, or
-//! of tiled layouts) is left as it is.
+//! The layouts of the entry's parameters and result, and those of custom-call results, are fixed by the
+//! outside and stay. The pass inserts copies from and to these layouts. Bitcasts, whose meaning depends on
+//! layouts, become transposes and reshapes. The pass does not change a module that contains a bitcast without
+//! such a form, because its element type changes or its layouts are tiled.
 
 use crate::support::layouts::relaid;
 use crate::support::rewrite::same_layout;
@@ -76,7 +76,7 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// Lets the users of a value that are given, and its computation's result, use another value instead.
+/// Makes the given users of a value, and the result of its computation, use another value instead.
 fn use_instead(module: &mut Module, value: InstrId, users: &[InstrId], with: InstrId) {
     if module[with].operands[..] == [value] {
         module.replace_all_uses_with(value, with);
@@ -91,7 +91,8 @@ fn use_instead(module: &mut Module, value: InstrId, users: &[InstrId], with: Ins
     }
 }
 
-/// True for what has its layout from outside: the entry's parameters and the results of custom calls.
+/// Checks whether an instruction's layout is fixed from outside: an entry parameter or the result of a custom
+/// call.
 fn has_given_layout(module: &Module, id: InstrId) -> bool {
     match module[id].op {
         Op::Parameter(_) => module[id].parent == module.entry(),
@@ -100,8 +101,9 @@ fn has_given_layout(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True if other layouts than row-major are only those given from outside, copied at once, and those of copies made
-/// for the entry's result: what the pass leaves.
+/// Checks whether the module is already in the form that the pass produces. The only values that are not
+/// row-major must be those with a fixed layout that are copied immediately, and copies made for the entry's
+/// result.
 fn is_normal(module: &Module, all: &[InstrId]) -> bool {
     let mut results = HashSet::new();
     let mut stack = vec![module[module.entry()].root()];
@@ -125,7 +127,7 @@ fn is_normal(module: &Module, all: &[InstrId]) -> bool {
     })
 }
 
-/// True if all users of the value, or of its elements, are copies into row-major ones.
+/// Checks whether all users of the value, or of its elements, are copies to row-major arrays.
 fn is_copied_at_once(module: &Module, id: InstrId) -> bool {
     !module.is_root(id)
         && module.users(id).iter().all(|&user| match module[user].op {
@@ -148,7 +150,7 @@ fn is_row_major(shape: &Shape) -> bool {
     shape.leaves().into_iter().all(|s| s.as_array().is_none_or(ArrayShape::is_row_major))
 }
 
-/// True for a bitcast of a layout that is not row-major, which can't be written as transposes and reshapes.
+/// Checks for a bitcast between layouts that cannot be expressed by transposes and reshapes.
 fn is_opaque_bitcast(module: &Module, id: InstrId) -> bool {
     if !matches!(module[id].op, Op::Bitcast) {
         return false;
@@ -169,15 +171,15 @@ fn is_opaque_bitcast(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// Dimension numbers from the slowest to the fastest varying.
+/// Returns the dimension numbers from the slowest to the fastest varying.
 fn major_to_minor(a: &ArrayShape) -> Vec<usize> {
     let mut order = a.minor_to_major().to_vec();
     order.reverse();
     order
 }
 
-/// Writes a bitcast as what it does to row-major arrays. The layouts are still the ones that were written, so
-/// that the next bitcast sees them.
+/// Replaces a bitcast by its effect on row-major arrays. The shapes keep their original layouts at this
+/// point, because the next bitcast depends on them.
 fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     let Some(&x) = module[id].operands.first() else { return false };
     let (Some(from), Some(to)) = (module[x].shape.as_array().cloned(), module[id].shape.as_array().cloned())
@@ -185,7 +187,7 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
         return false;
     };
     if from.element_type != to.element_type {
-        return false; // between row-major arrays: nothing to write
+        return false; // nothing to do between row-major arrays
     }
     let (first, last) = (major_to_minor(&from), major_to_minor(&to));
     let add = |module: &mut Module, dims: Vec<i64>, op: Op, operand: InstrId| {
@@ -200,7 +202,7 @@ fn expand_bitcast(module: &mut Module, id: InstrId) -> bool {
     for (place, &d) in last.iter().enumerate() {
         inverse[d] = place as i64;
     }
-    // The instruction itself stays, with its control dependencies and all that is said of it.
+    // The instruction itself stays, to keep its control dependencies and annotations.
     module.set_operands(id, [value]);
     module.set_op(id, Op::transpose(inverse));
     true

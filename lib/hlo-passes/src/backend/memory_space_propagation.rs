@@ -1,4 +1,5 @@
-//! `memory-space-propagation`: what a fusion reads and writes lies in the same memory inside of it as outside.
+//! `memory-space-propagation`: gives values inside a fusion the memory spaces of the fusion's operands and
+//! results.
 //!
 //! ```text
 //! f { p = f32[4] parameter(0)                f { p = f32[4]{0:S(1)} parameter(0)
@@ -7,10 +8,11 @@
 //! r = f32[4] fusion(a), calls=f              r = f32[4] fusion(a), calls=f
 //! ```
 //!
-//! The memory space (`S(1)`) and the split of the layout (`SC(0:8)`) of each operand go to the parameter, and those of each
-//! result to what computes it, through tuples and their elements, to the array that a `dynamic-update-slice` updates, and
-//! into and out of fusions within the fusion. Other layouts stay: where memory is decided, after layouts and fusion, only
-//! what is outside is known.
+//! The pass copies the memory space (`S(1)`) and the split of the layout (`SC(0:8)`) of each operand to the
+//! parameter, and those of each result to the instruction that computes it. It propagates them through tuples
+//! and their elements, to the array that a `dynamic-update-slice` updates, and into and out of nested
+//! fusions. It does not change other parts of layouts. Memory is assigned after layouts and fusion, and only
+//! to values outside fusions.
 
 use crate::support::fusions::fused_computations;
 use crate::{PassInfo, Rewrites};
@@ -64,20 +66,20 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(spread.changed)
 }
 
-/// A part of an instruction's value: the elements of tuples to take, the outermost first.
+/// A part of an instruction's value, given by the indices of nested tuple elements, outermost first.
 type Part = (InstrId, Vec<usize>);
 
-/// Where an array lies.
+/// The memory space and the splits of an array.
 type Memory = (i32, Vec<SplitConfig>);
 
 struct Spread {
-    /// The fusion of each computation.
+    /// The fusion that contains each computation.
     fusions: HashMap<ComputationId, InstrId>,
     changed: bool,
 }
 
 impl Spread {
-    /// Gives the arrays of `inside` the memory of those of `outside`, which is of its shape.
+    /// Copies the memory of the arrays of `outside` to those of `inside`, which has the same shape.
     fn all(&mut self, module: &mut Module, outside: InstrId, inside: InstrId) {
         for (index, array) in arrays(&module[outside].shape) {
             let memory = memory(&array);
@@ -85,7 +87,8 @@ impl Spread {
         }
     }
 
-    /// Gives an array, all that it is handed on as, and what must lie in the same place its memory.
+    /// Sets the memory of an array, of all values that it is passed on as, and of all values that must share
+    /// its memory.
     fn one(&mut self, module: &mut Module, part: Part, memory: &Memory) {
         let mut seen = HashSet::new();
         let mut work = vec![definition(module, part)];
@@ -95,7 +98,7 @@ impl Spread {
             }
             let (id, index) = &part;
             self.set(module, &part, memory);
-            // What it becomes where it is used.
+            // The parts that it becomes where it is used.
             for &user in module.users(*id) {
                 let places = module[user].operands.iter().enumerate().filter(|(_, o)| *o == id);
                 for (n, _) in places {
@@ -120,7 +123,7 @@ impl Spread {
         }
     }
 
-    /// What lies in the same memory as a part, though it is another value.
+    /// Returns another value that must be in the same memory as a part.
     fn beside(&self, module: &Module, (id, index): &Part) -> Option<Part> {
         let body = module[*id].parent;
         let around = self.fusions.get(&body).filter(|&&f| self.fusions.contains_key(&module[f].parent));
@@ -151,7 +154,7 @@ impl Spread {
     }
 }
 
-/// Where a part of a value is made: what is below tuples and their elements.
+/// Returns the part that defines a part, looking through tuples and their elements.
 fn definition(module: &Module, (mut id, mut index): Part) -> Part {
     loop {
         let operands = &module[id].operands;
@@ -180,7 +183,7 @@ fn memory(array: &ArrayShape) -> Memory {
     (array.memory_space(), splits)
 }
 
-/// The arrays of a shape with where they are in it.
+/// Returns the arrays of a shape with their indices.
 fn arrays(shape: &Shape) -> Vec<(Vec<usize>, ArrayShape)> {
     let mut out = Vec::new();
     let mut work = vec![(Vec::new(), shape)];

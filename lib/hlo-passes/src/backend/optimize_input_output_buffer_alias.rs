@@ -1,12 +1,12 @@
-//! `optimize_input_output_buffer_alias`: results use the memory of parameters that are given away.
+//! `optimize_input_output_buffer_alias`: lets results use the memory of donated parameters.
 //!
 //! ```text
 //! HloModule m, buffer_donor={ (0, {}) }    →    HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
 //! ```
 //!
-//! Each array of the result that shares no memory yet gets that of a donated array of as many bytes in the same
-//! memory space, the first ones first. With `donors-only=false` any array of a parameter may be used, as when the
-//! caller is known to give all of them away.
+//! Each array of the result that does not share memory yet gets the first free donated array with the same
+//! number of bytes and the same memory space. With `donors-only=false`, any array of a parameter may be used,
+//! for callers that are known to donate all of them.
 
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{BufferDonor, InputOutputAlias, ShapeIndex};
@@ -38,7 +38,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// What memory has to have in common to be used for another array.
+/// The size in bytes and the memory space, which must be equal for two arrays to share memory.
 type Kind = (u64, i32);
 
 fn run(module: &mut Module, donors_only: bool, rewrites: &mut Rewrites) -> bool {
@@ -84,7 +84,7 @@ fn run(module: &mut Module, donors_only: bool, rewrites: &mut Rewrites) -> bool 
     changed
 }
 
-/// The arrays of a shape that take memory: where, how many bytes, and in which memory space.
+/// Returns the arrays of a shape that occupy memory: index, size in bytes and memory space.
 fn arrays(shape: &Shape) -> Vec<(ShapeIndex, Kind)> {
     fn walk(shape: &Shape, at: &mut ShapeIndex, out: &mut Vec<(ShapeIndex, Kind)>) {
         match shape {
@@ -95,7 +95,7 @@ fn arrays(shape: &Shape) -> Vec<(ShapeIndex, Kind)> {
                     at.pop();
                 }
             }
-            // Where the size is known at run time only, so is what fits.
+            // Dynamic arrays are skipped, because their size is known only at run time.
             Shape::Array(a) if a.is_static() && a.byte_size() > 0 => {
                 out.push((at.clone(), (a.stored_size() as u64, a.memory_space())));
             }

@@ -1,4 +1,4 @@
-//! `root-instruction-sinker`: the root is the last instruction of the schedule.
+//! `root-instruction-sinker`: makes the root the last instruction of the schedule.
 //!
 //! ```text
 //! ROOT t = (f32[8], f32[8]) tuple(a, b)        t = (f32[8], f32[8]) tuple(a, b)
@@ -8,10 +8,10 @@
 //!                                              ROOT t.1 = (f32[8], f32[8]) tuple(a.1, b.1)
 //! ```
 //!
-//! What comes after the root in the schedule need not be what it is computed from, so the root itself stays where it is:
-//! a tuple is put together again of its elements, an array gets a bitcast to its own shape. Tokens and arrays of dynamic
-//! sizes, for which there is no such bitcast, stay as they are, and so do modules without a schedule and the computations
-//! of fusions, which have none.
+//! The original root stays in place, and the pass adds an equal value at the end: a tuple is rebuilt from its
+//! elements, and an array gets a bitcast to its own shape. Tokens and dynamic arrays, which have no such
+//! bitcast, are not changed. Neither are modules without a schedule or computations of fusions, which have
+//! none.
 
 use super::instruction_hoister::scheduled_computations;
 use crate::support::while_loop::add_element;
@@ -54,7 +54,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// Adds an instruction of the root's value after all others.
+/// Adds an instruction with the root's value at the end of the computation.
 fn sink(module: &mut Module, c: ComputationId, root: InstrId) -> Option<InstrId> {
     let shape = module[root].shape.clone();
     let (op, operands) = match &shape {

@@ -1,4 +1,4 @@
-//! `accumulation_upcaster`: sums and products of narrow floats in `f32`, rounded once.
+//! `accumulation_upcaster`: computes sums and products of narrow floats in `f32` and rounds them once.
 //!
 //! ```text
 //! r = bf16[8] scatter(x, i, u), to_apply=add  →  w = f32[8] convert(x)
@@ -7,9 +7,10 @@
 //!                                                r = bf16[8] convert(s)
 //! ```
 //!
-//! So it is for `select-and-scatter`, and for `reduce` and `reduce-window` of several arrays, those that are sums or
-//! products. Where a single array is reduced code generation does that by itself, unless the computation does it in steps,
-//! as `float-normalization-bf16` leaves it. A scatter that updates each element once at most stays: it rounds no sum twice.
+//! The pass also applies to `select-and-scatter`, and to `reduce` and `reduce-window` of several arrays, if
+//! they compute sums or products. Code generation does the same for reductions of a single array, unless the
+//! computation rounds in steps, as `float-normalization-bf16` leaves it. A scatter that updates each element
+//! at most once is not changed, because it rounds no sum twice.
 
 use crate::support::combiner::binary_combiner;
 use crate::support::expander::{Emitter, expand_all};
@@ -46,12 +47,12 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// True for the operations that combine many elements to one.
+/// Checks whether an operation combines many elements into one.
 fn accumulates(op: &Op) -> bool {
     matches!(op, Op::Reduce(_) | Op::ReduceWindow(_) | Op::Scatter(_) | Op::SelectAndScatter(_))
 }
 
-/// Rewrites those operations that `wanted` names. Returns whether anything changed.
+/// Rewrites the operations that `wanted` selects. Returns whether anything changed.
 pub(crate) fn upcast(module: &mut Module, wanted: fn(&Op) -> bool, rewrites: &mut Rewrites) -> bool {
     expand_all(module, "accumulate-in-f32", wanted, expand, rewrites)
 }
@@ -59,8 +60,8 @@ pub(crate) fn upcast(module: &mut Module, wanted: fn(&Op) -> bool, rewrites: &mu
 /// An operation that combines elements with accumulators.
 struct Combination {
     computation: ComputationId,
-    /// The operands that hold the accumulators' first values, the elements, and what else has their type, one list for
-    /// each result of the computation.
+    /// The indices of the operands that contain initial accumulator values, elements, or other data of their
+    /// type. There is one list for each result of the computation.
     operands: Vec<Vec<usize>>,
 }
 
@@ -70,7 +71,7 @@ impl Combination {
         let n = operands / 2;
         let pairs = |second: usize| (0..n).map(|k| vec![k, second + k]).collect();
         Some(match &e.module[id].op {
-            // Code generation has accumulators in `f32` where there is one array and one operation.
+            // Code generation uses `f32` accumulators for a single array with a single operation.
             Op::Reduce(a) if n > 1 || binary_combiner(e.module, a.to_apply).is_none() => {
                 Self { computation: a.to_apply, operands: pairs(n) }
             }
@@ -86,7 +87,7 @@ impl Combination {
     }
 }
 
-/// True if a scatter combines no element with more than one update.
+/// Checks whether a scatter combines each element with at most one update.
 fn is_single(e: &Emitter<'_>, id: InstrId, a: &ScatterAttrs) -> bool {
     let indices = e.operand(e.module[id].operands.len() / 2).and_then(|i| e.array(i));
     let windows = indices.map(|i| {
@@ -135,7 +136,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         _ => part.clone(),
     };
     let shape = match (e.shape(), wide.as_slice()) {
-        // The combiner has no tuple of one.
+        // A combiner of a single array does not return a tuple.
         (one, [op]) => widened((one.leaves().first().copied()?, op)),
         (Shape::Tuple(parts), _) => Shape::Tuple(parts.iter().zip(&wide).map(widened).collect()),
         _ => return None,
@@ -145,7 +146,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&values)
 }
 
-/// The computation with the accumulators and elements of some results, those of these sums and products, in `f32`.
+/// Returns the computation with the accumulators and elements of the sums and products in `wide` converted to
+/// `f32`.
 fn in_f32(e: &mut Emitter<'_>, computation: ComputationId, wide: &[Option<Op>]) -> Option<ComputationId> {
     if let [Some(op)] = wide {
         return Some(e.combiner(op, ElementType::F32));
@@ -173,7 +175,7 @@ fn in_f32(e: &mut Emitter<'_>, computation: ComputationId, wide: &[Option<Op>]) 
     })
 }
 
-/// A computation on two scalars of a type for such that are converted to `f32`.
+/// Returns a variant of a computation on two scalars of type `ty` that takes them as `f32`.
 fn on_f32(e: &mut Emitter<'_>, computation: ComputationId, ty: ElementType) -> Option<ComputationId> {
     e.computation("select", |e| {
         let narrow = [0, 1].map(|k| {

@@ -1,4 +1,5 @@
-//! `host-offloader`: what a program says of values that should lie in the host's memory becomes memory spaces and copies.
+//! `host-offloader`: converts annotations of values that should be in host memory to memory spaces and
+//! copies.
 //!
 //! ```text
 //! h = f32[4] custom-call(x), custom_call_target="MoveToHost"          h = f32[4]{0:S(5)} copy(x)
@@ -7,21 +8,24 @@
 //! d = f32[4] custom-call(g), custom_call_target="MoveToDevice"        d = f32[4] copy(g)
 //! ```
 //!
-//! From each `MoveToHost`, and from each parameter of the entry that lies in the host's memory, the pass goes down through
-//! tuples, calls, loops, branches and asynchronous operations to the next `MoveToDevice`, or to a result of the entry that
-//! lies in the host's memory; in another one it is an error. All on the way lies in the host's memory, space number 5.
+//! The pass starts at each `MoveToHost` and at each entry parameter in host memory. It follows the value
+//! through tuples, calls, loops, branches and asynchronous operations. It stops at the next `MoveToDevice` or
+//! at an entry result in host memory. An entry result in another memory is an error. All instructions on the
+//! path are placed in host memory, which is space 5.
 //!
-//! - At `MoveToHost` there is a copy, unless a `dynamic-update-slice` writes the value into a larger one: that is then in the
-//!   host's memory from the beginning, where there must be a broadcast or an `AllocateBuffer`. A broadcast of zeros becomes
-//!   an `AllocateBuffer`; another one is copied, or, with `assume-overwritten`, becomes one too.
-//! - At `MoveToDevice` there is a copy, unless a slice takes a part of the value just before: that is then the copy. A `slice`
-//!   becomes a `dynamic-slice`.
-//! - What computes with values in the host's memory gets the attribute `_xla_compute_type="host"`; with `host-compute=false` it
-//!   is an error.
+//! - A `MoveToHost` becomes a copy, unless a `dynamic-update-slice` writes the value into a larger buffer. In
+//!   that case the whole buffer is in host memory, and it must begin as a broadcast or an `AllocateBuffer`. A
+//!   broadcast of zeros becomes an `AllocateBuffer`. With `assume-overwritten`, so does any other broadcast.
+//!   Otherwise the broadcast is copied.
+//! - A `MoveToDevice` becomes a copy, unless the value comes directly from a slice, which then performs the
+//!   transfer. A `slice` becomes a `dynamic-slice`.
+//! - Instructions that compute with values in host memory get the attribute `_xla_compute_type="host"`. With
+//!   `host-compute=false`, they are an error.
 //!
-//! Results of asynchronous calls on the thread `host` that are only results of the entry in the host's memory stay there.
-//! At the end instructions that compute the same are merged. Where a module asks for anything of that, only what
-//! `entry_computation_layout` says counts, not which values lie in the host's memory already.
+//! Results of asynchronous calls on the thread `host` stay in host memory if they are used only as entry
+//! results in host memory. At the end, the pass merges instructions that compute the same value. If a module
+//! contains anything for this pass to do, only the memory spaces in `entry_computation_layout` count.
+//! Existing memory spaces of other values are ignored.
 
 mod buffers;
 mod results;
@@ -80,7 +84,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The settings of the pass.
+/// The option values.
 #[derive(Clone, Copy)]
 struct Settings {
     overwritten: bool,
@@ -97,7 +101,7 @@ fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
     if !asks(module, &layout) {
         return Ok(false);
     }
-    // An error leaves the module as it was.
+    // If an error occurs, the module stays unchanged.
     let mut offloaded = module.clone();
     let changed = Offloader::of(&offloaded, settings, layout).run(&mut offloaded)?;
     if changed {
@@ -106,7 +110,8 @@ fn run(module: &mut Module, settings: Settings) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// An error for a move that gives something else than what it moves.
+/// Returns an error if the shape of a move differs from that of its operand, or if it does not have exactly
+/// one operand.
 fn check_moves(module: &Module) -> Result<(), Diag> {
     for id in module.computations().flat_map(|c| module[c].instructions()).copied() {
         let target = [MOVE_TO_HOST, MOVE_TO_DEVICE].into_iter().find(|t| calls_target(module, id, t));
@@ -118,8 +123,9 @@ fn check_moves(module: &Module) -> Result<(), Diag> {
     Ok(())
 }
 
-/// True if a module has moves, or its parameters, or its result where the host computes asynchronously, don't lie in the
-/// host's memory yet as it says.
+/// Checks whether the pass has anything to do. This is the case if the module contains moves, or if the
+/// memory of an entry parameter differs from `entry_computation_layout`. It is also the case if the entry's
+/// result differs and the host computes asynchronously.
 fn asks(module: &Module, layout: &EntryLayout) -> bool {
     let any = |of: fn(&Module, InstrId) -> bool| {
         module.computations().any(|c| module[c].instructions().iter().any(|&i| of(module, i)))
@@ -131,25 +137,25 @@ fn asks(module: &Module, layout: &EntryLayout) -> bool {
         || elsewhere((module[entry].root(), &layout.result)) && any(|m, i| results::is_host_start(&m[i].op))
 }
 
-/// What the pass knows of a module.
+/// The state of the pass.
 struct Offloader {
     settings: Settings,
     flow: Flow,
-    /// Where the entry's parameters and result lie.
+    /// The layouts, with memory spaces, of the entry's parameters and result.
     layout: EntryLayout,
-    /// The moves to the host that were done, or that do nothing.
+    /// The moves to the host that were processed or need no copy.
     done: HashSet<InstrId>,
-    /// The copies to the host that were made, by what they copy.
+    /// The copies to the host that the pass added, by their operands.
     copies: HashMap<InstrId, InstrId>,
-    /// The copies to the device that were made.
+    /// The copies to the device that the pass added.
     to_device: HashSet<InstrId>,
-    /// The updates that were met, and whether it was at what they write: a move to the host.
+    /// The updates found, each with whether the value that it writes is moved to the host.
     updates: Vec<(InstrId, bool)>,
-    /// The updates whose memory is the host's from the beginning.
+    /// The updates whose buffer is allocated in host memory.
     allocated: HashSet<InstrId>,
-    /// What has control dependencies.
+    /// The instructions with control dependencies.
     pinned: HashSet<InstrId>,
-    /// What is to be taken out.
+    /// The instructions to remove.
     gone: Vec<InstrId>,
 }
 
@@ -202,7 +208,7 @@ impl Offloader {
         Ok(changed || spaces(module) != given)
     }
 
-    /// Goes down from the entry's parameters that lie in the host's memory.
+    /// Follows the values of the entry's parameters in host memory.
     fn parameters(&mut self, module: &mut Module) -> Result<bool, Diag> {
         let mut changed = false;
         for (n, parameter) in module.parameters(module.entry()).into_iter().enumerate() {
@@ -214,7 +220,7 @@ impl Offloader {
         Ok(changed)
     }
 
-    /// Takes out what nothing needs any more.
+    /// Removes the collected instructions that are no longer used.
     fn remove(&mut self, module: &mut Module) {
         let mut gone: HashSet<InstrId> = HashSet::new();
         let mut list = Vec::new();
@@ -227,12 +233,12 @@ impl Offloader {
         module.remove_all(&list);
     }
 
-    /// Adds an instruction to the computation of another one, named after it.
+    /// Adds an instruction to the computation of another one, with a name derived from it.
     fn add(&self, module: &mut Module, at: InstrId, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
         module.add_like(at, shape, op, operands.iter().copied())
     }
 
-    /// Adds a copy of a value in a memory space.
+    /// Adds a copy of a value to a memory space.
     fn add_copy(&self, module: &mut Module, of: InstrId, space: i32) -> InstrId {
         let mut shape = module[of].shape.clone();
         set_space(&mut shape, space);
@@ -240,26 +246,26 @@ impl Offloader {
     }
 }
 
-/// Says of an instruction that the host computes it.
+/// Marks an instruction as computed by the host.
 fn compute_on_host(module: &mut Module, id: InstrId) {
     let value = HloString::from_bytes(*b"host");
     module.common_mut(id).frontend_attributes.set("_xla_compute_type", value);
 }
 
-/// The memory spaces of all instructions' arrays.
+/// Returns the shapes of all instructions, with their memory spaces.
 fn spaces(module: &Module) -> HashMap<InstrId, Shape> {
     let all = module.computations().flat_map(|c| module[c].instructions());
     all.map(|&i| (i, module[i].shape.clone())).collect()
 }
 
-/// Puts what an instruction gives in the device's memory if it lies in the host's.
+/// Moves an instruction's arrays from host memory to device memory.
 fn leave_host(module: &mut Module, id: InstrId) {
     for index in host_parts(&module[id].shape.clone()) {
         move_part(module, &(id, index), DEVICE);
     }
 }
 
-/// The arrays of a shape that lie in the host's memory.
+/// Returns the indices of the arrays of a shape that are in host memory.
 fn host_parts(shape: &Shape) -> Vec<Vec<usize>> {
     let mut out = Vec::new();
     let mut work = vec![(Vec::new(), shape)];
@@ -276,11 +282,11 @@ fn host_parts(shape: &Shape) -> Vec<Vec<usize>> {
     out
 }
 
-/// All moves to the host in the order in which they happen: the first of a chain comes first.
+/// Returns all moves to the host in execution order, so that the first move of a chain comes first.
 fn moves_to_host(module: &Module) -> Vec<InstrId> {
     let mut out = Vec::new();
     let mut seen: HashSet<ComputationId> = HashSet::from([module.entry()]);
-    // The instructions that are left of each computation that is gone through, the next one last.
+    // The remaining instructions of each visited computation. The next one is the last element.
     let left = |c: ComputationId| module.post_order(c).into_iter().rev().collect::<Vec<_>>();
     let mut work = vec![left(module.entry())];
     while let Some(list) = work.last_mut() {
@@ -300,8 +306,8 @@ fn moves_to_host(module: &Module) -> Vec<InstrId> {
     out
 }
 
-/// Gives updates in the host's memory a copy of what they write where that is a part of a parameter: both in one
-/// place, it would have to be read before the other writes. Returns whether there are any.
+/// Copies the value that an update in host memory writes if it shares memory with a parameter. Without the
+/// copy, the value would have to be read before the update overwrites it. Returns whether anything changed.
 fn copy_parameters(module: &mut Module) -> bool {
     let entry = module.entry();
     let ops = module.computations().flat_map(|c| module[c].instructions()).map(|&i| &module[i].op);
@@ -325,7 +331,8 @@ fn copy_parameters(module: &mut Module) -> bool {
     !found.is_empty()
 }
 
-/// True for a value that lies where a parameter of its computation does: a part of one, or in the body of a loop of the state.
+/// Checks whether a value shares memory with a parameter of its computation: it is part of one, or part of
+/// the state in a loop body.
 fn shares_parameter(module: &Module, id: InstrId, in_body: bool) -> bool {
     let mut work = vec![id];
     let mut seen = HashSet::new();
@@ -340,7 +347,7 @@ fn shares_parameter(module: &Module, id: InstrId, in_body: bool) -> bool {
             }
             _ => {}
         }
-        // What the body of a loop gives lies where its parameter does.
+        // The result of a loop's body shares memory with its parameter.
         let state = |&&user: &&InstrId| matches!(module[user].op, Op::Tuple) && module.is_root(user);
         if in_body && module.users(id).iter().any(|u| state(&u)) {
             return true;

@@ -1,4 +1,4 @@
-//! Results of asynchronous calls on the host that need not leave its memory.
+//! Results of asynchronous host calls that can stay in host memory.
 
 use super::Offloader;
 use crate::support::host_memory::{
@@ -8,8 +8,8 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
 
 impl Offloader {
-    /// Leaves results of calls on the host there if they are only handed on to results of the entry in the host's
-    /// memory. Returns whether there are any moves to the host among what they are handed on by.
+    /// Keeps results of host calls in host memory if they are passed on only to entry results in host memory.
+    /// Returns whether this removed a move to the host.
     pub(super) fn keep_results(&mut self, module: &mut Module) -> bool {
         let mut starts = Vec::new();
         for c in module.computations() {
@@ -21,7 +21,8 @@ impl Offloader {
             let Some(root) = a.calls.filter(|&c| module.has_root(c)).map(|c| module[c].root()) else {
                 continue;
             };
-            // Only what the call itself gives is put elsewhere.
+            // The call must be the only instruction of the wrapped computation, because only its result moves
+            // to host memory.
             let wraps = |&i: &InstrId| i == root || matches!(module[i].op, Op::Parameter(_));
             let whole = module[module[root].parent].instructions().iter().all(wraps);
             let &[done] = module.users(start) else { continue };
@@ -50,7 +51,8 @@ impl Offloader {
         changed
     }
 
-    /// All that a part of a value is handed on as; `None` if something else needs it, or it is no result of the entry.
+    /// Returns all parts that a part of a value is passed on to. Returns `None` if another instruction uses
+    /// it, or if it does not reach a result of the entry.
     fn only_on_host(&self, module: &Module, part: &Part) -> Option<Vec<Part>> {
         let mut out = vec![part.clone()];
         let mut seen = HashSet::new();
@@ -63,7 +65,7 @@ impl Offloader {
             if module.users(part.0).iter().any(|&u| matches!(module[u].op, Op::AsyncStart(_))) {
                 return None;
             }
-            // A custom call that does not hand on its operand is no successor.
+            // A custom call that does not return its operand is not among the successors.
             let reads = |&u: &InstrId| {
                 matches!(module[u].op, Op::CustomCall(_)) && moved(module, u, MOVE_TO_HOST).is_none()
             };
@@ -92,7 +94,7 @@ impl Offloader {
     }
 }
 
-/// True for the start of what the host computes.
+/// Checks whether an operation starts an asynchronous computation on the host.
 pub(super) fn is_host_start(op: &Op) -> bool {
     match op {
         Op::AsyncStart(a) => a.async_execution_thread.as_ref().is_some_and(|t| *t == "host"),
@@ -100,7 +102,7 @@ pub(super) fn is_host_start(op: &Op) -> bool {
     }
 }
 
-/// Where the arrays of a shape are in it.
+/// Returns the indices of the arrays of a shape.
 fn leaves(shape: &Shape) -> Vec<Vec<usize>> {
     let mut out = Vec::new();
     let mut work = vec![(Vec::new(), shape)];

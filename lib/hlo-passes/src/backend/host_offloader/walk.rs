@@ -1,4 +1,4 @@
-//! The way of a value from where it is moved to the host to where it is moved back.
+//! Follows a value from its move to the host to its move back.
 
 use super::{Offloader, compute_on_host};
 use crate::support::constants::integer_bytes;
@@ -12,23 +12,24 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, InstrId, Literal, Module, Op, Shape};
 use std::collections::{HashSet, VecDeque};
 
-/// What is found on the way.
+/// The instructions found on the path of a value.
 #[derive(Default)]
 struct Found {
-    /// What lies in the host's memory.
+    /// The values to place in host memory.
     host: Vec<Part>,
-    /// Moves to the host of what is there.
+    /// Moves to the host of values that are already there.
     idle: Vec<InstrId>,
     /// Moves to the device.
     ends: Vec<InstrId>,
-    /// Slices that move a part to the device.
+    /// Slices that move a part of the value to the device.
     slices: Vec<InstrId>,
-    /// What the host has to compute.
+    /// The instructions that the host has to compute.
     computed: Vec<InstrId>,
 }
 
 impl Offloader {
-    /// Does a move to the host. Returns whether it was not done yet.
+    /// Replaces a move to the host by copies and memory spaces. Returns whether it had not been replaced
+    /// before.
     pub(super) fn move_to_host(&mut self, module: &mut Module, id: InstrId) -> Result<bool, Diag> {
         let Some(operand) = moved(module, id, MOVE_TO_HOST) else { return Ok(false) };
         if self.done.contains(&id) {
@@ -57,7 +58,8 @@ impl Offloader {
         Ok(true)
     }
 
-    /// Where a move to the host really begins: at updates that write the value, and at what else uses it.
+    /// Returns the uses at which the value of a move to the host first appears in host memory, looking
+    /// through bitcasts, copies and reshapes.
     fn starts(&self, module: &Module, id: InstrId) -> Vec<Part> {
         let mut out = Vec::new();
         let mut seen = HashSet::new();
@@ -77,8 +79,9 @@ impl Offloader {
         out
     }
 
-    /// Goes down from a value that lies in the host's memory, and puts all that it becomes there. With `copy_before`
-    /// its operand of that number is copied to the host first. Returns whether it changed anything.
+    /// Follows a value in host memory from `start` and places everything that it is passed on to in host
+    /// memory. With `copy_before`, it first copies the operand with that number to the host. Returns whether
+    /// anything changed.
     pub(super) fn walk(
         &mut self,
         module: &mut Module,
@@ -106,7 +109,7 @@ impl Offloader {
             }
             let copy = self.add_copy(module, operand, DEVICE);
             self.to_device.insert(copy);
-            // The move stays until the end: other ways end there as well.
+            // The move stays until the end of the pass, because other paths may end there too.
             module.replace_operand(end, 0, copy);
             changed = true;
         }
@@ -122,7 +125,7 @@ impl Offloader {
         Ok(changed)
     }
 
-    /// Finds out what a value in the host's memory becomes.
+    /// Finds the instructions that a value in host memory is passed on to.
     fn follow(&mut self, module: &Module, start: &Part) -> Result<Found, Diag> {
         let mut found = Found::default();
         let mut seen = HashSet::new();
@@ -144,7 +147,7 @@ impl Offloader {
                     continue;
                 }
                 Op::DynamicUpdateSlice => {
-                    // Where it lies depends on both of its operands: that is decided at the end.
+                    // The memory of an update depends on both of its operands and is decided at the end.
                     lies_there = false;
                     let annotated = *id == start.0;
                     match self.updates.iter_mut().find(|(update, _)| update == id) {
@@ -152,7 +155,7 @@ impl Offloader {
                         None => self.updates.push((*id, annotated)),
                     }
                 }
-                // What its parameters are says where its operands lie.
+                // The parameters of its computation determine the memory of its operands.
                 Op::AsyncStart(_) => lies_there = false,
                 Op::AsyncDone(_) => {
                     if let Some(&start) = module[*id].operands.first() {
@@ -204,7 +207,7 @@ impl Offloader {
         Ok(found)
     }
 
-    /// An error where the host must not compute.
+    /// Returns an error if the host is not allowed to compute.
     pub(super) fn check_compute(&self, module: &Module, id: InstrId) -> Result<(), Diag> {
         let copies = self.settings.copies && matches!(module[id].op, Op::Copy);
         if self.settings.compute || copies {
@@ -216,7 +219,8 @@ impl Offloader {
             .note("move its operands to the device first, or let the host compute (`host-compute=true`)"))
     }
 
-    /// An error if a result of the entry is in the host's memory, and the module says that it is not.
+    /// Returns an error if a result of the entry is in host memory but the module's layout places it
+    /// elsewhere.
     fn check_result(&self, module: &Module, (id, index): &Part, start: InstrId) -> Result<(), Diag> {
         let shape = shape_part(&self.layout.result, index);
         let there =
@@ -237,7 +241,8 @@ impl Offloader {
         })
     }
 
-    /// True if all that is made of a slice is moved to the device before anything is computed.
+    /// Checks whether all values derived from a slice are moved to the device before anything is computed
+    /// from them.
     fn leads_to_device(&self, module: &Module, id: InstrId) -> bool {
         let mut seen = HashSet::new();
         let mut work = VecDeque::from(self.flow.successors(module, &(id, Vec::new())));
@@ -267,8 +272,8 @@ impl Offloader {
         true
     }
 
-    /// Copies a value to the host for what uses it: an instruction, the callers of a parameter's computation, or of the
-    /// computation whose result it is.
+    /// Copies `before` to the host for its use at `after`. If `after` is a parameter, the callers of its
+    /// computation use the copy. If `before` is the result of its computation, the copy becomes that result.
     fn copy_between(&mut self, module: &mut Module, before: InstrId, after: &Part) -> bool {
         let leaves = module[before].shape.leaves();
         if leaves.iter().filter_map(|l| l.as_array()).all(|a| a.memory_space() == HOST) {
@@ -296,7 +301,8 @@ impl Offloader {
         true
     }
 
-    /// Makes a `dynamic-slice` of a `slice`: transfers between the memories are such. Returns whether it could.
+    /// Replaces a `slice` by a `dynamic-slice`, the form of a transfer between memories. Returns whether this
+    /// was possible.
     fn make_dynamic(&mut self, module: &mut Module, id: InstrId) -> bool {
         let Op::Slice(a) = &module[id].op else { return false };
         let dims = a.slice.clone();
@@ -322,7 +328,7 @@ impl Offloader {
     }
 }
 
-/// True for a reduction along dimensions of size 1 only.
+/// Checks whether a reduction only removes dimensions of size 1.
 fn keeps_dimensions(module: &Module, id: InstrId) -> bool {
     let real = |s: &Shape| s.as_array().map(|a| a.dims.iter().filter(|&&d| d != 1).count());
     let operand = module[id].operands.first().and_then(|&o| real(&module[o].shape));

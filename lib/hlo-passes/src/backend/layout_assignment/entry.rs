@@ -1,4 +1,4 @@
-//! The layouts of a program's results that are left to whoever compiles it.
+//! The layouts of results that the program leaves to the compiler.
 
 use super::orders::order_of;
 use super::run;
@@ -7,8 +7,12 @@ use hlo_ir::attr::{EntryLayout, LayoutModes};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Layout, Module, Op, Shape};
 
-/// Chooses the layouts of the results that the frontend attribute `out_layout_modes` leaves open (`auto`): the ones in which they are
-/// made without being copied. Afterwards `entry_computation_layout` says them. Returns whether there were any.
+/// Chooses the layouts of the results that the frontend attribute `out_layout_modes` marks as `auto`. The
+/// chosen layouts are those in which the results are computed without a copy. They are written to
+/// `entry_computation_layout`. Returns whether there were any such results.
+///
+/// # Errors
+/// Returns the errors of `layout-assignment`.
 ///
 /// # Errors
 /// Those of `layout-assignment`.
@@ -38,7 +42,8 @@ pub fn choose_result_layouts(module: &mut Module) -> Result<bool, Diag> {
     Ok(true)
 }
 
-/// How the results lie where nobody asks for anything; nothing of those that are no arrays.
+/// Returns the layouts that the results get if nothing constrains them, or `None` for results that are not
+/// arrays.
 fn natural_layouts(module: &Module) -> Result<Vec<Option<Layout>>, Diag> {
     let mut free = module.clone();
     let entry = free.entry();
@@ -47,7 +52,7 @@ fn natural_layouts(module: &Module) -> Result<Vec<Option<Layout>>, Diag> {
         Op::Tuple => free[root].operands.to_vec(),
         _ => vec![root],
     };
-    // Nothing is asked of what the program does not give.
+    // Without a result, the entry imposes no constraints on these values.
     let name = free.unique_name("nothing");
     let nothing = free.add(entry, &name, Shape::tuple(Vec::new()), Op::Tuple, []);
     free.set_root(entry, nothing);

@@ -1,4 +1,4 @@
-//! `layout-assignment`: decides in which order the dimensions of each array lie in memory.
+//! `layout-assignment`: decides the order of the dimensions of each array in memory.
 //!
 //! ```text
 //! ENTRY e { x = f32[4,8]{0,1} parameter(0)          ENTRY e { x = f32[4,8]{0,1} parameter(0)
@@ -8,25 +8,28 @@
 //!                                                             ROOT s = f32[4,8] add(c, y) }
 //! ```
 //!
-//! All layouts inside are decided anew, those that are written do not count. What counts:
+//! The pass recomputes all layouts inside the module and ignores the existing ones. It follows these rules:
 //!
-//! - The entry's parameters and result have the layouts of `entry_computation_layout`. Custom calls get their operands as
-//!   `operand_layout_constraints` says, or row-major, and have their results as written. Bitcasts, transfers, collectives,
-//!   asynchronous operations and custom fusions keep theirs on both sides, and so do arrays whose layout says more than an
-//!   order (tiles, the size of elements, the memory).
-//! - Operations that work element by element, and those that take or put together parts, have one order for all arrays.
-//!   Loops, branches, calls and fusions have the same on both sides of the call.
-//! - Transposes, broadcasts, reshapes and reductions have orders that go together, such that they are walked in memory
-//!   order, or move nothing at all: if nothing else says what an order is, they do.
-//! - All others (products, sorts, gathers, …) are row-major, and so is what nobody has asked for anything.
+//! - The entry's parameters and result have the layouts of `entry_computation_layout`. A custom call gets its
+//!   operands in the layouts of `operand_layout_constraints`, or row-major, and keeps the layouts of its
+//!   results. Bitcasts, transfers, collectives, asynchronous operations and custom fusions keep the layouts
+//!   of operands and results. So do arrays whose layout contains more than an order (tiles, element size,
+//!   memory space).
+//! - Elementwise operations, and operations that read or combine parts of arrays, use one order for all their
+//!   arrays. Loops, branches, calls and fusions have the same layouts in the caller and the callee.
+//! - Transposes, broadcasts, reshapes and reductions relate the order of the operand to that of the result.
+//!   With related orders, they read both arrays in memory order or move no data. These relations decide an
+//!   order if no other rule does.
+//! - All other operations (products, sorts, gathers, …) are row-major, and so are arrays without constraints.
 //!
-//! Where two of these meet there is a copy, unless the orders differ in dimensions of size 1 only: then nothing would move.
-//! Tuples, both sides of calls, and what keeps its layouts, have also these dimensions in one order: a bitcast is enough
-//! for that. The dearest copies are avoided first: the arrays that would need the most bytes copied between them get one
-//! order before the others do. A `copy` of the program may change the order.
+//! If two of these rules conflict, the pass inserts a copy. It inserts none if the orders differ only in
+//! dimensions of size 1, because no data would move. Tuples, calls, and operations that keep their layouts
+//! also require the same order of these dimensions, which a bitcast can provide. The pass avoids the most
+//! expensive copies first: arrays between which the most bytes would be copied get a common order first. A
+//! `copy` in the program may change the order.
 //!
-//! Results do not depend on layouts: every bit is kept. XLA's CPU backend has constants in products column-major as well,
-//! if they are operands on the right; there are no such exceptions here.
+//! Results do not depend on layouts: every bit stays the same. XLA's CPU backend also makes constants
+//! column-major if they are the right operand of a product. This pass has no such exceptions.
 
 mod entry;
 mod orders;
@@ -63,7 +66,8 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// So often is a module looked at again where tuples were taken apart: what their layouts asked for is gone then.
+/// Maximum number of rounds. A round that removes tuples is followed by another, because the constraints from
+/// their layouts are gone.
 const MAX_ROUNDS: usize = 8;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -78,16 +82,18 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// What one look at a module did.
+/// The result of one round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
     Nothing,
     Changed,
-    /// And it removed tuples whose layouts said more than an order, which others had followed.
+    /// The round also removed tuples whose layouts contained more than an order, which other values had
+    /// followed.
     TookApart,
 }
 
-/// One look at a module. A value gets its layout together with the copies for those that need another one.
+/// Runs one round over a module. Each value gets its layout together with the copies for uses that need
+/// another one.
 fn assign(module: &mut Module, rewrites: &mut Rewrites) -> Round {
     let mut places = Places::of(module);
     places.orders.solve();
@@ -114,7 +120,7 @@ fn assign(module: &mut Module, rewrites: &mut Rewrites) -> Round {
     }
 }
 
-/// Gives a value the layout that was decided, but for arrays whose layouts say more than an order.
+/// Sets the layout of a value to the decided one, except for arrays whose layouts contain more than an order.
 fn set_layout(module: &mut Module, places: &mut Places, id: InstrId, first: Slot) -> bool {
     let mut next = first;
     let shape = with_layouts(&module[id].shape, &mut |array| {
@@ -130,7 +136,8 @@ fn set_layout(module: &mut Module, places: &mut Places, id: InstrId, first: Slot
     changed
 }
 
-/// The shape with other layouts of its arrays: `layout` is asked for each leaf, and `None` leaves it.
+/// Returns the shape with other layouts. `layout` is called for each leaf, and `None` keeps the leaf's
+/// layout.
 fn with_layouts(shape: &Shape, layout: &mut impl FnMut(Option<&ArrayShape>) -> Option<Layout>) -> Shape {
     match shape {
         Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(|e| with_layouts(e, layout)).collect()),
@@ -141,7 +148,8 @@ fn with_layouts(shape: &Shape, layout: &mut impl FnMut(Option<&ArrayShape>) -> O
     }
 }
 
-/// Puts copies where a value is used that must lie otherwise there. What is copied twice the same way is copied once.
+/// Inserts copies for the uses of a value that need another layout. Uses that need the same layout share a
+/// copy.
 fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: Slot) -> bool {
     let mut copies: Vec<(Shape, InstrId)> = Vec::new();
     for (place, slot) in places.take_uses(value) {
@@ -162,8 +170,8 @@ fn add_copies(module: &mut Module, places: &mut Places, value: InstrId, first: S
     !copies.is_empty()
 }
 
-/// The shape that a value must have where it is used, if that isn't its own. Where layouts don't count exactly,
-/// sizes of 1 may lie anywhere.
+/// Returns the shape that a value must have at a use, or `None` if its own shape is suitable. At uses without
+/// exact layouts, the order of dimensions of size 1 does not matter.
 fn asked_shape(
     module: &Module,
     places: &mut Places,
@@ -171,7 +179,7 @@ fn asked_shape(
     (place, slot): (Place, Slot),
 ) -> Option<Shape> {
     let is_exact = place.is_exact(module);
-    // Only the result of the entry is asked for with all that a layout says.
+    // Only the entry's result requires a complete layout.
     let stated = match place {
         Place::Root(c) if c == module.entry() => module.entry_layout().map(|l| l.into_owned().result),
         _ => None,
@@ -185,7 +193,8 @@ fn asked_shape(
         let have = places.orders.order(first + n);
         let stated = stated.get(n).and_then(|s| s.as_array());
         let exact = is_exact && (array.is_static() || stated.is_some());
-        // The sizes of 1 of the place may be larger here, as in the operand of a slice.
+        // A dimension of size 1 at the use may be larger in this value, for example in the operand of a
+        // slice.
         let want = if exact { places.orders.order(slot + n) } else { places.orders.asked(slot + n) };
         if have == want || have.len() != want.len() {
             return None;
@@ -195,7 +204,7 @@ fn asked_shape(
             Some(stated) => stated.layout.clone().unwrap_or_else(|| Layout::new(want.clone())),
             None => reordered(array, want.clone()),
         };
-        // What a bitcast can't make is good enough as it is.
+        // If a bitcast cannot produce the layout, the value's own layout is accepted.
         let matters = exact && (stated.is_some() || layout.items() == array.layout_items());
         if !matters && same_in_memory(&array.dims, &have, &want) {
             return None;
@@ -206,14 +215,14 @@ fn asked_shape(
     differs.then_some(shape)
 }
 
-/// The layout of a copy of an array: of all that the array's layout says beside the order, elements keep their size.
+/// Returns the layout of a copy of an array. Apart from the order, the copy keeps only the element size.
 fn reordered(array: &ArrayShape, order: Order) -> Layout {
     let element_size_bits = array.layout.as_ref().and_then(Layout::element_size_bits).unwrap_or(0);
     Layout::new(order).with_items(LayoutItems { element_size_bits, ..LayoutItems::default() })
 }
 
-/// An array in another layout: where only dimensions of size 1 lie elsewhere nothing has to move, and what is made of
-/// nothing is made again.
+/// Returns an array in another layout. If only dimensions of size 1 move, this is a bitcast. Constants, iotas
+/// and broadcasts of scalars are computed again. All other arrays are copied.
 fn in_layout(module: &mut Module, id: InstrId, asked: &Shape) -> InstrId {
     let renamed = match (module[id].shape.as_array(), asked.as_array()) {
         (Some(own), Some(asked)) => {
@@ -236,7 +245,7 @@ fn in_layout(module: &mut Module, id: InstrId, asked: &Shape) -> InstrId {
     again
 }
 
-/// Removes the tuples that copies were made for instead, and nothing else uses. Returns whether the layouts of one said
+/// Removes unused tuples that copies have replaced. Returns whether the layout of a removed tuple contained
 /// more than an order.
 fn remove_tuples(module: &mut Module, candidates: &[InstrId]) -> bool {
     let pinned = control_dependent(module);

@@ -1,4 +1,4 @@
-//! Orders of dimensions in memory, and what operations that move no data make of them.
+//! Orders of dimensions in memory, and how operations that move no data transform them.
 
 use hlo_ir::access::{Access, Axis};
 use hlo_ir::{ArrayShape, Dims, InstrId, Module, Shape, reshape_groups};
@@ -7,44 +7,44 @@ use smallvec::SmallVec;
 /// The dimensions of an array from the fastest to the slowest varying.
 pub(super) type Order = SmallVec<[u32; 6]>;
 
-/// The order of arrays whose last dimension varies fastest.
+/// Returns the order in which the last dimension varies fastest.
 pub(super) fn row_major(rank: usize) -> Order {
     (0..rank as u32).rev().collect()
 }
 
-/// The order that an array has.
+/// Returns the order of an array's dimensions.
 pub(super) fn order_of(array: &ArrayShape) -> Order {
     array.minor_to_major().iter().map(|&d| d as u32).collect()
 }
 
-/// True if the elements of an array of these sizes lie at the same places in both orders.
+/// Checks whether the elements of an array of these sizes have the same positions in memory in both orders.
 pub(super) fn same_in_memory(dims: &[i64], a: &[u32], b: &[u32]) -> bool {
     let larger = |d: &&u32| dims.get(**d as usize) != Some(&1);
     a == b || dims.contains(&0) || a.iter().filter(larger).eq(b.iter().filter(larger))
 }
 
-/// The one of the orders in which an array of these sizes lies the same that has dimensions of size 1 where row-major has
-/// them: next to the next larger one.
+/// Returns an order with the same positions in memory in which dimensions of size 1 are placed as in
+/// row-major order, next to the following larger dimension.
 pub(super) fn canonical(dims: &[i64], order: &[u32]) -> Order {
-    // All orders of no elements are the same.
+    // All orders of an empty array are equivalent.
     let some = !dims.contains(&0);
     some.then(|| reshape(dims, dims, order)).flatten().unwrap_or_else(|| row_major(order.len()))
 }
 
-/// How the order of an operand and that of a result go together, such that the operation moves nothing, or walks both in
-/// the order in which they lie.
+/// The relation between the orders of an operand and a result for which the operation moves no data, or reads
+/// and writes both in memory order.
 #[derive(Clone, Debug)]
 pub(super) enum Link {
-    /// For each dimension of the operand the dimension of the result that it is; none where it is reduced. The result has
-    /// `rank` dimensions, some of which may be new.
+    /// For each dimension of the operand, the corresponding dimension of the result, or `None` if it is
+    /// reduced. The result has `rank` dimensions, some of which may be new.
     Axes { map: SmallVec<[Option<u32>; 6]>, rank: usize },
-    /// `reshape` from sizes to sizes.
+    /// A `reshape` between the given sizes.
     Reshape { from: Dims, to: Dims },
 }
 
 impl Link {
-    /// How the order of an instruction's operand of that number goes together with that of an array of the result, by what
-    /// is read of it; `None` if it does not.
+    /// Returns the relation between the order of an operand and that of the result, or `None` if they are
+    /// unrelated. It depends on which elements of the operand the instruction reads.
     pub(super) fn of(module: &Module, id: InstrId, operand: usize) -> Option<Link> {
         let from = module[*module[id].operands.get(operand)?].shape.as_array()?;
         let leaves = module[id].shape.leaves();
@@ -62,8 +62,8 @@ impl Link {
         }
     }
 
-    /// The result's order for an order of the operand. New dimensions stay where they are in row-major order, and the
-    /// operand's take the other places in their order.
+    /// Returns the result's order for an order of the operand. New dimensions stay at their row-major
+    /// positions. The operand's dimensions take the remaining positions in their own order.
     pub(super) fn forward(&self, operand: &[u32]) -> Option<Order> {
         match self {
             Link::Axes { map, rank } => {
@@ -83,7 +83,7 @@ impl Link {
         }
     }
 
-    /// The operand's order for an order of the result, if there is but one.
+    /// Returns the operand's order for an order of the result, if there is exactly one.
     pub(super) fn backward(&self, result: &[u32]) -> Option<Order> {
         match self {
             Link::Axes { map, .. } => {
@@ -96,24 +96,25 @@ impl Link {
     }
 }
 
-/// The order in which an array of the sizes `to` lies just as one of the sizes `from` does; `None` if there is none.
+/// Returns the order in which an array of sizes `to` has the same memory layout as one of sizes `from` in
+/// `order`. Returns `None` if there is none.
 fn reshape(from: &[i64], to: &[i64], order: &[u32]) -> Option<Order> {
     let larger = |dims: &[i64]| (0..dims.len()).filter(|&d| dims[d] != 1).collect::<Vec<usize>>();
     let (kept_from, kept_to) = (larger(from), larger(to));
     let sizes = |dims: &[i64], kept: &[usize]| kept.iter().map(|&d| dims[d]).collect::<Vec<i64>>();
     let groups = reshape_groups(&sizes(from, &kept_from), &sizes(to, &kept_to))?;
-    // Slowest first, without what is of size 1.
+    // Slowest first, without dimensions of size 1.
     let mut rest = order.iter().rev().map(|&d| d as usize).filter(|&d| from.get(d) != Some(&1)).peekable();
     let mut out: Vec<usize> = Vec::with_capacity(to.len());
     while let Some(&first) = rest.peek() {
-        // What is split or merged must lie together, row-major.
+        // Dimensions that are split or merged must be adjacent and row-major.
         let (of, becomes) = groups.iter().find(|(of, _)| kept_from.get(of.start) == Some(&first))?;
         for d in kept_from.get(of.clone())? {
             rest.next_if_eq(d)?;
         }
         out.extend(kept_to.get(becomes.clone())?);
     }
-    // Dimensions of size 1 come before the next larger one, as in row-major order.
+    // Dimensions of size 1 come before the following larger dimension, as in row-major order.
     for d in (0..to.len()).rev().filter(|&d| to[d] == 1) {
         let next = kept_to.iter().find(|&&k| k > d);
         let before = (to.get(d + 1) == Some(&1)).then_some(d + 1);
@@ -123,7 +124,7 @@ fn reshape(from: &[i64], to: &[i64], order: &[u32]) -> Option<Order> {
     (out.len() == to.len()).then(|| out.into_iter().rev().map(|d| d as u32).collect())
 }
 
-/// The arrays of a shape, with the numbers of their leaves.
+/// Returns the arrays of a shape with the indices of their leaves.
 pub(super) fn arrays(shape: &Shape) -> impl Iterator<Item = (usize, &ArrayShape)> {
     shape.leaves().into_iter().enumerate().filter_map(|(n, leaf)| Some((n, leaf.as_array()?)))
 }

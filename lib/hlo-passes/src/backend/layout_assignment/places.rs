@@ -1,4 +1,4 @@
-//! The places of a module's arrays, and what each instruction asks of their orders.
+//! The places of a module's arrays, and the orders that each instruction requires.
 
 use super::orders::{Link, Order, arrays, canonical, order_of, row_major};
 use super::solve::{Orders, Slot};
@@ -9,17 +9,17 @@ use hlo_ir::attr::FusionKind;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, elementwise_op};
 use std::collections::{HashMap, HashSet};
 
-/// Where a value is used.
+/// A use of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    /// As that operand of an instruction.
+    /// An operand of an instruction.
     Operand(InstrId, usize),
-    /// As a computation's result.
+    /// The result of a computation.
     Root(ComputationId),
 }
 
 impl Place {
-    /// The value that is used there.
+    /// Returns the value that is used.
     fn value(self, module: &Module) -> Option<InstrId> {
         match self {
             Place::Operand(user, n) => module[user].operands.get(n).copied(),
@@ -27,7 +27,8 @@ impl Place {
         }
     }
 
-    /// True where both sides must say the same layout, also of dimensions of size 1, which lie the same in any order.
+    /// Checks whether the value and its use must have exactly the same layout, including the order of
+    /// dimensions of size 1, which has no effect in memory.
     pub(super) fn is_exact(self, module: &Module) -> bool {
         match self {
             Place::Operand(user, _) => {
@@ -42,31 +43,32 @@ impl Place {
     }
 }
 
-/// The places of a module. The leaves of a value have places one after the other.
+/// The places of a module. A place is an array that has an order. The leaves of a value have consecutive
+/// places.
 #[derive(Default)]
 pub(super) struct Places {
-    /// What is known of their orders.
+    /// The constraints on the orders of the places.
     pub(super) orders: Orders,
-    /// The first place of each result.
+    /// The first place of each instruction's result.
     results: HashMap<InstrId, Slot>,
-    /// The instructions that may get other layouts, in order.
+    /// The instructions whose layouts may change, in order.
     free: Vec<InstrId>,
-    /// The first place of what each computation returns.
+    /// The first place of the result of each computation.
     outcomes: HashMap<ComputationId, Slot>,
     parameters: HashMap<ComputationId, Vec<InstrId>>,
-    /// Where each value is used, with the first place of what is asked for there.
+    /// The uses of each value, with the first place of the layout that each use requires.
     uses: HashMap<InstrId, Vec<(Place, Slot)>>,
-    /// How often each value is used.
+    /// Number of uses of each value.
     use_counts: HashMap<InstrId, usize>,
-    /// The first place between a value and its uses, where there are several.
+    /// The first hub place of each value with several uses.
     hubs: HashMap<InstrId, Slot>,
     elements: Elements,
-    /// About how often what is looked at runs.
+    /// Estimated number of runs of the current computation.
     runs: u64,
 }
 
 impl Places {
-    /// Looks at a whole module.
+    /// Collects the places and constraints of a module.
     pub(super) fn of(module: &Module) -> Self {
         let mut places = Self::default();
         let fixed = custom_fusions(module);
@@ -108,30 +110,30 @@ impl Places {
         places
     }
 
-    /// The instructions that may get other layouts, with their first places.
+    /// Returns the instructions whose layouts may change, with their first places.
     pub(super) fn results(&self) -> Vec<(InstrId, Slot)> {
         self.free.iter().filter_map(|&i| Some((i, self.result(i)?))).collect()
     }
 
-    /// The first place of a result.
+    /// Returns the first place of a result.
     pub(super) fn result(&self, id: InstrId) -> Option<Slot> {
         self.results.get(&id).copied()
     }
 
-    /// Where a value is used, with the first place of what is asked for there; asked once.
+    /// Removes and returns the uses of a value, with the first place of the layout that each requires.
     pub(super) fn take_uses(&mut self, value: InstrId) -> Vec<(Place, Slot)> {
         self.uses.remove(&value).unwrap_or_default()
     }
 
-    /// Places for the leaves of a shape.
+    /// Adds places for the leaves of a shape. Returns the first.
     fn add(&mut self, shape: &Shape) -> Slot {
         let ranks = shape.leaves().into_iter().map(|l| l.as_array().map_or(0, |a| a.rank()));
         let slots: Vec<Slot> = ranks.map(|rank| self.orders.add(rank)).collect();
-        // An empty tuple has none: whatever comes next is never asked for.
+        // An empty tuple has no places, so the returned place is never used.
         slots.first().copied().unwrap_or(0)
     }
 
-    /// Lets values of the shape `own` keep the layouts of `shape`.
+    /// Fixes the orders of a value of shape `own` to those of `shape`.
     fn keep(&mut self, first: Slot, own: &Shape, shape: &Shape) {
         if own.leaf_count() == shape.leaf_count() {
             for (n, array) in arrays(shape) {
@@ -141,12 +143,12 @@ impl Places {
     }
 
     fn keep_order(&mut self, slot: Slot, dims: &[i64], order: Order) {
-        // What differs in sizes of 1 only asks the same of others.
+        // Orders that differ only in dimensions of size 1 impose the same constraint on others.
         let asked = canonical(dims, &order);
         self.orders.keep(slot, order, asked);
     }
 
-    /// Lets arrays whose layouts say more than an order keep them.
+    /// Fixes the orders of arrays whose layouts contain more than an order.
     fn keep_items(&mut self, first: Slot, shape: &Shape) {
         for (n, array) in arrays(shape) {
             if array.layout_items().is_some() {
@@ -155,8 +157,8 @@ impl Places {
         }
     }
 
-    /// Lets the places from `first` on have sizes of 1 where a value has them whose places begin at `like`. What its
-    /// layouts say beside the order can't be followed.
+    /// Gives the places from `first` on the same order of dimensions of size 1 as the places of `value`,
+    /// which begin at `like`. Skips arrays whose layouts contain more than an order.
     fn follow_exactly(&mut self, first: Slot, like: Slot, value: &Shape) {
         for (n, array) in arrays(value) {
             if array.layout_items().is_none() {
@@ -165,11 +167,12 @@ impl Places {
         }
     }
 
-    /// Lets a value have sizes of 1 where it must have them in a place, if nothing else goes by its layout exactly:
-    /// what can't needs a bitcast there. There is none for arrays of dynamic sizes: they follow only if they `must`.
+    /// Gives a value the order of dimensions of size 1 that a place requires, unless another instruction
+    /// determines its exact layout. A value that cannot follow needs a bitcast there. Arrays of dynamic size
+    /// cannot be bitcast, and follow only if `must` is set.
     fn follow_place(&mut self, module: &Module, value: InstrId, place: Slot, must: bool) {
         let mut stack = vec![(value, place)];
-        // In a cycle of tuples, which the verifier reports, there is no end.
+        // Limits the walk if tuples form a cycle, which the verifier rejects.
         let mut left = module[value].shape.node_count();
         while let Some((value, mut first)) = stack.pop().filter(|_| left > 0) {
             left -= 1;
@@ -183,7 +186,8 @@ impl Places {
                 }
                 Op::GetTupleElement(_) | Op::Parameter(_) => {}
                 op if hands_layouts_on(op) || gives_layouts_on(op) => {}
-                // Elements of a tuple that may not all have theirs are as the others that are taken out of it.
+                // Only array results follow. The elements of a tuple result may not all be able to, so none
+                // of them does.
                 _ => {
                     let array = instr.shape.as_array().filter(|a| must || a.is_static());
                     if let Some(own) = array.and_then(|_| self.result(value)) {
@@ -194,7 +198,7 @@ impl Places {
         }
     }
 
-    /// Row-major arrays, but for those that are kept.
+    /// Fixes arrays to row-major order, except those whose order is already fixed.
     fn keep_row_major(&mut self, first: Slot, shape: &Shape) {
         for (n, array) in arrays(shape) {
             if self.orders.kept(first + n).is_none() {
@@ -204,8 +208,8 @@ impl Places {
         }
     }
 
-    /// What is used from outside keeps its layouts: the entry's parameters and result, and those of computations that
-    /// are called in a way that says nothing of them, or not at all.
+    /// Fixes the layouts that are visible outside: those of the entry's parameters and result, and those of
+    /// computations that are not called, or whose callers do not determine their layouts.
     fn keep_outside(&mut self, module: &Module) {
         let entry = module.entry();
         if let Some(layout) = module.entry_layout() {
@@ -243,7 +247,7 @@ impl Places {
         }
     }
 
-    /// Notes that a value is used where its leaves are asked to have the orders of places from `first` on.
+    /// Records a use of a value that requires the orders of the places from `first` on.
     fn use_at(&mut self, module: &Module, place: Place, first: Slot) {
         let Some(value) = place.value(module) else { return };
         let Some(&from) = self.results.get(&value) else { return };
@@ -257,8 +261,9 @@ impl Places {
         self.uses.entry(value).or_default().push((place, first));
     }
 
-    /// The first place between a value and its uses, if there are several: one copy is enough for all that want the same
-    /// order, so that they count once against the value's own.
+    /// Returns the first hub place of a value, which is between the value and its uses if there are several.
+    /// One copy serves all uses that need the same order, so together they count once against the value's own
+    /// order.
     fn hub(&mut self, module: &Module, value: InstrId, from: Slot) -> Slot {
         if self.use_counts.get(&value).is_none_or(|&uses| uses < 2) {
             return from;
@@ -274,14 +279,14 @@ impl Places {
         hub
     }
 
-    /// What it costs to have an array of a value in another order as well.
+    /// Returns the cost of having an array of a value in a second order.
     fn copied_bytes(&self, module: &Module, value: InstrId, array: &ArrayShape) -> u64 {
-        // What is made again is written, but nothing is read.
+        // Recomputing a value writes it but reads nothing.
         let parts = if is_made_of_nothing(module, value) { 2 } else { 1 };
         self.each_run(array.byte_size() as u64 / parts)
     }
 
-    /// Bytes that are copied each time that the computation runs.
+    /// Returns the number of bytes copied in all runs of the computation, given the number for one run.
     fn each_run(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(self.runs)
     }
@@ -293,7 +298,8 @@ impl Places {
         }
     }
 
-    /// An operand that is asked to have the layout of the result, or of another value of its shape.
+    /// Records that operand `n` should have the layout of the places from `first` on, which belong to a value
+    /// of shape `like`.
     fn operand_like(&mut self, module: &Module, id: InstrId, n: usize, first: Slot, like: &Shape) {
         let Some(&operand) = module[id].operands.get(n) else { return };
         let ranks = |s: &Shape| -> Vec<usize> {
@@ -304,7 +310,7 @@ impl Places {
         }
     }
 
-    /// An operand with places of its own.
+    /// Adds separate places for an operand. Returns the first.
     fn own_operand(&mut self, module: &Module, id: InstrId, n: usize) -> Option<Slot> {
         let operand = *module[id].operands.get(n)?;
         let first = self.add(&module[operand].shape);
@@ -312,13 +318,13 @@ impl Places {
         Some(first)
     }
 
-    /// What an instruction asks for.
+    /// Records the constraints of an instruction.
     fn ask(&mut self, module: &Module, id: InstrId) {
         let instr = &module[id];
         let own = self.results[&id];
         let count = instr.operands.len();
         match &instr.op {
-            // Free, and so is the size of a dimension.
+            // No constraints. The size of a dimension does not depend on the layout.
             Op::Parameter(_) | Op::Constant(_) | Op::Iota(_) | Op::GetDimensionSize(_) => {}
             elementwise_op!()
             | Op::BitcastConvert
@@ -403,7 +409,7 @@ impl Places {
         }
     }
 
-    /// An operation of one operand, whose order goes with that of the result.
+    /// Records the constraint of an operation with one operand, whose order is related to that of the result.
     fn ask_linked(&mut self, module: &Module, id: InstrId, link: Link) {
         let own = self.results[&id];
         let bytes = self.each_run(module[id].shape.byte_size() as u64);
@@ -412,7 +418,7 @@ impl Places {
         }
     }
 
-    /// A reduction reads all its operands in one order.
+    /// Records the constraint that a reduction reads all its operands in the same order.
     fn ask_reduce(&mut self, module: &Module, id: InstrId) {
         let own = self.results[&id];
         let inputs = module[id].operands.len() / 2;
@@ -430,7 +436,7 @@ impl Places {
         }
     }
 
-    /// What is called has its arguments and its result in the layouts that the caller has.
+    /// Records that a called computation has the caller's layouts for its arguments and its result.
     fn ask_call(&mut self, module: &Module, id: InstrId) {
         let own = self.results[&id];
         let callees = module[id].op.called_computations();
@@ -471,7 +477,7 @@ impl Places {
         self.parameters.get(&computation)?.get(n).copied()
     }
 
-    /// An operand that becomes a parameter.
+    /// Records that an operand becomes a parameter.
     fn argument(&mut self, module: &Module, id: InstrId, n: usize, parameter: Option<InstrId>) {
         if let Some(p) = parameter {
             self.operand_like(module, id, n, self.results[&p], &module[p].shape);
@@ -479,7 +485,7 @@ impl Places {
     }
 }
 
-/// About how often each computation runs that another one calls; callers come last in `order`.
+/// Estimates how often each called computation runs. `order` contains callees before callers.
 fn runs(module: &Module, order: &[ComputationId]) -> HashMap<ComputationId, u64> {
     let mut out: HashMap<ComputationId, u64> = HashMap::new();
     for &c in order.iter().rev() {
@@ -499,12 +505,13 @@ fn runs(module: &Module, order: &[ComputationId]) -> HashMap<ComputationId, u64>
     out
 }
 
-/// True for arrays that do not lie the same in all orders.
+/// Checks whether an array's positions in memory depend on its order.
 fn has_orders(array: &ArrayShape) -> bool {
     array.dims.iter().filter(|&&d| d != 1).count() > 1 && !array.dims.contains(&0)
 }
 
-/// True for values that nothing in memory is read for: they can be made again in any layout.
+/// Checks whether a value is computed without reading an array from memory, so that it can be recomputed in
+/// any layout.
 pub(super) fn is_made_of_nothing(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::Constant(_) | Op::Iota(_) => true,
@@ -513,12 +520,12 @@ pub(super) fn is_made_of_nothing(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True for operations that give their first operand on as it is.
+/// Checks whether an operation returns its first operand unchanged.
 fn gives_layouts_on(op: &Op) -> bool {
     matches!(op, Op::OptBarrier | Op::AddDependency | Op::Domain(_))
 }
 
-/// True for operations that have the layouts of what they call.
+/// Checks whether an operation has the layouts of the computations that it calls.
 fn hands_layouts_on(op: &Op) -> bool {
     match op {
         Op::While(_) | Op::Conditional(_) | Op::Call(_) => true,
@@ -527,17 +534,17 @@ fn hands_layouts_on(op: &Op) -> bool {
     }
 }
 
-/// True for operations whose layouts are a contract with something else than the values that they take and make.
+/// Checks whether something other than its operands and users determines an operation's layouts.
 fn keeps_layouts(op: &Op) -> bool {
     use hlo_ir::Family;
     matches!(op, Op::Bitcast | Op::Fusion(_))
         || matches!(op.opcode().family(), Family::Effects | Family::Collective)
 }
 
-/// The computations of custom fusions, and what these call.
+/// Returns the computations of custom fusions, and those that they call.
 fn custom_fusions(module: &Module) -> HashSet<ComputationId> {
     let mut out = HashSet::new();
-    // Callers first.
+    // Callers come first.
     for c in module.computations_post_order().into_iter().rev() {
         for &i in module[c].instructions() {
             let custom = matches!(&module[i].op, Op::Fusion(a) if a.kind == FusionKind::Custom);

@@ -1,40 +1,43 @@
-//! Orders for places: those that must be, those that save the dearest copies, and row-major where nothing is asked.
+//! Decides the orders of places: required orders first, then the orders that avoid the most expensive copies,
+//! and row-major for the rest.
 //!
-//! Places are joined to groups of one order each. A wish that two places have the same order joins their groups, unless
-//! both have another order already: then it is not granted, and a copy goes in between. The groups with the dearest wishes
-//! between them come first, so that what is copied is small. Links, across which an order becomes another one, then decide
-//! groups without an order, again the dearest first.
+//! Places are joined to groups, and each group has one order. A wish that two places have the same order
+//! joins their groups, unless the groups already have different orders. In that case the wish is rejected,
+//! and a copy is needed between the two. Groups with the most expensive wishes between them are joined first,
+//! to keep the copied data small. Links relate two different orders. They then decide groups that have no
+//! order, again the most expensive links first.
 //!
-//! On a module with the copies that were needed everything comes out the same: each group hangs together by wishes that
-//! were granted, those that were not are not there any more, and no copy brings two orders together.
+//! Solving a module that already contains the needed copies gives the same result. Each group is connected by
+//! granted wishes, the rejected wishes no longer exist, and no copy joins two orders.
 
 use super::orders::{Link, Order, row_major, same_in_memory};
 use hlo_ir::Dims;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// The number of a place: an array that an instruction makes, or takes as an operand.
+/// The index of a place: an array that an instruction returns or takes as an operand.
 pub(super) type Slot = usize;
 
-/// The places, and what is known of their orders.
+/// The places and the constraints on their orders.
 #[derive(Default)]
 pub(super) struct Orders {
-    /// The rank of the array; 0 if the place has none.
+    /// The rank of each place's array, or 0 if the place has no array.
     ranks: Vec<usize>,
-    /// The next place towards the one that stands for the group.
+    /// The next place on the way to the representative of the group.
     parents: Vec<Slot>,
-    /// Of the place that stands for a group: its order, if there is one.
+    /// For each representative, the order of its group if it is decided.
     decided: Vec<Option<Order>>,
-    /// The order that the place itself has, whatever the group's is.
+    /// The order that the place itself must have, regardless of its group.
     kept: Vec<Option<Order>>,
     wishes: Vec<(u64, Slot, Slot)>,
     links: Vec<(u64, Link, Slot, Slot)>,
-    /// Places that have the order of another where both lie the same, with the sizes of their arrays.
+    /// Places that must have exactly the order of another place if both orders are the same in memory, with
+    /// the sizes of their arrays.
     exact: Vec<(Slot, Slot, Dims)>,
 }
 
 impl Orders {
-    /// A new place for an array of that rank.
+    /// Adds a place for an array of the given rank.
     pub(super) fn add(&mut self, rank: usize) -> Slot {
         let slot = self.ranks.len();
         self.ranks.push(rank);
@@ -44,7 +47,8 @@ impl Orders {
         slot
     }
 
-    /// The rank of a place's array; 0 where there is no such place, as in modules whose tuples don't fit together.
+    /// Returns the rank of a place's array. Returns 0 if there is no such place, which happens in modules
+    /// with inconsistent tuples.
     fn rank(&self, slot: Slot) -> usize {
         self.ranks.get(slot).copied().unwrap_or(0)
     }
@@ -59,8 +63,8 @@ impl Orders {
         at
     }
 
-    /// Gives a place an order that it must have, unless it has one that it must. `asked` is what its group gets: where
-    /// sizes are 1, orders that differ may be the same in memory.
+    /// Fixes the order of a place, unless it is already fixed. `asked` is the order of its group, which may
+    /// differ from `order` in dimensions of size 1.
     pub(super) fn keep(&mut self, slot: Slot, order: Order, asked: Order) {
         let fits = self.rank(slot) > 0 && self.rank(slot) == order.len() && self.rank(slot) == asked.len();
         if !fits || self.kept[slot].is_some() {
@@ -71,7 +75,7 @@ impl Orders {
         self.kept[slot] = Some(order);
     }
 
-    /// Gives two places one order, if they have not got different ones.
+    /// Gives two places the same order, unless they already have different ones.
     pub(super) fn join(&mut self, a: Slot, b: Slot) {
         if self.rank(a) != self.rank(b) || self.rank(a) == 0 {
             return;
@@ -87,35 +91,36 @@ impl Orders {
         self.ranks[a] == self.ranks[b] && !differ
     }
 
-    /// Makes one group of two, for which `first` then stands.
+    /// Merges two groups. `first` becomes the representative.
     fn unite(&mut self, first: Slot, second: Slot) {
         let order = self.decided[second].take();
         self.parents[second] = first;
         self.decided[first] = self.decided[first].take().or(order);
     }
 
-    /// Asks for one order of two places; a copy of so many bytes is needed if they get different ones.
+    /// Records the wish that two places have the same order. Otherwise a copy of `bytes` bytes is needed.
     pub(super) fn wish(&mut self, bytes: u64, a: Slot, b: Slot) {
         if self.rank(a) > 1 && self.rank(a) == self.rank(b) {
             self.wishes.push((bytes, a, b));
         }
     }
 
-    /// Asks for orders of an operand and a result that go together.
+    /// Records that the orders of an operand and a result should be related by `link`.
     pub(super) fn link(&mut self, bytes: u64, link: Link, operand: Slot, result: Slot) {
         if self.rank(operand) > 1 && self.rank(result) > 1 {
             self.links.push((bytes, link, operand, result));
         }
     }
 
-    /// Lets a place have exactly the order that another one keeps, if its group's differs in sizes of 1 only.
+    /// Gives a place exactly the order that another place keeps, if the order of its group differs only in
+    /// dimensions of size 1.
     pub(super) fn follow_exactly(&mut self, slot: Slot, like: Slot, dims: &Dims) {
         if dims.len() > 1 && self.rank(slot) == dims.len() && self.rank(like) == dims.len() {
             self.exact.push((slot, like, dims.clone()));
         }
     }
 
-    /// Decides all groups.
+    /// Decides the orders of all groups.
     pub(super) fn solve(&mut self) {
         self.grant_wishes();
         let links = std::mem::take(&mut self.links);
@@ -126,7 +131,7 @@ impl Orders {
                 of_group[group].push(n);
             }
         }
-        // The dearest first, and of those the first.
+        // The most expensive link first. Among equals, the earliest first.
         let mut next: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
         for slot in 0..self.ranks.len() {
             let group = self.group(slot);
@@ -146,7 +151,7 @@ impl Orders {
         self.spell();
     }
 
-    /// Lets places have the orders exactly that others keep.
+    /// Gives places exactly the orders of the places that they follow.
     fn spell(&mut self) {
         let mut followers: Vec<Vec<(Slot, Dims)>> = vec![Vec::new(); self.ranks.len()];
         for (slot, like, dims) in std::mem::take(&mut self.exact) {
@@ -164,9 +169,9 @@ impl Orders {
         }
     }
 
-    /// Joins the groups that wish it, those with the dearest wishes between them first.
+    /// Joins groups by their wishes, the most expensive first.
     fn grant_wishes(&mut self) {
-        // Those of one order are one group, so that what they wish together counts.
+        // Merge groups with the same order, so that their wishes are added up.
         let mut of_order: BTreeMap<Order, Slot> = BTreeMap::new();
         for slot in 0..self.ranks.len() {
             if let Some(order) = self.decided[slot].clone().filter(|_| self.parents[slot] == slot) {
@@ -190,7 +195,7 @@ impl Orders {
         }
         while let Some(wish) = next.pop() {
             let (bytes, _, Reverse((a, b))) = wish;
-            // What changed since has another entry, or none.
+            // Skip outdated entries. A changed wish has another entry or none.
             if near[a].get(&b) != Some(&bytes) || !self.may_join(a, b) {
                 continue;
             }
@@ -215,14 +220,14 @@ impl Orders {
         }
     }
 
-    /// The place of a wish among others. Of equally dear ones those between groups without an order come first: what both
-    /// wish of others is known then.
+    /// Returns the priority of a wish. Among wishes of equal cost, those between undecided groups come first,
+    /// because afterwards the wishes of both groups are added up.
     fn entry(&self, a: Slot, b: Slot, bytes: u64) -> (u64, bool, Reverse<(Slot, Slot)>) {
         let open = self.decided[a].is_none() && self.decided[b].is_none();
         (bytes, open, Reverse((a.min(b), a.max(b))))
     }
 
-    /// Decides groups by links from groups that are decided.
+    /// Decides groups by links from decided groups.
     fn follow(
         &mut self,
         links: &[(u64, Link, Slot, Slot)],
@@ -244,7 +249,7 @@ impl Orders {
         }
     }
 
-    /// The order of a place, once all are decided.
+    /// Returns the order of a place. All groups must be decided.
     pub(super) fn order(&mut self, slot: Slot) -> Order {
         match self.kept(slot) {
             Some(order) => order.clone(),
@@ -252,7 +257,7 @@ impl Orders {
         }
     }
 
-    /// The order of the place's group: the same in memory as that of the place.
+    /// Returns the order of the place's group, which is the same in memory as that of the place.
     pub(super) fn asked(&mut self, slot: Slot) -> Order {
         if self.rank(slot) == 0 {
             return Order::new();
@@ -261,7 +266,7 @@ impl Orders {
         self.decided[group].clone().unwrap_or_else(|| row_major(self.rank(slot)))
     }
 
-    /// The order that the place must have, if there is one.
+    /// Returns the order that the place must have, if any.
     pub(super) fn kept(&self, slot: Slot) -> Option<&Order> {
         self.kept.get(slot)?.as_ref()
     }
@@ -289,7 +294,7 @@ mod tests {
         assert_eq!(got, [vec![0, 1], vec![1, 0], vec![1, 0], vec![1, 0]]);
     }
 
-    /// One copy, where the first wishes first would make two.
+    /// The result has one copy. Granting wishes in the order of their creation would result in two.
     #[test]
     fn wishes_for_one_order_count_together() {
         let mut o = Orders::default();
@@ -305,7 +310,8 @@ mod tests {
         assert_eq!([o.order(slots[1]).to_vec(), o.order(slots[2]).to_vec()], [vec![0, 1], vec![1, 0]]);
     }
 
-    /// Of wishes equally dear those between groups without an order come first: one copy instead of two.
+    /// Among wishes of equal cost, those between undecided groups come first, which gives one copy instead of
+    /// two.
     #[test]
     fn open_groups_join_first() {
         let mut o = Orders::default();

@@ -1,15 +1,16 @@
-//! `applied_computation_expander`: turns what applies a computation that is no function of scalars into loops of calls.
+//! `applied_computation_expander`: converts operations that apply a computation other than a scalar function
+//! to loops of calls.
 //!
 //! ```text
 //! map(x), to_apply=f  →  i = 0; out = 0
 //!                        while i < n { out[i] = f(x[i]); i = i + 1 }
 //! ```
 //!
-//! Code generation applies computations element by element, in registers. One that has arrays in it, or sorts, or draws
-//! random numbers, or is very large, has to be called instead: `map`, `reduce`, `reduce-window`, `scatter`,
-//! `select-and-scatter` and `sort` with such a computation become loops, whose steps are in the order that the
-//! interpreter has, too. But `sort` asks the comparator in another order: by one that contradicts itself its permutation
-//! is another.
+//! Code generation applies computations element by element, in registers. It must call a computation instead
+//! if the computation contains arrays, sorts or random numbers, or is very large. The pass converts `map`,
+//! `reduce`, `reduce-window`, `scatter`, `select-and-scatter` and `sort` with such a computation to loops.
+//! The loops visit elements in the same order as the interpreter. `sort` is an exception: it calls the
+//! comparator in another order. An inconsistent comparator therefore produces another permutation.
 
 mod sort;
 mod update;
@@ -54,15 +55,15 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// Larger functions are called.
+/// Maximum number of instructions of a function that is applied in registers. Larger functions are called.
 const MAX_SIZE: usize = 2_000;
-/// Functions that call each other more deeply are called.
+/// Maximum call depth of a function that is applied in registers.
 const MAX_DEPTH: usize = 32;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut sizes = Sizes::default();
     for c in module.computations_post_order() {
-        // Callees come first, so that what this asks for is known.
+        // Callees come first, so that their sizes are known.
         sizes.of(module, c);
     }
     let expand = |e: &mut Emitter<'_>, id: InstrId| {
@@ -83,14 +84,14 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(expand_all(module, "apply-by-loop", applies, expand, rewrites))
 }
 
-/// True for the opcodes that apply a computation to scalars.
+/// Checks whether an operation applies a computation to scalars.
 fn applies(op: &Op) -> bool {
     let family = matches!(op.opcode().family(), Family::Reduction | Family::Indexing);
     family && !op.called_computations().is_empty() && !matches!(op, Op::Scan(_))
 }
 
-/// What a function of scalars takes to apply, its callees' instructions and depth included; `None` for a computation
-/// that is no such function.
+/// The size of each scalar function and its call depth, both including its callees. `None` if the computation
+/// is not a scalar function.
 #[derive(Default)]
 struct Sizes(HashMap<ComputationId, Option<(usize, usize)>>);
 
@@ -100,7 +101,7 @@ impl Sizes {
         self.0.get(&id).is_some_and(|known| known.as_ref().is_some_and(fits))
     }
 
-    /// Of a computation whose callees are known.
+    /// Measures a computation. Its callees must have been measured.
     fn of(&mut self, module: &Module, id: ComputationId) {
         let (mut size, mut depth) = (0usize, 0usize);
         for &i in module[id].instructions() {
@@ -108,7 +109,7 @@ impl Sizes {
                 self.0.insert(id, None);
                 return;
             }
-            // A comparator of a thousand arrays has two thousand parameters, of which it looks at two.
+            // A comparator of a thousand arrays has two thousand parameters but reads only two.
             let unused = matches!(module[i].op, Op::Parameter(_)) && module.users(i).is_empty();
             size = size.saturating_add(usize::from(!unused));
             for c in module[i].op.called_computations() {
@@ -123,7 +124,8 @@ impl Sizes {
     }
 }
 
-/// True for an instruction on scalars that code generation computes in registers, if what it calls is such.
+/// Checks whether code generation computes an instruction on scalars in registers. The computations that it
+/// calls are checked separately.
 fn is_scalar(module: &Module, id: InstrId) -> bool {
     let instr = &module[id];
     let scalars =
@@ -138,19 +140,19 @@ fn is_scalar(module: &Module, id: InstrId) -> bool {
     known && scalars(&instr.shape) && instr.operands.iter().all(|&o| scalars(&module[o].shape))
 }
 
-/// The array shapes of an instruction's result, one or several in a tuple.
+/// Returns the array shapes of an instruction's result, of which a tuple has several.
 fn result_arrays(e: &Emitter<'_>) -> Option<Vec<ArrayShape>> {
     let shape = e.shape();
     let leaves = shape.leaves().into_iter();
     leaves.map(|leaf| leaf.as_array().filter(|a| a.is_static()).cloned()).collect()
 }
 
-/// The number of elements, if an index of 64 bits can count them.
+/// Returns the number of elements, if it fits in a 64-bit index.
 fn count(dims: &[i64]) -> Option<i64> {
     dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d))
 }
 
-/// Arrays of the result's shapes with the same value everywhere in each.
+/// Returns arrays of the result's shapes, each filled with one value.
 fn filled(e: &mut Emitter<'_>, values: &[InstrId]) -> Option<Vec<InstrId>> {
     let shapes = result_arrays(e)?;
     let arrays = shapes.iter().zip(values).map(|(shape, &value)| e.filled(shape, value));
@@ -158,12 +160,12 @@ fn filled(e: &mut Emitter<'_>, values: &[InstrId]) -> Option<Vec<InstrId>> {
     (arrays.len() == shapes.len()).then_some(arrays)
 }
 
-/// The elements of several arrays at an index.
+/// Reads the elements of several arrays at an index.
 fn read_all(e: &mut Emitter<'_>, arrays: &[InstrId], index: &[InstrId]) -> Option<Vec<InstrId>> {
     arrays.iter().map(|&a| e.read(a, index)).collect()
 }
 
-/// The arrays with other elements at an index.
+/// Replaces the elements of several arrays at an index.
 fn write_all(
     e: &mut Emitter<'_>,
     arrays: &[InstrId],
@@ -173,7 +175,8 @@ fn write_all(
     arrays.iter().zip(values).map(|(&a, &v)| e.write(a, index, v)).collect()
 }
 
-/// Arrays with what a computation makes of their elements at an index and of other values, where `inside` is true.
+/// Applies a computation to the elements of several arrays at an index and other values, and stores the
+/// results where `inside` is true.
 fn combine_all(
     e: &mut Emitter<'_>,
     to_apply: ComputationId,
@@ -188,19 +191,19 @@ fn combine_all(
     write_all(e, arrays, index, &values)
 }
 
-/// Arrays that stay as they are, arrays that a loop makes, and what else it carries.
+/// Splits a loop's state into the arrays that stay the same, the arrays that the loop computes, and the rest.
 fn states(state: &[InstrId], kept: usize, made: usize) -> Option<(&[InstrId], &[InstrId], &[InstrId])> {
     let (kept, rest) = state.split_at_checked(kept)?;
     let (made, rest) = rest.split_at_checked(made)?;
     Some((kept, made, rest))
 }
 
-/// Operation semantics, "Map".
+/// Expands a `map` (XLA's operation semantics, "Map").
 fn map(e: &mut Emitter<'_>, id: InstrId, to_apply: ComputationId) -> Option<InstrId> {
     let operands = e.module[id].operands.to_vec();
     let shapes = result_arrays(e)?;
     let [shape] = shapes.as_slice() else { return None };
-    // Of scalars it is a call.
+    // A map of scalars is a single call.
     if shape.dims.is_empty() {
         let values = e.call(to_apply, &operands)?;
         return e.results(&values);
@@ -223,7 +226,7 @@ fn map(e: &mut Emitter<'_>, id: InstrId, to_apply: ComputationId) -> Option<Inst
     e.results(&last[operands.len()..])
 }
 
-/// Operation semantics, "Reduce".
+/// Expands a `reduce` (XLA's operation semantics, "Reduce").
 fn reduce(e: &mut Emitter<'_>, id: InstrId, attrs: &ReduceAttrs) -> Option<InstrId> {
     let operands = e.module[id].operands.to_vec();
     let (arrays, inits) = operands.split_at(operands.len() / 2);
