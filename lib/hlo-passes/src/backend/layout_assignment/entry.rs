@@ -13,9 +13,6 @@ use hlo_ir::{InstrId, Layout, Module, Op, Shape};
 ///
 /// # Errors
 /// Returns the errors of `layout-assignment`.
-///
-/// # Errors
-/// Those of `layout-assignment`.
 pub fn choose_result_layouts(module: &mut Module) -> Result<bool, Diag> {
     let said = module.header.frontend_attributes.get(LayoutModes::OF_RESULTS);
     let Some(modes) = said.and_then(|text| LayoutModes::parse(text.as_str()?)) else { return Ok(false) };
