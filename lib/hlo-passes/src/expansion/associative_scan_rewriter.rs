@@ -1,4 +1,4 @@
-//! `associative-scan-rewriter`: scans with an associative operation as cumulative reductions.
+//! `associative-scan-rewriter`: converts scans with an associative operation to cumulative reductions.
 //!
 //! ```text
 //! scan(x, c), dimensions={0}, num_carries=1, is_associative=true, to_apply=add
@@ -7,12 +7,13 @@
 //! (add(r, broadcast(c)), c)
 //! ```
 //!
-//! Scans from the first element on whose function is one operation on the element and the carry, and gives it as both output
-//! and carry. The last carry must not be used, since it is not computed; a scan that is a root stays. The windows begin
-//! with what changes nothing, and the first carry comes to each of their results.
+//! The pass rewrites forward scans whose function applies a single operation to the element and the carry,
+//! and returns the result as both output and carry. The final carry must be unused, because it is not
+//! computed, so a scan that is the root is not rewritten. The windows start with the operation's identity.
+//! The initial carry is then combined with each of their results.
 //!
-//! A window as long as the array takes quadratic work: `reduce-window-rewriter` makes blocks of it. With `base-length`
-//! scans that are longer, but of a first carry that changes nothing, stay scans, as XLA leaves them.
+//! A window as long as the array takes quadratic work. `reduce-window-rewriter` splits it into blocks. With
+//! `base-length`, longer scans are not rewritten unless their initial carry is the identity, as in XLA.
 
 use crate::support::combiner::{identity, parameter_number};
 use crate::support::constants::{integer_bytes, splat};
@@ -72,7 +73,7 @@ fn rewrite(e: &mut Emitter<'_>, id: InstrId, longest: u64) -> Option<InstrId> {
     let along = usize::try_from(*attrs.dimensions.first()?).ok()?;
     let (input, first) = (e.array(x)?, e.array(carry)?);
     let op = operation(e.module, &attrs)?;
-    // The function is applied to slices: as it is one operation, to elements as well.
+    // The function is applied to slices. A single operation can also be applied to elements.
     let ty = input.element_type;
     if output.element_type != ty
         || first.element_type != ty
@@ -86,7 +87,8 @@ fn rewrite(e: &mut Emitter<'_>, id: InstrId, longest: u64) -> Option<InstrId> {
     let mut nothing = identity(op.opcode(), ty)?;
     let length = input.dims[along];
     let given = splat(e.module, carry).map(|(_, bytes)| bytes);
-    // A sum that begins with 0 does so here: only the sign of zero tells it from one that begins with nothing.
+    // A sum with initial carry 0 starts with 0 here too. This differs from the identity only in the sign of
+    // zero.
     let zero = integer_bytes(ty, 0).filter(|_| op == Op::Add);
     let neutral = given.is_some() && (given == zero || given.as_ref() == Some(&nothing));
     if let (true, Some(given)) = (neutral, given) {
@@ -112,7 +114,7 @@ fn rewrite(e: &mut Emitter<'_>, id: InstrId, longest: u64) -> Option<InstrId> {
     Some(relaid(e.module, tuple, &shape))
 }
 
-/// True unless only the output of a scan is used.
+/// Checks whether anything other than the output of a scan is used.
 fn needs_carry(module: &Module, id: InstrId) -> bool {
     let output = |&user: &InstrId| match &module[user].op {
         Op::GetTupleElement(a) => a.index == 0 || !module.is_used(user),
@@ -121,7 +123,7 @@ fn needs_carry(module: &Module, id: InstrId) -> bool {
     module.is_root(id) || !module.users(id).iter().all(output)
 }
 
-/// The operation on the element and the carry that is all that the function of a scan does.
+/// Returns the operation on the element and the carry, if the scan's function consists only of it.
 fn operation(module: &Module, attrs: &hlo_ir::attr::ScanAttrs) -> Option<Op> {
     let function = attrs.to_apply;
     let root = &module[module.has_root(function).then(|| module[function].root())?];

@@ -1,13 +1,13 @@
-//! `batched_gather_scatter_normalizer`: makes the batching dimensions of `gather` and `scatter` components of the index
-//! vectors.
+//! `batched_gather_scatter_normalizer`: converts the batching dimensions of `gather` and `scatter` to
+//! components of the index vectors.
 //!
 //! ```text
 //! gather(x, i), operand_batching_dims={0}, start_indices_batching_dims={0}, start_index_map={1}
 //!   →  gather(x, concatenate(iota, i)), start_index_map={0,1}
 //! ```
 //!
-//! Indices of a type that does not hold the size of a batching dimension are widened. They stay sorted if batching dimensions
-//! and components are in order.
+//! Indices are widened if their type cannot represent the size of a batching dimension. The indices stay
+//! sorted if the batching dimensions and components are in order.
 
 use crate::PassInfo;
 use crate::support::constants::integer_bytes;
@@ -77,14 +77,14 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(shape, op, &operands))
 }
 
-/// Both lists in one that ascends.
+/// Returns the elements of both lists in ascending order.
 fn merged(a: &Dims, b: &Dims) -> Dims {
     let mut all: Dims = a.iter().chain(b).copied().collect();
     all.sort_unstable();
     all
 }
 
-/// The index vectors with their own indices along some dimensions before their components.
+/// Prepends to each index vector its own indices along some dimensions.
 fn with_numbers(e: &mut Emitter<'_>, indices: InstrId, vector: i64, along: &Dims) -> Option<InstrId> {
     let shape = e.array(indices)?;
     let vector = usize::try_from(vector).ok().filter(|&v| v <= shape.rank())?;

@@ -1,12 +1,12 @@
-//! `batchnorm_expander`: puts the arithmetic of a batch normalisation in place of it.
+//! `batchnorm_expander`: replaces batch normalisations by arithmetic.
 //!
 //! ```text
 //! batch-norm-inference(x, γ, β, μ, σ²)  →  (x - μ) · (γ · rsqrt(σ² + ε)) + β
 //! ```
 //!
-//! Code generation relies on it, and the arithmetic fuses with what is around it. Types narrower than `f32` are
-//! calculated in `f32`, with one rounding at the end. The variance is the mean of the squared distances from the mean,
-//! not a difference of two large numbers.
+//! Code generation requires this expansion, and the arithmetic can be fused with other instructions. Types
+//! narrower than `f32` are computed in `f32` and rounded once at the end. The variance is the mean of the
+//! squared distances from the mean, not a difference of two large numbers.
 
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -40,7 +40,7 @@ fn is_batch_norm(op: &Op) -> bool {
     matches!(op, Op::BatchNormTraining(_) | Op::BatchNormInference(_) | Op::BatchNormGrad(_))
 }
 
-/// What stands in place of a batch normalisation.
+/// Expands a batch normalisation and returns its replacement.
 pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     match e.module[id].op.clone() {
         Op::BatchNormTraining(attrs) => training(&mut Norm::new(e, &attrs)?),
@@ -53,12 +53,12 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
 /// A batch normalisation that is being expanded.
 struct Norm<'e, 'm> {
     e: &'e mut Emitter<'m>,
-    /// The operand, in the type that is calculated in.
+    /// The operand, converted to the type of the computation.
     x: InstrId,
     whole: ArrayShape,
     features: ArrayShape,
     feature: i64,
-    /// The other dimensions.
+    /// All dimensions other than the feature dimension.
     others: Vec<i64>,
     epsilon: f32,
 }
@@ -84,7 +84,7 @@ impl<'e, 'm> Norm<'e, 'm> {
         })
     }
 
-    /// An operand with one element a feature, or the gradient.
+    /// Returns an operand converted to the type of the computation.
     fn operand(&mut self, index: usize) -> Option<InstrId> {
         let value = self.e.operand(index)?;
         self.e.convert(value, self.whole.element_type)
@@ -94,26 +94,26 @@ impl<'e, 'm> Norm<'e, 'm> {
         self.e.same(op, &[a, b])
     }
 
-    /// A vector with one element a feature, for each element of the whole.
+    /// Broadcasts a vector with one element per feature to the whole shape.
     fn spread(&mut self, vector: InstrId) -> InstrId {
         self.e.broadcast(vector, &self.whole, &[self.feature])
     }
 
-    /// A vector of one number.
+    /// Returns a vector that contains the same number for each feature.
     fn vector(&mut self, value: f64) -> Option<InstrId> {
         let ty = self.features.element_type;
-        // Rounded to the type.
+        // Round to the type.
         let rounded = if ty == ElementType::F64 { value } else { f64::from(value as f32) };
         let scalar = self.e.scalar(ty, &float_bytes(ty, rounded)?)?;
         Some(self.e.broadcast(scalar, &self.features, &[]))
     }
 
-    /// The sum over each feature's elements.
+    /// Returns the sum of each feature's elements.
     fn sum(&mut self, value: InstrId) -> Option<InstrId> {
         self.e.sum(value, &self.others)
     }
 
-    /// The mean over each feature's elements.
+    /// Returns the mean of each feature's elements.
     fn mean(&mut self, value: InstrId) -> Option<InstrId> {
         let sum = self.sum(value)?;
         let count = self.e.count(value, &self.others, self.whole.element_type)?;
@@ -121,19 +121,19 @@ impl<'e, 'm> Norm<'e, 'm> {
         Some(self.binary(Op::Divide, sum, count))
     }
 
-    /// The distances from the mean.
+    /// Returns the distances from the mean.
     fn centered(&mut self, mean: InstrId) -> InstrId {
         let mean = self.spread(mean);
         self.binary(Op::Subtract, self.x, mean)
     }
 
-    /// σ² + ε.
+    /// Returns σ² + ε.
     fn with_epsilon(&mut self, variance: InstrId) -> Option<InstrId> {
         let epsilon = self.vector(f64::from(self.epsilon))?;
         Some(self.binary(Op::Add, variance, epsilon))
     }
 
-    /// The distances from the mean, scaled and shifted.
+    /// Returns the distances from the mean, scaled and shifted.
     fn normalized(
         &mut self,
         centered: InstrId,
@@ -149,7 +149,7 @@ impl<'e, 'm> Norm<'e, 'm> {
         Some(self.binary(Op::Add, scaled, offset))
     }
 
-    /// The results in the shapes of the instruction.
+    /// Converts the results to the shapes of the instruction.
     fn results(&mut self, values: &[InstrId]) -> Option<InstrId> {
         let shape = self.e.shape();
         let Shape::Tuple(parts) = &shape else { return self.e.finish(*values.first()?, &shape) };
@@ -178,8 +178,8 @@ fn inference(n: &mut Norm<'_, '_>) -> Option<InstrId> {
     n.results(&[y])
 }
 
-/// With `r = rsqrt(σ² + ε)`: dγ = Σ dy (x - μ) r, dβ = Σ dy, and
-/// dx = γ r (dy - mean(dy) - (x - μ) mean(dy (x - μ)) / (σ² + ε)).
+/// Expands a gradient. With `r = rsqrt(σ² + ε)`: dγ = Σ dy (x - μ) r, dβ = Σ dy, and dx = γ r (dy - mean(dy)
+/// - (x - μ) mean(dy (x - μ)) / (σ² + ε)).
 fn gradient(n: &mut Norm<'_, '_>) -> Option<InstrId> {
     let (scale, mean, variance, dy) = (n.operand(1)?, n.operand(2)?, n.operand(3)?, n.operand(4)?);
     let centered = n.centered(mean);

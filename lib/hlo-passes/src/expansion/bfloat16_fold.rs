@@ -1,11 +1,11 @@
-//! `bfloat16-fold`: products take `bf16` operands, and give `bf16`, without conversions before and after them.
+//! `bfloat16-fold`: folds conversions from and to `bf16` into products.
 //!
 //! ```text
 //! dot(convert(x), convert(y)) : f32, x and y of bf16  →  dot(x, y) : f32
 //! convert(dot(x, y) : f32) : bf16                     →  dot(x, y) : bf16
 //! ```
 //!
-//! Both engines sum products of `bf16` in `f32` or more. The second one rounds once where the conversion rounded again.
+//! Both engines sum products of `bf16` in `f32` or wider. The second rewrite rounds once instead of twice.
 
 use crate::support::rewrite::{Cx, Pattern};
 use crate::{Keeps, PassInfo};
@@ -50,7 +50,7 @@ static PATTERNS: &[Pattern] = &[
 const NARROW: ElementType = ElementType::Bf16;
 const WIDE: ElementType = ElementType::F32;
 
-/// True for a product of two operands that may be computed in any way.
+/// Checks for a product or convolution with the default algorithm, whose precision is not specified.
 fn is_free(op: &Op) -> bool {
     match op {
         Op::Dot(a) => a.algorithm == DotAlgorithm::default(),

@@ -1,12 +1,13 @@
-//! `bfloat16-propagation`: moves `bf16` where `f32` that is moved is converted to that afterwards.
+//! `bfloat16-propagation`: moves data as `bf16` if it is moved as `f32` and converted to `bf16` afterwards.
 //!
 //! ```text
 //! convert(transpose(x) : f32) : bf16  →  transpose(convert(x) : bf16) : bf16
 //! convert(convert(x) : f32) : bf16    →  x, which is of bf16
 //! ```
 //!
-//! From conversion to conversion this goes up through all moves, and no number changes: what is rounded is the same. A
-//! slice of a large array stays, unless that was `bf16` before: more would be converted than is needed.
+//! The conversion moves up through all data movement until it meets another conversion. No result changes,
+//! because the same elements are rounded. The pass does not rewrite a slice of a large array, unless the
+//! array was `bf16` before, because more elements would be converted than needed.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
@@ -48,7 +49,7 @@ static PATTERNS: &[Pattern] = &[
 const NARROW: ElementType = ElementType::Bf16;
 const WIDE: ElementType = ElementType::F32;
 
-/// The operand of a conversion from the one type to the other.
+/// Returns the operand of a conversion from type `from` to type `to`.
 fn converted(cx: &Cx<'_>, id: InstrId, from: ElementType, to: ElementType) -> Option<InstrId> {
     let x = cx.operand(id, 0).filter(|_| matches!(cx.module[id].op, Op::Convert))?;
     (cx.element_type(id)? == to && cx.element_type(x)? == from).then_some(x)
@@ -68,7 +69,7 @@ fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let result = cx.array(moved)?;
-    // The elements that are to be converted, but for those that were narrow before.
+    // The number of elements to convert, without those that were narrow before.
     let mut count = 0usize;
     for &o in &operands {
         let shape = cx.array(o)?;
@@ -76,7 +77,7 @@ fn rounded_move(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             count = count.saturating_add(shape.element_count());
         }
     }
-    // Beside the result a single element more costs nothing.
+    // One element more than the result has adds no noticeable cost.
     if count > result.element_count().saturating_add(1) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! `bitcast_dtypes_expander`: shifts and masks where bits are read as elements of another width.
+//! `bitcast_dtypes_expander`: expands `bitcast-convert` between element types of different widths to shifts.
 //!
 //! ```text
 //! bitcast-convert(x) : u32[4] → u8[4,4]  →  convert(x[i] >> 8·j)
 //! bitcast-convert(x) : u8[4,4] → u32[4]  →  Σ convert(x[i,j]) << 8·j
 //! ```
 //!
-//! Those of one width stay: they cost nothing.
+//! Bitcasts between types of equal width are not changed, because they cost nothing.
 
 use crate::PassInfo;
 use crate::support::arrays::unsigned;
@@ -60,7 +60,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.finish(result, &shape)
 }
 
-/// For each element its place in the word: the index along the last dimension times the width of a part.
+/// Returns the bit offset of each element in its word: its index along the last dimension multiplied by the
+/// width of a part.
 fn shifts(e: &mut Emitter<'_>, parts: &ArrayShape, width: u32) -> Option<InstrId> {
     let places = e.iota(parts.element_type, &parts.dims, parts.rank().checked_sub(1)?);
     let width = e.splat(places, parts.element_type, f64::from(width))?;

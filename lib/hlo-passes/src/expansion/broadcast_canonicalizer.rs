@@ -1,4 +1,4 @@
-//! `broadcast_canonicalizer`: makes the dimension map of every broadcast ascend.
+//! `broadcast_canonicalizer`: makes the dimension map of every broadcast ascending.
 //!
 //! ```text
 //! x = f32[4,2] parameter(0)                         x = f32[4,2] parameter(0)
@@ -6,7 +6,7 @@
 //!                                                   b = f32[2,3,4] broadcast(t), dimensions={0,2}
 //! ```
 //!
-//! The transpose is put on the operand, which is the smaller array, not on the result.
+//! The transpose is applied to the operand, which is smaller than the result.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};

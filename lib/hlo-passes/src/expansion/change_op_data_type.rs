@@ -1,10 +1,10 @@
-//! `change-op-data-type`: products and convolutions of one element type in another.
+//! `change-op-data-type`: computes products and convolutions of one element type in another.
 //!
 //! ```text
 //! dot(x, y) : f16  →  convert(dot(convert(x), convert(y))) : f16, the inner one of f32
 //! ```
 //!
-//! Only those all of whose operands and whose result have the type.
+//! The pass rewrites only operations whose operands and result all have the type `from`.
 
 use crate::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS};
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};

@@ -1,11 +1,11 @@
-//! `cholesky_expander`: turns each Cholesky factorisation into a loop over columns.
+//! `cholesky_expander`: converts each Cholesky factorisation to a loop over columns.
 //!
 //! ```text
 //! cholesky(a), lower=true  →  for j: l[:,j] = a[:,j] / sqrt(a[j,j]), zeros above the diagonal
 //!                                    a = a - l[:,j] · l[:,j]ᴴ
 //! ```
 //!
-//! The factor of a matrix that is not positive definite is NaN. Types narrower than `f32` are computed in `f32`.
+//! If a matrix is not positive definite, its factor is NaN. Types narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
@@ -74,7 +74,7 @@ fn adjoint(e: &mut Emitter<'_>, a: InstrId) -> Option<InstrId> {
     e.conjugate(a)
 }
 
-/// Column `j` of the factor, and what is left of the matrix without it.
+/// Computes column `j` of the factor, and the matrix that remains without it.
 fn step(
     e: &mut Emitter<'_>,
     sizes: &[i64; 3],

@@ -1,14 +1,14 @@
-//! `collective_permute_expander`: turns each `collective-permute` of slices into slices and updates, and permutes of whole
-//! arrays between them where there are several devices.
+//! `collective_permute_expander`: converts each `collective-permute` of slices to slices and updates. If
+//! there are several devices, it adds permutes of whole arrays between them.
 //!
 //! ```text
 //! p = f32[8] collective-permute(x, y, (i), (o)),     →  s = f32[2] dynamic-slice(x, i)
 //!     source_target_pairs={{0,0}}, slice_sizes={{2}}     p = f32[8] dynamic-update-slice(y, s, o)
 //! ```
 //!
-//! Where nothing is sent to the device, its output stays as it is: of several devices each slice is sent with a `true`, which
-//! is `false` where nothing arrives. A start becomes the tuple of what it gives, its done
-//! form an element of that.
+//! If a device receives nothing, its output does not change. With several devices, each slice is therefore
+//! sent with a `true`, which arrives as `false` if nothing is sent. A start becomes the tuple of its results,
+//! and its done becomes an element of that tuple.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -54,7 +54,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
             e.finish(value, &shape)
         }
         Op::CollectivePermuteStart(attrs) => state(e, id, &attrs),
-        // Its operand is a start, unless that has been replaced.
+        // The operand is a start, unless it has been replaced already.
         Op::CollectivePermuteDone => {
             let start = *e.module[id].operands.first()?;
             let value = matches!(e.module[start].op, Op::Tuple).then(|| e.element(start, 1))??;
@@ -65,7 +65,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// What a start gives: its input, or all of its operands; the result; zeros for the contexts.
+/// Returns the replacement of a start: its input or all its operands, the result, and zeros for the contexts.
 fn state(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Option<InstrId> {
     let shape = e.shape();
     let (given, rest) = shape.as_tuple()?.split_first()?;
@@ -85,7 +85,7 @@ fn state(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Op
     Some(e.add(shape, Op::Tuple, &parts))
 }
 
-/// The output with the slices in it.
+/// Returns the output with the slices inserted.
 fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) -> Option<InstrId> {
     let &[input, output, from, to] = e.module[id].operands.as_slice() else { return None };
     let header = &e.module.header;
@@ -125,7 +125,7 @@ fn permuted(e: &mut Emitter<'_>, id: InstrId, attrs: &CollectivePermuteAttrs) ->
     Some(value)
 }
 
-/// A slice as another device sends it, and whether one does.
+/// Returns a slice as received from another device, and whether one was received.
 fn sent(
     e: &mut Emitter<'_>,
     slice: InstrId,
@@ -145,14 +145,14 @@ fn sent(
     Some((e.element(both, 0)?, Some(e.element(both, 1)?)))
 }
 
-/// A channel that nothing has yet.
+/// Returns an unused channel number.
 fn next_channel(module: &Module) -> i64 {
     let instructions = module.computations().flat_map(|c| module[c].instructions());
     let channels = instructions.filter_map(|&i| module[i].op.effect().channel());
     channels.max().unwrap_or(0).saturating_add(1)
 }
 
-/// The arrays in a value, in order.
+/// Returns the arrays in a value, in order.
 fn leaves(e: &mut Emitter<'_>, value: InstrId) -> Option<Vec<InstrId>> {
     if !e.module[value].shape.is_tuple() {
         return Some(vec![value]);

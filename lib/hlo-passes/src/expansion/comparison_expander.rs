@@ -1,12 +1,13 @@
-//! `comparison-expander`: compares integers where floats are compared by their total order.
+//! `comparison-expander`: compares integers instead of floats in total order.
 //!
 //! ```text
 //! compare(a, b), direction=LT, type=TOTALORDER  →  compare(key(a), key(b)), direction=LT
 //! key(x): the bits of x as an integer, those below the sign inverted where the sign is set
 //! ```
 //!
-//! The sign of zero and the kinds of NaN count, as in the total order. Types that no integer has the width of
-//! (`f6e3m2fn`, `f6e2m3fn`) are compared as `f32`, which keeps their order: they have no NaN.
+//! As in the total order, the sign of zero and the kinds of NaN matter. Types without an integer type of the
+//! same width (`f6e3m2fn`, `f6e2m3fn`) are compared as `f32`. This keeps their order, because they have no
+//! NaN.
 
 use crate::PassInfo;
 use crate::support::arrays::{signed, unsigned};
@@ -44,13 +45,13 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.finish(result, &shape)
 }
 
-/// Integers in the order of the floats; `None` for elements of another kind.
+/// Returns integers in the order of the floats, or `None` for elements that are not floats.
 fn key(e: &mut Emitter<'_>, x: InstrId) -> Option<InstrId> {
     use ElementType as T;
     let ty = e.array(x)?.element_type;
     let width = ty.bit_width();
     if ty == T::F8E8M0Fnu {
-        // Without a sign.
+        // This type has no sign.
         return e.reinterpret(x, unsigned(width)?);
     }
     if !ty.is_float() {
@@ -67,7 +68,8 @@ fn key(e: &mut Emitter<'_>, x: InstrId) -> Option<InstrId> {
     if !matches!(ty, T::F8E4M3B11Fnuz | T::F8E5M2Fnuz | T::F8E4M3Fnuz) {
         return e.choose(is_negative, inverted, bits);
     }
-    // Without a negative zero: its pattern is the NaN, which is below all numbers. One more for the others makes room.
+    // These types have no negative zero. Its bit pattern is the NaN, which is below all numbers. Adding one
+    // to the other negative numbers makes room for it.
     let one = e.splat(x, integer, 1.0)?;
     inverted = e.same(Op::Add, &[inverted, one]);
     let nan = e.same(Op::Not, &[magnitude]);

@@ -1,4 +1,5 @@
-//! `contraction-default`: contractions with a default where elements may have no value, and without one elsewhere.
+//! `contraction-default`: gives a contraction a default operand if some elements of its result get no value,
+//! and removes it otherwise.
 //!
 //! ```text
 //!                                                        z = f32[] constant(0)
@@ -7,7 +8,7 @@
 //!                                                        y = f32[6] contraction(x, d), access={(2*d0) = (d0)}
 //! ```
 //!
-//! Code generation writes the elements that have values into the memory of the default.
+//! Code generation writes the computed elements into the memory of the default.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -30,7 +31,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The contraction with the operands that it needs, if it has others.
+/// Returns the contraction with the operands that it needs, if they differ from the existing ones.
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Contraction(attrs) = e.module[id].op.clone() else { return None };
     let operands = e.module[id].operands.to_vec();

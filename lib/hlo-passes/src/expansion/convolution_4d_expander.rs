@@ -1,4 +1,5 @@
-//! `convolution_4d_expander`: drops the spatial dimensions of size 1 of convolutions that have four.
+//! `convolution_4d_expander`: removes spatial dimensions of size 1 from convolutions with four spatial
+//! dimensions.
 //!
 //! ```text
 //! convolution(x, k), dim_labels=b0123f_0123io->b0123f  →  reshape(convolution(reshape(x), reshape(k)))
@@ -69,12 +70,13 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&[result])
 }
 
-/// The sizes without those of some dimensions.
+/// Returns the sizes without those of some dimensions.
 fn without(dims: &Dims, gone: &[i64]) -> Vec<i64> {
     dims.iter().enumerate().filter(|(d, _)| !gone.contains(&(*d as i64))).map(|(_, &size)| size).collect()
 }
 
-/// The labels without some of the spatial dimensions, which are `gone` from input, kernel and output.
+/// Returns the labels without some of the spatial dimensions. `gone` contains their numbers in the input,
+/// kernel and output.
 fn relabelled(labels: &ConvDimLabels, trivial: &[usize], gone: [&[i64]; 3]) -> ConvDimLabels {
     let moved = |which: usize, d: i64| d - gone[which].iter().filter(|&&g| g < d).count() as i64;
     let spatial = |which: usize, dims: &Dims| -> Dims {

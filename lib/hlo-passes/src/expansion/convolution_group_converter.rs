@@ -1,4 +1,4 @@
-//! `convolution-group-converter`: convolutions without groups in place of those with groups.
+//! `convolution-group-converter`: replaces convolutions with groups by convolutions without groups.
 //!
 //! ```text
 //! convolution(x, k), batch_group_count=n    →  convolution(x', k), feature_group_count=n
@@ -6,9 +6,9 @@
 //! convolution(x, k), feature_group_count=n  →  concatenate(convolution(x[0], k[0]), convolution(x[1], k[1]), …)
 //! ```
 //!
-//! XLA multiplies by a kernel that is zero between groups, which takes more arithmetic and lets infinities of one group
-//! into others. Of more than `max-groups` feature groups (depthwise convolutions) none is made: code generation has
-//! loops for them.
+//! XLA multiplies by a kernel that is zero between groups. This takes more arithmetic and propagates
+//! infinities from one group to others. Convolutions with more than `max-groups` feature groups (depthwise
+//! convolutions) are not split, because code generation has its own loops for them.
 
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
@@ -52,7 +52,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, most: i64) -> Option<InstrId> {
     let &[x, k] = e.module[id].operands.as_slice() else { return None };
     let shape = e.shape().as_array()?.clone();
     let shape = ArrayShape::new(shape.element_type, shape.dims);
-    // Groups are of one kind.
+    // A convolution cannot have both kinds of groups.
     if !e.is_static(id) || (attrs.batch_groups() > 1 && attrs.feature_groups() > 1) {
         return None;
     }
@@ -72,7 +72,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, most: i64) -> Option<InstrId> {
     e.results(&[result])
 }
 
-/// The input with the batches of each group as features: group by group, as feature groups have them.
+/// Converts the batches of each group to features, ordered by group like feature groups.
 fn batches_as_features(e: &mut Emitter<'_>, x: InstrId, attrs: &ConvolutionAttrs) -> Option<InstrId> {
     let mut dims = e.array(x)?.dims.to_vec();
     let batch = usize::try_from(attrs.dim_labels.input_batch).ok()?;
@@ -86,7 +86,7 @@ fn batches_as_features(e: &mut Emitter<'_>, x: InstrId, attrs: &ConvolutionAttrs
     apart[batch] = batches / groups;
     apart.insert(batch, groups);
     let apart = e.reshaped(x, &apart)?;
-    // The groups' dimension goes right before the features'.
+    // Move the dimension of groups directly before that of features.
     let mut order: Vec<usize> = (0..=dims.len()).filter(|&d| d != batch).collect();
     let moved = |d: usize| if d < batch { d } else { d + 1 };
     let place = order.iter().position(|&d| d == moved(feature))?;
@@ -97,7 +97,7 @@ fn batches_as_features(e: &mut Emitter<'_>, x: InstrId, attrs: &ConvolutionAttrs
     e.reshaped(beside, &dims)
 }
 
-/// One convolution a feature group, their outputs side by side.
+/// Adds one convolution per feature group and concatenates their results.
 fn split(
     e: &mut Emitter<'_>,
     x: InstrId,

@@ -1,10 +1,10 @@
-//! `convolution-pred-expander`: convolutions of truth values as sums of numbers.
+//! `convolution-pred-expander`: computes convolutions of predicates as sums of numbers.
 //!
 //! ```text
 //! convolution(x, k) : pred  →  convert(convolution(convert(x), convert(k))) : pred
 //! ```
 //!
-//! The numbers are `f32`: a sum of zeros and ones is zero only if all are.
+//! The numbers are `f32`. A sum of zeros and ones is zero only if all of them are zero.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};

@@ -1,20 +1,21 @@
-//! `sort` as a merge sort: runs of 1, 2, 4, … elements are merged, from one set of arrays into another.
+//! Expansion of `sort` to a merge sort: merges runs of 1, 2, 4, … elements from one set of arrays into
+//! another.
 
 use super::{count, read_all, write_all};
 use crate::support::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, SortAttrs};
 use hlo_ir::{ComputationId, InstrId, Op};
 
-/// The sizes of a sort.
+/// The comparator and sizes of a sort.
 struct Sort {
     comparator: ComputationId,
-    /// The sizes with the one that is sorted along at the end.
+    /// The sizes of the dimensions, with the sorted dimension moved to the end.
     sizes: Vec<i64>,
     along: usize,
     operands: usize,
 }
 
-/// Operation semantics, "Sort": stable, whatever is asked for.
+/// Expands a `sort` (XLA's operation semantics, "Sort"). The sort is always stable.
 pub(super) fn sort(e: &mut Emitter<'_>, id: InstrId, attrs: &SortAttrs) -> Option<InstrId> {
     let arrays = e.module[id].operands.to_vec();
     let dims = e.array(*arrays.first()?)?.dims;
@@ -30,7 +31,7 @@ pub(super) fn sort(e: &mut Emitter<'_>, id: InstrId, attrs: &SortAttrs) -> Optio
     }
     let s = Sort { comparator: attrs.to_apply, sizes, along, operands: arrays.len() };
     let passes = i64::from((size - 1).ilog2()) + 1;
-    // The state: the length of a run, the arrays, and others of their shapes.
+    // The state of the outer loop: the length of a run, the arrays, and other arrays of their shapes.
     let mut state = vec![e.index(1)?];
     state.extend(arrays.iter().chain(&arrays));
     let sorted = e.counted_loop("sort", passes, &state, |e, _, state| {
@@ -47,8 +48,8 @@ pub(super) fn sort(e: &mut Emitter<'_>, id: InstrId, attrs: &SortAttrs) -> Optio
 }
 
 impl Sort {
-    /// Takes the next element of two runs. The state: their length, where the next elements of both are, the arrays
-    /// that hold them, and those that get them.
+    /// Writes the next element of two runs that are being merged. The state contains the length of a run, the
+    /// positions of the next elements of both runs, the source arrays and the destination arrays.
     fn merge_one(&self, e: &mut Emitter<'_>, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
         let (pointers, arrays) = state.split_at_checked(3)?;
         let &[run, left, right] = pointers else { return None };
@@ -73,7 +74,7 @@ impl Sort {
         let right = e.select(first, middle, right);
 
         let (lefts, rights) = (read_all(e, from, &at(left))?, read_all(e, from, &at(right))?);
-        // Of equals the left one comes first.
+        // Of two equal elements, the left one comes first.
         let arguments: Vec<InstrId> = rights.iter().zip(&lefts).flat_map(|(&r, &l)| [r, l]).collect();
         let before = *e.call(self.comparator, &arguments)?.first()?;
         let no_left = e.compare(left, ComparisonDirection::Ge, middle);

@@ -1,4 +1,4 @@
-//! `scatter` as a loop over the elements of the updates.
+//! Expansion of `scatter` to a loop over the elements of the updates.
 
 use super::{combine_all, count, read_all, states};
 use crate::support::expander::Emitter;
@@ -10,12 +10,13 @@ use hlo_ir::{Dims, ElementType, InstrId, Op, Shape};
 /// A scatter that is being expanded.
 struct Scatter<'a> {
     attrs: &'a ScatterAttrs,
-    /// The operands' sizes, and the updates'.
+    /// The sizes of the operands.
     dims: Dims,
     updates: Dims,
 }
 
-/// Operation semantics, "Scatter". The state: the indices, the updates, the results.
+/// Expands a `scatter` (XLA's operation semantics, "Scatter"). The loop's state contains the indices, the
+/// updates and the results.
 pub(in crate::expansion) fn scatter(
     e: &mut Emitter<'_>,
     id: InstrId,
@@ -43,7 +44,7 @@ pub(in crate::expansion) fn scatter(
 }
 
 impl Scatter<'_> {
-    /// The index into the operands of the update at an index, and whether its whole window lies inside.
+    /// Returns the operand index of the update element at `at`, and whether its whole window is in bounds.
     fn target(
         &self,
         e: &mut Emitter<'_>,
@@ -65,7 +66,7 @@ impl Scatter<'_> {
         }
         let vector = usize::try_from(a.index_vector_dim).ok()?;
         for (&o, &i) in a.input_batching_dims.iter().zip(&a.scatter_indices_batching_dims) {
-            // The dimension of the index vectors is none of the batch's.
+            // The batch index has no component for the dimension of the index vectors.
             let i = usize::try_from(i).ok()?;
             let position = if i > vector { i - 1 } else { i };
             *target.get_mut(usize::try_from(o).ok()?)? = *batch.get(position)?;

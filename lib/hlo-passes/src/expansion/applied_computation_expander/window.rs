@@ -1,5 +1,6 @@
-//! Windows: `reduce-window` and `select-and-scatter` as loops over the elements of each window or of the array, along each dimension
-//! over the fewer ones. As in XLA, `rhs_reversal` does not change the order.
+//! Expansion of `reduce-window` and `select-and-scatter` to loops. Along each dimension, a loop visits the
+//! elements of the window or of the array, whichever are fewer. As in XLA, `rhs_reversal` does not change the
+//! order.
 
 use super::{combine_all, count, filled, read_all, states};
 use crate::support::expander::Emitter;
@@ -7,13 +8,14 @@ use hlo_ir::attr::{ComparisonDirection, SelectAndScatterAttrs, Window, WindowDim
 use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, Dims, ElementType, InstrId, Op, Shape};
 
-/// The windows of an array: where they are, and what they have.
+/// The positions and elements of the windows of an array.
 struct Windows {
     /// The window along each dimension.
     window: Vec<WindowDim>,
-    /// The array's sizes.
+    /// The sizes of the array.
     dims: Dims,
-    /// The number of windows along each dimension, then the number of steps along each dimension of a window.
+    /// The number of windows along each dimension, followed by the number of steps along each dimension of a
+    /// window.
     sizes: Vec<i64>,
 }
 
@@ -26,12 +28,12 @@ impl Windows {
         Self { window, dims, sizes }
     }
 
-    /// The number of steps through all windows; 0 for an array without elements.
+    /// Returns the number of steps through all windows, or 0 for an array without elements.
     fn steps(&self) -> Option<i64> {
         Some(if self.dims.contains(&0) { 0 } else { count(&self.sizes)? })
     }
 
-    /// The index into the array of the element at a step's index, and whether the window covers such an element.
+    /// Returns the array index of the element that a step visits, and whether the window covers that element.
     fn covered(&self, e: &mut Emitter<'_>, at: &[InstrId]) -> Option<(Vec<InstrId>, InstrId)> {
         let (places, steps) = at.split_at_checked(self.dims.len())?;
         let mut inside = e.scalar(ElementType::Pred, &[1])?;
@@ -52,7 +54,8 @@ impl Windows {
         Some((index, inside))
     }
 
-    /// The element of the array under an element of a window that begins at `start`, and what holds if there is one.
+    /// Returns the index of the array element under an element of a window that begins at `start`, and the
+    /// conditions under which it exists.
     fn element_of_tap(
         &self,
         e: &mut Emitter<'_>,
@@ -75,7 +78,7 @@ impl Windows {
         Some((element, tests))
     }
 
-    /// Returns a predicate: whether a window that begins at `start` covers an element of the array.
+    /// Returns the conditions under which a window that begins at `start` covers an element of the array.
     fn is_tap(
         &self,
         e: &mut Emitter<'_>,
@@ -98,7 +101,7 @@ impl Windows {
     }
 }
 
-/// Operation semantics, "ReduceWindow".
+/// Expands a `reduce-window` (XLA's operation semantics, "ReduceWindow").
 pub(super) fn reduce(
     e: &mut Emitter<'_>,
     id: InstrId,
@@ -127,8 +130,9 @@ pub(super) fn reduce(
     e.results(&last[arrays.len()..])
 }
 
-/// Operation semantics, "SelectAndScatter". The state: the operand, the source, the result; whether the window has an
-/// element yet, the element, and its index.
+/// Expands a `select-and-scatter` (XLA's operation semantics, "SelectAndScatter"). The loop's state contains
+/// the operand, the source and the result, then whether an element of the window has been selected, that
+/// element, and its index.
 pub(super) fn select_and_scatter(
     e: &mut Emitter<'_>,
     id: InstrId,
@@ -156,7 +160,7 @@ pub(super) fn select_and_scatter(
         let at = e.unravel(i, &windows.sizes)?;
         let (place, taps) = at.split_at(places.len());
         let (index, inside) = windows.covered(e, &at)?;
-        // A window begins with no element.
+        // At the beginning of a window, no element is selected.
         let begins = all(e, taps, |_| Some(0))?;
         let goes_on = e.same(Op::Not, &[begins]);
         let found = e.same(Op::And, &[found, goes_on]);
@@ -168,7 +172,7 @@ pub(super) fn select_and_scatter(
         let found = e.same(Op::Or, &[found, inside]);
         let value = e.select(takes, candidate, value);
         let best: Vec<InstrId> = index.iter().zip(best).map(|(&n, &o)| e.select(takes, n, o)).collect();
-        // The last element of the window decides.
+        // After the last element of the window, the selected element is updated.
         let ends = all(e, taps, |d| Some(windows.sizes[places.len() + d] - 1))?;
         let old = e.read(made[0], &best)?;
         let update = e.read(source, place)?;
@@ -181,7 +185,7 @@ pub(super) fn select_and_scatter(
     e.results(&last[2..3])
 }
 
-/// True if every index has the value that is wanted of it.
+/// Returns a predicate: whether every index has its wanted value.
 fn all(e: &mut Emitter<'_>, index: &[InstrId], wanted: impl Fn(usize) -> Option<i64>) -> Option<InstrId> {
     let mut out = e.scalar(ElementType::Pred, &[1])?;
     for (d, &i) in index.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Sums of products over windows of one operand, or into windows of the output: convolutions.
+//! Convolutions: sums of products over windows of one operand, or into windows of the output.
 
 use super::form::{Expression, Form, Term};
 use super::labelled::{Label, Labelled};
@@ -10,21 +10,21 @@ use hlo_ir::build::Build;
 use hlo_ir::contraction::{Aggregation, Combination, Interval};
 use hlo_ir::{ArrayShape, InstrId, Op};
 
-/// A spatial dimension.
+/// A spatial dimension of a convolution.
 struct Spatial {
-    /// What the dimension of the left operand is: a window, or the index that is spread over the output.
+    /// The label of the left operand's dimension: a window, or the index that is spread over the output.
     left: Label,
     /// The index of the kernel's dimension.
     kernel: usize,
-    /// The index of the output's.
+    /// The index of the output's dimension.
     output: usize,
     window: WindowDim,
-    /// The left operand's dimension runs back to front.
+    /// Whether the left operand's dimension is reversed.
     reversed: bool,
 }
 
-/// The convolution that two operands are; the index expressions of the output that have two indices then have one, of the
-/// output's own dimension.
+/// Returns the convolution of two operands. Output expressions with two indices are replaced in `form` by a
+/// single index for the output's dimension.
 pub(super) fn convolved(
     e: &mut Emitter<'_>,
     form: &mut Form,
@@ -74,7 +74,7 @@ pub(super) fn convolved(
     add(e, form, &lhs, &rhs, &spatial, &classes)
 }
 
-/// True if `a` is the operand whose index is spread over the output with the larger strides.
+/// Checks whether `a` is the operand whose index is spread over the output with the larger stride.
 fn spreads_most(form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
     let two = form.output.iter().zip(&form.sizes).find_map(|(e, &size)| match *e {
         Expression::Two(p, q, _) if form.digits(*e, size).is_none() => Some((p, q)),
@@ -88,7 +88,7 @@ fn spreads_most(form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
     Some(key(of_a) >= key(of_b))
 }
 
-/// The spatial dimension of windows of the left operand.
+/// Returns the spatial dimension for windows of the left operand.
 fn gathered(
     form: &Form,
     rhs: &Labelled,
@@ -96,7 +96,8 @@ fn gathered(
     (outer, inner, offset): (Term, Term, i64),
     size: i64,
 ) -> Option<Spatial> {
-    // The place is the output's alone, what is within the window the kernel's.
+    // The position of a window must be an index of the output only, and the position in a window an index of
+    // the kernel only.
     rhs.position(inner.index)?;
     if form.uses(outer.index) != 2 || form.uses(inner.index) != 2 || rhs.position(outer.index).is_some() {
         return None;
@@ -106,8 +107,9 @@ fn gathered(
     Some(Spatial { left, kernel: inner.index, output: outer.index, window, reversed: place.reversed })
 }
 
-/// The spatial dimension of the output's dimension `d`, which elements of both operands are spread over: a window of the left
-/// operand between whose elements zeros are put. The output's index is that of the left operand from here on.
+/// Returns the spatial dimension for dimension `d` of the output, over which the elements of both operands
+/// are spread. It is a window of the left operand with zeros between the elements. From then on, the output's
+/// index is that of the left operand.
 fn spread_out(
     form: &mut Form,
     lhs: &Labelled,
@@ -130,7 +132,8 @@ fn spread_out(
         at = at.checked_add(step.checked_mul(places - 1)?)?;
         step = step.checked_neg()?;
     }
-    // The output's index is step · x + k.scale · k + at: x is found at y - k.scale · k - at, of dilated elements.
+    // The output's index is step · x + k.scale · k + at. In terms of dilated elements, x is at y - k.scale ·
+    // k - at.
     let span = k.scale.checked_abs()?.checked_mul(taps - 1)?;
     let flipped = k.scale > 0;
     let pad_low = if flipped { at.checked_add(span)? } else { at };
@@ -149,7 +152,7 @@ fn spread_out(
     Some(Spatial { left: Label::Index(x.index), kernel: k.index, output: x.index, window, reversed })
 }
 
-/// What the indices are that are not spatial.
+/// The roles of the indices that are not spatial.
 struct Classes {
     batch: Vec<usize>,
     groups: Vec<usize>,
@@ -199,7 +202,7 @@ fn add(
     let (lhs, lhs_at) = merged(e, lhs, &left)?;
     let (rhs, rhs_at) = merged(e, rhs, &right)?;
 
-    // The output's dimensions in the order of the contraction's, as far as merged ones can be.
+    // Orders the output's dimensions like those of the contraction, as far as merged dimensions allow.
     let order: Vec<usize> = form.output.iter().flat_map(Expression::terms).map(|t| t.index).collect();
     let first = |indices: &[usize]| indices.iter().filter_map(|i| order.iter().position(|o| o == i)).min();
     let mut parts: Vec<(usize, usize, Vec<usize>)> = vec![
@@ -240,8 +243,8 @@ fn add(
     Some(Labelled { value, labels: labels(&indices) })
 }
 
-/// The array with one dimension for each list of labels, and where those are. Dimensions stay where they are unless those of
-/// one list are not side by side.
+/// Merges the dimensions of an array to one dimension per list of labels. Returns the array and the position
+/// of each list. Dimensions are transposed only if those of one list are not adjacent.
 fn merged(e: &mut Emitter<'_>, array: &Labelled, lists: &[Vec<Label>]) -> Option<(InstrId, Vec<i64>)> {
     let at = |label: &Label| array.labels.iter().position(|l| l == label);
     let mut parts: Vec<(usize, usize)> = Vec::with_capacity(lists.len());

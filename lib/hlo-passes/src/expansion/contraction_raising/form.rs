@@ -1,4 +1,4 @@
-//! A contraction taken apart: ranges of its indices, and what each index expression is.
+//! The analysed form of a contraction: the ranges of its indices, and the form of each index expression.
 
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction, Interval};
 
@@ -7,32 +7,32 @@ use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contract
 pub(super) struct Form {
     pub(super) aggregation: Aggregation,
     pub(super) combination: Combination,
-    /// The output's index expressions, and its sizes.
+    /// The index expressions of the output.
     pub(super) output: Vec<Expression>,
     pub(super) sizes: Vec<i64>,
-    /// The operands' index expressions, and their sizes.
+    /// The index expressions of each operand.
     pub(super) operands: Vec<Vec<Expression>>,
     pub(super) operand_sizes: Vec<Vec<i64>>,
-    /// The values of each index: all that lie in every strip that is of this index alone.
+    /// The range of each index: the values that satisfy every bound on this index alone.
     pub(super) ranges: Vec<Interval>,
-    /// Constraints of several indices.
+    /// The constraints that involve several indices.
     pub(super) masks: Vec<Constraint>,
-    /// Elements that are not written have a value of their own, not 0.
+    /// Whether elements that are not written have a default value other than 0.
     pub(super) has_default: bool,
 }
 
-/// An index expression of at most two indices.
+/// An index expression with at most two indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expression {
-    /// A number.
+    /// A constant.
     Constant(i64),
-    /// An index.
+    /// A single term, plus an offset.
     One(Term, i64),
-    /// The sum of two.
+    /// The sum of two terms, plus an offset.
     Two(Term, Term, i64),
 }
 
-/// An index and its coefficient, which is not 0.
+/// An index and its nonzero coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) index: usize,
@@ -52,7 +52,7 @@ impl Expression {
         })
     }
 
-    /// Its terms.
+    /// Returns the terms of the expression.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
         let (a, b) = match *self {
             Expression::Constant(_) => (None, None),
@@ -62,15 +62,15 @@ impl Expression {
         a.into_iter().chain(b)
     }
 
-    /// True if it depends on the index.
+    /// Checks whether the expression depends on the index.
     pub(super) fn has(&self, index: usize) -> bool {
         self.terms().any(|t| t.index == index)
     }
 }
 
 impl Form {
-    /// The form of a contraction with valid indices; `None` if it has none: an index has no range of its own, or an
-    /// expression has more than two indices.
+    /// Returns the form of a contraction that has valid indices. Returns `None` if an index has no range of
+    /// its own, or if an expression has more than two indices.
     pub(super) fn of(
         contraction: &Contraction,
         sizes: &[i64],
@@ -110,29 +110,30 @@ impl Form {
         Some(form)
     }
 
-    /// The number of values of an index.
+    /// Returns the number of values of an index.
     pub(super) fn count(&self, index: usize) -> i64 {
         let Interval { low, high } = self.ranges[index];
         high - low + 1
     }
 
-    /// True if the index is one of the output's.
+    /// Checks whether the index occurs in the output.
     pub(super) fn is_output(&self, index: usize) -> bool {
         self.output.iter().any(|e| e.has(index))
     }
 
-    /// True if the index is in an operand.
+    /// Checks whether the index occurs in an operand.
     pub(super) fn is_in(&self, operand: usize, index: usize) -> bool {
         self.operands[operand].iter().any(|e| e.has(index))
     }
 
-    /// In how many expressions of output and operands an index is.
+    /// Returns the number of expressions of the output and operands in which an index occurs.
     pub(super) fn uses(&self, index: usize) -> usize {
         self.output.iter().chain(self.operands.iter().flatten()).filter(|e| e.has(index)).count()
     }
 
-    /// The two indices that an expression is the digits of, the high one first, and its least value: `a · i + j + c`, where `j`
-    /// has `a` values, within a dimension of that size.
+    /// Returns the two indices whose digits make up an expression, the high one first, and the minimum of the
+    /// expression. The expression has the form `a · i + j + c`, where `j` has `a` values, and its values are
+    /// within a dimension of the given size.
     pub(super) fn digits(&self, expression: Expression, size: i64) -> Option<(usize, usize, i64)> {
         let Expression::Two(a, b, _) = expression else { return None };
         let (first, last) = self.extremes(expression);
@@ -141,7 +142,7 @@ impl Form {
         fits.then(|| Some((high.index, low.index, i64::try_from(first).ok()?))).flatten()
     }
 
-    /// The least and the greatest value of an expression.
+    /// Returns the minimum and maximum of an expression.
     pub(super) fn extremes(&self, expression: Expression) -> (i128, i128) {
         let offset = match expression {
             Expression::Constant(c) | Expression::One(_, c) | Expression::Two(_, _, c) => c,
@@ -154,7 +155,8 @@ impl Form {
     }
 }
 
-/// The values at which all strips that are of this index alone hold; `None` if there are none, or no such strip.
+/// Returns the values of an index that satisfy all bounds on this index alone. Returns `None` if there are no
+/// such values or no such bounds.
 fn range(index: usize, strips: &[(Expression, i64)]) -> Option<Interval> {
     let mut found: Option<Interval> = None;
     for (expression, size) in strips {
@@ -173,8 +175,9 @@ fn range(index: usize, strips: &[(Expression, i64)]) -> Option<Interval> {
     found.filter(|f| f.low <= f.high)
 }
 
-/// The contraction with other indices in place of some, where that makes constraints ranges of one index: of
-/// `0 <= i - k < N`, where `k` is reduced over, the difference becomes the index, and `k` a window's place, `i - w`.
+/// Substitutes indices so that constraints on several indices become ranges of one. For `0 <= i - k < N`,
+/// where `k` is reduced over, the difference becomes a new index `w`. The index `k` then becomes the position
+/// `i - w` in a window.
 fn with_windows(contraction: &Contraction) -> Option<Contraction> {
     let mut out = contraction.clone();
     for number in 0..out.constraints.len() {
@@ -186,7 +189,7 @@ fn with_windows(contraction: &Contraction) -> Option<Contraction> {
         let reduced = |&i: &usize| {
             !out.output.iter().any(|e| e.depends_on(i))
                 && index.coefficients[i].abs() == 1
-                // It has no range of its own that would become a constraint of several.
+                // `k` must have no range of its own, which would become a constraint of several indices.
                 && !out.constraints.iter().enumerate().any(|(n, c)| n != number && c.index.depends_on(i))
         };
         let &k = used.iter().find(|i| reduced(i))?;
@@ -195,13 +198,13 @@ fn with_windows(contraction: &Contraction) -> Option<Contraction> {
     Some(out)
 }
 
-/// True if a constraint of these indices says which elements of the output, or of the only operand, take part.
+/// Checks whether a constraint on these indices selects elements of the output, or of the only operand.
 fn is_mask(contraction: &Contraction, used: &[usize]) -> bool {
     let within = |access: &[Affine]| used.iter().all(|&i| access.iter().any(|e| e.depends_on(i)));
     within(&contraction.output) || matches!(&contraction.operands[..], [only] if within(only))
 }
 
-/// Makes the value of `by`, in which index `k` has coefficient 1 or -1, the index of that number.
+/// Replaces index `k` by the value of `by`, in which the coefficient of `k` is 1 or -1.
 fn substitute(contraction: &mut Contraction, k: usize, by: &Affine) -> Option<()> {
     let sign = by.coefficients[k];
     let replace = |e: &mut Affine| -> Option<()> {

@@ -1,4 +1,4 @@
-//! Arrays whose dimensions are indices of a contraction.
+//! Arrays whose dimensions are labelled with indices of a contraction.
 
 use super::form::{Expression, Form, Term};
 use crate::support::expander::Emitter;
@@ -6,17 +6,17 @@ use hlo_ir::attr::{GatherAttrs, SliceDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
-/// What a dimension is.
+/// The label of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
-    /// The values of an index, from its least one on.
+    /// The values of an index, starting at its minimum.
     Index(usize),
-    /// Where windows lie: the sum of an index of the output and one that is reduced over, and a number. All of the
-    /// operand's dimension.
+    /// Positions of windows: the sum of an index of the output, an index that is reduced over, and a
+    /// constant. The label covers the operand's whole dimension.
     Window(Term, Term, i64),
 }
 
-/// An array, and what each of its dimensions is.
+/// An array and the label of each of its dimensions.
 #[derive(Clone, Debug)]
 pub(super) struct Labelled {
     pub(super) value: InstrId,
@@ -24,12 +24,12 @@ pub(super) struct Labelled {
 }
 
 impl Labelled {
-    /// The dimension that an index has.
+    /// Returns the dimension that is labelled with an index.
     pub(super) fn position(&self, index: usize) -> Option<usize> {
         self.labels.iter().position(|l| *l == Label::Index(index))
     }
 
-    /// The indices that are dimensions.
+    /// Returns the indices that label a dimension.
     pub(super) fn indices(&self) -> Vec<usize> {
         let index = |l: &Label| match l {
             Label::Index(i) => Some(*i),
@@ -38,7 +38,7 @@ impl Labelled {
         self.labels.iter().filter_map(index).collect()
     }
 
-    /// The array with these dimensions first, in that order, then the others.
+    /// Returns the array with the given dimensions first, in that order, followed by the others.
     pub(super) fn with_first(&self, e: &mut Emitter<'_>, first: &[usize]) -> Option<Self> {
         let rest = (0..self.labels.len()).filter(|d| !first.contains(d));
         let order: Vec<usize> = first.iter().copied().chain(rest).collect();
@@ -46,13 +46,14 @@ impl Labelled {
         Some(Self { value, labels: order.iter().map(|&d| self.labels[d]).collect() })
     }
 
-    /// The array with its dimensions in the order of these indices, all of which it has.
+    /// Returns the array with its dimensions in the order of the given indices, each of which must label a
+    /// dimension.
     pub(super) fn in_order(&self, e: &mut Emitter<'_>, indices: &[usize]) -> Option<Self> {
         let order = indices.iter().map(|&i| self.position(i)).collect::<Option<Vec<_>>>()?;
         self.with_first(e, &order)
     }
 
-    /// The array reduced over some indices, which are dimensions of it: by an operation from a value that changes nothing.
+    /// Reduces the array over some of its indices. `init` is the identity of the operation `op`.
     pub(super) fn reduced(
         &self,
         e: &mut Emitter<'_>,
@@ -73,7 +74,8 @@ impl Labelled {
         Some(Self { value, labels: kept.into_iter().map(|d| self.labels[d]).collect() })
     }
 
-    /// The array repeated along indices that it lacks, with its dimensions in the order of these, which have all of its own.
+    /// Broadcasts the array along the indices that it lacks. The result has its dimensions in the order of
+    /// `indices`, which must include all indices of the array.
     pub(super) fn spread(&self, e: &mut Emitter<'_>, form: &Form, indices: &[usize]) -> Option<InstrId> {
         let own: Vec<usize> = indices.iter().copied().filter(|&i| self.position(i).is_some()).collect();
         let ordered = self.in_order(e, &own)?;
@@ -88,7 +90,8 @@ impl Labelled {
     }
 }
 
-/// An operand with the indices of its accesses as dimensions: what no valid index reads is cut away.
+/// Returns an operand with the indices of its access as dimensions, without the elements that no valid index
+/// reads.
 pub(super) fn read(e: &mut Emitter<'_>, form: &Form, operand: usize, value: InstrId) -> Option<Labelled> {
     let access = &form.operands[operand];
     let mut cut = Cut { ranges: Vec::new(), reversed: Vec::new(), sizes: Vec::new(), labels: Vec::new() };
@@ -103,7 +106,7 @@ pub(super) fn read(e: &mut Emitter<'_>, form: &Form, operand: usize, value: Inst
     Some(labelled)
 }
 
-/// How the dimensions of an operand are cut, reversed and split.
+/// The slices, reversals and splits of an operand's dimensions.
 struct Cut {
     ranges: Vec<SliceDim>,
     reversed: Vec<i64>,
@@ -121,7 +124,7 @@ impl Cut {
             Expression::One(Term { index, scale }, _) => {
                 let (first, last) = form.extremes(expression);
                 let (start, limit) = (i64::try_from(first).ok()?, i64::try_from(last).ok()?.checked_add(1)?);
-                // The stride of one element is of no use, and may be large.
+                // With one element, the stride has no effect, and it may be too large.
                 let stride = if form.count(index) == 1 { 1 } else { scale.checked_abs()? };
                 self.ranges.push(SliceDim { start, limit, stride });
                 if scale < 0 && form.count(index) > 1 {
@@ -153,8 +156,8 @@ impl Cut {
         Some(())
     }
 
-    /// The indices that the expression is the digits of. Both are the output's, or both are reduced over: else they are a
-    /// window's, which has operations of its own.
+    /// Returns the indices whose digits make up the expression. Either both are indices of the output, or
+    /// both are reduced over. Otherwise the expression describes a window, which is handled separately.
     fn digits(
         form: &Form,
         a: Term,
@@ -184,13 +187,13 @@ impl Cut {
     }
 }
 
-/// Two dimensions of one index.
+/// Returns two dimensions with the same label.
 fn repeated(labels: &[Label]) -> Option<(usize, usize)> {
     let again = |(b, label): (usize, &Label)| labels[..b].iter().position(|l| l == label).map(|a| (a, b));
     labels.iter().enumerate().find_map(again)
 }
 
-/// The elements whose indices in two dimensions, of one size, are the same: one dimension in place of both, the first.
+/// Takes the diagonal of two dimensions of equal size. One dimension, placed first, replaces both.
 fn diagonal(e: &mut Emitter<'_>, array: &Labelled, a: usize, b: usize) -> Option<Labelled> {
     let shape = e.array(array.value)?;
     let size = shape.dims[a];

@@ -1,4 +1,4 @@
-//! Constraints as truth values of an array's elements.
+//! Conversion of constraints to predicate arrays.
 
 use super::form::Form;
 use crate::support::expander::Emitter;
@@ -7,7 +7,8 @@ use hlo_ir::build::Build;
 use hlo_ir::contraction::Constraint;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// Where all constraints hold, in an array whose dimensions are these indices; `None` if the numbers are too large.
+/// Returns a predicate array, with these indices as dimensions, of where all constraints hold. Returns `None`
+/// if the numbers are too large.
 pub(super) fn mask(
     e: &mut Emitter<'_>,
     form: &Form,
@@ -18,7 +19,7 @@ pub(super) fn mask(
     for constraint in constraints {
         let Constraint { index, bound } = constraint;
         let (least, greatest) = index.extremes(&form.ranges)?;
-        // 32 bits are faster where they do.
+        // Use 32 bits where they suffice, because they are faster.
         let fits = |x: i128| i32::try_from(x).is_ok();
         let small = fits(least) && fits(greatest) && fits((*bound).into());
         let ty = if small { ElementType::S32 } else { ElementType::S64 };
@@ -49,7 +50,7 @@ pub(super) fn mask(
     }
 }
 
-/// The value of a constraint's index expression at each element.
+/// Computes the value of a constraint's index expression for each element.
 fn linear(
     e: &mut Emitter<'_>,
     form: &Form,
@@ -85,7 +86,8 @@ fn linear(
     })
 }
 
-/// A number in each element of an array of that shape, modulo what its type holds: of sums only the result has to fit.
+/// Returns an array of the given shape filled with a number, which wraps around in its type. Only the final
+/// result of a sum has to fit.
 fn integer(e: &mut Emitter<'_>, ty: ElementType, value: i64, shape: &ArrayShape) -> Option<InstrId> {
     let scalar = match ty {
         ElementType::S32 => e.scalar(ty, &(value as i32).to_le_bytes())?,

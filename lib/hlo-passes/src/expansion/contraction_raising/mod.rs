@@ -1,24 +1,28 @@
-//! `contraction-raising`: contractions that other operations compute, by those.
+//! `contraction-raising`: replaces contractions by other operations that compute the same values.
 //!
 //! ```text
 //! c = f32[2,4] contraction(a, b),              →  c = f32[2,4] dot(a, b), lhs_contracting_dims={1},
 //!       access={(d0,d1) += (d0,d2) * (d2,d1)}         rhs_contracting_dims={0}
 //! ```
 //!
-//! A contraction is read as follows. Indices have ranges, of all values that their own strips allow (`form.rs`); a
-//! difference that a constraint bounds becomes an index, so that a sum up to an element is one over windows. Operands are
-//! cut to what is read of them, with indices as dimensions (`labelled.rs`). What is left is a product of matrices or
-//! elementwise operations and reductions (`values.rs`), windows of one operand (`window.rs`), or a convolution, of windows
-//! or into them (`convolution.rs`). Constraints that say which elements take part are masks (`masks.rs`). The values are
-//! put into the output (`result.rs`).
+//! The pass analyses a contraction in these steps:
 //!
-//! A convolution multiplies its padding, too: where the kernel is infinite, there is NaN beside the operand's ends, which a
-//! contraction does not have, as it reads nothing there.
+//! - Each index has a range: all values that its own bounds allow (`form.rs`). A difference that a constraint
+//!   bounds becomes an index, so that a sum up to an element becomes a sum over windows.
+//! - Operands are sliced to the elements that are read, with indices as dimensions (`labelled.rs`).
+//! - The rest is a product of matrices or elementwise operations and reductions (`values.rs`), windows of one
+//!   operand (`window.rs`), or a convolution, over windows or into them (`convolution.rs`).
+//! - Constraints that select elements become masks (`masks.rs`).
+//! - The values are placed in the output (`result.rs`).
 //!
-//! It leaves alone what is none of that: windows that are combined otherwise, expressions of three indices, indices that have
-//! no range of their own, maxima of windows of which some have no element, masks of one of two operands (0 times an infinity
-//! is not 0), and aggregates of combinations that repeat each element often, such as `min` of `a[i,k] + b[k,j]`: the loops of a
-//! contraction keep what they aggregate in registers, and read both operands along their rows.
+//! A convolution also multiplies its padding. An infinity in the kernel therefore produces NaN beyond the
+//! ends of the operand. A contraction reads nothing there and produces no NaN.
+//!
+//! The pass does not rewrite other contractions: other combinations of windows, expressions of three indices,
+//! indices without a range of their own, maxima of windows some of which are empty, and masks of one of two
+//! operands (0 times an infinity is not 0). Neither does it rewrite aggregates of combinations that repeat
+//! each element often, such as `min` of `a[i,k] + b[k,j]`. The loops of a contraction keep the aggregates in
+//! registers and read both operands along their rows.
 
 mod convolution;
 mod form;
@@ -51,7 +55,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// What stands in place of a contraction.
+/// Returns the replacement of a contraction.
 fn raise(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Contraction(attributes) = e.module[id].op.clone() else { return None };
     let contraction = &attributes.access;

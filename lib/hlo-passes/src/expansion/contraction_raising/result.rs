@@ -1,4 +1,4 @@
-//! Where values go in the output: reversed, with gaps, beside what is not written.
+//! Placement of values in the output: reversal, gaps, and elements that are not written.
 
 use super::form::{Expression, Form, Term};
 use super::labelled::{Label, Labelled};
@@ -8,7 +8,7 @@ use hlo_ir::attr::PaddingDim;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// The output: the values in their places, 0 or the default's elements in the others.
+/// Returns the output with the values in place. Other elements are 0 or those of the default.
 pub(super) fn placed(
     e: &mut Emitter<'_>,
     form: &Form,
@@ -53,16 +53,16 @@ pub(super) fn placed(
     }
 }
 
-/// The output's dimensions: what they have of the values, and what is around.
+/// The mapping from the values to the output's dimensions, and the padding around them.
 struct Places {
-    /// The output's indices; `None` for dimensions that have one place.
+    /// The index of each dimension of the output, or `None` if the dimension has a single position.
     indices: Vec<Option<usize>>,
-    /// Dimensions that run back to front.
+    /// The dimensions that are reversed.
     reversed: Vec<i64>,
     padding: Vec<PaddingDim>,
-    /// The sizes of the values, before the padding.
+    /// The sizes of the values, before padding.
     sizes: Vec<i64>,
-    /// Indices that are digits of a dimension: the higher ones first.
+    /// The low index of each dimension that two indices make up as digits. `indices` contains the high one.
     lower: Vec<Option<usize>>,
 }
 
@@ -118,12 +118,12 @@ impl Places {
         Some(())
     }
 
-    /// True if the values are all of the output.
+    /// Checks whether the values fill the whole output.
     fn is_whole(&self) -> bool {
         self.padding.iter().all(|p| p.low == 0 && p.high == 0 && p.interior == 0)
     }
 
-    /// The values with the output's dimensions.
+    /// Arranges the values along the output's dimensions.
     fn arrange(&self, e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<InstrId> {
         let pairs = self.indices.iter().zip(&self.lower);
         let indices: Vec<usize> = pairs.flat_map(|(&i, &l)| [i, l]).flatten().collect();
@@ -139,7 +139,7 @@ impl Places {
         })
     }
 
-    /// An array of the values' sizes, padded with zeros to the output's.
+    /// Pads an array of the values' sizes with zeros to the output's sizes.
     fn padded(&self, e: &mut Emitter<'_>, form: &Form, value: InstrId) -> Option<InstrId> {
         if self.is_whole() {
             return Some(value);

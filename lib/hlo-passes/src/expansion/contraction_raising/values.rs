@@ -1,4 +1,5 @@
-//! The values that a contraction gives its output: by products of matrices, or elementwise operations and reductions.
+//! The values of a contraction's output, computed by products of matrices or by elementwise operations and
+//! reductions.
 
 use super::form::{Expression, Form};
 use super::labelled::{Label, Labelled, read};
@@ -11,15 +12,15 @@ use hlo_ir::build::Build;
 use hlo_ir::contraction::{Aggregation, Combination, Constraint};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Opcode};
 
-/// What a contraction gives its output: an array whose dimensions are indices of the output, and for which of its elements
-/// there is no value at all.
+/// The values of a contraction's output: an array whose dimensions are indices of the output, and which of
+/// its elements have a value.
 pub(super) struct Values {
     pub(super) array: Labelled,
-    /// Where there is a value, in an array of the same dimensions; `None` for everywhere.
+    /// A predicate array of the same dimensions: whether an element has a value. `None` if all have.
     pub(super) written: Option<InstrId>,
 }
 
-/// The operation that an aggregation is; `None` for `=`.
+/// Returns the operation that performs an aggregation, or `None` for `=`.
 pub(super) fn aggregate(aggregation: Aggregation, ty: ElementType) -> Option<Op> {
     Some(match aggregation {
         Aggregation::Sum if ty.is_pred() => Op::Or,
@@ -32,10 +33,10 @@ pub(super) fn aggregate(aggregation: Aggregation, ty: ElementType) -> Option<Op>
     })
 }
 
-/// What an aggregation begins with.
+/// Returns the initial value of an aggregation.
 pub(super) fn initial(e: &mut Emitter<'_>, aggregation: Aggregation, ty: ElementType) -> Option<InstrId> {
     let opcode = match aggregate(aggregation, ty)? {
-        // Sums begin with +0, not -0.
+        // Sums start with +0, not -0.
         Op::Add | Op::Or => return e.zero(ty),
         Op::Multiply => Opcode::Multiply,
         Op::And => Opcode::And,
@@ -45,7 +46,7 @@ pub(super) fn initial(e: &mut Emitter<'_>, aggregation: Aggregation, ty: Element
     e.scalar(ty, &identity(opcode, ty)?)
 }
 
-/// The values; `None` for a contraction of another form.
+/// Computes the values of a contraction. Returns `None` if its form is not supported.
 pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId]) -> Option<Values> {
     let spreads =
         |(e, &size): (&Expression, &i64)| matches!(e, Expression::Two(..)) && form.digits(*e, size).is_none();
@@ -59,7 +60,8 @@ pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId])
     let within = |c: &Constraint, is: &dyn Fn(usize) -> bool| {
         (0..form.ranges.len()).all(|i| !c.index.depends_on(i) || is(i))
     };
-    // Constraints of the output's indices alone say where there are values; others hold elements of the operand back.
+    // Constraints on indices of the output only determine which elements have values. Other constraints mask
+    // elements of the operand.
     let (outside, inside): (Vec<Constraint>, Vec<Constraint>) =
         form.masks.clone().into_iter().partition(|c| within(c, &|i| form.is_output(i)));
     if let [single] = &mut arrays[..]
@@ -73,7 +75,7 @@ pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId])
             held = Some(held_back(e, form, single, &inside.iter().collect::<Vec<_>>())?);
         }
         let array = if windows { window::reduced(e, form, single)? } else { reduce_all(e, form, single)? };
-        // Of what is not written sums, and elements that are moved, are 0 already.
+        // Sums and moved elements that are not written are already 0.
         let zero = matches!(form.aggregation, Aggregation::Sum | Aggregation::Assign);
         let written = match held {
             Some(held) if form.has_default || !zero => {
@@ -96,12 +98,12 @@ pub(super) fn values(e: &mut Emitter<'_>, form: &mut Form, operands: &[InstrId])
     with_outside(e, form, Values { array, written: None }, &outside)
 }
 
-/// Adds the constraints of the output's indices.
+/// Applies the constraints on indices of the output.
 fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Constraint]) -> Option<Values> {
     if outside.is_empty() {
         return Some(values);
     }
-    // Indices of a constraint that the array lacks are dimensions from here on.
+    // Indices of constraints that the array lacks become dimensions.
     let mut indices = values.array.indices();
     for i in 0..form.ranges.len() {
         if !indices.contains(&i) && outside.iter().any(|c| c.index.depends_on(i)) {
@@ -124,8 +126,8 @@ fn with_outside(e: &mut Emitter<'_>, form: &Form, values: Values, outside: &[Con
     Some(Values { array, written: Some(written) })
 }
 
-/// Puts what changes no aggregate in place of the elements of an operand at which constraints do not hold; gives where
-/// they do.
+/// Replaces the elements of an operand that violate constraints by the identity of the aggregation. Returns
+/// where the constraints hold.
 fn held_back(
     e: &mut Emitter<'_>,
     form: &Form,
@@ -136,7 +138,7 @@ fn held_back(
     let shape = e.array(single.value)?;
     let ty = shape.element_type;
     let none = match form.aggregation {
-        // Elements that are moved: what is not, is 0.
+        // For moved elements, the replacement is 0.
         Aggregation::Assign => e.zero(ty)?,
         aggregation => initial(e, aggregation, ty)?,
     };
@@ -145,20 +147,20 @@ fn held_back(
     Some(Labelled { value: holds, labels: single.labels.clone() })
 }
 
-/// Where any element has a value, of those that are reduced over.
+/// Returns which output elements have a value, by reducing the mask over the other indices.
 fn reduce_mask(e: &mut Emitter<'_>, form: &Form, written: &Labelled) -> Option<Labelled> {
     let over: Vec<usize> = written.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     let no = e.zero(ElementType::Pred)?;
     written.reduced(e, &over, &Op::Or, no)
 }
 
-/// The operand, aggregated over all that the output does not have.
+/// Aggregates the operand over all indices that the output lacks.
 fn reduce_all(e: &mut Emitter<'_>, form: &Form, array: &Labelled) -> Option<Labelled> {
     let over: Vec<usize> = array.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
     aggregated(e, form, array, &over)
 }
 
-/// An array aggregated over some of its indices.
+/// Aggregates an array over some of its indices.
 pub(super) fn aggregated(
     e: &mut Emitter<'_>,
     form: &Form,
@@ -170,7 +172,7 @@ pub(super) fn aggregated(
     }
     let ty = e.array(array.value)?.element_type;
     let Some(op) = aggregate(form.aggregation, ty) else {
-        // `=`: there is one element.
+        // For `=`, there is only one element.
         let gone = |label: &Label| matches!(label, Label::Index(i) if over.contains(i));
         let dims = e.array(array.value)?.dims;
         let kept = || array.labels.iter().zip(&dims).filter(|(label, _)| !gone(label));
@@ -183,22 +185,23 @@ pub(super) fn aggregated(
     array.reduced(e, over, &op, init)
 }
 
-/// True for what is a product of matrices: sums of products of numbers, with something to sum over.
+/// Checks for a product of matrices: a sum of products of numbers, with at least one index to sum over.
 fn is_product(e: &Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<bool> {
     let sums = form.aggregation == Aggregation::Sum && form.combination == Combination::Multiply;
     let contracts = a.indices().iter().any(|&i| b.position(i).is_some() && !form.is_output(i));
     Some(sums && contracts && !e.array(a.value)?.element_type.is_pred())
 }
 
-/// The product of two operands, summed over the indices that the output does not have.
+/// Computes the product of two operands, summed over the indices that the output lacks.
 fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Option<Labelled> {
-    // What only one of them has is summed first.
+    // First sum over the indices that occur in only one operand.
     let alone = |x: &Labelled, y: &Labelled| -> Vec<usize> {
         x.indices().into_iter().filter(|&i| !form.is_output(i) && y.position(i).is_none()).collect()
     };
     let (of_a, of_b) = (alone(a, b), alone(b, a));
     let (a, b) = (aggregated(e, form, a, &of_a)?, aggregated(e, form, b, &of_b)?);
-    // The operand with the output's first free index goes left: then the result need not be transposed.
+    // The operand with the output's first free index becomes the left one, so that the result needs no
+    // transpose.
     let order: Vec<usize> = form.output.iter().flat_map(Expression::terms).map(|t| t.index).collect();
     let shared = |i: &usize| a.position(*i).is_some() && b.position(*i).is_some();
     let first = order.iter().find(|i| !shared(i) && (a.position(**i).is_some() || b.position(**i).is_some()));
@@ -229,12 +232,12 @@ fn product(e: &mut Emitter<'_>, form: &Form, a: &Labelled, b: &Labelled) -> Opti
     Some(Labelled { value, labels: indices.into_iter().map(Label::Index).collect() })
 }
 
-/// How many times each element of the largest operand is combined, where that is too often to make an array of: as loops that
-/// is faster.
+/// Minimum number of repetitions of each element of the largest operand for which the combination is not
+/// computed as an array. Loops are faster in this case.
 const MAX_REPEATED: i128 = 4;
 
-/// The operands combined element by element over all indices, and aggregated; `None` where most of an array of all combinations
-/// would be repetitions, to be aggregated at once.
+/// Combines the operands elementwise over all indices and aggregates the result. Returns `None` if the array
+/// of combinations to aggregate would consist mostly of repetitions.
 fn combined(e: &mut Emitter<'_>, form: &Form, arrays: &[Labelled]) -> Option<Labelled> {
     let mut indices: Vec<usize> = Vec::new();
     let of_output = form.output.iter().flat_map(Expression::terms).map(|t| t.index);

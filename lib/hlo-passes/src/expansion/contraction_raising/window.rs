@@ -1,4 +1,4 @@
-//! Windows of one operand: `reduce-window`.
+//! Windows of one operand, as `reduce-window`.
 
 use super::form::{Form, Term};
 use super::labelled::{Label, Labelled};
@@ -8,21 +8,21 @@ use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
 use hlo_ir::contraction::Aggregation;
 use hlo_ir::{ArrayShape, InstrId, Op};
 
-/// A window's place in an operand's dimension: `stride · x + dilation · k + offset` of the numbers `x` and `k` from 0 on; the
-/// coefficients are positive.
+/// The position of a window element in an operand's dimension: `stride · x + dilation · k + offset`, where
+/// `x` and `k` start at 0. The coefficients are positive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub(super) stride: i64,
     pub(super) dilation: i64,
     pub(super) offset: i64,
-    /// The operand's dimension runs back to front.
+    /// Whether the operand's dimension is reversed.
     pub(super) reversed: bool,
-    /// `k` runs back to front.
+    /// Whether `k` is reversed.
     pub(super) flipped: bool,
 }
 
 impl Placed {
-    /// The place of `outer + inner + offset` in a dimension of that size.
+    /// Returns the position `outer + inner + offset` in a dimension of the given size.
     pub(super) fn of(form: &Form, outer: Term, inner: Term, offset: i64, size: i64) -> Option<Self> {
         let low = |t: Term| t.scale.checked_mul(form.ranges[t.index].low);
         let mut place = Self {
@@ -50,12 +50,12 @@ impl Placed {
         Some(place)
     }
 
-    /// The window over a dimension of that size, of `count` places with `taps` elements each.
+    /// Returns the window over a dimension of the given size, with `count` positions and `taps` elements.
     pub(super) fn window(&self, count: i64, taps: i64, size: i64) -> Option<WindowDim> {
         let last = self.stride.checked_mul(count - 1)?.checked_add(self.dilation.checked_mul(taps - 1)?)?;
         Some(WindowDim {
             size: taps,
-            // That of one place is of no use, and may be large.
+            // With one position, the stride has no effect, and it may be too large.
             stride: if count == 1 { 1 } else { self.stride },
             pad_low: self.offset.checked_neg()?,
             pad_high: last.checked_add(self.offset)?.checked_add(1)?.checked_sub(size)?,
@@ -65,7 +65,8 @@ impl Placed {
         })
     }
 
-    /// True if each of `count` windows of `taps` elements has one within a dimension of that size.
+    /// Checks whether each of `count` windows of `taps` elements contains an element of a dimension of the
+    /// given size.
     fn always_inside(&self, count: i64, taps: i64, size: i64) -> bool {
         (0..count).all(|x| {
             let at = i128::from(self.stride) * i128::from(x) + i128::from(self.offset);
@@ -77,13 +78,13 @@ impl Placed {
     }
 }
 
-/// The largest number of windows whose place is looked at one by one.
+/// Maximum number of windows that are checked one by one.
 const MAX_PLACES: i64 = 1 << 22;
 
-/// The operand aggregated over windows, and over other indices that the output does not have.
+/// Aggregates the operand over its windows, and over other indices that the output lacks.
 pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Option<Labelled> {
     let over: Vec<usize> = single.indices().into_iter().filter(|&i| !form.is_output(i)).collect();
-    // Elements that windows share would be aggregated once for each of them otherwise.
+    // Otherwise, elements in several windows would be aggregated once for each of them.
     let array = aggregated(e, form, single, &over)?;
     if !array.labels.iter().any(|l| matches!(l, Label::Window(..))) {
         return Some(array);
@@ -97,18 +98,19 @@ pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Op
             sizes.push(size);
             continue;
         };
-        // The window's indices have no other part in the operand, and the place is one dimension of the output.
+        // The indices of the window must not be used elsewhere in the operand, and its position must be one
+        // dimension of the output.
         if form.uses(inner.index) != 1 || form.uses(outer.index) != 2 {
             return None;
         }
         let (count, taps) = (form.count(outer.index), form.count(inner.index));
         let place = Placed::of(form, outer, inner, offset, size)?;
-        // Of windows without elements the output is 0: so are empty sums.
+        // The output is 0 for windows without elements, as it is for empty sums.
         let whole = count <= MAX_PLACES && place.always_inside(count, taps, size);
         if !whole && (form.aggregation != Aggregation::Sum || form.has_default) {
             return None;
         }
-        // The order in which a window's elements are aggregated is open.
+        // The order of aggregation in a window is unspecified.
         window.push(WindowDim { reversed: false, ..place.window(count, taps, size)? });
         if place.reversed {
             reversed.push(d as i64);
@@ -128,7 +130,7 @@ pub(super) fn reduced(e: &mut Emitter<'_>, form: &Form, single: &Labelled) -> Op
     Some(Labelled { value, labels })
 }
 
-/// The array with some dimensions back to front.
+/// Returns the array with some dimensions reversed.
 pub(super) fn back_to_front(e: &mut Emitter<'_>, value: InstrId, dimensions: &[i64]) -> InstrId {
     match dimensions {
         [] => value,
@@ -136,7 +138,7 @@ pub(super) fn back_to_front(e: &mut Emitter<'_>, value: InstrId, dimensions: &[i
     }
 }
 
-/// The array without what padding takes away: windows are left with padding that adds.
+/// Slices off the elements that negative padding removes. The windows keep only nonnegative padding.
 fn cut(e: &mut Emitter<'_>, value: InstrId, window: &mut [WindowDim]) -> Option<InstrId> {
     let mut value = value;
     for (d, w) in window.iter_mut().enumerate() {

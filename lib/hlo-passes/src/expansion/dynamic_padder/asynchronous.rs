@@ -1,7 +1,8 @@
-//! Asynchronous operations, which are done at once, collectives of one device, which give what they are given, and
-//! custom calls.
+//! Padding of asynchronous operations, which run immediately, of collectives of one device, which return
+//! their operands, and of custom calls.
 //!
-//! What is started becomes a tuple of operands, results and contexts; sizes go with it as with every tuple.
+//! A started operation becomes a tuple of operands, results and contexts. Sizes are tracked with it as with
+//! every tuple.
 
 use super::{Leaves, Padded, Padder, Result, Sizes, padded_shape};
 use crate::support::expander::Emitter;
@@ -9,24 +10,24 @@ use hlo_ir::attr::{AsyncStartAttrs, ComparisonDirection};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
-/// Values that become one, each with the sizes of all its leaves.
+/// Values to be joined, each with the sizes of all its leaves.
 type Parts = Vec<(InstrId, Leaves)>;
 
 impl Padder<'_> {
-    /// What became of an instruction, with sizes for each leaf.
+    /// Returns the replacement of an instruction, with sizes for each leaf.
     fn with_leaves(&self, id: InstrId) -> (InstrId, Leaves) {
         let mut leaves = self.sizes.get(&id).cloned().unwrap_or_default();
         leaves.resize(self.declared(id).leaf_count(), Sizes::new());
         (self.value(id), leaves)
     }
 
-    /// The operand, as it is.
+    /// Returns the operand unchanged.
     pub(super) fn same_value(&mut self) -> Padded {
         let value = self.operands().first().copied().unwrap_or(self.at);
         (value, self.leaves(0))
     }
 
-    /// An element of the operand, a tuple.
+    /// Returns an element of the operand, which is a tuple.
     pub(super) fn part(&mut self, index: i64) -> Result<Padded> {
         let op = Op::get_tuple_element(index);
         let shape = self.operand_shape(0)?.part(&[index]).cloned();
@@ -37,14 +38,14 @@ impl Padder<'_> {
         Ok((self.value(part), self.sizes.get(&part).cloned().unwrap_or_default()))
     }
 
-    /// The tuple of some values.
+    /// Returns the tuple of the given values.
     fn joined(&mut self, parts: Parts) -> (InstrId, Leaves) {
         let values: Vec<InstrId> = parts.iter().map(|&(value, _)| value).collect();
         let leaves = parts.into_iter().flat_map(|(_, leaves)| leaves).collect();
         (self.tuple(&values), leaves)
     }
 
-    /// Values under a shape: one as it is, several as a tuple.
+    /// Combines values to a given shape: a single value of that shape unchanged, otherwise a tuple.
     fn under(&mut self, mut parts: Parts, shape: &Shape) -> (InstrId, Leaves) {
         match parts.len() {
             1 if padded_shape(shape).compatible(&self.shape(parts[0].0)) => parts.remove(0),
@@ -52,7 +53,7 @@ impl Padder<'_> {
         }
     }
 
-    /// The state of something started: these parts, then zeros for contexts.
+    /// Returns the state of a started operation: the given parts, followed by zeros for the contexts.
     fn started(&mut self, mut parts: Parts) -> Result<Padded> {
         let shapes = self.module[self.at].shape.as_tuple().map_or(Vec::new(), <[Shape]>::to_vec);
         for context in shapes.get(parts.len()..).unwrap_or_default() {
@@ -72,7 +73,7 @@ impl Padder<'_> {
         Ok((value, if leaves.iter().any(Self::any) { leaves } else { Vec::new() }))
     }
 
-    /// `async-start`: the call.
+    /// Converts an `async-start` to a call.
     pub(super) fn async_start(&mut self, attrs: &AsyncStartAttrs) -> Result<Padded> {
         let to_apply = attrs.calls.ok_or_else(|| self.refuse("lacks a computation"))?;
         let shape = self.module[self.module[to_apply].root()].shape.clone();
@@ -86,7 +87,8 @@ impl Padder<'_> {
         self.started(vec![given, made])
     }
 
-    /// Makes the thread of a computation, and of those that it calls, the one of the computation that is padded.
+    /// Moves a computation, and those that it calls, to the execution thread of the computation that is being
+    /// padded.
     fn run_on_this_thread(&mut self, computation: ComputationId) {
         let thread = self.module[self.computation].execution_thread.clone();
         let mut pending = vec![computation];
@@ -100,13 +102,13 @@ impl Padder<'_> {
         }
     }
 
-    /// `copy-start`: the copy and the source.
+    /// Converts a `copy-start` to a tuple of the copy and the source.
     pub(super) fn copy_start(&mut self) -> Result<Padded> {
         let value = self.with_leaves(self.operand_ids()[0]);
         self.started(vec![value.clone(), value])
     }
 
-    /// The starts of collectives: the collective.
+    /// Converts the start of a collective to the collective.
     pub(super) fn exchange_start(&mut self, op: &Op) -> Result<Padded> {
         let operands = self.operand_ids();
         let shape = self.module[self.at].shape.clone();
@@ -130,7 +132,7 @@ impl Padder<'_> {
         self.started(vec![given, made])
     }
 
-    /// A collective of one device that gives its operands: one as it is, several as a tuple.
+    /// Converts a collective of one device to its operands: a single one unchanged, several as a tuple.
     pub(super) fn exchanged(&mut self, op: &Op) -> Result<Padded> {
         let operands = self.operand_ids();
         let is_root = |a: &hlo_ir::attr::CollectiveBroadcastAttrs| a.has_dynamic_root;
@@ -156,7 +158,8 @@ impl Padder<'_> {
         Ok(self.keep(if any { leaves } else { Vec::new() }))
     }
 
-    /// `ragged-all-to-all`: rows of the first array replace rows of the second one; they must be there.
+    /// Pads a `ragged-all-to-all`. Rows of the first array replace rows of the second one, and these rows
+    /// must exist.
     pub(super) fn ragged_all_to_all(&mut self) -> Result<Padded> {
         let rank = self.bounds(0)?.rank();
         let mut sizes = self.sizes(1)?;
@@ -175,7 +178,7 @@ impl Padder<'_> {
         Ok(self.keep(super::of_array(sizes)))
     }
 
-    /// Checks that no piece that starts where operand `from` says ends behind `rows`.
+    /// Adds a check that no piece ends beyond `rows`. Operand `from` contains the starts of the pieces.
     fn pieces_fit(&mut self, from: usize, rows: InstrId) -> Result<()> {
         let (operands, dims) = (self.operands(), self.bounds(from)?.dims);
         let (&start, &size) =
@@ -196,8 +199,9 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// `custom-call`: what is outside knows arrays of the declared sizes. Those that hand on what they are given do so;
-    /// others get a smaller array continued with zeros, if it is not declared dynamic.
+    /// Pads a `custom-call`. External code expects arrays of the declared sizes. Calls that return their
+    /// operands return them unchanged. Other calls receive smaller arrays extended with zeros, unless the
+    /// operand is declared dynamic, which is an error.
     pub(super) fn custom_call(&mut self, forwards_operands: bool) -> Result<Padded> {
         if forwards_operands {
             let mut parts: Parts = self.operand_ids().iter().map(|&o| self.with_leaves(o)).collect();

@@ -1,5 +1,5 @@
-//! Operations that work on the last dimensions and repeat that for all others: those before may have any size. A
-//! decomposition of a smaller matrix is that of a larger one with the identity beyond it.
+//! Padding of operations that work on the last dimensions and are repeated for all others, which may have any
+//! size. The decomposition of a smaller matrix equals that of a larger one extended by the identity.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, of_array};
 use crate::support::combiner::identity;
@@ -9,7 +9,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Literal, Op, Opcode, Shape};
 
 impl Padder<'_> {
-    /// Operand `n` with the identity beyond its last two sizes, which are one.
+    /// Returns operand `n` with the identity beyond `size`, the size of both of its last two dimensions.
     fn with_identity(&mut self, n: usize, size: Size) -> Result<InstrId> {
         let value = self.operands()[n];
         let bounds = self.bounds(n)?;
@@ -29,13 +29,13 @@ impl Padder<'_> {
         }
     }
 
-    /// The rank of operand `n`, which holds matrices.
+    /// Returns the rank of operand `n`, which must contain matrices.
     fn matrices(&self, n: usize) -> Result<usize> {
         let rank = self.bounds(n)?.rank();
         if rank < 2 { Err(self.refuse("needs matrices")) } else { Ok(rank) }
     }
 
-    /// `cholesky`.
+    /// Pads a `cholesky`.
     pub(super) fn cholesky(&mut self) -> Result<Padded> {
         let rank = self.matrices(0)?;
         let size = self.paired([(0, rank - 2), (0, rank - 1)])?;
@@ -46,10 +46,10 @@ impl Padder<'_> {
         Ok(self.keep_on(&[value], of_array(sizes)))
     }
 
-    /// `triangular-solve`: the other dimension of the right side counts equations, each on its own.
+    /// Pads a `triangular-solve`. The other dimension of the right side counts independent equations.
     pub(super) fn triangular_solve(&mut self, left_side: bool) -> Result<Padded> {
         let rank = self.matrices(0)?.min(self.matrices(1)?);
-        // The dimension of `b` that holds an equation's unknowns.
+        // The dimension of `b` that contains the unknowns of an equation.
         let unknowns = if left_side { rank - 2 } else { rank - 1 };
         let size = self.paired([(0, rank - 2), (0, rank - 1), (1, unknowns)])?;
         let a = self.with_identity(0, size)?;
@@ -68,7 +68,7 @@ impl Padder<'_> {
         Ok(self.keep_on(&[a, b], of_array(sizes)))
     }
 
-    /// `fft`: `fft_length` says how long the last dimensions are.
+    /// Pads an `fft`. `fft_length` fixes the sizes of the last dimensions.
     pub(super) fn fft(&mut self, attrs: &FftAttrs) -> Result<Padded> {
         let (mut sizes, bounds) = (self.sizes(0)?, self.bounds(0)?);
         let batch = bounds.rank().saturating_sub(attrs.fft_length.len());
@@ -78,7 +78,7 @@ impl Padder<'_> {
         Ok(self.keep(of_array(sizes)))
     }
 
-    /// A size that must be its bound, or sizes do not fit.
+    /// Adds a check that a size equals its bound.
     pub(super) fn must_be_whole(&mut self, size: Size, bound: i64) -> Result<()> {
         if let Some(size) = size {
             let bound = self.s32(bound)?;
@@ -87,7 +87,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// `topk`: what is beyond the size is last in the order, and later than what is as large.
+    /// Pads a `topk`. Elements beyond the size come last in the order, after elements of equal value.
     pub(super) fn topk(&mut self, attrs: &TopkAttrs) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let sizes = self.sizes(0)?;
