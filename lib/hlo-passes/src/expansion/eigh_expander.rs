@@ -1,5 +1,5 @@
-//! `eigh_expander`: turns the custom call `Eigh`, the eigenvectors and eigenvalues of self-adjoint matrices, into loops of
-//! Jacobi rotations.
+//! `eigh_expander`: converts the custom call `Eigh`, which computes the eigenvectors and eigenvalues of
+//! self-adjoint matrices, to loops of Jacobi rotations.
 //!
 //! ```text
 //! (v, w) = custom-call(a), custom_call_target="Eigh", backend_config="1,1,100,1e-6"
@@ -8,8 +8,9 @@
 //!        for p, for q > p: a = jᴴ · a · j, v = v · j, where j makes a[p,q] zero
 //! ```
 //!
-//! The configuration says whether the lower triangle of `a` counts or the upper one, whether the eigenvalues ascend, how often
-//! all pairs are rotated, and how small the other elements get. Types narrower than `f32` are computed in `f32`.
+//! The configuration contains four values: whether the lower or the upper triangle of `a` is read, whether
+//! the eigenvalues are sorted in ascending order, the maximum number of sweeps over all pairs, and the
+//! relative tolerance for elements outside the diagonal. Types narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX, Steps};
@@ -41,7 +42,7 @@ ENTRY e {
 
 /// A custom call that is being expanded.
 struct Eigh {
-    /// The number of matrices, of their rows and of their columns.
+    /// The number of matrices, rows and columns.
     sizes: [i64; 3],
     lower: bool,
     sorted: bool,
@@ -50,7 +51,7 @@ struct Eigh {
 }
 
 impl Eigh {
-    /// Of a configuration such as `1,1,100,1e-6`.
+    /// Parses a configuration such as `1,1,100,1e-6`.
     fn new(config: &str, sizes: [i64; 3]) -> Option<Self> {
         let parts: Vec<&str> = config.split(',').map(str::trim).collect();
         let [lower, sorted, sweeps, tolerance] = parts[..] else { return None };
@@ -91,7 +92,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&results)
 }
 
-/// The configuration of a custom call without side effects.
+/// Returns the configuration of a custom call, if it has no side effects.
 fn config(e: &Emitter<'_>, id: InstrId) -> Option<String> {
     match &e.module[id].op {
         Op::CustomCall(a) if !a.custom_call_has_side_effect => {}
@@ -131,13 +132,14 @@ impl Eigh {
         if self.sorted { self.ascending(e, v, w) } else { Some((v, w)) }
     }
 
-    /// Where the numbers of row and column have a relation.
+    /// Returns a mask of the elements whose row and column numbers satisfy a comparison.
     fn diagonal(&self, e: &mut Emitter<'_>, direction: ComparisonDirection) -> InstrId {
         let (rows, columns) = (e.iota(INDEX, &self.sizes, 1), e.iota(INDEX, &self.sizes, 2));
         e.relation(rows, direction, columns)
     }
 
-    /// The matrix whose one triangle is the adjoint of the other, with a real diagonal.
+    /// Returns a self-adjoint matrix: copies the adjoint of one triangle to the other, and makes the diagonal
+    /// real.
     fn self_adjoint(&self, e: &mut Emitter<'_>, a: InstrId) -> Option<InstrId> {
         let ty = e.array(a)?.element_type;
         let transposed = e.transposed(a, &[0, 2, 1])?;
@@ -151,7 +153,7 @@ impl Eigh {
         e.choose(is_diagonal, real, both)
     }
 
-    /// True if the elements beside the diagonal of any matrix are still too large.
+    /// Returns whether the elements outside the diagonal of any matrix are still too large.
     fn goes_on(&self, e: &mut Emitter<'_>, a: InstrId) -> Option<InstrId> {
         let sizes = e.magnitude(a)?;
         let real = e.array(sizes)?.element_type;
@@ -166,7 +168,8 @@ impl Eigh {
         e.sum(is_large, &[0])
     }
 
-    /// The matrix and the vectors after the rotation that makes element `(p, q)` zero; as they are unless `p < q`.
+    /// Returns the matrix and the vectors after the rotation that makes element `(p, q)` zero. They do not
+    /// change unless `p < q`.
     fn rotate(
         &self,
         e: &mut Emitter<'_>,
@@ -188,7 +191,7 @@ impl Eigh {
         let stays = e.same(Op::Or, &[is_below, is_nothing]);
         let size = e.choose(stays, unit, size)?;
 
-        // The tangent of the smaller angle.
+        // The tangent of the smaller rotation angle.
         let difference = e.same(Op::Subtract, &[aqq, app]);
         let twice = e.same(Op::Add, &[size, size]);
         let theta = e.same(Op::Divide, &[difference, twice]);
@@ -221,7 +224,7 @@ impl Eigh {
         Some(vec![p, a, v])
     }
 
-    /// Eigenvectors and eigenvalues, the smallest first.
+    /// Sorts eigenvectors and eigenvalues in ascending order of the eigenvalues.
     fn ascending(&self, e: &mut Emitter<'_>, v: InstrId, w: InstrId) -> Option<(InstrId, InstrId)> {
         let [count, n, _] = self.sizes;
         let real = e.array(w)?.element_type;
@@ -247,10 +250,10 @@ impl Eigh {
     }
 }
 
-/// A part of matrices: where it begins, and its sizes.
+/// A part of matrices, given by its start and its sizes.
 type Place = ([InstrId; 3], [i64; 3]);
 
-/// Matrices with two rows or columns `x` and `y` as `cosine · x - by[0] · y` and `by[1] · x + cosine · y`.
+/// Replaces two rows or columns `x` and `y` by `cosine · x - by[0] · y` and `by[1] · x + cosine · y`.
 fn mix(
     e: &mut Emitter<'_>,
     a: InstrId,

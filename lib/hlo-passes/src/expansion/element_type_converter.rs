@@ -1,12 +1,12 @@
-//! `element_type_converter`: computes and moves elements of one float type in another.
+//! `element_type_converter`: computes and moves elements of one float type in another type.
 //!
 //! ```text
 //! add(x, y) : bf16  →  convert(add(convert(x), convert(y))) : bf16, the inner one of f32
 //! ```
 //!
-//! What a person gets who looks for the type in arithmetic: parameters, constants, tuples and results keep it, and so does
-//! what calls computations, which are changed themselves. Elementwise results are rounded as before; sums of products
-//! are rounded once more.
+//! Afterwards, the type no longer occurs in arithmetic. Parameters, constants, tuples and results keep it. So
+//! do instructions that call computations, but the called computations are converted too. Elementwise results
+//! are rounded as before. Sums of products are rounded once more.
 
 use crate::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS, is_arithmetic};
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
@@ -47,7 +47,8 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// True for arithmetic and moves. A bitcast says how elements lie in memory, which another type changes.
+/// Checks whether an operation is arithmetic or data movement. Bitcasts are excluded, because they depend on
+/// how elements are stored.
 fn is_converted(op: &Op) -> bool {
     is_arithmetic(op)
         || match op.opcode().family() {

@@ -1,13 +1,13 @@
-//! `elementary-function-expander`: puts operations that every backend has in place of the elementary functions that only some
-//! have.
+//! `elementary-function-expander`: replaces elementary functions that some backends do not support by
+//! operations that all support.
 //!
 //! ```text
 //! asin(x)  →  2 atan2(x, 1 + sqrt((1 - x) (1 + x)))
 //! ```
 //!
-//! XLA's CPU and GPU backends compile none of `acos`, `acosh`, `asin`, `asinh`, `atanh`, `cosh` and `sinh`, and VHLO has no form for
-//! these, `erf` and `mulhi`. Types narrower than `f32` are calculated in `f32`. Functions of complex numbers follow W. Kahan,
-//! "Branch Cuts for Complex Elementary Functions".
+//! XLA's CPU and GPU backends do not compile `acos`, `acosh`, `asin`, `asinh`, `atanh`, `cosh` and `sinh`.
+//! VHLO has no form for these functions, `erf` and `mulhi`. Types narrower than `f32` are computed in `f32`.
+//! Functions of complex numbers follow W. Kahan, "Branch Cuts for Complex Elementary Functions".
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
@@ -57,7 +57,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.finish(result, &shape)
 }
 
-/// The higher half of a product of integers: that of the wider type, or, of 64 bits, put together of products of halves.
+/// Returns the high half of a product of integers. It is taken from a product in a wider type. For 64 bits,
+/// it is assembled from products of halves.
 fn high_half(e: &mut Emitter<'_>, ty: ElementType, x: InstrId, y: InstrId) -> Option<InstrId> {
     let is_signed = ty.is_signed_integer();
     let bits = ty.bit_width();
@@ -70,7 +71,7 @@ fn high_half(e: &mut Emitter<'_>, ty: ElementType, x: InstrId, y: InstrId) -> Op
         let high = e.same(shift, &[product, count]);
         return e.convert(high, ty);
     }
-    // With the lower halves unsigned and the higher ones of the type's sign, no sum overflows.
+    // No sum overflows, because the low halves are unsigned and the high halves have the sign of the type.
     let [half, low] = [e.splat(x, ty, 32.0)?, e.splat(x, ty, f64::from(u32::MAX))?];
     let halves =
         |e: &mut Emitter<'_>, x: InstrId| [e.same(shift.clone(), &[x, half]), e.same(Op::And, &[x, low])];
@@ -89,16 +90,16 @@ fn high_half(e: &mut Emitter<'_>, ty: ElementType, x: InstrId, y: InstrId) -> Op
     Some(e.same(Op::Add, &[sum, other_high]))
 }
 
-/// Builds the operations of a formula: operations on arrays of one size, whose elements are of type `f32` or `f64`.
+/// Builds the operations of a formula on arrays of equal sizes, whose elements have type `f32` or `f64`.
 struct Formula<'e, 'm> {
     e: &'e mut Emitter<'m>,
     ty: ElementType,
 }
 
-/// P of `f32`: erf x = x + x P(x²).
+/// Coefficients of P for `f32`: erf x = x + x P(x²).
 const NEAR_F32: &[f64] =
     &[1.28379166e-1, -3.76125336e-1, 1.12819925e-1, -2.67681349e-2, 4.99119423e-3, -5.96761703e-4];
-/// -Q(t) + 1 of `f32`.
+/// Coefficients of 1 - Q(t) for `f32`.
 const FAR_F32: &[f64] = &[
     -1.28717512e-1,
     -6.34846687e-1,
@@ -108,7 +109,7 @@ const FAR_F32: &[f64] = &[
     3.83197126e-4,
     -1.72853470e-5,
 ];
-/// P of `f64`.
+/// Coefficients of P for `f64`.
 const NEAR_F64: &[f64] = &[
     0.1283791670955126,
     -0.3761263890318371,
@@ -123,7 +124,7 @@ const NEAR_F64: &[f64] = &[
     1.3961889034904402e-08,
     -8.289992902945528e-10,
 ];
-/// Of `f64` the whole exponent, with its sign turned, in |x| - 1.
+/// Coefficients of the negated exponent for `f64`, in |x| - 1.
 const FAR_F64: &[f64] = &[
     1.8496055099332482,
     2.6389675142347913,
@@ -148,7 +149,7 @@ const FAR_F64: &[f64] = &[
     -2.243394172439156e-14,
 ];
 
-/// The parts of complex numbers.
+/// The real and imaginary parts of complex numbers.
 type Parts = (InstrId, InstrId);
 
 impl Formula<'_, '_> {
@@ -180,7 +181,7 @@ impl Formula<'_, '_> {
         self.e.same(Op::Atan2, &[x, y])
     }
 
-    /// `first` where a relation of `x` and a number holds, else `second`.
+    /// Returns `first` where a comparison of `x` with a number holds, and `second` elsewhere.
     fn choose(&mut self, x: InstrId, is: Is, n: f64, first: InstrId, second: InstrId) -> Option<InstrId> {
         let n = self.num(x, n)?;
         let holds = self.e.relation(x, is, n);
@@ -209,7 +210,7 @@ impl Formula<'_, '_> {
         }
     }
 
-    /// sqrt((1 - x) (1 + x))
+    /// Returns sqrt((1 - x) (1 + x)).
     fn root_of_one_minus_square(&mut self, x: InstrId) -> Option<InstrId> {
         let one = self.num(x, 1.0)?;
         let (below, above) = (self.sub(one, x), self.add(one, x));
@@ -217,7 +218,7 @@ impl Formula<'_, '_> {
         Some(self.unary(Op::Sqrt, product))
     }
 
-    /// log x + log 2 where x² + 1 is x², else `near`.
+    /// Returns log x + log 2 where x² + 1 rounds to x², and `near` elsewhere.
     fn or_log_of_twice(&mut self, x: InstrId, near: InstrId) -> Option<InstrId> {
         let (log, ln_2) = (self.unary(Op::Log, x), self.num(x, LN_2)?);
         let far = self.add(log, ln_2);
@@ -225,7 +226,7 @@ impl Formula<'_, '_> {
         self.choose(x, Is::Ge, 2f64.powi(limit), far, near)
     }
 
-    /// log1p(a + a² / (1 + sqrt(1 + a²))) for a = |x|, with the sign of x.
+    /// Returns log1p(a + a² / (1 + sqrt(1 + a²))) for a = |x|, with the sign of x.
     fn asinh(&mut self, x: InstrId) -> Option<InstrId> {
         let (size, one) = (self.unary(Op::Abs, x), self.num(x, 1.0)?);
         let square = self.mul(size, size);
@@ -240,7 +241,7 @@ impl Formula<'_, '_> {
         Some(self.mul(sign, value))
     }
 
-    /// log1p(t + sqrt(t (t + 2))) for t = x - 1.
+    /// Returns log1p(t + sqrt(t (t + 2))) for t = x - 1.
     fn acosh(&mut self, x: InstrId) -> Option<InstrId> {
         let (one, two) = (self.num(x, 1.0)?, self.num(x, 2.0)?);
         let t = self.sub(x, one);
@@ -254,7 +255,7 @@ impl Formula<'_, '_> {
         self.choose(x, Is::Lt, 1.0, nan, value)
     }
 
-    /// log1p(2a / (1 - a)) / 2 for a = |x|, with the sign of x.
+    /// Returns log1p(2a / (1 - a)) / 2 for a = |x|, with the sign of x.
     fn atanh(&mut self, x: InstrId) -> Option<InstrId> {
         let (size, one, half) = (self.unary(Op::Abs, x), self.num(x, 1.0)?, self.num(x, 0.5)?);
         let (twice, below) = (self.add(size, size), self.sub(one, size));
@@ -265,7 +266,8 @@ impl Formula<'_, '_> {
         Some(self.mul(factor, log))
     }
 
-    /// sinh x and cosh x. The exponential of |x| / 2, which does not overflow before they do, is squared.
+    /// Returns sinh x and cosh x. It squares the exponential of |x| / 2, which does not overflow before the
+    /// results do.
     fn hyperbolic(&mut self, x: InstrId) -> Option<(InstrId, InstrId)> {
         let (size, half, one) = (self.unary(Op::Abs, x), self.num(x, 0.5)?, self.num(x, 1.0)?);
         let half_size = self.mul(size, half);
@@ -275,7 +277,7 @@ impl Formula<'_, '_> {
         let down = self.div(half, root);
         let down = self.div(down, root);
         let cosh = self.add(up, down);
-        // Near 0, without cancellation: (m + m / (m + 1)) / 2 for m = exp(|x|) - 1.
+        // Near 0, avoid cancellation: (m + m / (m + 1)) / 2 for m = exp(|x|) - 1.
         let m = self.unary(Op::ExponentialMinusOne, size);
         let power = self.add(m, one);
         let ratio = self.div(m, power);
@@ -287,7 +289,8 @@ impl Formula<'_, '_> {
         Some((self.mul(sign, value), cosh))
     }
 
-    /// x P(x²) for small |x|, else 1 - exp(-t Q(t)) for t = |x|, with the sign of x. N. Juffa's coefficients for `f32`.
+    /// Returns x + x P(x²) for small |x|. Otherwise returns 1 - exp(-t Q(t)) for t = |x|, with the sign of x.
+    /// The coefficients for `f32` are N. Juffa's.
     fn erf(&mut self, x: InstrId) -> Option<InstrId> {
         let is_f64 = self.ty == ElementType::F64;
         let (near, far) = if is_f64 { (NEAR_F64, FAR_F64) } else { (NEAR_F32, FAR_F32) };
@@ -314,7 +317,7 @@ impl Formula<'_, '_> {
         self.choose(size, Is::Gt, border, large, small)
     }
 
-    /// A polynomial by Horner's scheme, the coefficient of the lowest power first.
+    /// Evaluates a polynomial by Horner's scheme. The coefficients start with that of the lowest power.
     fn polynomial(&mut self, x: InstrId, coefficients: &[f64]) -> Option<InstrId> {
         let (&last, others) = coefficients.split_last()?;
         let mut value = self.num(x, last)?;
@@ -332,10 +335,10 @@ impl Formula<'_, '_> {
         let (re, im) = match op {
             Op::Acos => self.complex_acos(x, y)?,
             Op::Acosh => {
-                // i acos z or -i acos z: the one whose real part is not negative.
+                // Either i acos z or -i acos z, whichever has a nonnegative real part.
                 let (re, im) = self.complex_acos(x, y)?;
                 let (negative, minus_one) = (self.unary(Op::Negate, re), self.num(y, -1.0)?);
-                // Negative for a negative zero, too.
+                // The angle is also negative for a negative zero.
                 let angle = self.atan2(y, minus_one);
                 (self.unary(Op::Abs, im), self.choose(angle, Is::Lt, 0.0, negative, re)?)
             }
@@ -359,7 +362,7 @@ impl Formula<'_, '_> {
         Some(self.e.elementwise(ty, Op::Complex, &[re, im]))
     }
 
-    /// The parts of sqrt(1 - z) and sqrt(1 + z).
+    /// Returns the parts of sqrt(1 - z) and sqrt(1 + z).
     fn roots(&mut self, x: InstrId, y: InstrId) -> Option<(Parts, Parts)> {
         let (one, minus_y) = (self.num(x, 1.0)?, self.unary(Op::Negate, y));
         let (below, above) = (self.sub(one, x), self.add(one, x));
@@ -373,7 +376,7 @@ impl Formula<'_, '_> {
         (self.e.elementwise(self.ty, Op::Real, &[root]), self.e.elementwise(self.ty, Op::Imag, &[root]))
     }
 
-    /// The imaginary part of the product of the conjugate of `p` and `q`.
+    /// Returns the imaginary part of the product of the conjugate of `p` and `q`.
     fn cross(&mut self, p: Parts, q: Parts) -> InstrId {
         let (a, b) = (self.mul(p.0, q.1), self.mul(p.1, q.0));
         self.sub(a, b)
@@ -394,7 +397,8 @@ impl Formula<'_, '_> {
         Some((self.add(half, half), self.asinh(cross)?))
     }
 
-    /// For a = |x|: log1p(4a / ((1 - a)² + y²)) / 4 with the sign of x, and atan2(2y, (1 - a) (1 + a) - y²) / 2.
+    /// Returns, for a = |x|, log1p(4a / ((1 - a)² + y²)) / 4 with the sign of x, and atan2(2y, (1 - a) (1 +
+    /// a) - y²) / 2.
     fn complex_atanh(&mut self, x: InstrId, y: InstrId) -> Option<Parts> {
         let (size, one) = (self.unary(Op::Abs, x), self.num(x, 1.0)?);
         let [half, four] = [self.num(x, 0.5)?, self.num(x, 4.0)?];
@@ -412,7 +416,8 @@ impl Formula<'_, '_> {
         Some((self.mul(quarter, log), self.mul(half, angle)))
     }
 
-    /// The product of two numbers of which the first may be infinite: 0 if the second is.
+    /// Returns the product of two numbers, the first of which may be infinite. The product is 0 if the second
+    /// is 0.
     fn unless_zero(&mut self, x: InstrId, y: InstrId) -> Option<InstrId> {
         let (product, sign) = (self.mul(x, y), self.unary(Op::Sign, x));
         let zero = self.mul(sign, y);

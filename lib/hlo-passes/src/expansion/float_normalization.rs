@@ -1,18 +1,19 @@
-//! `float-normalization-…`: computes on a narrow type in a wider one, for each narrow type a pass.
+//! `float-normalization-…`: computes on a narrow type in a wider one. There is one pass for each narrow type.
 //!
 //! ```text
 //! add(x, y) : bf16  →  convert(add(convert(x), convert(y))) : bf16, the inner one of f32
 //! ```
 //!
-//! Moves keep the type, and what calls computations does, which are normalised themselves. Floats are computed in `f32`,
-//! which holds every number of theirs and rounds sums and products once; XLA takes `f16` for some. Integers of a few bits
-//! are computed in 8 bits, as far as the lowest bits are the same.
+//! Data movement keeps the type. So do instructions that call computations, but the called computations are
+//! normalised too. Floats are computed in `f32`, which represents all their values and rounds sums and
+//! products once. XLA uses `f16` for some of these types. Integers of a few bits are computed in 8 bits, for
+//! operations whose lowest bits stay the same.
 
 use crate::support::retype::{Retype, is_arithmetic, is_modular};
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::{ElementType, Module, Op};
 
-/// The registry's entries, one a type.
+/// Defines one registry entry per type.
 macro_rules! normalizations {
     ($($info:ident $name:literal $from:ident $to:ident $wanted:ident $keeps:ident,)*) => {$(
         #[doc = concat!("The registry's entry for `", $name, "`.")]
@@ -56,7 +57,8 @@ normalizations! {
     U4 "u4" U4 U8 is_modular Bits,
 }
 
-/// Triangular systems and factors are computed in a type of their own anyway.
+/// Checks for arithmetic, except Cholesky factorisations and triangular solves, which choose their own type
+/// for the computation.
 fn is_float_arithmetic(op: &Op) -> bool {
     is_arithmetic(op) && !matches!(op, Op::Cholesky(_) | Op::TriangularSolve(_))
 }

@@ -1,12 +1,12 @@
-//! `gather_expander`: turns each `gather` into a loop over its index vectors, or a single slice.
+//! `gather_expander`: converts each `gather` to a loop over its index vectors, or to a single slice.
 //!
 //! ```text
 //! gather(x, indices)  →  i = 0; out = 0
 //!                        while i < n { out[i] = dynamic-slice(x, indices[i]); i = i + 1 }
 //! ```
 //!
-//! A slice that would reach out of the operand is moved inside by both. With `mode=simple` only those of one index vector
-//! are expanded, which need no loop.
+//! Both forms move a slice that would exceed the operand to the inside. With `mode=simple`, the pass only
+//! expands gathers with a single index vector, which need no loop.
 
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::index_vectors::{IndexVectors, VectorDims};
@@ -43,12 +43,12 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// Where the parts of a result come from.
+/// The mapping from the slices of a gather to its result.
 struct Slices<'a> {
     attrs: &'a GatherAttrs,
-    /// The sizes of a slice among the dimensions of the result.
+    /// The sizes of a slice in the dimensions of the result.
     sizes: Vec<i64>,
-    /// The dimensions of the result that number the slices.
+    /// The dimensions of the result that enumerate the slices.
     batch_dims: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, simple: bool) -> Option<InstrId> {
 }
 
 impl Slices<'_> {
-    /// The slice of a vector, as it lies in the result.
+    /// Returns the slice for an index vector, in the dimensions of the result.
     fn slice(
         &self,
         e: &mut Emitter<'_>,

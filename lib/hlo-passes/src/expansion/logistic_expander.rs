@@ -1,11 +1,11 @@
-//! `logistic-expander`: puts the arithmetic of the logistic function in place of it.
+//! `logistic-expander`: replaces the logistic function by arithmetic.
 //!
 //! ```text
 //! logistic(x)  →  1 / (1 + exp(-x))
 //! ```
 //!
-//! Types narrower than `f32` are calculated in `f32`, with one rounding at the end. Of complex numbers with a negative
-//! real part it is `exp(x) / (1 + exp(x))`, which does not overflow.
+//! Types narrower than `f32` are computed in `f32` and rounded once at the end. For complex numbers with a
+//! negative real part, the formula is `exp(x) / (1 + exp(x))`, which does not overflow.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};

@@ -1,4 +1,5 @@
-//! Passes that put what code generation knows in place of operations, types and forms that it does not.
+//! Passes that replace operations, types and forms that code generation does not support by those that it
+//! does.
 
 pub(crate) mod accumulation_upcaster;
 pub(crate) mod applied_computation_expander;

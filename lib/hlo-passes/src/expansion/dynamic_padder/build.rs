@@ -1,4 +1,4 @@
-//! Making instructions: scalars that are sizes, masks.
+//! Helpers that add instructions: size scalars, masks and checks.
 
 use super::{Leaves, Padded, Padder, Result, Size, Sizes, padded_shape};
 use crate::support::constants::scalar_integer;
@@ -17,29 +17,29 @@ impl Build for Padder<'_> {
 }
 
 impl Padder<'_> {
-    /// The instruction itself, on what became of its operands.
+    /// Keeps the instruction, with its operands replaced by their padded values.
     pub(super) fn keep(&mut self, sizes: Leaves) -> Padded {
         let operands = self.operands();
         self.keep_on(&operands, sizes)
     }
 
-    /// The instruction itself, on these operands.
+    /// Keeps the instruction, with the given operands.
     pub(super) fn keep_on(&mut self, operands: &[InstrId], sizes: Leaves) -> Padded {
         self.module.set_operands(self.at, operands.iter().copied());
         (self.at, sizes)
     }
 
-    /// Adds an instruction beside the one that is looked at.
+    /// Adds an instruction next to the current one.
     pub(super) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         self.module.add_like_in(self.computation, self.at, shape, op, operands.iter().copied())
     }
 
-    /// The shape of a value of this pass.
+    /// Returns the padded shape of a value.
     pub(super) fn shape(&self, id: InstrId) -> Shape {
         padded_shape(&self.module[id].shape)
     }
 
-    /// The array shape of a value of this pass; a scalar's if it is none.
+    /// Returns the padded array shape of a value, or a scalar's if it is not an array.
     pub(super) fn array(&self, id: InstrId) -> ArrayShape {
         match self.shape(id) {
             Shape::Array(a) => a,
@@ -47,7 +47,7 @@ impl Padder<'_> {
         }
     }
 
-    /// The `s32` of a value.
+    /// Returns an `s32` constant.
     pub(super) fn s32(&mut self, value: i64) -> Result<InstrId> {
         if let Some(&known) = self.constants.get(&value) {
             return Ok(known);
@@ -62,7 +62,7 @@ impl Padder<'_> {
         Ok(id)
     }
 
-    /// An operation on two `s32`; computed here if both are constants.
+    /// Adds an operation on two `s32` scalars. If both are constants, computes the result immediately.
     fn scalar(&mut self, op: Op, a: InstrId, b: InstrId, f: fn(i64, i64) -> Option<i64>) -> Result<InstrId> {
         if let (Some(&x), Some(&y)) = (self.known.get(&a), self.known.get(&b))
             && let Some(value) = f(x, y)
@@ -76,7 +76,7 @@ impl Padder<'_> {
         self.scalar(Op::Add, a, b, i64::checked_add)
     }
 
-    /// `a + b` for a constant.
+    /// Returns `a + b` for a constant `b`.
     pub(super) fn offset(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
         if b == 0 {
             return Ok(a);
@@ -97,7 +97,7 @@ impl Padder<'_> {
         }
     }
 
-    /// `a / b`, truncated, for a positive constant.
+    /// Returns `a / b`, truncated, for a positive constant `b`.
     pub(super) fn over(&mut self, a: InstrId, b: i64) -> Result<InstrId> {
         if b == 1 {
             return Ok(a);
@@ -118,13 +118,14 @@ impl Padder<'_> {
         self.scalar(Op::Maximum, a, b, |a, b| Some(a.max(b)))
     }
 
-    /// The size, or the bound as a constant.
+    /// Returns the size, or the bound as a constant if there is no size.
     pub(super) fn known_size(&mut self, size: Size, bound: i64) -> Result<InstrId> {
         size.map_or_else(|| self.s32(bound), Ok)
     }
 
-    /// The size of dimensions that an operation pairs, given as operand and dimension: the smallest. All others must
-    /// be the same, or static ones of full size.
+    /// Returns the common size of dimensions that an operation pairs, which is the smallest of them. Each
+    /// place is an operand and a dimension. Adds checks that all other sizes are equal, or are static
+    /// dimensions of full size.
     pub(super) fn paired(&mut self, places: impl IntoIterator<Item = (usize, usize)>) -> Result<Size> {
         let mut smallest: Size = None;
         let mut all = Vec::new();
@@ -136,7 +137,8 @@ impl Padder<'_> {
         for (operand, d) in places {
             let shape = self.operand_shape(operand)?;
             let bound = shape.as_array().filter(|a| a.is_dynamic_dim(d)).map(|a| a.dims[d]);
-            // One that is declared dynamic and has its bound is no longer than it should be, as a static one would be.
+            // A dimension that is declared dynamic but has no size of its own has its bound as size. Unlike a
+            // static one, it must equal the others.
             let size = match (self.sizes(operand)?.get(d).copied().flatten(), bound) {
                 (Some(size), _) => size,
                 (None, Some(bound)) => self.s32(bound)?,
@@ -162,7 +164,7 @@ impl Padder<'_> {
         Ok(smallest)
     }
 
-    /// A value that must be the same as another, or sizes do not fit.
+    /// Adds a check that two values are equal.
     pub(super) fn must_equal(&mut self, a: InstrId, b: InstrId) {
         let known = self.known.get(&a).zip(self.known.get(&b));
         if a != b && known.is_none_or(|(a, b)| a != b) {
@@ -171,7 +173,7 @@ impl Padder<'_> {
         }
     }
 
-    /// The size, which must lie from 0 to a bound.
+    /// Returns the size, clamped to the range from 0 to `bound`. Adds a check that it was in this range.
     pub(super) fn must_fit(&mut self, size: InstrId, bound: i64) -> Result<InstrId> {
         let known = scalar_integer(self.module, size).and_then(|n| i64::try_from(n).ok());
         if let Some(known) = known.filter(|n| (0..=bound).contains(n)) {
@@ -184,20 +186,20 @@ impl Padder<'_> {
         Ok(clamped)
     }
 
-    /// Whether all sizes fit.
+    /// Returns whether all checks passed.
     pub(super) fn all_fit(&mut self) -> InstrId {
         let checks = std::mem::take(&mut self.checks);
         let all = checks.into_iter().reduce(|a, b| self.both(Op::And, a, b));
         all.unwrap_or_else(|| self.yes())
     }
 
-    /// True.
+    /// Returns the constant `true`.
     pub(super) fn yes(&mut self) -> InstrId {
         let yes = Op::constant(Literal::scalar(ElementType::Pred, 1u8));
         self.add(Shape::scalar(ElementType::Pred), yes, &[])
     }
 
-    /// A scalar everywhere.
+    /// Broadcasts a scalar.
     pub(super) fn splat(&mut self, scalar: InstrId, dims: &[i64]) -> InstrId {
         if dims.is_empty() {
             return scalar;
@@ -206,20 +208,20 @@ impl Padder<'_> {
         self.add(ArrayShape::new(element_type, dims.iter().copied()), Op::broadcast([]), &[scalar])
     }
 
-    /// `a OP b` for arrays of one shape.
+    /// Returns `a OP b` for two arrays of the same shape.
     pub(super) fn both(&mut self, op: Op, a: InstrId, b: InstrId) -> InstrId {
         let shape = ArrayShape { layout: None, ..self.array(a) };
         self.add(shape, op, &[a, b])
     }
 
-    /// A comparison of two arrays of one shape.
+    /// Returns a comparison of two arrays of the same shape.
     pub(super) fn compare(&mut self, direction: ComparisonDirection, a: InstrId, b: InstrId) -> InstrId {
         let shape = ArrayShape { layout: None, ..self.array(a).with_element_type(ElementType::Pred) };
         let op = Op::compare(direction);
         self.add(shape, op, &[a, b])
     }
 
-    /// Where all sizes that are there reach; `None` if none is there.
+    /// Returns a mask of the elements within the given sizes, or `None` if there are no sizes.
     pub(super) fn inside(&mut self, dims: &[i64], sizes: &[Size]) -> Option<InstrId> {
         let mut all = None;
         for (d, size) in sizes.iter().enumerate() {
@@ -235,13 +237,13 @@ impl Padder<'_> {
         all
     }
 
-    /// `yes` where the predicate is true, `no` elsewhere.
+    /// Returns `yes` where the predicate is true, and `no` elsewhere.
     pub(super) fn select(&mut self, predicate: InstrId, yes: InstrId, no: InstrId) -> InstrId {
         let shape = ArrayShape { layout: None, ..self.array(yes) };
         self.add(shape, Op::Select, &[predicate, yes, no])
     }
 
-    /// The array with a scalar in place of what is beyond the sizes.
+    /// Replaces the elements beyond the sizes by a scalar.
     pub(super) fn mask(&mut self, value: InstrId, sizes: &[Size], fill: InstrId) -> InstrId {
         let dims = self.array(value).dims;
         match self.inside(&dims, sizes) {
@@ -253,22 +255,22 @@ impl Padder<'_> {
         }
     }
 
-    /// The scalar with all bits 0: zero in every type.
+    /// Returns the scalar whose bits are all 0, which is zero in every type.
     pub(super) fn zero(&mut self, element_type: ElementType) -> Result<InstrId> {
         Build::zero(self, element_type).ok_or_else(|| self.refuse("has no zero"))
     }
 
-    /// The element of a tuple.
+    /// Returns an element of a tuple.
     pub(super) fn element(&mut self, tuple: InstrId, index: usize) -> Result<InstrId> {
         Build::element(self, tuple, index).ok_or_else(|| self.refuse("lacks an element of a tuple"))
     }
 
-    /// The elements under other dimensions.
+    /// Reshapes an array.
     pub(super) fn reshaped(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
         Build::reshaped(self, value, dims).unwrap_or(value)
     }
 
-    /// True if any of the sizes is not the bound.
+    /// Checks whether any of the sizes differs from its bound.
     pub(super) fn any(sizes: &Sizes) -> bool {
         sizes.iter().any(Option::is_some)
     }

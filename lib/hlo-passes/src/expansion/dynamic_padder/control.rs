@@ -1,4 +1,4 @@
-//! Computations, and what calls them: sizes go along with arrays.
+//! Padding of computations and the instructions that call them: sizes are passed together with arrays.
 
 use super::interface::{Interface, Kind, declared, marked, sized, union};
 use super::{Flags, Leaves, Padded, Padder, Result, padded_shape};
@@ -10,7 +10,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// Pads every computation that runs, callers before what they call.
+/// Pads every computation that runs, callers before callees.
 pub(super) fn pad_module(module: &mut Module) -> Result<()> {
     let mut functions = Functions::new(module);
     let entry = module.entry();
@@ -26,7 +26,7 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
         gives_check: checked.contains(&entry),
         kind: Kind::Entry,
     };
-    // Those that are applied to elements come first: others take their instructions over.
+    // Computations applied to elements come first, because other computations inline their instructions.
     let mut queue = vec![first];
     queue.extend(applied_computations(module, &checked));
     let mut done = HashSet::new();
@@ -60,7 +60,8 @@ pub(super) fn pad_module(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-/// The computations with arrays of dynamic sizes, and those that call them: whether sizes fit is known while they run.
+/// Returns the computations that contain dynamic arrays, and their callers. These check at run time whether
+/// sizes are consistent.
 fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     let is_dynamic =
         |&c: &ComputationId| module[c].instructions().iter().any(|&i| super::is_concerned(module, i));
@@ -75,13 +76,13 @@ fn checked_computations(module: &Module) -> HashSet<ComputationId> {
     checked
 }
 
-/// The computations with arrays of dynamic sizes that an instruction applies to elements.
+/// Returns the computations with dynamic arrays that an instruction applies to elements.
 fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Vec<Interface> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     let applies = |id: &InstrId| !hands_over(&module[*id].op);
     let applied: HashSet<ComputationId> =
         all.filter(applies).flat_map(|id| module[id].op.called_computations()).collect();
-    // The last one is padded first.
+    // The last one in the list is padded first.
     let mut found = module.computations_post_order();
     found.retain(|c| applied.contains(c) && checked.contains(c));
     found.reverse();
@@ -97,7 +98,7 @@ fn applied_computations(module: &Module, checked: &HashSet<ComputationId>) -> Ve
     found.into_iter().map(interface).collect()
 }
 
-/// True if the computations that the operation names get sizes with their arguments.
+/// Checks whether an operation passes sizes to its computations together with the arguments.
 fn hands_over(op: &Op) -> bool {
     matches!(
         op,
@@ -147,7 +148,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Pads the instruction that is looked at, and notes what became of it.
+    /// Pads the current instruction and records its replacement and sizes.
     fn pad_here(&mut self) -> Result<()> {
         let id = self.at;
         let (value, leaves) = self.pad_instruction()?;
@@ -158,7 +159,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Pads an instruction that this pass has added, on operands as the module had them.
+    /// Pads an instruction that this pass has added. Its operands are the module's unpadded ones.
     pub(super) fn pad_added(&mut self, id: InstrId) -> Result<()> {
         let at = std::mem::replace(&mut self.at, id);
         self.added.push(id);
@@ -167,7 +168,7 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// `call`, `fusion`, `while` and `conditional`: sizes go along.
+    /// Pads a `call`, `fusion`, `while` or `conditional`. Sizes are passed with the arguments and results.
     pub(super) fn call_site(&mut self, op: &Op) -> Result<Padded> {
         let id = self.at;
         let wrapped = matches!(op, Op::While(_) | Op::Conditional(_));
@@ -184,7 +185,8 @@ impl Padder<'_> {
                 result = union(result, &declared(root));
             }
         }
-        // What comes with each argument: what the argument has and what any callee declares.
+        // The sizes to pass with each argument: those that the argument has, and those that a callee
+        // declares.
         let mut arguments: Vec<Flags> = Vec::new();
         for n in first..operands.len() {
             let of = self.operand_shape(n)?;
@@ -255,8 +257,8 @@ impl Padder<'_> {
         self.take_results(id, shape, &result, gives_check)
     }
 
-    /// True if the computation may find that sizes do not fit each other: if it does more than take values apart, or
-    /// calculate with scalars.
+    /// Checks whether a computation may find inconsistent sizes. It cannot if it only takes tuples apart and
+    /// calculates with scalars.
     fn may_fail(&self, computation: ComputationId) -> bool {
         let has_arrays = |id: InstrId| {
             let arrays = |o: &InstrId| !matches!(&self.module[*o].shape, Shape::Array(a) if a.rank() == 0);
@@ -270,8 +272,9 @@ impl Padder<'_> {
         })
     }
 
-    /// Makes the loop that is looked at one whose condition is in its state, `init`, calculated before the first turn
-    /// and at the end of each: so whether sizes fit in there gets out of it. Returns the new initial state.
+    /// Rewrites the current loop so that its condition becomes part of the state. The condition is then
+    /// evaluated before the first iteration and at the end of each, and the result of its checks is available
+    /// after the loop. Returns the new initial state for `init`.
     fn turned_loop(
         &mut self,
         init: InstrId,
@@ -308,7 +311,8 @@ impl Padder<'_> {
         Ok(start)
     }
 
-    /// A new computation of parameters of these shapes, on the thread of the one that is padded: `fill` makes the root.
+    /// Adds a computation with parameters of these shapes, on the same thread as the current computation.
+    /// `fill` creates the root.
     pub(super) fn function(
         &mut self,
         name: &str,
@@ -329,13 +333,13 @@ impl Padder<'_> {
         Ok(c)
     }
 
-    /// What a computation gives for arguments, its instructions in the one that is padded.
+    /// Inlines a computation with the given arguments. Returns its result.
     pub(super) fn inlined(&mut self, of: ComputationId, arguments: &[InstrId]) -> Result<InstrId> {
         inline_computation(self.module, &mut self.functions.namer, of, self.computation, arguments)
             .ok_or_else(|| self.refuse("calls a function of other parameters"))
     }
 
-    /// The value and the sizes in what a call gives.
+    /// Extracts the value and the sizes from the result of a call.
     fn take_results(&mut self, id: InstrId, shape: Shape, flags: &Flags, check: bool) -> Result<Padded> {
         let marked = marked(flags);
         if marked.is_empty() && !check {

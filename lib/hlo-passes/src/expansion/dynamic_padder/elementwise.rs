@@ -1,4 +1,4 @@
-//! Operations that keep the places of elements, and those on sizes themselves.
+//! Padding of operations that keep the positions of elements, and of those that work on sizes.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::constants::scalar_integer;
@@ -6,8 +6,8 @@ use hlo_ir::attr::GetTupleElementAttrs;
 use hlo_ir::{Op, Shape};
 
 impl Padder<'_> {
-    /// What makes each element of one of each operand, dimension by dimension, or moves dimensions as a whole: garbage
-    /// stays behind what counts.
+    /// Pads an operation that computes each element from one element of each operand, dimension by dimension,
+    /// or that moves whole dimensions. Elements beyond the sizes stay beyond them.
     pub(super) fn followed(&mut self) -> Result<Padded> {
         if !matches!(self.module[self.at].shape, Shape::Array(_)) {
             return Err(self.refuse("chooses between tuples: use conditional"));
@@ -16,7 +16,7 @@ impl Padder<'_> {
         Ok(self.keep(of_array(sizes.result)))
     }
 
-    /// `bitcast-convert`: a dimension may come or go at the end.
+    /// Pads a `bitcast-convert`, which may add or remove a last dimension.
     pub(super) fn bitcast_convert(&mut self) -> Result<Padded> {
         let mut sizes = self.sizes(0)?;
         let rank = self.result_bounds()?.rank();
@@ -27,7 +27,7 @@ impl Padder<'_> {
         Ok(self.keep(of_array(sizes)))
     }
 
-    /// `tuple` and `get-tuple-element`: sizes go with the leaves.
+    /// Pads a `tuple` or `get-tuple-element`. The sizes follow the leaves.
     pub(super) fn tuples(&mut self, op: &Op) -> Result<Padded> {
         if !self.has_sizes() {
             return Ok(self.keep(Vec::new()));
@@ -52,7 +52,8 @@ impl Padder<'_> {
         Ok(self.keep(leaves))
     }
 
-    /// `set-dimension-size`: the operand, with the size beside it. What is continued past its end is zero.
+    /// Pads a `set-dimension-size`: returns the operand and records the size. If the array is extended beyond
+    /// its old size, the new elements are zero.
     pub(super) fn set_dimension_size(&mut self, dimension: i64) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let d = usize::try_from(dimension).ok().filter(|&d| d < bounds.rank());
@@ -74,7 +75,8 @@ impl Padder<'_> {
         Ok((value, of_array(sizes)))
     }
 
-    /// `get-dimension-size`: a value that is there already. A dimension that is declared static has that size.
+    /// Replaces a `get-dimension-size` by the recorded size. A dimension that is declared static has its
+    /// declared size.
     pub(super) fn get_dimension_size(&mut self, dimension: i64) -> Result<Padded> {
         let shape = self.operand_shape(0)?;
         let bounds = self.bounds(0)?;

@@ -1,4 +1,4 @@
-//! Operations that an expander expresses by others, which are padded in place of them.
+//! Padding of operations that are expanded to other operations first.
 
 use super::{Padded, Padder, Result};
 use crate::expansion::scan_expander;
@@ -7,7 +7,7 @@ use hlo_ir::attr::ScanAttrs;
 use hlo_ir::{InstrId, Op, Shape};
 
 impl Padder<'_> {
-    /// What `expand` makes of the instruction that is looked at, padded.
+    /// Expands the current instruction with `expand` and pads the result.
     pub(super) fn expanded(&mut self, expand: Expand) -> Result<Padded> {
         let id = self.at;
         let operands = self.operand_ids();
@@ -17,7 +17,7 @@ impl Padder<'_> {
         let value = expand_one(self.module, self.functions, id, expand)
             .ok_or_else(|| self.refuse("has no expression by other operations"))?;
         for new in added_since(self.module, self.computation, first_new) {
-            // A loop that an expansion makes fails as what it calls does.
+            // The checks in a loop that an expansion adds are those of its computations.
             if matches!(self.module[new].op, Op::While(_)) {
                 self.checked.extend(self.module[new].op.called_computations());
             }
@@ -27,7 +27,7 @@ impl Padder<'_> {
         Ok((self.value(value), leaves))
     }
 
-    /// `scan`: all inputs are as long.
+    /// Pads a `scan`, whose inputs must all have the same length.
     pub(super) fn scan(&mut self, attrs: &ScanAttrs) -> Result<Padded> {
         let carries = usize::try_from(attrs.num_carries).unwrap_or(usize::MAX);
         let inputs = self.operand_ids().len().saturating_sub(carries);
@@ -37,8 +37,8 @@ impl Padder<'_> {
         self.expanded(scan_expander::expand)
     }
 
-    /// An array under a shape that says which of its dimensions have sizes known at run time only: where the module
-    /// declares one static, an expander would take it for whole.
+    /// Returns an array whose shape marks all dimensions with a run-time size as dynamic. If the module
+    /// declares such a dimension static, an expander would assume its full size.
     fn shown(&mut self, id: InstrId) -> Result<InstrId> {
         let (Some(leaves), Shape::Array(a)) = (self.sizes.get(&id), self.declared(id)) else { return Ok(id) };
         let Some(sizes) = leaves.first() else { return Ok(id) };

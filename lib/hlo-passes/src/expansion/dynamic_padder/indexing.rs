@@ -1,4 +1,4 @@
-//! Slices and updates at indices that are known at run time only.
+//! Padding of slices and updates at indices that are known only at run time.
 
 use super::{Padded, Padder, Result, Size, Sizes, of_array, scatter_windows};
 use hlo_ir::attr::{ComparisonDirection, GatherAttrs, ScatterAttrs, SliceDim};
@@ -6,7 +6,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Literal, Op, Shape};
 
 impl Padder<'_> {
-    /// The start indices from operand `first` on, one for each of `rank` dimensions.
+    /// Returns the start indices, one for each of `rank` dimensions. They begin at operand `first`.
     fn starts(&mut self, first: usize, rank: usize) -> Result<Vec<InstrId>> {
         let operands = self.operands();
         let given = operands.get(first..).unwrap_or_default();
@@ -27,15 +27,15 @@ impl Padder<'_> {
         Ok(given.to_vec())
     }
 
-    /// The last index that a slice of `slice` elements may begin at, in the type of indices, which is not larger than
-    /// `largest`.
+    /// Returns the last index at which a slice of `slice` elements may start in a dimension of `size`
+    /// elements, in the type of the indices.
     fn last_start(&mut self, size: InstrId, slice: InstrId, index_type: ElementType) -> Result<InstrId> {
         let taken = self.minimum(slice, size)?;
         let last = self.minus(size, taken)?;
         self.in_type(last, index_type)
     }
 
-    /// A size in an integer type; the largest value of the type if it does not fit.
+    /// Converts a size to an integer type. If it does not fit, returns the largest value of the type.
     fn in_type(&mut self, size: InstrId, index_type: ElementType) -> Result<InstrId> {
         if index_type == ElementType::S32 {
             return Ok(size);
@@ -50,13 +50,13 @@ impl Padder<'_> {
         Ok(self.add(Shape::scalar(index_type), Op::Convert, &[size]))
     }
 
-    /// `start`, no further than `last`. The operation itself takes care of negative ones.
+    /// Limits `start` to `last`. The operation itself clamps negative indices.
     fn no_further(&mut self, start: InstrId, last: InstrId) -> InstrId {
         let shape = self.shape(start);
         self.add(shape, Op::Minimum, &[start, last])
     }
 
-    /// `dynamic-slice`: lies inside the array, and ends where it ends.
+    /// Pads a `dynamic-slice`. The slice stays inside the array and ends where the array ends.
     pub(super) fn dynamic_slice(&mut self, slice: &[i64]) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let mut sizes = self.sizes(0)?;
@@ -74,8 +74,9 @@ impl Padder<'_> {
         Ok(self.keep_on(&operands, of_array(sizes)))
     }
 
-    /// `dynamic-update-slice`: lies inside the array. What is beyond the update's sizes must not be written: there
-    /// goes what was there, in an array that has room for it.
+    /// Pads a `dynamic-update-slice`. The update stays inside the array. Elements beyond the update's sizes
+    /// must not be written, so they are replaced by the old elements. The array is extended so that it has
+    /// room for the whole update.
     pub(super) fn dynamic_update_slice(&mut self) -> Result<Padded> {
         let (bounds, update_bounds) = (self.bounds(0)?, self.bounds(1)?);
         let (sizes, update_sizes) = (self.sizes(0)?, self.sizes(1)?);
@@ -115,7 +116,7 @@ impl Padder<'_> {
         Ok((self.beginning(updated, &bounds.dims), of_array(sizes)))
     }
 
-    /// The indices with one component changed: `change` of it where the dimension of components is at `component`.
+    /// Applies `change` to one component of the indices.
     fn change_component(
         &mut self,
         indices: InstrId,
@@ -137,7 +138,7 @@ impl Padder<'_> {
         }
     }
 
-    /// `gather`: slices lie inside the array, and end where it ends.
+    /// Pads a `gather`. The slices stay inside the array and end where the array ends.
     pub(super) fn gather(&mut self, attrs: &GatherAttrs) -> Result<Padded> {
         let (of, mut of_indices) = (self.sizes(0)?, self.sizes(1)?);
         let [array, mut indices] = self.operands()[..] else {
@@ -189,7 +190,8 @@ impl Padder<'_> {
         Ok(self.keep_on(&[array, indices], of_array(sizes)))
     }
 
-    /// `scatter`: updates that are not there, and windows that leave the array, get an index that is outside.
+    /// Pads a `scatter`. Updates beyond the sizes, and windows that exceed the array, get an index that is
+    /// out of bounds.
     pub(super) fn scatter(&mut self, attrs: &ScatterAttrs) -> Result<Padded> {
         let n = self.operand_ids().len() / 2;
         let mut operands = self.operands();
@@ -241,7 +243,7 @@ impl Padder<'_> {
             let Some(size) = sizes[d].filter(|_| windows[d] > 1) else { continue };
             let index_type = self.array(indices).element_type;
             let last = self.offset(size, -windows[d])?;
-            // No index fits if the window is larger than the array.
+            // If the window is larger than the array, no index is valid.
             let zero = self.s32(0)?;
             let fits = self.compare(ComparisonDirection::Ge, last, zero);
             let last = self.at_least(last, 0)?;
@@ -261,7 +263,7 @@ impl Padder<'_> {
         Ok(self.keep_on(&operands, leaves))
     }
 
-    /// An index that lies outside of every array: -1, or the largest.
+    /// Returns an index that is out of bounds for every array: -1 or the largest value.
     fn outside(&mut self, indices: InstrId) -> Result<InstrId> {
         let index_type = self.array(indices).element_type;
         if index_type.is_unsigned_integer() && index_type.bit_width() < 32 {

@@ -1,40 +1,42 @@
-//! What is handed over to a computation with its sizes, and by it; the entry's interface.
+//! The sizes that are passed to and from computations, and the interface of the entry.
 
 use super::{Flags, Leaves, Padder, Result, Size, Sizes, padded_shape};
 use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
 
-/// How a computation is called.
+/// The interface of a computation.
 pub(super) struct Interface {
     pub(super) computation: ComputationId,
-    /// For each parameter, the dimensions whose sizes come with it.
+    /// For each parameter, the dimensions whose sizes are passed with it.
     pub(super) parameters: Vec<Flags>,
-    /// True if the sizes of the one parameter come in a tuple with it; else they are parameters after the others.
+    /// Whether the only parameter is a tuple that contains its sizes. Otherwise the sizes are additional
+    /// parameters after the others.
     pub(super) wrapped: bool,
-    /// The dimensions of the result whose sizes go with it. They are the tuple (result, sizes…).
+    /// The dimensions of the result whose sizes are returned with it. The computation then returns the tuple
+    /// (result, sizes…).
     pub(super) result: Flags,
-    /// True if whether all sizes fit so far comes after the sizes of the parameter.
+    /// Whether the result of the checks so far follows the sizes of the parameter.
     pub(super) takes_check: bool,
-    /// True if whether all sizes fit goes after the sizes of the result.
+    /// Whether the result of the checks follows the sizes of the result.
     pub(super) gives_check: bool,
     pub(super) kind: Kind,
 }
 
-/// What calls a computation.
+/// The kind of caller of a computation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing: it is the module's entry.
+    /// No caller: the computation is the module's entry.
     Entry,
-    /// An instruction that hands sizes over.
+    /// An instruction that passes sizes.
     Called,
-    /// A loop that goes on only as long as all sizes fit.
+    /// A loop that continues only while all checks pass.
     Condition,
-    /// An instruction that applies it to elements, such as `reduce`: it knows no sizes but its own.
+    /// An instruction that applies the computation to elements, such as `reduce`. No sizes are passed.
     Applied,
 }
 
-/// Marks the dimensions that a shape says are dynamic.
+/// Marks the dimensions that a shape declares dynamic.
 pub(super) fn declared(shape: &Shape) -> Flags {
     let rank = |s: &&Shape| s.as_array().map_or(0, |a| a.rank());
     let mut flags: Flags = shape.leaves().iter().map(|s| smallvec::smallvec![false; rank(s)]).collect();
@@ -44,7 +46,7 @@ pub(super) fn declared(shape: &Shape) -> Flags {
     flags
 }
 
-/// Marks what either marks.
+/// Marks the dimensions that either operand marks.
 pub(super) fn union(mut a: Flags, b: &Flags) -> Flags {
     for (a, b) in a.iter_mut().zip(b) {
         a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
@@ -52,7 +54,7 @@ pub(super) fn union(mut a: Flags, b: &Flags) -> Flags {
     a
 }
 
-/// Marks the dimensions that have a size of their own.
+/// Marks the dimensions that have a run-time size.
 pub(super) fn sized(leaves: &Leaves) -> Flags {
     leaves.iter().map(|sizes| sizes.iter().map(Option::is_some).collect()).collect()
 }
@@ -63,7 +65,7 @@ pub(super) fn marked(flags: &Flags) -> Vec<(usize, usize)> {
 }
 
 impl Padder<'_> {
-    /// Makes values of the parameters and their sizes.
+    /// Creates values for the parameters and their sizes.
     pub(super) fn take_parameters(&mut self, interface: &Interface) -> Result<()> {
         let parameters = self.module.parameters(self.computation);
         let mut number = parameters.len() as i64;
@@ -102,7 +104,8 @@ impl Padder<'_> {
         Ok(())
     }
 
-    /// Changes an instruction's shape to the tuple of it, of sizes, and of whether they fit.
+    /// Changes an instruction's shape to a tuple of the original shape, its sizes and the result of the
+    /// checks.
     pub(super) fn wrap_shape(&mut self, id: InstrId, sizes: usize, check: bool) {
         let mut parts = vec![padded_shape(&self.module[id].shape)];
         parts.resize(sizes + 1, Shape::scalar(ElementType::S32));
@@ -117,7 +120,7 @@ impl Padder<'_> {
         }
     }
 
-    /// The sizes that `flags` asks for.
+    /// Returns the sizes of the dimensions that `flags` marks.
     pub(super) fn asked(&mut self, shape: &Shape, leaves: &Leaves, flags: &Flags) -> Result<Vec<InstrId>> {
         let arrays = shape.leaves();
         let mut out = Vec::new();
@@ -129,7 +132,7 @@ impl Padder<'_> {
         Ok(out)
     }
 
-    /// Makes the root what callers expect.
+    /// Creates the root that callers expect.
     pub(super) fn give_result(&mut self, root: InstrId, interface: &Interface) -> Result<()> {
         let shape = self.declared(root);
         let leaves = self.sizes.get(&root).cloned().unwrap_or_default();
@@ -197,7 +200,8 @@ impl Padder<'_> {
             .note("declare the dimension dynamic, such as `f32[<=4]`")
     }
 
-    /// The value with zeros beyond the sizes: a result that is declared static is as large as it is declared.
+    /// Replaces the elements beyond the sizes by zeros, because a result that is declared static has its full
+    /// declared size.
     pub(super) fn zero_beyond(
         &mut self,
         value: InstrId,
@@ -227,7 +231,7 @@ impl Padder<'_> {
         }
     }
 
-    /// Brings the header in line with the entry's new parameters and result.
+    /// Updates the module header to the entry's new parameters and result.
     fn update_header(&mut self, result: &Shape) {
         let root = self.shape(self.module[self.computation].root());
         let more = self.module.parameters(self.computation).len();

@@ -1,22 +1,24 @@
-//! The sizes of what an operation walks through, by what it reads of its operands.
+//! The run-time sizes of an operation's loops, derived from the elements that it reads.
 
 use super::{Padder, Result, Sizes};
 use hlo_ir::access::{Loop, loops};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{InstrId, Shape};
 
-/// The sizes that are known at run time only.
+/// The sizes that are known only at run time.
 pub(super) struct LoopSizes {
-    /// Of the result's dimensions.
+    /// The sizes of the result's dimensions.
     pub(super) result: Sizes,
-    /// For each operand, of those dimensions of which several elements make one of the result.
+    /// For each operand, the sizes of the dimensions whose elements are combined into one element of the
+    /// result.
     pub(super) combined: Vec<Sizes>,
 }
 
 impl Padder<'_> {
-    /// The sizes of the instruction's loops: of dimensions that share one, the least.
+    /// Returns the sizes of the instruction's loops. Dimensions that share a loop have the smallest of their
+    /// sizes.
     pub(super) fn loops(&mut self) -> Result<LoopSizes> {
-        // As they are declared: what is padded may be a tuple of the array and its sizes.
+        // Use the declared shapes, because a padded value may be a tuple of the array and its sizes.
         let declared: Vec<Shape> =
             (0..self.operand_ids().len()).map(|n| self.operand_shape(n)).collect::<Result<_>>()?;
         let (op, shape) = (&self.module[self.at].op, &self.module[self.at].shape);
@@ -49,9 +51,9 @@ impl Padder<'_> {
         Ok(sizes)
     }
 
-    /// How often a window fits into `size` elements.
+    /// Returns how many times a window fits into `size` elements.
     pub(super) fn window_places(&mut self, size: InstrId, bound: i64, w: &WindowDim) -> Result<InstrId> {
-        // Nothing on the way may be larger than this.
+        // Fail if an intermediate value could exceed an `s32`.
         self.s32(
             bound.saturating_mul(w.lhs_dilate).saturating_add(w.stride).saturating_add(w.pad_low.max(0)),
         )?;

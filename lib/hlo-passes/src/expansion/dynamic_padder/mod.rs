@@ -1,4 +1,5 @@
-//! `dynamic_padder`: makes arrays of bounded dynamic sizes static ones of the bounds, and their sizes `s32` values.
+//! `dynamic_padder`: converts arrays of bounded dynamic size to static arrays of their bounds, and their
+//! sizes to `s32` values.
 //!
 //! ```text
 //! d = f32[<=8] set-dimension-size(x, n)        m = pred[8] compare(iota, broadcast(n)), direction=LT
@@ -6,15 +7,18 @@
 //! k = s32[] get-dimension-size(d)              k is n
 //! ```
 //!
-//! An array lies at the beginning of each padded dimension; what is beyond its sizes is garbage. Where an operation
-//! would let that into a result (a reduction, a product, a sort, …), it is masked or the elements are moved; elsewhere
-//! nothing happens to it. Sizes are computed beside the arrays. They travel with them through tuples, and into and out
-//! of called computations as additional parameters and results.
+//! The valid elements are at the beginning of each padded dimension. Elements beyond the size are
+//! unspecified. If an operation would use these elements in a result (a reduction, a product, a sort, …), the
+//! pass masks them or moves the valid ones. Other operations are not changed. Sizes are computed next to the
+//! arrays. They are passed along through tuples, and into and out of called computations as additional
+//! parameters and results.
 //!
-//! The interface of a module with dynamic dimensions in its entry's shapes becomes: the same parameters, padded, then
-//! an `s32[]` for each of their dynamic dimensions in the order of [`hlo_ir::Shape::dynamic_dimensions`]; the same
-//! results, padded, then an `s32[]` for each of theirs, then a `pred[]`: whether all sizes fitted each other. If not, the
-//! other results mean nothing, and the interpreter says what is wrong.
+//! If the entry's shapes have dynamic dimensions, the module's interface changes:
+//! - The parameters are padded. They are followed by an `s32[]` for each of their dynamic dimensions, in the
+//!   order of [`hlo_ir::Shape::dynamic_dimensions`].
+//! - The results are padded. They are followed by an `s32[]` for each of their dynamic dimensions, and by a
+//!   `pred[]`: whether all sizes were consistent. If not, the other results are meaningless, and the
+//!   interpreter reports the error.
 
 mod asynchronous;
 mod batches;
@@ -66,21 +70,21 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// A scalar `s32` that holds a dimension's size at run time; `None` if that is the bound.
+/// The size of a dimension at run time, as an `s32` scalar, or `None` if it equals the bound.
 type Size = Option<InstrId>;
 
-/// The sizes of an array.
+/// The sizes of an array's dimensions.
 type Sizes = SmallVec<[Size; 4]>;
 
-/// The sizes of a value's leaves; empty if all have their bounds.
+/// The sizes of a value's leaves. Empty if all sizes equal their bounds.
 type Leaves = Vec<Sizes>;
 
-/// What an instruction became: its value, and the sizes.
+/// The replacement of an instruction: its value and its sizes.
 type Padded = (InstrId, Leaves);
 
 type Result<T> = std::result::Result<T, Diag>;
 
-/// One flag for each dimension of each leaf: whether its size is handed over with it.
+/// For each dimension of each leaf, whether its size is passed with the value.
 type Flags = Vec<SmallVec<[bool; 4]>>;
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
@@ -89,7 +93,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
         return Ok(false);
     }
     if all().all(|id| !is_concerned(module, id) || matches!(module[id].op, Op::GetDimensionSize(_))) {
-        // No size can be wrong: the interface stays.
+        // No size can be inconsistent, so the interface stays the same.
         let sizes = |op: &Op| matches!(op, Op::GetDimensionSize(_));
         return Ok(expand_all(module, "static-size", sizes, static_size, rewrites));
     }
@@ -98,21 +102,22 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool> {
         let message = format!("`{name}` has shape {shape}: a dimension without a bound can't be executed");
         return Err(Diag::error(message).at(module.span(id), "this has no bound"));
     }
-    // What nothing needs does not run, so that its sizes need not fit.
+    // Unused instructions do not run, so their sizes need not be consistent.
     crate::simplification::dce::remove_unneeded(module);
-    // What is handed over differs from caller to caller.
+    // The sizes that are passed differ between callers.
     crate::control_flow::flatten_call_graph::flatten_control_flow(module)?;
     control::pad_module(module)?;
     Ok(true)
 }
 
-/// True if the instruction gives an array of dynamic sizes, or is about sizes: these are rewritten on static arrays too.
+/// Checks whether an instruction returns a dynamic array or works on sizes. The latter are also rewritten for
+/// static arrays.
 fn is_concerned(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::GetDimensionSize(_) | Op::SetDimensionSize(_) | Op::DynamicReshape)
         || !module[id].shape.dynamic_dimensions().is_empty()
 }
 
-/// The size of a dimension of a static array.
+/// Returns the size of a dimension of a static array.
 fn static_size(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::GetDimensionSize(attrs) = &e.module[id].op else { return None };
     let dimension = usize::try_from(attrs.dimension()).ok()?;
@@ -124,7 +129,7 @@ fn is_unbounded(shape: &Shape) -> bool {
     shape.leaves().iter().filter_map(|s| s.as_array()).any(|a| a.dims.contains(&ArrayShape::UNBOUNDED))
 }
 
-/// The shape with every dimension as large as its bound.
+/// Returns the shape with the size of every dimension equal to its bound.
 fn padded_shape(shape: &Shape) -> Shape {
     match shape {
         Shape::Array(a) => ArrayShape { dynamic: SmallVec::new(), ..a.clone() }.into(),
@@ -133,50 +138,50 @@ fn padded_shape(shape: &Shape) -> Shape {
     }
 }
 
-/// The work on one computation.
+/// The state of padding one computation.
 struct Padder<'m> {
     module: &'m mut Module,
     functions: &'m mut Functions,
     computation: ComputationId,
-    /// The instruction that is looked at.
+    /// The current instruction.
     at: InstrId,
-    /// What became of instructions.
+    /// The replacement of each instruction.
     values: HashMap<InstrId, InstrId>,
     sizes: HashMap<InstrId, Leaves>,
-    /// The shapes of instructions whose shape was changed.
+    /// The original shapes of instructions whose shape was changed.
     declared: HashMap<InstrId, Shape>,
-    /// Integers that are constants.
+    /// The instruction of each constant integer.
     constants: HashMap<i64, InstrId>,
     known: HashMap<InstrId, i64>,
-    /// The computations that are called from this one, with what is handed over.
+    /// The computations called from this one, with their interfaces.
     called: Vec<interface::Interface>,
-    /// Instructions that this pass has added and padded like the module's own.
+    /// Instructions that this pass has added and padded like those of the module.
     added: Vec<InstrId>,
-    /// Predicates that hold if sizes fit each other, where that is known while the computation runs.
+    /// Predicates that are true if sizes are consistent, for checks at run time.
     checks: Vec<InstrId>,
-    /// The computations that say whether sizes fit.
+    /// The computations that return whether sizes are consistent.
     checked: &'m mut HashSet<ComputationId>,
 }
 
-/// Reading.
+/// Access to the current instruction and its operands.
 impl Padder<'_> {
-    /// The operands of the instruction looked at, as the module has them.
+    /// Returns the unpadded operands of the current instruction.
     fn operand_ids(&self) -> SmallVec<[InstrId; 3]> {
         self.module[self.at].operands.clone()
     }
 
-    /// The shape of an instruction before this pass.
+    /// Returns the shape of an instruction before this pass.
     fn declared(&self, id: InstrId) -> Shape {
         self.declared.get(&id).unwrap_or(&self.module[id].shape).clone()
     }
 
-    /// The declared shape of operand `n`.
+    /// Returns the declared shape of operand `n`.
     fn operand_shape(&self, n: usize) -> Result<Shape> {
         let id = self.operand_ids().get(n).copied();
         id.map(|id| self.declared(id)).ok_or_else(|| self.refuse("lacks an operand"))
     }
 
-    /// The bounds of operand `n`, an array.
+    /// Returns the bounds of operand `n`, which must be an array.
     fn bounds(&self, n: usize) -> Result<ArrayShape> {
         match padded_shape(&self.operand_shape(n)?) {
             Shape::Array(a) => Ok(a),
@@ -184,7 +189,7 @@ impl Padder<'_> {
         }
     }
 
-    /// The bounds of the result, an array.
+    /// Returns the bounds of the result, which must be an array.
     fn result_bounds(&self) -> Result<ArrayShape> {
         match padded_shape(&self.module[self.at].shape) {
             Shape::Array(a) => Ok(a),
@@ -192,7 +197,7 @@ impl Padder<'_> {
         }
     }
 
-    /// What became of the operands.
+    /// Returns the replacements of the operands.
     fn operands(&self) -> SmallVec<[InstrId; 3]> {
         self.operand_ids().iter().map(|o| self.value(*o)).collect()
     }
@@ -201,23 +206,23 @@ impl Padder<'_> {
         self.values.get(&id).copied().unwrap_or(id)
     }
 
-    /// The sizes of operand `n`'s leaves; empty if it has its bounds.
+    /// Returns the sizes of operand `n`'s leaves. Empty if they equal the bounds.
     fn leaves(&self, n: usize) -> Leaves {
         self.operand_ids().get(n).and_then(|o| self.sizes.get(o)).cloned().unwrap_or_default()
     }
 
-    /// The sizes of operand `n`, an array.
+    /// Returns the sizes of operand `n`, which must be an array.
     fn sizes(&self, n: usize) -> Result<Sizes> {
         let rank = self.bounds(n)?.rank();
         Ok(self.leaves(n).into_iter().next().unwrap_or_else(|| smallvec::smallvec![None; rank]))
     }
 
-    /// True if an operand has other sizes than its bounds.
+    /// Checks whether an operand has a size other than its bound.
     fn has_sizes(&self) -> bool {
         self.operand_ids().iter().any(|o| self.sizes.contains_key(o))
     }
 
-    /// The report that the instruction can't be compiled.
+    /// Returns the diagnostic for an instruction that cannot be compiled.
     fn refuse(&self, why: &str) -> Diag {
         let instr = &self.module[self.at];
         let message = format!("`{}` on arrays of dynamic sizes {why}", instr.opcode());
@@ -225,14 +230,14 @@ impl Padder<'_> {
     }
 }
 
-/// The result's sizes, if any differs from its bound.
+/// Returns the sizes of an array as those of a leaf, or an empty list if all equal their bounds.
 fn of_array(sizes: Sizes) -> Leaves {
     if sizes.iter().any(Option::is_some) { vec![sizes] } else { Vec::new() }
 }
 
-/// The rules, one for each opcode.
+/// The padding rules, one for each opcode.
 impl Padder<'_> {
-    /// Makes the instruction that is looked at one on padded arrays.
+    /// Converts the current instruction to one on padded arrays.
     fn pad_instruction(&mut self) -> Result<Padded> {
         let op = self.module[self.at].op.clone();
         match &op {

@@ -1,11 +1,12 @@
-//! Data movement that knows before the run where elements go, but for where dimensions end.
+//! Padding of data movement whose positions are known at compile time, except for the ends of dimensions.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use hlo_ir::attr::{PadAttrs, PaddingDim, SliceAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Op};
 
 impl Padder<'_> {
-    /// `reverse`: what is garbage would come first, so the array is moved back to the beginning.
+    /// Pads a `reverse`. The elements beyond the size would come first, so the array is moved back to the
+    /// beginning.
     pub(super) fn reverse(&mut self, dimensions: &[i64]) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let sizes = self.sizes(0)?;
@@ -35,7 +36,7 @@ impl Padder<'_> {
         Ok((self.cut_at(wide, &starts, &bounds.dims)?, of_array(sizes)))
     }
 
-    /// The array with zeros after it in each dimension.
+    /// Returns the array with zeros appended in each dimension.
     pub(super) fn widen(&mut self, value: InstrId, high: &[i64]) -> Result<InstrId> {
         let shape = self.array(value);
         let zero = self.zero(shape.element_type)?;
@@ -48,7 +49,7 @@ impl Padder<'_> {
         Ok(self.add(wide, Op::pad(padding), &[value, zero]))
     }
 
-    /// The part of the given sizes from a place on.
+    /// Returns the part of an array with the given start and sizes.
     pub(super) fn cut_at(&mut self, value: InstrId, starts: &[InstrId], sizes: &[i64]) -> Result<InstrId> {
         let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
         let op = Op::dynamic_slice(sizes.iter().copied());
@@ -57,14 +58,14 @@ impl Padder<'_> {
         Ok(self.add(shape, op, &operands))
     }
 
-    /// The beginning of an array.
+    /// Returns the beginning of an array with the given sizes.
     pub(super) fn beginning(&mut self, value: InstrId, sizes: &[i64]) -> InstrId {
         let shape = ArrayShape::new(self.array(value).element_type, sizes.iter().copied());
         let slice = sizes.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
         self.add(shape, Op::slice(slice), &[value])
     }
 
-    /// `slice`: ends where the array ends.
+    /// Pads a `slice`, which ends where the array ends.
     pub(super) fn slice(&mut self, attrs: &SliceAttrs) -> Result<Padded> {
         let bounds = self.bounds(0)?;
         let mut sizes = self.sizes(0)?;
@@ -75,7 +76,7 @@ impl Padder<'_> {
             }
             let limit = self.s32(range.limit)?;
             let end = self.minimum(size, limit)?;
-            // (end - start) / stride, rounded up, of what is not negative.
+            // (end - start) / stride, rounded up, for a nonnegative difference.
             let length = self.offset(end, range.stride - 1 - range.start)?;
             let length = self.at_least(length, 0)?;
             sizes[d] = Some(self.over(length, range.stride)?);
@@ -83,7 +84,7 @@ impl Padder<'_> {
         Ok(self.keep(of_array(sizes)))
     }
 
-    /// `pad`: what is beyond the array is padding already.
+    /// Pads a `pad`. The elements beyond the array are replaced by padding.
     pub(super) fn pad(&mut self, attrs: &PadAttrs) -> Result<Padded> {
         let mut sizes = self.sizes(0)?;
         let [mut value, fill] = self.operands()[..] else {
@@ -94,7 +95,7 @@ impl Padder<'_> {
         value = self.mask(value, &padded_after, fill);
         for (size, p) in sizes.iter_mut().zip(&attrs.padding) {
             let Some(n) = *size else { continue };
-            // n + (n - 1)·interior + low + high, of what is not negative.
+            // n + (n - 1)·interior + low + high, with each part at least 0.
             let step = self.s32(p.interior.saturating_add(1))?;
             let stretched = self.times(n, step)?;
             let stretched = self.offset(stretched, p.interior.saturating_neg())?;
@@ -105,7 +106,7 @@ impl Padder<'_> {
         Ok(self.keep_on(&[value, fill], of_array(sizes)))
     }
 
-    /// `concatenate`: each array is written where the one before it ends, over what is beyond that end.
+    /// Pads a `concatenate`. Each array is written at the end of the previous one, over its padding.
     pub(super) fn concatenate(&mut self, along: i64) -> Result<Padded> {
         let bounds = self.result_bounds()?;
         let along = usize::try_from(along).ok().filter(|&d| d < bounds.rank());

@@ -1,11 +1,11 @@
-//! Products: what is beyond the sizes of dimensions that are summed over is zero on both sides, for a product with
-//! garbage need not be zero.
+//! Padding of products. Elements beyond the sizes of dimensions that are summed over are set to zero in both
+//! operands, because the product of zero and an unspecified element may not be zero.
 
 use super::{Padded, Padder, Result, of_array};
 use hlo_ir::attr::ConvolutionAttrs;
 
 impl Padder<'_> {
-    /// `dot`: of operands with zeros beyond the sizes of what is summed over.
+    /// Pads a `dot`. Sets the elements beyond the sizes of contracted dimensions to zero.
     pub(super) fn product(&mut self) -> Result<Padded> {
         let sizes = self.loops()?;
         let mut operands = self.operands();
@@ -18,7 +18,7 @@ impl Padder<'_> {
         Ok(self.keep_on(&operands, of_array(sizes.result)))
     }
 
-    /// `scaled-dot`: there is a scale for each block of elements.
+    /// Pads a `scaled-dot`, which has one scale for each block of elements.
     pub(super) fn scaled_dot(&mut self) -> Result<Padded> {
         for side in 0..2 {
             let (value, scale) = (self.bounds(side)?, self.bounds(side + 2)?);
@@ -40,7 +40,7 @@ impl Padder<'_> {
         self.expanded(crate::expansion::scaled_dot_rewriter::expand)
     }
 
-    /// `convolution`: dynamic are the batch, features and the input's spatial dimensions.
+    /// Pads a `convolution`. The batch, the features and the input's spatial dimensions may be dynamic.
     pub(super) fn convolution(&mut self, attrs: &ConvolutionAttrs) -> Result<Padded> {
         let (input, kernel) = (self.sizes(0)?, self.sizes(1)?);
         let labels = &attrs.dim_labels;
@@ -54,7 +54,7 @@ impl Padder<'_> {
         if grouped && grouped_dims.iter().any(Option::is_some) {
             return Err(self.refuse("has groups of sizes that are known at run time only"));
         }
-        // `window` says how large the kernel is.
+        // `window` contains the size of the kernel.
         let of_kernel = self.bounds(1)?;
         for &d in &labels.kernel_spatial {
             self.must_be_whole(kernel[d as usize], of_kernel.dims[d as usize])?;

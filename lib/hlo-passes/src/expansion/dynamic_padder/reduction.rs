@@ -1,4 +1,4 @@
-//! Reductions and sorts: what is beyond the sizes must not take part.
+//! Padding of reductions and sorts: elements beyond the sizes must not take part.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use crate::support::combiner::{binary_combiner, identity};
@@ -6,17 +6,17 @@ use hlo_ir::attr::{ComparisonDirection, ReduceAttrs, ReduceWindowAttrs, SortAttr
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Literal, Op, Shape};
 
-/// The arrays and initial values of a reduction after masking.
+/// The operands and the function of a reduction after masking.
 struct Masked {
     operands: Vec<InstrId>,
     to_apply: ComputationId,
-    /// True if there is one more array and one more result: which elements are there.
+    /// Whether there is one more array and one more result, which mark the valid elements.
     flagged: bool,
 }
 
 impl Padder<'_> {
-    /// Takes what is beyond `sizes` out of a reduction: by the element that changes nothing, or, if `to_apply` is not
-    /// known to have one, by telling it which elements are there.
+    /// Excludes the elements beyond `sizes` from a reduction. They are replaced by the identity of
+    /// `to_apply`. If no identity is known, the function receives a flag for each element instead.
     fn masked(&mut self, sizes: &Sizes, to_apply: ComputationId) -> Result<Masked> {
         let mut operands = self.operands().to_vec();
         let n = operands.len() / 2;
@@ -39,7 +39,7 @@ impl Padder<'_> {
         Ok(Masked { operands, to_apply, flagged: true })
     }
 
-    /// `f` on pairs of values and whether they are there.
+    /// Returns a variant of `f` whose values come with flags: whether they are valid.
     fn flagged_reducer(&mut self, f: ComputationId) -> Result<ComputationId> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();
@@ -66,7 +66,7 @@ impl Padder<'_> {
         )
     }
 
-    /// Makes a reduction on masked operands: `op` with its results.
+    /// Adds the reduction `op` on masked operands and returns its results.
     fn reduction(&mut self, masked: &Masked, op: Op, sizes: Sizes) -> Result<Padded> {
         let leaves = of_array(sizes);
         let n = self.operand_ids().len() / 2;
@@ -84,7 +84,7 @@ impl Padder<'_> {
         Ok((value, leaves))
     }
 
-    /// `reduce`.
+    /// Pads a `reduce`.
     pub(super) fn reduce(&mut self, attrs: &ReduceAttrs) -> Result<Padded> {
         let sizes = self.loops()?;
         let masked = self.masked(&sizes.combined[0], attrs.to_apply)?;
@@ -92,7 +92,7 @@ impl Padder<'_> {
         self.reduction(&masked, op, sizes.result)
     }
 
-    /// `reduce-window`.
+    /// Pads a `reduce-window`.
     pub(super) fn reduce_window(&mut self, attrs: &ReduceWindowAttrs) -> Result<Padded> {
         let sizes = self.loops()?;
         let masked = self.masked(&sizes.combined[0], attrs.to_apply)?;
@@ -100,7 +100,7 @@ impl Padder<'_> {
         self.reduction(&masked, op, sizes.result)
     }
 
-    /// `sort`: what is beyond the size goes last.
+    /// Pads a `sort`. Elements beyond the size are sorted last.
     pub(super) fn sort(&mut self, attrs: &SortAttrs) -> Result<Padded> {
         let n = self.operand_ids().len();
         let dims = self.bounds(0)?.dims;
@@ -124,7 +124,8 @@ impl Padder<'_> {
         Ok((value, leaves))
     }
 
-    /// The comparator with two more parameters: whether the elements are there. Those that are go first.
+    /// Returns the comparator with two more parameters: whether the elements are valid. Valid elements come
+    /// first.
     fn sized_comparator(&mut self, f: ComputationId) -> Result<ComputationId> {
         let parameters: Vec<Shape> =
             self.module.parameters(f).iter().map(|&p| self.module[p].shape.clone()).collect();

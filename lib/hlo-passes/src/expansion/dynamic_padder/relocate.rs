@@ -1,5 +1,5 @@
-//! Reshapes: where a dynamic dimension is not the slowest of those that are split or merged, elements that follow each
-//! other do not do so in padded arrays, and are moved.
+//! Padding of reshapes. If a dynamic dimension is not the slowest of the dimensions that are split or merged,
+//! consecutive elements are not adjacent in the padded arrays and must be moved.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use hlo_ir::attr::GatherAttrs;
@@ -7,14 +7,14 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, ReshapedSize, reshaped_sizes};
 use std::ops::Range;
 
-/// Some dimensions with their bounds and sizes.
+/// Some dimensions, with their bounds and sizes.
 struct Region<'a> {
     bounds: &'a [i64],
     sizes: Vec<InstrId>,
 }
 
 impl Padder<'_> {
-    /// `reshape`: dimensions are kept, split or merged.
+    /// Pads a `reshape`, which keeps, splits or merges dimensions.
     pub(super) fn reshape(&mut self, inferred: Option<i64>) -> Result<Padded> {
         let from = self.bounds(0)?;
         let to = match &self.module[self.at].shape {
@@ -60,7 +60,7 @@ impl Padder<'_> {
         Ok((self.reshaped(value, &to.dims), of_array(result)))
     }
 
-    /// `bitcast` of elements that lie row-major: a reshape.
+    /// Pads a `bitcast` between row-major arrays, which is a reshape.
     pub(super) fn bitcast(&mut self) -> Result<Padded> {
         let (from, to) = (self.bounds(0)?, self.result_bounds()?);
         if !from.is_row_major() || !to.is_row_major() || from.element_type != to.element_type {
@@ -69,7 +69,7 @@ impl Padder<'_> {
         self.reshape(None)
     }
 
-    /// `dynamic-reshape`: all dimensions become all dimensions.
+    /// Pads a `dynamic-reshape`. All dimensions of the operand together become all dimensions of the result.
     pub(super) fn dynamic_reshape(&mut self) -> Result<Padded> {
         let (from, to) = (self.bounds(0)?, self.result_bounds()?);
         let shape = self.module[self.at].shape.clone();
@@ -105,7 +105,7 @@ impl Padder<'_> {
         Ok((self.reshaped(value, &to.dims), of_array(result)))
     }
 
-    /// An integer as `s32`.
+    /// Converts an integer to `s32`.
     fn as_s32(&mut self, value: InstrId) -> InstrId {
         if self.array(value).element_type == ElementType::S32 {
             return value;
@@ -113,8 +113,8 @@ impl Padder<'_> {
         self.add(ArrayShape::new(ElementType::S32, []), Op::Convert, &[value])
     }
 
-    /// The value with the elements of some of its dimensions where they lie under the dimensions that those become.
-    /// Its shape is not defined, but for the number of elements.
+    /// Moves the elements of the dimensions `of` to their positions in the dimensions `into`. The shape of
+    /// the result is unspecified except for its number of elements.
     fn regroup(
         &mut self,
         value: InstrId,
@@ -146,11 +146,11 @@ impl Padder<'_> {
         Ok(self.add(shape, op, &[flat, places]))
     }
 
-    /// For each place of the padded `target`, row-major, the place in the padded `source` of the element that belongs
-    /// there. Beyond the sizes it is any place.
+    /// Returns, for each position of the padded `target` in row-major order, the position of its element in
+    /// the padded `source`. Positions beyond the sizes are arbitrary.
     fn places(&mut self, source: &Region<'_>, target: &Region<'_>, elements: i64) -> Result<InstrId> {
         let dims = target.bounds;
-        // The number of the element among those that are there.
+        // The row-major number of the element among the valid ones.
         let mut number = {
             let zero = self.s32(0)?;
             self.splat(zero, dims)
@@ -163,7 +163,7 @@ impl Padder<'_> {
             number = self.both(Op::Add, number, part);
             stride = self.times(stride, target.sizes[d])?;
         }
-        // Its index in the source, dimension by dimension from the fastest on, and with that its place.
+        // Its index in each dimension of the source, fastest first, and from these its position.
         let mut place = None;
         let mut stride = 1i64;
         for d in (0..source.bounds.len()).rev() {
@@ -185,7 +185,8 @@ impl Padder<'_> {
             });
             stride = stride.saturating_mul(source.bounds[d]);
         }
-        // The product of any index with any stride must fit: no place is further than there are elements.
+        // The product of any index and stride must fit in an `s32`. No position exceeds the number of
+        // elements.
         self.s32(elements.saturating_mul(2))?;
         let place = place.unwrap_or(number);
         Ok(self.reshaped(place, &[elements]))

@@ -1,11 +1,11 @@
-//! `scatter` of windows whose sizes are known at run time only: each of their elements becomes an update of its own, with
-//! its own index.
+//! Expansion of `scatter` with windows whose sizes are known only at run time. Each element of a window
+//! becomes a separate update with its own index.
 //!
 //! ```text
 //! scatter(x, i : s32[n,1], u : f32[n,<=4])  →  scatter(x, (i + 0, i + 1, i + 2, i + 3) : s64[n,4,1], u : f32[n,<=4])
 //! ```
 //!
-//! A window that does not lie in the array is left out as a whole: its elements' indices are -1.
+//! A window that is not completely inside the array is skipped: the indices of its elements are -1.
 
 use crate::support::expander::Emitter;
 use crate::support::loops::INDEX;
@@ -13,14 +13,14 @@ use hlo_ir::attr::{ComparisonDirection, ScatterAttrs, SliceDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// A dimension of windows that becomes one of indices.
+/// A window dimension that becomes an index dimension.
 struct Turned {
-    /// The dimension in updates, and in the array.
+    /// The number of the dimension in the updates.
     update: usize,
     array: usize,
 }
 
-/// The dimensions of the array that windows extend over, in the order of those of windows.
+/// Returns the dimensions of the array that windows extend over, in the order of the window dimensions.
 pub(super) fn window_dims(attrs: &ScatterAttrs, rank: usize) -> Vec<usize> {
     let is_window = |&d: &usize| {
         let d = d as i64;
@@ -29,7 +29,7 @@ pub(super) fn window_dims(attrs: &ScatterAttrs, rank: usize) -> Vec<usize> {
     (0..rank).filter(is_window).collect()
 }
 
-/// The scatter without windows of dynamic sizes.
+/// Expands a scatter to one without windows of dynamic size.
 pub(super) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Scatter(attrs) = e.module[id].op.clone() else { return None };
     let operands = e.module[id].operands.to_vec();
@@ -71,7 +71,8 @@ pub(super) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(shape, Op::Scatter(Box::new(new)), &all))
 }
 
-/// The indices of elements, components last; `new` says what they mean.
+/// Returns the indices of the elements, with the components in the last dimension. Updates the attributes
+/// `new` to match.
 fn indices(
     e: &mut Emitter<'_>,
     attrs: &ScatterAttrs,
@@ -127,7 +128,7 @@ fn indices(
     Some(e.add(joined.with_dynamic(flags), op, &parts))
 }
 
-/// One component of the indices, without the dimension of components.
+/// Returns one component of the indices, without the dimension of components.
 fn part(
     e: &mut Emitter<'_>,
     given: InstrId,
@@ -150,8 +151,8 @@ fn part(
     Some(e.add(shape, Op::reshape(), &[one]))
 }
 
-/// The indices of a window's elements along a dimension of the array, where it starts at `start`: -1 if it does not lie
-/// in the array.
+/// Returns the indices of a window's elements along a dimension of the array, for a window that starts at
+/// `start`. They are -1 if the window is not inside the array.
 fn moved(
     e: &mut Emitter<'_>,
     operands: &[InstrId],
@@ -169,7 +170,7 @@ fn moved(
     let compare = |direction| Op::compare(direction);
     let offset = e.add(shape.clone(), Op::iota(along as i64), &[]);
     let index = e.same(Op::Add, &[start, offset]);
-    // All of it, or nothing.
+    // Either the whole window is written or nothing.
     let (window, array) =
         (size_of(e, operands[n + 1], turned.update)?, size_of(e, operands[0], turned.array)?);
     let zero = e.zero(INDEX)?;

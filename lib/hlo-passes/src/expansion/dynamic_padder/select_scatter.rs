@@ -1,5 +1,5 @@
-//! `select-and-scatter`: the selection finds the place of an element in each window, as a reduction that knows which
-//! elements are there; the rest is a scatter to those places.
+//! Padding of `select-and-scatter`. The selection is a reduction that finds the position of an element in
+//! each window, using flags for valid elements. The rest is a scatter to these positions.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use hlo_ir::attr::{ReduceWindowAttrs, ScatterAttrs, SelectAndScatterAttrs};
@@ -7,14 +7,14 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Op, Shape};
 
 impl Padder<'_> {
-    /// `select-and-scatter`.
+    /// Pads a `select-and-scatter`.
     pub(super) fn select_and_scatter(&mut self, attrs: &SelectAndScatterAttrs) -> Result<Padded> {
         let (bounds, of_source) = (self.bounds(0)?, self.bounds(1)?);
         let (sizes, source_sizes) = (self.sizes(0)?, self.sizes(1)?);
         let [operand, source, init] = self.operands()[..] else {
             return Err(self.refuse("takes an array, a source and a value"));
         };
-        // As many windows as fit, each with an element of the source.
+        // The number of windows that fit. Each requires an element of the source.
         let mut places: Sizes = smallvec::smallvec![None; bounds.rank()];
         for d in 0..bounds.rank() {
             if sizes[d].is_none() && source_sizes[d].is_none() {
@@ -38,7 +38,7 @@ impl Padder<'_> {
         let nowhere = self.s32(-1)?;
         let nowhere = self.splat(nowhere, &of_source.dims);
         let place = self.select(inside, place, nowhere);
-        // One dimension: the elements in row-major order.
+        // Use one dimension with the elements in row-major order.
         let (all, updates) = (count(&bounds.dims), count(&of_source.dims));
         let start = self.splat(init, &[all]);
         let indices = self.reshaped(place, &[updates, 1]);
@@ -57,7 +57,8 @@ impl Padder<'_> {
         Ok((self.add(shape, Op::reshape(), &[scattered]), of_array(sizes)))
     }
 
-    /// For each window the element that is selected, its place in row-major order, and whether there is one.
+    /// Returns, for each window, the selected element, its position in row-major order, and whether there is
+    /// one.
     fn chosen(
         &mut self,
         operand: InstrId,
@@ -98,7 +99,8 @@ impl Padder<'_> {
         Ok(self.add(Shape::tuple(shapes.to_vec()), op, &[operand, number, there, zero, nothing, no]))
     }
 
-    /// Of two elements with their places the one that `select` keeps, of those that are there.
+    /// Returns a function that keeps one of two elements with their positions: the one that `select` prefers
+    /// among the valid ones.
     fn selector(&mut self, select: ComputationId, types: [ElementType; 3]) -> Result<ComputationId> {
         let side = types.map(Shape::scalar);
         self.function(
@@ -106,7 +108,7 @@ impl Padder<'_> {
             &[&side[..], &side].concat(),
             |p, inputs| {
                 let keeps = p.inlined(select, &[inputs[0], inputs[3]])?;
-                // The first one stays if it is there and is kept, or if there is no other.
+                // The first element stays if it is valid, and is preferred or the only valid one.
                 let (first, second) = (inputs[2], inputs[5]);
                 let no_other = p.add(Shape::scalar(ElementType::Pred), Op::Not, &[second]);
                 let stays = p.both(Op::Or, keeps, no_other);
@@ -120,7 +122,7 @@ impl Padder<'_> {
     }
 }
 
-/// The number of elements.
+/// Returns the number of elements.
 fn count(dims: &[i64]) -> i64 {
     dims.iter().fold(1i64, |n, &d| n.saturating_mul(d))
 }
