@@ -1,4 +1,5 @@
-//! `operand_upcaster`: products, convolutions, Cholesky factors and triangular systems on element types that the runtime has.
+//! `operand_upcaster`: converts products, convolutions, Cholesky factorisations and triangular solves to
+//! element types that the runtime supports.
 //!
 //! ```text
 //! x = f8e5m2[1,8,4] parameter(0)                   a = f32[1,8,4] convert(x)
@@ -7,11 +8,12 @@
 //!                                                  r = f8e5m2[1,6,6] convert(c)
 //! ```
 //!
-//! The sum is rounded once, or wrapped once, to the result's type; a sum of floats becomes an integer only then.
+//! The sum is rounded or wrapped to the result's type only once. A sum of floats is converted to an integer
+//! only at the end.
 //!
-//! As XLA's pass, it gives products and convolutions operands of their results' type where that is the wider one:
-//! `dot(x, y) : s32` of `s8` arrays becomes one of `s32` arrays. Code generation has kernels for such products, so that the
-//! CPU pipeline leaves them (`products=false`).
+//! Like XLA's pass, this pass converts the operands of products and convolutions to the type of the result if
+//! it is wider. For example, `dot(x, y) : s32` of `s8` arrays becomes a product of `s32` arrays. Code
+//! generation has kernels for such products, so the CPU pipeline does not change them (`products=false`).
 
 use super::result_caster::CAST_SUM;
 use crate::support::retype::holds;
@@ -50,7 +52,7 @@ static ALL: &[&[Pattern]] = &[PATTERNS, PRODUCTS];
 static FEW: &[&[Pattern]] = &[PATTERNS];
 
 static PATTERNS: &[Pattern] = &[
-    // Before the others, which would give the factors the result's kind of type.
+    // This pattern comes first, because the others would convert the factors to the result's kind of type.
     CAST_SUM,
     Pattern::new(
         "upcast-convolution",
@@ -85,8 +87,8 @@ static PRODUCTS: &[Pattern] = &[Pattern::new(
     upcast_product,
 )];
 
-/// Operands of the result's type where that holds theirs. Sums of `f64` are left: those of narrower operands have the range
-/// of `f32`.
+/// Converts operands to the result's type, if it represents all their values. Sums in `f64` are not changed:
+/// those of narrower operands have the range of `f32`.
 fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let result = cx.module[id].shape.as_array()?.element_type;
     let operands = cx.module[id].operands.to_vec();
@@ -102,8 +104,8 @@ fn upcast_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &converted))
 }
 
-/// The algorithm whose sums are wider than what a product of such operands is computed in otherwise. The others
-/// name what all products have at least.
+/// Rewrites products with the algorithm `dot_f64_f64_f64`, whose sums are wider than the default for such
+/// operands. The other algorithms specify no more than all products provide.
 fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(attrs) = &cx.module[id].op else { return None };
     let wanted = attrs.algorithm == DotAlgorithm::F64F64F64;
@@ -117,8 +119,9 @@ fn upcast_algorithm(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.computed_in(wide)
 }
 
-/// Operands of floats of fewer than 16 bits in the other operand's type, or `bf16`, which hold them exactly: packing reads half of
-/// what it would in `f32`. The sum is one in `f32`.
+/// Converts float operands of fewer than 16 bits to the type of the other operand or to `bf16`, which
+/// represent them exactly. Packing then reads half as much as it would in `f32`. The sum is computed in
+/// `f32`.
 fn upcast_narrow_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let result = cx.module[id].shape.as_array()?.clone();
     let operands = [cx.operand(id, 0)?, cx.operand(id, 1)?];
@@ -141,17 +144,17 @@ fn upcast_narrow_product(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Convert, &[sum]))
 }
 
-/// The type for an operand of a narrow type whose other one is of `other`.
+/// Returns the type for an operand of a narrow type if the other operand has type `other`.
 fn wider(narrow: ElementType, other: ElementType) -> ElementType {
     match (narrow, other) {
-        // Its least numbers are subnormal in bf16, which products of such take as zero.
+        // Its smallest numbers are subnormal in `bf16`, and products treat subnormal operands as zero.
         (ElementType::F8E8M0Fnu, _) => ElementType::F32,
         (_, other) if other.bit_width() >= 16 && holds(other, narrow) => other,
         _ => ElementType::Bf16,
     }
 }
 
-/// Floats of fewer than 16 bits are computed in f32.
+/// Computes operations on floats of fewer than 16 bits in `f32`.
 fn upcast_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let result = cx.element_type(id)?;
     if !result.is_float() || result.bit_width() >= 16 {
@@ -170,7 +173,7 @@ fn upcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.computed_in(wide_type(types))
 }
 
-/// True if the runtime has a convolution of the first two types that gives the third.
+/// Checks whether the runtime has a convolution of the first two types whose result has the third.
 fn is_direct(types: [ElementType; 3]) -> bool {
     let all = |of: fn(ElementType) -> bool| types.iter().all(|&t| of(t));
     all(ElementType::is_complex)
@@ -179,7 +182,7 @@ fn is_direct(types: [ElementType; 3]) -> bool {
         || all(|t| t.is_integer() && t.bit_width() >= 8)
 }
 
-/// The type for operands and sum: wide enough for each of them.
+/// Returns a type for the operands and the sum that is wide enough for all of them.
 fn wide_type(types: [ElementType; 3]) -> ElementType {
     let [_, _, result] = types;
     let any = |of: fn(ElementType) -> bool| types.iter().any(|&t| of(t));

@@ -1,4 +1,4 @@
-//! `qr_expander`: turns the custom calls of a QR factorisation into loops of Householder reflections.
+//! `qr_expander`: converts the custom calls of a QR factorisation to loops of Householder reflections.
 //!
 //! ```text
 //! (r, taus) = custom-call(a), custom_call_target="Qr"
@@ -9,8 +9,8 @@
 //!   →  q = 1; for j from the last on: q = q - tau[j] · v[j] · (v[j]ᴴ · q)
 //! ```
 //!
-//! Signs and the place of the vectors below the diagonal are LAPACK's (`geqrf`, `orgqr`). Types narrower than `f32` are
-//! computed in `f32`.
+//! The signs, and the storage of the vectors below the diagonal, follow LAPACK (`geqrf`, `orgqr`). Types
+//! narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::INDEX;
@@ -85,7 +85,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
 
 /// A custom call that is being expanded.
 struct Call {
-    /// The number of matrices, of their rows and of their columns.
+    /// The number of matrices, rows and columns.
     sizes: [i64; 3],
     /// The number of reflections.
     count: i64,
@@ -95,7 +95,7 @@ struct Call {
 struct Reflection {
     v: InstrId,
     tau: InstrId,
-    /// What is on the diagonal after it.
+    /// The diagonal element after the reflection.
     beta: InstrId,
 }
 
@@ -104,7 +104,8 @@ impl Call {
         self.count == 0 || self.sizes.contains(&0)
     }
 
-    /// The factor above, the vectors below the diagonal; and the factors of the reflections.
+    /// Returns the triangular factor with the vectors below the diagonal, and the factors `tau` of the
+    /// reflections.
     fn factor(
         &self,
         e: &mut Emitter<'_>,
@@ -141,7 +142,7 @@ impl Call {
         Some(vec![e.reshaped(a, &whole.dims)?, e.reshaped(t, &taus.dims)?])
     }
 
-    /// The first columns of the product of the reflections.
+    /// Returns the first columns of the product of the reflections.
     fn product(&self, e: &mut Emitter<'_>, a: InstrId, taus: InstrId, whole: &ArrayShape) -> Option<InstrId> {
         let ty = computed_in(whole.element_type);
         let (rows, columns) = (e.iota(INDEX, &self.sizes, 1), e.iota(INDEX, &self.sizes, 2));
@@ -170,7 +171,7 @@ impl Call {
         [self.sizes[0], self.sizes[1], 1]
     }
 
-    /// Column `j` below the diagonal, zeros above.
+    /// Returns column `j` below the diagonal, with zeros above.
     fn below(&self, e: &mut Emitter<'_>, a: InstrId, j: InstrId) -> Option<InstrId> {
         let (zero, sizes) = (e.index(0)?, self.column_sizes());
         let column = e.part(a, &[zero, zero, j], &sizes)?;
@@ -179,14 +180,14 @@ impl Call {
         e.choose(is_below, column, zeros)
     }
 
-    /// The column with one at place `j`.
+    /// Returns the column with a one at position `j`.
     fn with_one(&self, e: &mut Emitter<'_>, column: InstrId, j: InstrId) -> Option<InstrId> {
         let is_diagonal = e.places(&self.column_sizes(), 1, ComparisonDirection::Eq, j)?;
         let one = e.splat(column, e.array(column)?.element_type, 1.0)?;
         e.choose(is_diagonal, one, column)
     }
 
-    /// `a - tau · v · (vᴴ · a)`.
+    /// Returns `a - tau · v · (vᴴ · a)`.
     fn reflected(&self, e: &mut Emitter<'_>, a: InstrId, v: InstrId, tau: InstrId) -> Option<InstrId> {
         let conjugate = e.conjugate(v)?;
         let spread = e.stretched(conjugate, &self.sizes)?;
@@ -200,14 +201,14 @@ impl Call {
         Some(e.same(Op::Subtract, &[a, change]))
     }
 
-    /// The reflection that makes column `j` zero below the diagonal.
+    /// Returns the reflection that makes column `j` zero below the diagonal.
     fn reflection(&self, e: &mut Emitter<'_>, a: InstrId, j: InstrId) -> Option<Reflection> {
         let one = [self.sizes[0], 1, 1];
         let zero = e.index(0)?;
         let alpha = e.part(a, &[zero, j, j], &one)?;
         let below = self.below(e, a, j)?;
         let ty = e.array(alpha)?.element_type;
-        // Numbers of the size of the largest one have squares.
+        // Scale by the largest magnitude, so that squares neither overflow nor underflow.
         let sizes = e.magnitude(below)?;
         let largest = largest(e, sizes)?;
         let is_zero = {
@@ -259,7 +260,7 @@ impl Call {
     }
 }
 
-/// The largest number of each column, which are none below zero.
+/// Returns the largest number in each column. No number may be negative.
 fn largest(e: &mut Emitter<'_>, columns: InstrId) -> Option<InstrId> {
     let shape = e.array(columns)?;
     let ty = shape.element_type;

@@ -1,4 +1,4 @@
-//! `ragged-dot-rewriter`: ragged products by products of whole matrices.
+//! `ragged-dot-rewriter`: replaces ragged products by products of whole matrices.
 //!
 //! ```text
 //! x = f32[6,4] parameter(0)                        d = f32[6,3,5] dot(x, k), …
@@ -7,9 +7,10 @@
 //! r = f32[6,5] ragged-dot(x, k, s), …              r = f32[6,5] reduce(c, 0), dimensions={1}
 //! ```
 //!
-//! Where the ragged dimension is contracted, each group gets a product of operands that are 0 outside of it; where
-//! it is a batch dimension, groups only say what is padding, and the product is that of all. What a group has no
-//! part in is masked after it was multiplied, or on both sides, so that no infinity of another group gets in.
+//! If the ragged dimension is contracted, each group gets a product of operands that are 0 outside the group.
+//! If it is a batch dimension, the groups only mark padding, and the product covers all elements. Elements
+//! outside a group are masked after the product, or in both operands, so that no infinity of another group
+//! affects the result.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
@@ -38,7 +39,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The products that stand in place of a ragged one.
+/// Returns the products that replace a ragged product.
 pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::RaggedDot(attrs) = e.module[id].op.clone() else { return None };
     let ragged = *attrs.lhs_ragged_dims.first()?;
@@ -53,7 +54,8 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// The dimension numbers of the product, each increased by `by`, with dimensions before them as batch dimensions.
+/// Returns the attributes of the product. All dimension numbers are increased by `by`, and the new leading
+/// dimensions are batch dimensions.
 fn dot_attrs(attrs: &RaggedDotAttrs, by: i64) -> DotAttrs {
     let later = |list: &Dims| list.iter().map(|d| d + by).collect::<Dims>();
     DotAttrs {
@@ -66,8 +68,8 @@ fn dot_attrs(attrs: &RaggedDotAttrs, by: i64) -> DotAttrs {
     }
 }
 
-/// The ragged dimension is a free one of the left operand: the product with every group's matrix, of which each
-/// row keeps its own group's.
+/// Expands a product whose ragged dimension is a free dimension of the left operand. The left operand is
+/// multiplied by every group's matrix, and each row keeps the product of its own group.
 fn free(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, ragged: i64) -> Option<InstrId> {
     let [lhs, rhs, sizes] = [e.operand(0)?, e.operand(1)?, e.operand(2)?];
     let (l, r) = (e.array(lhs)?, e.array(rhs)?);
@@ -86,14 +88,15 @@ fn free(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, ragged: i64) -> Option<Inst
     let whole = ArrayShape::new(shape.as_array()?.element_type, places.iter().map(|(a, d)| a.dims[*d]));
     let whole = whole.with_dynamic(places.iter().map(|(a, d)| a.is_dynamic_dim(*d)));
     let product = e.add(whole, Op::Dot(Box::new(dot_attrs(attrs, 0))), &[lhs, rhs]);
-    // Batch dimensions and the left operand's free ones come first in the product, in the order of the group sizes.
+    // In the product, batch dimensions and free dimensions of the left operand come first, in the same order
+    // as in the group sizes.
     let before: Vec<i64> = (0..row as i64).collect();
     let kept = masked(e, product, sizes, &before, row, groups)?;
     let sum = e.sum(kept, &[groups as i64])?;
     e.finish(sum, &shape)
 }
 
-/// The ragged dimension is contracted: a product for each group.
+/// Expands a product whose ragged dimension is contracted, with one product per group.
 fn contracted(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, number: usize) -> Option<InstrId> {
     let sizes = e.operand(2)?;
     let groups = *e.array(sizes)?.dims.last()?;
@@ -105,7 +108,7 @@ fn contracted(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, number: usize) -> Opt
     for (side, (batch, contracting)) in lists.into_iter().enumerate() {
         let operand = e.operand(side)?;
         let a = e.array(operand)?;
-        // A copy for each group, in front.
+        // A copy for each group, along a new first dimension.
         let dims: Dims = std::iter::once(groups).chain(a.dims.iter().copied()).collect();
         let dimensions: Vec<i64> = (1..=a.rank() as i64).collect();
         let copies = e.broadcast(operand, &ArrayShape::new(a.element_type, dims), &dimensions);
@@ -117,8 +120,9 @@ fn contracted(e: &mut Emitter<'_>, attrs: &RaggedDotAttrs, number: usize) -> Opt
     Some(e.add(shape, Op::Dot(Box::new(dot_attrs(attrs, 1))), &operands))
 }
 
-/// `value` where the index of dimension `row` is in the group that dimension `group` counts, else 0. Group sizes
-/// depend on the dimensions `before`, if they have so many.
+/// Returns `value` where the index in dimension `row` belongs to the group with the index in dimension
+/// `group`, and 0 elsewhere. If the group sizes have batch dimensions, these correspond to the first
+/// dimensions in `before`.
 fn masked(
     e: &mut Emitter<'_>,
     value: InstrId,
@@ -132,7 +136,7 @@ fn masked(
     let numbers = ArrayShape::new(ElementType::S64, shape.dims.iter().copied());
     let depends = e.array(sizes)?.rank().checked_sub(1)?;
     let dimensions: Vec<i64> = before.get(..depends)?.iter().copied().chain([group as i64]).collect();
-    // A broadcast's dimensions ascend.
+    // The dimensions of a broadcast must be ascending.
     let position = e.add(numbers.clone(), Op::iota(row as i64), &[]);
     let spread = |e: &mut Emitter<'_>, bound: InstrId| -> Option<InstrId> {
         let mut order: Vec<usize> = (0..dimensions.len()).collect();
@@ -154,14 +158,15 @@ fn masked(
     Some(e.elementwise(shape.element_type, Op::Select, &[inside, value, zeros]))
 }
 
-/// Where each group starts and ends: sums of the sizes before it, and with it. A negative size is none.
+/// Returns the start and end of each group: the sums of the sizes before it, without and with its own.
+/// Negative sizes count as 0.
 fn bounds(e: &mut Emitter<'_>, sizes: InstrId) -> Option<[InstrId; 2]> {
     let wide = e.convert(sizes, ElementType::S64)?;
     let a = e.array(wide)?;
     let least = e.zeros(&a)?;
     let wide = e.same(Op::Maximum, &[wide, least]);
     let (last, groups) = (a.rank() as i64 - 1, *a.dims.last()?);
-    // [.., group, group that may be before it].
+    // [.., group, group that may precede it].
     let dims: Dims = a.dims.iter().copied().chain([groups]).collect();
     let pairs = ArrayShape::new(ElementType::S64, dims);
     let dimensions: Vec<i64> = (0..last).chain([last + 1]).collect();

@@ -1,11 +1,11 @@
-//! `reshape-decomposer`: makes a bitcast of every reshape, with copies where the layouts are not row-major.
+//! `reshape-decomposer`: converts every reshape to a bitcast, with copies if the layouts are not row-major.
 //!
 //! ```text
 //! reshape(x) : f32[6], x of f32[2,3]{0,1}  →  bitcast(copy(x) : f32[2,3]{1,0}) : f32[6]
 //! ```
 //!
-//! A reshape keeps the row-major order of the elements, and so does a bitcast between row-major arrays, which moves
-//! nothing. Layouts with tiles and the like stay.
+//! A reshape keeps the row-major order of the elements. So does a bitcast between row-major arrays, which
+//! moves no data. Layouts with tiles or other properties are not changed.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};

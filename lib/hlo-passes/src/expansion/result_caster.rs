@@ -1,11 +1,12 @@
-//! `result_caster`: products of the type that their operands have, converted where a narrower one is asked for.
+//! `result_caster`: computes products in the type of their operands and converts the result if a narrower
+//! type is required.
 //!
 //! ```text
 //! dot(x, y) : bf16, x and y of f32  →  convert(dot(x, y) : f32) : bf16
 //! ```
 //!
-//! For what has no product that rounds to another type. A sum of floats that is to be an integer is converted, not its
-//! terms. `operand_upcaster` is for results of a wider type.
+//! The pass is for backends without products that round to another type. If a sum of floats must become an
+//! integer, the sum is converted, not its terms. `operand_upcaster` handles results of a wider type.
 
 use crate::support::retype::{holds, sum_before_conversion};
 use crate::support::rewrite::{Cx, Pattern};
@@ -38,7 +39,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// Sums of floats that become integers, of complex numbers that become real, and the other way.
+/// Converts sums of floats to integers, and of complex numbers to real ones, after the product.
 pub(crate) const CAST_SUM: Pattern = Pattern::new(
     "cast-sum-of-floats",
     "dot(x, y) of integers, x or y of floats → convert(dot(x, y)); of reals, x and y complex → real(dot(x, y)); convolution alike",
@@ -46,7 +47,7 @@ pub(crate) const CAST_SUM: Pattern = Pattern::new(
     cast_sum,
 );
 
-/// Factors are not converted: of 0.75 and 0.5 is left 1, not 0.
+/// The factors are not converted: terms of 0.75 and 0.5 add up to 1, not 0.
 fn cast_sum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let operands = cx.module[id].operands.to_vec();
     let [x, y] = operands[..] else { return None };

@@ -1,13 +1,13 @@
-//! `rng-bit-generator-expander`: puts the integer arithmetic of the generators in place of `rng-bit-generator`.
+//! `rng-bit-generator-expander`: replaces `rng-bit-generator` by the integer arithmetic of the generators.
 //!
 //! ```text
 //! rng-bit-generator(state), algorithm=rng_philox  →  blocks = philox(counter + iota, key)
 //!                                                    ((key, counter + n), bits of the blocks)
 //! ```
 //!
-//! The bits are XLA's: ThreeFry-2x32 with 20 rounds, Philox-4x32 with 10. What `rng_default` stands for is an option;
-//! both engines take it for Philox, as XLA does for the CPU. Algorithms: J. Salmon et al., "Parallel Random Numbers: As
-//! Easy as 1, 2, 3".
+//! The bits are the same as XLA's: ThreeFry-2x32 with 20 rounds, and Philox-4x32 with 10. An option selects
+//! the algorithm for `rng_default`. Both engines use Philox, like XLA on the CPU. The algorithms are from J.
+//! Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3".
 
 use crate::support::arrays::unsigned;
 use crate::support::expander::{Emitter, expand_all};
@@ -68,7 +68,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, default: RngAlgorithm) -> Option<Ins
             let (next, bits) = three_fry_bits(e, key, counter, &bits)?;
             (vec![key, next], bits)
         }
-        // The key is the missing high word of the counter.
+        // The key replaces the missing high word of the counter.
         (RngAlgorithm::Philox, &[key, low]) => {
             let ([low, _], bits) = philox_bits(e, key, [low, key], &bits)?;
             (vec![key, low], bits)
@@ -86,7 +86,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, default: RngAlgorithm) -> Option<Ins
     e.results(&[state, bits])
 }
 
-/// The words of 64 bits that a state is made of, at most three.
+/// Returns the two or three 64-bit words of a state.
 fn words(e: &mut Emitter<'_>, state: InstrId) -> Option<Vec<InstrId>> {
     let shape = e.array(state)?;
     let count = shape.checked_element_count()?;
@@ -109,7 +109,7 @@ fn words(e: &mut Emitter<'_>, state: InstrId) -> Option<Vec<InstrId>> {
     Some(words)
 }
 
-/// The state that words make, of the shape of the one before.
+/// Combines words to a state with the shape of the state `before`.
 fn state_of(e: &mut Emitter<'_>, words: &[InstrId], before: InstrId) -> Option<InstrId> {
     let shape = e.array(before)?;
     let mut parts = Vec::new();
@@ -124,7 +124,7 @@ fn state_of(e: &mut Emitter<'_>, words: &[InstrId], before: InstrId) -> Option<I
     e.reshaped(state, &shape.dims)
 }
 
-/// A scalar of 64 bits as its halves, the low one first.
+/// Splits a 64-bit word into its halves, the low one first.
 fn halves(e: &mut Emitter<'_>, word: InstrId) -> Option<[InstrId; 2]> {
     let low = e.convert(word, HALF)?;
     let by = e.splat(word, WORD, 32.0)?;
@@ -132,7 +132,7 @@ fn halves(e: &mut Emitter<'_>, word: InstrId) -> Option<[InstrId; 2]> {
     Some([low, e.convert(high, HALF)?])
 }
 
-/// Words of 64 bits from their halves.
+/// Combines halves to 64-bit words.
 fn whole(e: &mut Emitter<'_>, [low, high]: [InstrId; 2]) -> Option<InstrId> {
     let (low, high) = (e.convert(low, WORD)?, e.convert(high, WORD)?);
     let by = e.splat(high, WORD, 32.0)?;
@@ -140,14 +140,14 @@ fn whole(e: &mut Emitter<'_>, [low, high]: [InstrId; 2]) -> Option<InstrId> {
     Some(e.same(Op::Or, &[low, high]))
 }
 
-/// Random words as elements of the result, of which they have the low bits.
+/// Converts random words to elements of the result, which take their low bits.
 fn elements(e: &mut Emitter<'_>, words: InstrId, shape: &ArrayShape) -> Option<InstrId> {
     let bits = e.convert(words, unsigned(shape.element_type.bit_width())?)?;
     let bits = e.reinterpret(bits, shape.element_type)?;
     e.reshaped(bits, &shape.dims)
 }
 
-/// A counter for each of `count` blocks, and the one after them.
+/// Returns a counter for each of `count` blocks, and the counter after them.
 fn counters(e: &mut Emitter<'_>, first: InstrId, count: i64) -> Option<(InstrId, InstrId)> {
     let numbers = e.iota(WORD, &[count], 0);
     let firsts = e.spread(numbers, first)?;
@@ -156,14 +156,14 @@ fn counters(e: &mut Emitter<'_>, first: InstrId, count: i64) -> Option<(InstrId,
     Some((e.same(Op::Add, &[firsts, numbers]), e.same(Op::Add, &[first, count])))
 }
 
-/// Bits moved up, those that leave at the top entering at the bottom.
+/// Rotates the bits of a word to the left.
 fn rotated(e: &mut Emitter<'_>, x: InstrId, by: u32) -> Option<InstrId> {
     let (up, down) = (e.splat(x, HALF, by.into())?, e.splat(x, HALF, (32 - by).into())?);
     let (up, down) = (e.same(Op::ShiftLeft, &[x, up]), e.same(Op::ShiftRightLogical, &[x, down]));
     Some(e.same(Op::Or, &[up, down]))
 }
 
-/// ThreeFry-2x32 with 20 rounds.
+/// Computes ThreeFry-2x32 with 20 rounds.
 fn three_fry(e: &mut Emitter<'_>, [x, y]: [InstrId; 2], key: [InstrId; 2]) -> Option<[InstrId; 2]> {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let parity = e.splat_bits(key[0], HALF, 0x1BD1_1BDA)?;
@@ -188,9 +188,9 @@ fn three_fry(e: &mut Emitter<'_>, [x, y]: [InstrId; 2], key: [InstrId; 2]) -> Op
     Some([x, y])
 }
 
-/// The next counter, and the bits. Elements of 64 bits take a block each. Others take one word: the array is halved along
-/// its first even dimension, or along its largest one, rounded up, if all are odd. A block gives the elements in the
-/// first and in the second place of a pair.
+/// Returns the next counter and the bits. Each 64-bit element uses one block. Other elements use one word
+/// each. The array is halved along its first even dimension. If all dimensions are odd, it is halved along
+/// the largest one, rounded up. A block produces the first and the second element of a pair.
 fn three_fry_bits(
     e: &mut Emitter<'_>,
     key: InstrId,
@@ -231,7 +231,7 @@ fn three_fry_bits(
     Some((next, elements(e, words, shape)?))
 }
 
-/// The upper and the lower half of the products with a number.
+/// Returns the high and the low half of each product with a constant.
 fn product(e: &mut Emitter<'_>, x: InstrId, by: u64) -> Option<[InstrId; 2]> {
     let wide = e.convert(x, WORD)?;
     let by = e.splat_bits(wide, WORD, by)?;
@@ -240,7 +240,7 @@ fn product(e: &mut Emitter<'_>, x: InstrId, by: u64) -> Option<[InstrId; 2]> {
     Some([high, low])
 }
 
-/// Philox-4x32 with 10 rounds.
+/// Computes Philox-4x32 with 10 rounds.
 fn philox(e: &mut Emitter<'_>, mut x: [InstrId; 4], key: [InstrId; 2]) -> Option<[InstrId; 4]> {
     let mut key = key;
     for round in 0..10 {
@@ -257,7 +257,7 @@ fn philox(e: &mut Emitter<'_>, mut x: [InstrId; 4], key: [InstrId; 2]) -> Option
     Some(x)
 }
 
-/// The next counter, low word first, and the bits: four elements a block, or two of 64 bits.
+/// Returns the next counter, low word first, and the bits. A block produces four elements, or two of 64 bits.
 fn philox_bits(
     e: &mut Emitter<'_>,
     key: InstrId,
@@ -270,7 +270,7 @@ fn philox_bits(
     let count = shape.checked_element_count()?;
     let blocks = count / per_block + i64::from(count % per_block != 0);
     let (lows, next) = counters(e, low, blocks)?;
-    // A sum that is less than what was added to it has a carry.
+    // If a sum is smaller than one of its operands, it has a carry.
     let one = e.splat(low, WORD, 1.0)?;
     let carried = e.same(Op::Add, &[high, one]);
     let firsts = e.spread(lows, low)?;

@@ -1,5 +1,5 @@
-//! `rng_expander`: turns each `rng` into random doubles and the arithmetic that makes its type of them, and notes which
-//! stream of numbers it draws from.
+//! `rng_expander`: converts each `rng` to random doubles and arithmetic that converts them to its type. It
+//! also records the stream of numbers that each instruction uses.
 //!
 //! ```text
 //! rng(a, b) : f32, uniform  →  x = rng(f64(a), f64(b)) : f64, uniform, of stream n
@@ -7,8 +7,9 @@
 //!                              f32(y)
 //! ```
 //!
-//! Code generation relies on it. The streams (`hlo_ir::streams`) are noted as a frontend attribute, which passes hand on
-//! from copy to copy, so that the numbers do not depend on the passes that follow.
+//! Code generation requires this expansion. The streams (`hlo_ir::streams`) are recorded in a frontend
+//! attribute, which passes copy together with instructions. The numbers therefore do not depend on later
+//! passes.
 
 use crate::support::constants::float_bytes;
 use crate::support::expander::{Emitter, expand_all};
@@ -50,7 +51,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Rng(attrs) = e.module[id].op.clone() else { return None };
     let shape = e.shape();
-    // All numbers up to the bounds are drawn.
+    // Numbers are drawn for the full bounds of dynamic dimensions.
     let array = shape.as_array()?.clone().with_dynamic([]);
     let ty = array.element_type;
     let wide = array.with_element_type(ElementType::F64);
@@ -65,7 +66,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     streams::note(e.module, numbers, stream);
     let numbers = match FloatFormat::of(ty) {
         Some(format) if uniform => {
-            // Rounding must not reach the limit: there it is the number two steps of half a unit below.
+            // Rounding must not reach the limit `b`. If it does, use `b - |b| · 2^-mantissa_bits` instead.
             let part = power_of_two(-i64::from(format.mantissa_bits))?;
             let part = e.scalar(ElementType::F64, &float_bytes(ElementType::F64, part)?)?;
             let size = e.same(Op::Abs, &[b]);
@@ -85,7 +86,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(shape, Op::Convert, &[numbers]))
 }
 
-/// A power of two.
+/// Returns a power of two.
 fn power_of_two(exponent: i64) -> Option<f64> {
     Some(f64::from_bits(u64::try_from(1023 + exponent).ok()? << 52))
 }

@@ -1,4 +1,5 @@
-//! `scaled-dot-rewriter`: products of operands with scales by products of what they stand for.
+//! `scaled-dot-rewriter`: replaces products of scaled operands by products of operands multiplied by their
+//! scales.
 //!
 //! ```text
 //! x = f8e4m3fn[4,64] parameter(0)                  a = f32[4,64] convert(x)
@@ -7,7 +8,7 @@
 //!                                                  r = f32[4,8] dot(c, …), …
 //! ```
 //!
-//! The operands are multiplied with their scales in f32, or in f64 where that occurs.
+//! The operands are multiplied by their scales in `f32`, or in `f64` if that type occurs.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
@@ -33,7 +34,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The product that stands in place of one with scales.
+/// Returns the product that replaces a scaled product.
 pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let Op::ScaledDot(attrs) = e.module[id].op.clone() else { return None };
     let mut wide = ElementType::F32;
@@ -48,7 +49,7 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(shape, Op::Dot(attrs), &[lhs, rhs]))
 }
 
-/// An operand times its scale.
+/// Returns an operand multiplied by its scale.
 fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option<InstrId> {
     let [value, scale] = [e.operand(numbers[0])?, e.operand(numbers[1])?];
     let (a, s) = (e.array(value)?, e.array(scale)?);
@@ -57,7 +58,8 @@ fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option
     let value = e.add(a.clone(), Op::Convert, &[value]);
     let mut factor = e.add(s.clone(), Op::Convert, &[scale]);
     if s.dims != a.dims {
-        // Each dimension as blocks and the elements in a block; a scalar is for all.
+        // Split each dimension into blocks and the elements of a block. A scalar scale applies to all
+        // elements.
         let (mut dims, mut dynamic) = (a.dims.to_vec(), Vec::new());
         if s.rank() > 0 {
             let blocks = a.dims.iter().zip(&s.dims);
@@ -71,7 +73,7 @@ fn scaled(e: &mut Emitter<'_>, numbers: [usize; 2], wide: ElementType) -> Option
         if e.array(factor)?.dims != merged.dims {
             factor = e.add(merged, Op::reshape(), &[factor]);
         }
-        // The last block need not be full.
+        // The last block may be incomplete.
         for d in (0..s.rank()).filter(|&d| a.is_dynamic_dim(d)) {
             let size = e.size(value, d);
             factor = e.set_size(factor, d, size)?;

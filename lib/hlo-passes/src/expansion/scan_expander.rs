@@ -1,5 +1,5 @@
-//! `scan_expander`: turns each `scan` into a `while` that slices the inputs, calls the function and puts the outputs in
-//! their places.
+//! `scan_expander`: converts each `scan` to a `while` that slices the inputs, calls the function and writes
+//! the outputs.
 //!
 //! ```text
 //! scan(x, c), to_apply=f  →  i = 0; out = 0
@@ -7,10 +7,11 @@
 //!                            (out, c)
 //! ```
 //!
-//! Code generation relies on it: loops are its native control flow, and the updates are made in place.
+//! Code generation requires this expansion. Loops are its native control flow, and it performs the updates in
+//! place.
 //!
-//! Sizes that are known at run time only: there are as many steps as elements. The other sizes of an output are those
-//! of the first step's; what other steps give must be as large.
+//! With dynamic sizes, the number of steps is the number of elements. The first step determines the other
+//! sizes of an output, and all other steps must return the same sizes.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -47,9 +48,10 @@ ENTRY e {
 struct Scan {
     attrs: ScanAttrs,
     along: usize,
-    /// The number of steps, or how many there may be.
+    /// The number of steps, or its bound.
     length: i64,
-    /// Where the inputs begin in the loop's state: after the number of steps, if that is known at run time only.
+    /// The index of the first input in the loop's state. If the number of steps is known only at run time, it
+    /// comes before the inputs.
     first_input: usize,
     /// The inputs, the outputs and the carries.
     inputs: Vec<InstrId>,
@@ -83,14 +85,14 @@ impl Scan {
         })
     }
 
-    /// The number of steps, if that is known at run time only.
+    /// Returns the number of steps, if it is known only at run time.
     fn dynamic_length(&self, e: &mut Emitter<'_>) -> Option<InstrId> {
         let is_dynamic = |&&i: &&InstrId| e.array(i).is_some_and(|a| a.is_dynamic_dim(self.along));
         let length = e.size(*self.inputs.iter().find(is_dynamic)?, self.along);
         e.convert(length, INDEX)
     }
 
-    /// An input as long as its bound: steps see nothing beyond its length.
+    /// Returns an input extended to its bound. No step reads elements beyond its length.
     fn whole(&self, e: &mut Emitter<'_>, input: InstrId) -> Option<InstrId> {
         let shape = e.array(input)?;
         if !shape.is_dynamic_dim(self.along) {
@@ -104,13 +106,13 @@ impl Scan {
         Some(e.add(shape.with_dynamic(flags), Op::SetDimensionSize(attrs), &[input, bound]))
     }
 
-    /// Zero for every dimension but the one that is scanned, `position` for that.
+    /// Returns `position` for the scanned dimension, and zero for every other dimension.
     fn starts(&self, rank: usize, zero: InstrId, position: InstrId) -> Vec<InstrId> {
         (0..rank).map(|d| if d == self.along { position } else { zero }).collect()
     }
 }
 
-/// An array with one element along a dimension, and without that dimension.
+/// Returns the shape of an array with a single element along a dimension, with and without that dimension.
 fn step_shapes(shape: &ArrayShape, along: usize) -> (ArrayShape, ArrayShape) {
     let sizes = shape.dims.iter().enumerate();
     let kept = sizes.clone().map(|(d, &size)| if d == along { 1 } else { size });
@@ -121,14 +123,14 @@ fn step_shapes(shape: &ArrayShape, along: usize) -> (ArrayShape, ArrayShape) {
     (kept, dropped.with_dynamic(others.map(|d| shape.is_dynamic_dim(d))))
 }
 
-/// The loop that stands in place of a scan of arrays of known sizes: others wait for `dynamic_padder`, for outputs are
-/// declared as long as the bound.
+/// Expands a scan of static arrays to a loop. Other scans are left to `dynamic_padder`, because their outputs
+/// are declared with their bounds.
 fn expand_static(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let is_static = |&o: &InstrId| e.module[o].shape.dynamic_dimensions().is_empty();
     if e.module[id].operands.iter().all(is_static) { expand(e, id) } else { None }
 }
 
-/// The loop that stands in place of a scan.
+/// Expands a scan to a loop.
 pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let scan = Scan::new(e, id)?;
     if scan.inputs.iter().any(|&i| e.array(i).is_none()) {
@@ -140,7 +142,7 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         let whole = e.broadcast(zero, shape, &[]);
         outputs.push(declared_as(e, whole, shape)?);
     }
-    // Of nothing there is no slice that a body could take.
+    // An empty input has no slice for the body to read.
     let results = if scan.length == 0 {
         outputs.extend(&scan.carries);
         outputs
@@ -171,7 +173,7 @@ pub(crate) fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// An array with its sizes under a shape that says which of them need not be the bounds.
+/// Returns an array whose shape declares the dynamic dimensions of `shape`, with sizes equal to the bounds.
 fn declared_as(e: &mut Emitter<'_>, array: InstrId, shape: &ArrayShape) -> Option<InstrId> {
     let mut value = array;
     for d in (0..shape.rank()).filter(|&d| shape.is_dynamic_dim(d)) {
@@ -181,7 +183,7 @@ fn declared_as(e: &mut Emitter<'_>, array: InstrId, shape: &ArrayShape) -> Optio
     Some(value)
 }
 
-/// The next state of the loop.
+/// Returns the next state of the loop.
 fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Option<Vec<InstrId>> {
     let mut next = state.to_vec();
     let zero = e.zero(INDEX)?;
@@ -230,8 +232,8 @@ fn step(e: &mut Emitter<'_>, scan: &Scan, i: InstrId, state: &[InstrId]) -> Opti
     Some(next)
 }
 
-/// An output's array with the sizes of what step `i` gives for it: the first step decides, a size outside of the bound
-/// is the error of one that gives another.
+/// Gives an output's array the sizes of the value that step `i` returns. The first step determines the sizes.
+/// If a later step returns another size, the size becomes -1, which is out of bounds and causes an error.
 fn made_room(
     e: &mut Emitter<'_>,
     scan: &Scan,

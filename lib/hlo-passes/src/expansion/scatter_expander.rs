@@ -1,4 +1,4 @@
-//! `scatter_expander`: turns each `scatter` into a loop over its index vectors, or a single update.
+//! `scatter_expander`: converts each `scatter` to a loop over its index vectors, or to a single update.
 //!
 //! ```text
 //! scatter(x, indices, updates), to_apply=f  →  i = 0
@@ -8,11 +8,11 @@
 //!                                              }
 //! ```
 //!
-//! The updates are combined in the order of the interpreter. Where windows that may overlap do not lie in one piece in
-//! the updates, that order is not the one of the index vectors: the loop is over single elements then. With `mode=simple`
-//! only scatters of one index vector are expanded, which need no loop. Sums and products of narrow floats are kept in `f32`
-//! in the loop (`accumulation_upcaster`). One whose computation has side effects or draws
-//! random numbers stays.
+//! The updates are combined in the same order as in the interpreter. If windows may overlap and are not
+//! contiguous in the updates, this is not the order of the index vectors. The loop then visits single
+//! elements. With `mode=simple`, the pass only expands scatters with a single index vector, which need no
+//! loop. In the loop, sums and products of narrow floats are kept in `f32` (`accumulation_upcaster`). A
+//! scatter is not expanded if its computation has side effects or uses random numbers.
 
 use super::accumulation_upcaster::upcast;
 use super::applied_computation_expander::scatter_by_elements;
@@ -54,7 +54,7 @@ ENTRY e {
         let simple = options.choice("mode") == "simple";
         Box::new(move |module: &mut Module, rewrites: &mut Rewrites| {
             let wanted = |op: &Op| matches!(op, Op::Scatter(_));
-            // A loop rounds what it keeps at each step.
+            // Without this, a loop would round the accumulators at each step.
             let upcast = !simple && upcast(module, wanted, rewrites);
             Ok(expand_all(module, "scatter", wanted, |e, id| expand(e, id, simple), rewrites) | upcast)
         })
@@ -66,12 +66,12 @@ ENTRY e {
 struct Scatter<'a> {
     attrs: &'a ScatterAttrs,
     vectors: IndexVectors,
-    /// The operands' sizes.
+    /// The sizes of the operands.
     dims: Dims,
-    /// The sizes of a window among the operands' dimensions, and among those of the updates.
+    /// The sizes of a window in the dimensions of the operands.
     window: Vec<i64>,
     part: Vec<i64>,
-    /// The dimensions of the updates that number the windows.
+    /// The dimensions of the updates that enumerate the windows.
     batch_dims: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, simple: bool) -> Option<InstrId> {
     if batch_dims.len() != vectors.batch.len() {
         return None;
     }
-    // A window dimension before one of the batch's: the elements of a window are apart.
+    // If a window dimension precedes a batch dimension, the elements of a window are not contiguous.
     let last_of_batch = batch_dims.iter().rev().find(|&&d| places[d] > 1);
     let is_apart = last_of_batch.is_some_and(|&b| (0..b).any(|d| is_window(d) && places[d] > 1));
     if is_apart && !attrs.unique_indices {
@@ -132,7 +132,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId, simple: bool) -> Option<InstrId> {
     e.results(last.get(n + 1..)?)
 }
 
-/// True if nothing that the computation does shows but its result.
+/// Checks whether a computation has no effect other than its result.
 fn is_pure(module: &Module, computation: ComputationId) -> bool {
     let (mut work, mut seen) = (vec![computation], std::collections::HashSet::new());
     while let Some(c) = work.pop() {
@@ -150,7 +150,7 @@ fn is_pure(module: &Module, computation: ComputationId) -> bool {
 }
 
 impl Scatter<'_> {
-    /// The operands with window number `i` of the updates combined into them.
+    /// Combines window `i` of the updates with the operands.
     fn step(
         &self,
         e: &mut Emitter<'_>,
@@ -197,7 +197,7 @@ impl Scatter<'_> {
     }
 }
 
-/// What a function of scalars makes of old elements and updates, element by element.
+/// Applies a scalar function elementwise to old elements and updates.
 fn combined(
     e: &mut Emitter<'_>,
     to_apply: ComputationId,
@@ -224,7 +224,8 @@ fn combined(
     Some(values)
 }
 
-/// The computation of one element of a computation's result, for scalars of the types of `operands`.
+/// Returns a computation of one element of another computation's result, for scalars of the types of
+/// `operands`.
 fn part_of(
     e: &mut Emitter<'_>,
     to_apply: ComputationId,

@@ -1,12 +1,12 @@
-//! `select_and_scatter_expander`: finds the selected places by a `reduce-window` over elements and their indices, and
-//! scatters the source there.
+//! `select_and_scatter_expander`: finds the selected positions by a `reduce-window` over elements and their
+//! indices, and scatters the source to these positions.
 //!
 //! ```text
 //! select-and-scatter(x, source, init)  →  (v, i) = reduce-window(x, iota), to_apply=selected
 //!                                         scatter(broadcast(init), i, source)
 //! ```
 //!
-//! Of a window without elements the index is -1, at which nothing is scattered.
+//! The index of a window without elements is -1, at which nothing is written.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -92,7 +92,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&[result])
 }
 
-/// Of two elements with their indices the one that is selected. A negative index is that of no element.
+/// Returns a computation that selects one of two elements with their indices. A negative index means that
+/// there is no element.
 fn selected(
     e: &mut Emitter<'_>,
     attrs: &SelectAndScatterAttrs,

@@ -1,12 +1,13 @@
-//! `stable-sort-expander`: makes stable sorts of any sort, by the places of the elements.
+//! `stable-sort-expander`: converts stable sorts to unstable ones that also compare the positions of the
+//! elements.
 //!
 //! ```text
 //! sort(x), is_stable=true, to_apply=less  →  sort(x, iota), to_apply=less_or_before
 //! less_or_before(a, b, i, j)  =  i < j ? !less(b, a) : less(a, b)
 //! ```
 //!
-//! Of two elements the one that was first goes first unless the other is less: equal ones keep their order. An operand
-//! that is such an `iota` already is not added again.
+//! If neither of two elements is less than the other, the one that came first stays first, so equal elements
+//! keep their order. If an operand is already a suitable `iota`, the pass does not add another.
 
 use crate::PassInfo;
 use crate::support::constants::integer_bytes;
@@ -74,8 +75,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(results.get(..count)?)
 }
 
-/// Whether one element goes before another: by what `less` says of the first `count` operands, and by the operand
-/// number `place`, which tells where they were.
+/// Returns a comparator for elements and their positions. `less` compares the first `count` operands, and
+/// operand `place` contains the original positions.
 fn comparator(
     e: &mut Emitter<'_>,
     less: ComputationId,

@@ -1,4 +1,4 @@
-//! `stochastic_convert_decomposer`: puts the arithmetic of stochastic rounding in place of it.
+//! `stochastic_convert_decomposer`: replaces stochastic rounding by arithmetic.
 //!
 //! ```text
 //! stochastic-convert(x, random)  →  m = |x| / unit, unit being one of the result's last place
@@ -6,7 +6,8 @@
 //!                                   convert(±(floor(m) + up) · unit)
 //! ```
 //!
-//! Every step is exact: units are powers of two. Zeros, infinities and NaN are converted as they are.
+//! Every step is exact, because the units are powers of two. Zeros, infinities and NaN are converted
+//! directly.
 
 use crate::PassInfo;
 use crate::support::arrays::unsigned;
@@ -43,7 +44,7 @@ fn expand(e: &mut Emitter<'_>, _: InstrId) -> Option<InstrId> {
     let wide = if from == ElementType::F64 { from } else { ElementType::F32 };
     let x = e.convert(operand, wide)?;
     if to == wide || to == ElementType::F64 {
-        // Nothing is lost.
+        // The conversion is exact.
         return e.finish(x, &shape);
     }
     let magnitude = e.same(Op::Abs, &[x]);
@@ -74,8 +75,8 @@ fn expand(e: &mut Emitter<'_>, _: InstrId) -> Option<InstrId> {
     e.finish(result, &shape)
 }
 
-/// One of the last place of a format, for each magnitude: its exponent alone, at least the format's smallest, and as
-/// much less as there are digits behind it.
+/// Returns the unit in the last place of a format for each magnitude. It is the power of two of the
+/// magnitude, at least the format's smallest, divided by 2 for each mantissa digit.
 fn last_place(
     e: &mut Emitter<'_>,
     magnitude: InstrId,
@@ -88,7 +89,7 @@ fn last_place(
     let (bits, mask) = (e.reinterpret(magnitude, integer)?, e.splat_bits(magnitude, integer, exponents)?);
     let bits = e.same(Op::And, &[bits, mask]);
     let power = e.reinterpret(bits, wide)?;
-    // What the operand's type has no digits for below its own smallest exponent is nothing that the format could lose.
+    // If the operand's type has no digits below its own smallest exponent, the format cannot lose any there.
     let lowest = to.last_place(f64::MIN_POSITIVE) + to.mantissa_bits as i32;
     let smallest = e.splat(magnitude, wide, 2f64.powi(lowest))?;
     let power = e.same(Op::Maximum, &[power, smallest]);

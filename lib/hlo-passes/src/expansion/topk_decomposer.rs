@@ -1,11 +1,12 @@
-//! `topk-decomposer`: sorts, and takes the first elements, where the largest or smallest ones are asked for.
+//! `topk-decomposer`: converts `topk` to a sort and slices of the first elements.
 //!
 //! ```text
 //! topk(x), k=2  →  s = sort(x, iota), is_stable=true, by the total order of x
 //!                  (s.0[0:2], s.1[0:2])
 //! ```
 //!
-//! The custom call `TopK` is the same. One that names a comparator sorts by that.
+//! The custom call `TopK` is converted in the same way. If it has a comparator, the sort uses that
+//! comparator.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
@@ -37,12 +38,12 @@ fn is_top_k(op: &Op) -> bool {
     }
 }
 
-/// True for the custom call that asks for the largest elements of each line.
+/// Checks for the custom call that returns the largest elements of each line.
 pub(crate) fn is_call(call: &CustomCallAttrs) -> bool {
     call.custom_call_target == "TopK" && !call.custom_call_has_side_effect
 }
 
-/// The type of positions.
+/// The element type of positions.
 const POSITION: ElementType = ElementType::S32;
 
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
@@ -74,8 +75,8 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     e.results(&results)
 }
 
-/// How many elements of each line of `x` the result has: a tuple of elements and positions. A custom call may have been given
-/// any other shape.
+/// Returns the number of elements that the result contains for each line of `x`. The result must be a tuple
+/// of elements and positions. The declared shape of a custom call may be any other.
 pub(crate) fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
     let [elements, positions] = result.as_tuple()? else { return None };
     let (elements, positions) = (elements.as_array()?, positions.as_array()?);
@@ -88,7 +89,7 @@ pub(crate) fn kept(result: &Shape, x: &ArrayShape) -> Option<i64> {
     fits.then_some(kept)
 }
 
-/// True for a computation that compares two elements and their positions.
+/// Checks whether a computation compares two elements and their positions.
 fn compares(e: &Emitter<'_>, c: ComputationId, ty: ElementType) -> bool {
     let parameters = e.module.parameters(c);
     let shapes = parameters.iter().map(|&p| e.module[p].shape.without_layout());
@@ -96,7 +97,7 @@ fn compares(e: &Emitter<'_>, c: ComputationId, ty: ElementType) -> bool {
         && e.module[e.module[c].root()].shape.without_layout() == Shape::scalar(ElementType::Pred)
 }
 
-/// Whether an element goes before another, the larger one or the smaller one.
+/// Returns a comparator that places larger or smaller elements first.
 fn comparator(e: &mut Emitter<'_>, ty: ElementType, largest: bool) -> Option<ComputationId> {
     let direction = if largest { ComparisonDirection::Gt } else { ComparisonDirection::Lt };
     let comparison_type = if ty.is_float() { ComparisonType::TotalOrder } else { ComparisonType::Default };

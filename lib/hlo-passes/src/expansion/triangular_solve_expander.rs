@@ -1,12 +1,12 @@
-//! `triangular_solve_expander`: turns each triangular system into a loop over its unknowns.
+//! `triangular_solve_expander`: converts each triangular solve to a loop over its unknowns.
 //!
 //! ```text
 //! triangular-solve(a, b), left_side=true, lower=true  →  for i: x[i] = b[i] / a[i,i]
 //!                                                               b[k] = b[k] - a[k,i] · x[i] for k > i
 //! ```
 //!
-//! Other forms are made into this one by transposes and conjugates, or solved from the last unknown on. Types narrower
-//! than `f32` are computed in `f32`.
+//! Other forms are reduced to this one by transposes and conjugates, or solved starting with the last
+//! unknown. Types narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::matrices::{computed_in, matrix_sizes};
@@ -35,10 +35,10 @@ ENTRY e {
 
 /// A system `a·x = b` that is being solved.
 struct System {
-    /// The sizes of `a` and of `b`.
+    /// The sizes of `a`.
     a: [i64; 3],
     b: [i64; 3],
-    /// True if the first unknown is solved first.
+    /// Whether the first unknown is solved first.
     forward: bool,
     unit_diagonal: bool,
 }
@@ -57,7 +57,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let ty = computed_in(shape.element_type);
     let (a, b) = (e.convert(a, ty)?, e.convert(b, ty)?);
     let (mut a, mut b) = (e.matrices(a)?, e.matrices(b)?);
-    // With the unknown on the right, the transposes of all are solved.
+    // If the unknown is on the right, solve the transposed system.
     let is_transposed = matches!(attrs.transpose_a, TransposeKind::Transpose | TransposeKind::Adjoint);
     let flip = is_transposed == attrs.left_side;
     if flip {
@@ -88,7 +88,7 @@ fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
 }
 
 impl System {
-    /// The right side with one more unknown in its place, and without its part elsewhere.
+    /// Solves one more unknown in the right side, and subtracts its contribution from the unsolved ones.
     fn step(&self, e: &mut Emitter<'_>, i: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
         let ([count, n, _], [_, _, width]) = (self.a, self.b);
         let zero = e.index(0)?;
