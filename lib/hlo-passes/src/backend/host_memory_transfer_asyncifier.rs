@@ -6,10 +6,13 @@
 //!                                    r = f32[4]{0:S(5)} copy-done(s)
 //! ```
 //!
-//! A transfer is a `copy` from one memory to the other, a `dynamic-slice` from host memory to device memory,
-//! or a `dynamic-update-slice` of host memory with a value in device memory. Device memory is the default
-//! space. Host memory is space 5 unless `host-memory-space` sets another. Instructions in fusions or in
-//! asynchronous computations are not changed.
+//! These instructions are transfers:
+//! - a `copy` from one memory to the other;
+//! - a `dynamic-slice` from host memory to device memory;
+//! - a `dynamic-update-slice` of host memory with a value in device memory.
+//!
+//! Device memory is the default space. Host memory is space 5 unless `host-memory-space` sets another.
+//! Instructions in fusions or in asynchronous computations are not changed.
 
 use crate::support::expander::{Emitter, expand_all};
 use crate::support::fusions::{fused_computations, started_computations};

@@ -8,11 +8,11 @@
 //! r = f32[4] fusion(a), calls=f              r = f32[4] fusion(a), calls=f
 //! ```
 //!
-//! The pass copies the memory space (`S(1)`) and the split of the layout (`SC(0:8)`) of each operand to the
-//! parameter, and those of each result to the instruction that computes it. It propagates them through tuples
-//! and their elements, to the array that a `dynamic-update-slice` updates, and into and out of nested
-//! fusions. It does not change other parts of layouts. Memory is assigned after layouts and fusion, and only
-//! to values outside fusions.
+//! The pass copies the memory space (`S(1)`) and the split of the layout (`SC(0:8)`) of each operand to its
+//! parameter. It copies those of each result to the instruction that computes the result. It propagates them
+//! through tuples and their elements, to the array that a `dynamic-update-slice` updates, and into and out of
+//! nested fusions. It does not change other parts of layouts. Memory is assigned after layouts and fusion,
+//! and only to values outside fusions.
 
 use crate::support::fusions::fused_computations;
 use crate::{PassInfo, Rewrites};

@@ -7,10 +7,10 @@
 //! ROOT m = f32[8] map(y), to_apply=f
 //! ```
 //!
-//! The pass applies if the arrays are static and have the same layout, and if the function consists of
-//! parameters, constants, and elementwise operations and maps of scalars. A map in the function becomes a map
-//! of arrays, which is then inlined too. Each function of a chain is therefore copied only once, not into
-//! every function that calls it.
+//! The arrays must be static and have the same layout. The function may contain only parameters, constants,
+//! and elementwise operations and maps of scalars. A map in the function becomes a map of arrays, which is
+//! then inlined too. Each function of a chain is therefore copied only once, not into every function that
+//! calls it.
 
 use crate::support::constants::literal;
 use crate::support::effects::has_control_dependencies;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! convert(transpose(x) : f32) : bf16  →  transpose(convert(x) : bf16) : bf16
-//! convert(convert(x) : f32) : bf16    →  x, which is of bf16
+//! convert(convert(x) : f32) : bf16    →  x : bf16
 //! ```
 //!
 //! The conversion moves up through all data movement until it meets another conversion. No result changes,

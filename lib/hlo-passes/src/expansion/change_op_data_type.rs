@@ -1,7 +1,7 @@
 //! `change-op-data-type`: computes products and convolutions of one element type in another.
 //!
 //! ```text
-//! dot(x, y) : f16  →  convert(dot(convert(x), convert(y))) : f16, the inner one of f32
+//! dot(x, y) : f16  →  convert(dot(convert(x), convert(y)) : f32) : f16
 //! ```
 //!
 //! The pass rewrites only operations whose operands and result all have the type `from`.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! compare(a, b), direction=LT, type=TOTALORDER  →  compare(key(a), key(b)), direction=LT
-//! key(x): the bits of x as an integer, those below the sign inverted where the sign is set
+//! key(x): the bits of x as an integer; if the sign bit is set, the other bits are inverted
 //! ```
 //!
 //! As in the total order, the sign of zero and the kinds of NaN matter. Types without an integer type of the

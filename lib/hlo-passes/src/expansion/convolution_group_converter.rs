@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! convolution(x, k), batch_group_count=n    →  convolution(x', k), feature_group_count=n
-//!                                              x': the batches of the groups as features of one batch
+//!                                              x': x with the batches of each group as features
 //! convolution(x, k), feature_group_count=n  →  concatenate(convolution(x[0], k[0]), convolution(x[1], k[1]), …)
 //! ```
 //!

@@ -4,13 +4,17 @@
 //! ```text
 //! (v, w) = custom-call(a), custom_call_target="Eigh", backend_config="1,1,100,1e-6"
 //!   →  v = 1
-//!      until a is diagonal but for its 1e-6th part, 100 times at most:
+//!      until a is diagonal to a relative tolerance of 1e-6, at most 100 times:
 //!        for p, for q > p: a = jᴴ · a · j, v = v · j, where j makes a[p,q] zero
 //! ```
 //!
-//! The configuration contains four values: whether the lower or the upper triangle of `a` is read, whether
-//! the eigenvalues are sorted in ascending order, the maximum number of sweeps over all pairs, and the
-//! relative tolerance for elements outside the diagonal. Types narrower than `f32` are computed in `f32`.
+//! The configuration contains four values:
+//! - whether the lower triangle of `a` is read (1) or the upper one (0);
+//! - whether the eigenvalues are sorted in ascending order;
+//! - the maximum number of sweeps over all pairs;
+//! - the relative tolerance for elements outside the diagonal.
+//!
+//! Types narrower than `f32` are computed in `f32`.
 
 use crate::support::expander::{Emitter, expansion_pass};
 use crate::support::loops::{INDEX, Steps};

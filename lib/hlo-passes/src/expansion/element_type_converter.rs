@@ -1,7 +1,7 @@
 //! `element_type_converter`: computes and moves elements of one float type in another type.
 //!
 //! ```text
-//! add(x, y) : bf16  →  convert(add(convert(x), convert(y))) : bf16, the inner one of f32
+//! add(x, y) : bf16  →  convert(add(convert(x), convert(y)) : f32) : bf16
 //! ```
 //!
 //! Afterwards, the type no longer occurs in arithmetic. Parameters, constants, tuples and results keep it. So

@@ -1,7 +1,7 @@
 //! `float-normalization-…`: computes on a narrow type in a wider one. There is one pass for each narrow type.
 //!
 //! ```text
-//! add(x, y) : bf16  →  convert(add(convert(x), convert(y))) : bf16, the inner one of f32
+//! add(x, y) : bf16  →  convert(add(convert(x), convert(y)) : f32) : bf16
 //! ```
 //!
 //! Data movement keeps the type. So do instructions that call computations, but the called computations are

@@ -6,7 +6,7 @@
 //!             a[:,j+1:] = a[:,j+1:] - conj(tau) · v · (vᴴ · a[:,j+1:])
 //!             a[j,j] = beta, a[j+1:,j] = v[j+1:], taus[j] = tau
 //! q = custom-call(r, taus), custom_call_target="ProductOfElementaryHouseholderReflectors"
-//!   →  q = 1; for j from the last on: q = q - tau[j] · v[j] · (v[j]ᴴ · q)
+//!   →  q = 1; for j in descending order: q = q - tau[j] · v[j] · (v[j]ᴴ · q)
 //! ```
 //!
 //! The signs, and the storage of the vectors below the diagonal, follow LAPACK (`geqrf`, `orgqr`). Types

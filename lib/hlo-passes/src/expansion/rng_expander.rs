@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! rng(a, b) : f32, uniform  →  x = rng(f64(a), f64(b)) : f64, uniform, of stream n
-//!                              y = x, or a little less than b where f32(x) is not below b
+//!                              y = x, or slightly less than b if f32(x) is not below b
 //!                              f32(y)
 //! ```
 //!

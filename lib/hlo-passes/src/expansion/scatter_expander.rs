@@ -3,7 +3,7 @@
 //! ```text
 //! scatter(x, indices, updates), to_apply=f  →  i = 0
 //!                                              while i < n {
-//!                                                x[indices[i]] = f(x[indices[i]], updates[i]), if all of it is inside
+//!                                                x[indices[i]] = f(x[indices[i]], updates[i]), if the whole window is inside
 //!                                                i = i + 1
 //!                                              }
 //! ```

@@ -1,7 +1,7 @@
 //! `stochastic_convert_decomposer`: replaces stochastic rounding by arithmetic.
 //!
 //! ```text
-//! stochastic-convert(x, random)  →  m = |x| / unit, unit being one of the result's last place
+//! stochastic-convert(x, random)  →  m = |x| / unit, where unit is the unit in the result's last place
 //!                                   up = random < (m - floor(m)) · 2ⁿ
 //!                                   convert(±(floor(m) + up) · unit)
 //! ```

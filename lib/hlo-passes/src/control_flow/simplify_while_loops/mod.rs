@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! w = (s32[], f32[4], f32[4]) while(init), …       w = (s32[], f32[4]) while(init'), …
-//!   where the body leaves element 1 as it is    →    where what used element 1 uses its initial value
+//!   the body does not change element 1          →    users of element 1 use its initial value
 //! ```
 //!
 //! - A loop whose body never runs is replaced by its initial state. A loop whose body runs once, or at most
 //!   as often as the option `full-unroll-up-to` allows, is replaced by copies of its body. With the option
 //!   `unroll`, the body of any other loop becomes that number of copies of itself, and the remaining
 //!   iterations run before the loop.
-//! - Tuple elements of the state are split into their leaves. An element that the body does not change is
-//!   replaced after the loop by its initial value, and a constant element is replaced by the constant in the
-//!   loop. Two elements that are always equal are merged. Integers that start at constants and grow by
+//! - Tuple elements of the state are split into their leaves. If the body does not change an element, its
+//!   initial value replaces it after the loop. If that value is a constant, the constant also replaces it in
+//!   the loop. Two elements that are always equal are merged. Integers that start at constants and grow by
 //!   constants are calculated from a counter whose step divides theirs. XLA also adds a counter if no step
 //!   divides the others. Unused elements are removed. If the result is used as a whole, it is rebuilt after
 //!   the loop.

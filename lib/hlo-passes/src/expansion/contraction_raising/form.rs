@@ -132,7 +132,7 @@ impl Form {
     }
 
     /// Returns the two indices whose digits make up an expression, the high one first, and the minimum of the
-    /// expression. The expression has the form `a · i + j + c`, where `j` has `a` values, and its values are
+    /// expression. The expression has the form `a · i + j + c`, where `j` has `a` values. Its values are
     /// within a dimension of the given size.
     pub(super) fn digits(&self, expression: Expression, size: i64) -> Option<(usize, usize, i64)> {
         let Expression::Two(a, b, _) = expression else { return None };

@@ -10,19 +10,24 @@
 //! - Each index has a range: all values that its own bounds allow (`form.rs`). A difference that a constraint
 //!   bounds becomes an index, so that a sum up to an element becomes a sum over windows.
 //! - Operands are sliced to the elements that are read, with indices as dimensions (`labelled.rs`).
-//! - The rest is a product of matrices or elementwise operations and reductions (`values.rs`), windows of one
-//!   operand (`window.rs`), or a convolution, over windows or into them (`convolution.rs`).
+//! - The rest must have one of three forms. It is a product of matrices or elementwise operations and
+//!   reductions (`values.rs`), windows of one operand (`window.rs`), or a convolution (`convolution.rs`).
 //! - Constraints that select elements become masks (`masks.rs`).
 //! - The values are placed in the output (`result.rs`).
 //!
 //! A convolution also multiplies its padding. An infinity in the kernel therefore produces NaN beyond the
 //! ends of the operand. A contraction reads nothing there and produces no NaN.
 //!
-//! The pass does not rewrite other contractions: other combinations of windows, expressions of three indices,
-//! indices without a range of their own, maxima of windows some of which are empty, and masks of one of two
-//! operands (0 times an infinity is not 0). Neither does it rewrite aggregates of combinations that repeat
-//! each element often, such as `min` of `a[i,k] + b[k,j]`. The loops of a contraction keep the aggregates in
-//! registers and read both operands along their rows.
+//! The pass does not rewrite other contractions:
+//! - other combinations of windows;
+//! - expressions of three indices;
+//! - indices without a range of their own;
+//! - maxima of windows some of which are empty;
+//! - masks of one of two operands (0 times an infinity is not 0);
+//! - aggregates of combinations that repeat each element often, such as `min` of `a[i,k] + b[k,j]`.
+//!
+//! In the last case, the loops of a contraction keep the aggregates in registers and read both operands along
+//! their rows.
 
 mod convolution;
 mod form;

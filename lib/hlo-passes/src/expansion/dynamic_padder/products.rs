@@ -1,5 +1,6 @@
 //! Padding of products. Elements beyond the sizes of dimensions that are summed over are set to zero in both
-//! operands, because the product of zero and an unspecified element may not be zero.
+//! operands. Zeros in one operand are not enough, because zero multiplied by an unspecified element may not
+//! be zero.
 
 use super::{Padded, Padder, Result, of_array};
 use hlo_ir::attr::ConvolutionAttrs;

@@ -1,5 +1,5 @@
 //! Padding of reshapes. If a dynamic dimension is not the slowest of the dimensions that are split or merged,
-//! consecutive elements are not adjacent in the padded arrays and must be moved.
+//! consecutive elements are not adjacent in the padded arrays. The pass then moves them.
 
 use super::{Padded, Padder, Result, Sizes, of_array};
 use hlo_ir::attr::GatherAttrs;
