@@ -13,7 +13,7 @@ use hlo_ir::attr::{Origin, OriginTree, OriginalArray};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "add-original-value",
     summary: "note at each value which instruction of the module it is",

@@ -14,7 +14,7 @@ use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-memory-placement-to-internal-annotations",
     summary: "turn annotations of where values lie into custom calls that name a move",

@@ -25,7 +25,7 @@ use hlo_ir::attr::FusionKind;
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "defuser",
     summary: "put the instructions of fusions back in place of the fusions",

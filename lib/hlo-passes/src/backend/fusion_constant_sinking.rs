@@ -18,7 +18,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "fusion_constant_sinking",
     summary: "write scalar constants that a fusion is handed in the fusion",

@@ -8,7 +8,7 @@ use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-descheduler",
     summary: "remove the schedule",

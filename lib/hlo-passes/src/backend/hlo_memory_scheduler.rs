@@ -14,7 +14,7 @@ use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-memory-scheduler",
     summary: "schedule each computation such that it needs little memory at its peak",

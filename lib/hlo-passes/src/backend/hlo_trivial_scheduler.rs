@@ -11,7 +11,7 @@ use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::effects::Effects;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-trivial-scheduler",
     summary: "make the post-order of each computation its schedule",

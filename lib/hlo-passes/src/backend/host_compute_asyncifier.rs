@@ -28,7 +28,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host_compute_asyncifier",
     summary: "make asynchronous calls of calls that the host computes",

@@ -20,7 +20,7 @@ use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::attr::{AsyncDoneAttrs, AsyncStartAttrs, CopyStartAttrs};
 use hlo_ir::{ElementType, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-memory-transfer-asyncifier",
     summary: "split transfers between the host's memory and the device's into a start and an end",

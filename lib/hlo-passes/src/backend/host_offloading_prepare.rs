@@ -15,7 +15,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::BTreeSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offloading-prepare-elide-move-to-host",
     summary: "remove moves to the host before what is computed there",

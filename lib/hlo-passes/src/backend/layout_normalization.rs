@@ -20,7 +20,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "layout-normalization",
     summary: "make every value inside the module row-major",

@@ -20,7 +20,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, Module, Op, Shape, SplitConfig};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "memory-space-propagation",
     summary: "give values in fusions the memory spaces of the operands and results",

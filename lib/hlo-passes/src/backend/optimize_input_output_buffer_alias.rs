@@ -13,7 +13,7 @@ use hlo_ir::attr::{BufferDonor, InputOutputAlias, ShapeIndex};
 use hlo_ir::{Module, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "optimize_input_output_buffer_alias",
     summary: "let results use the memory of parameters that are given away",

@@ -19,7 +19,7 @@ use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "root-instruction-sinker",
     summary: "make the root the last instruction of the schedule",

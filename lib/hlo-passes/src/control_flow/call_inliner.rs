@@ -38,7 +38,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "call-inliner",
     summary: "put the called computation in place of each call",

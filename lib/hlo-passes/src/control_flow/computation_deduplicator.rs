@@ -15,7 +15,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "computation-deduplicator",
     summary: "of computations with the same body, call one only",

@@ -13,7 +13,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "conditional-canonicalizer",
     summary: "make every conditional give a tuple",

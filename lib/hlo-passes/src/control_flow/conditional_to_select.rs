@@ -27,7 +27,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "conditional-to-select",
     summary: "run both branches of conditionals in computations that are applied to elements, and select",

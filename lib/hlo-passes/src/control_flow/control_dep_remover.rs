@@ -13,7 +13,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "control-dep-remover",
     summary: "remove control dependencies that do not order effects",

@@ -16,7 +16,7 @@ use crate::{PassInfo, Rewrites, Schedule};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "despecializer",
     summary: "undo what was done for one backend: schedule, control dependencies, fusions",

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 /// The default maximum number of instructions that a module may grow to.
 const LIMIT: u64 = 1_000_000;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "flatten-call-graph",
     summary: "copy computations so that each is called from one place",

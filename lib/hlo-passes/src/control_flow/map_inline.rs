@@ -20,7 +20,7 @@ use hlo_ir::attr::{MapAttrs, ResultAccuracy};
 use hlo_ir::{ComputationId, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "map-inline",
     summary: "apply to whole arrays what a map applies to each element",

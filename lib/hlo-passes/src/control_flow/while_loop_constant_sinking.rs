@@ -18,7 +18,7 @@ use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-constant-sinking",
     summary: "write constants that a loop is handed in its state in its body",

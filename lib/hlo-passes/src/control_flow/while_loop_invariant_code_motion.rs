@@ -25,7 +25,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Moves, Op, Role, Traits};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-invariant-code-motion",
     summary: "compute before a loop what is the same in each of its iterations",

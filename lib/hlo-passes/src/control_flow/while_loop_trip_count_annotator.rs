@@ -18,7 +18,7 @@ use hlo_ir::attr::HloString;
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Literal, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "while-loop-trip-count-annotator",
     summary: "note in the backend_config of each loop how often it runs, where that is known",

@@ -20,7 +20,7 @@ use hlo_ir::attr::{ReduceAttrs, ReduceWindowAttrs, ScatterAttrs, SelectAndScatte
 use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "accumulation_upcaster",
     summary: "scatters and reductions that add up or multiply narrow floats in f32, rounded once",

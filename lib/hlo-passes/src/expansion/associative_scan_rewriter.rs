@@ -24,7 +24,7 @@ use hlo_ir::attr::{ReduceWindowAttrs, Window, WindowDim};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "associative-scan-rewriter",
     summary: "turn scans with an associative operation into cumulative reductions",

@@ -15,7 +15,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;
 use hlo_ir::{Dims, ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batched_gather_scatter_normalizer",
     summary: "make batching dimensions of gather and scatter components of their index vectors",

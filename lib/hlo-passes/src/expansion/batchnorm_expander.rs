@@ -15,7 +15,7 @@ use hlo_ir::attr::BatchNormAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batchnorm_expander",
     summary: "put the arithmetic of batch normalisations and their gradients in place of them",
@@ -178,8 +178,8 @@ fn inference(n: &mut Norm<'_, '_>) -> Option<InstrId> {
     n.results(&[y])
 }
 
-/// Expands a gradient. With `r = rsqrt(σ² + ε)`: dγ = Σ dy (x - μ) r, dβ = Σ dy, and dx = γ r (dy - mean(dy)
-/// - (x - μ) mean(dy (x - μ)) / (σ² + ε)).
+/// Expands a gradient. With `r = rsqrt(σ² + ε)`: dγ = Σ dy (x - μ) r, dβ = Σ dy, and
+/// dx = γ r (dy - mean(dy) - (x - μ) mean(dy (x - μ)) / (σ² + ε)).
 fn gradient(n: &mut Norm<'_, '_>) -> Option<InstrId> {
     let (scale, mean, variance, dy) = (n.operand(1)?, n.operand(2)?, n.operand(3)?, n.operand(4)?);
     let centered = n.centered(mean);

@@ -12,7 +12,7 @@ use crate::{Keeps, PassInfo};
 use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bfloat16-fold",
     summary: "fold conversions from and to bf16 into products and convolutions",

@@ -13,7 +13,7 @@ use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bfloat16-propagation",
     summary: "move bf16 where f32 is moved that is rounded to bf16 afterwards",

@@ -13,7 +13,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "bitcast_dtypes_expander",
     summary: "put shifts in place of a bitcast-convert between types of different widths",

@@ -12,7 +12,7 @@ use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "broadcast_canonicalizer",
     summary: "make the dimensions of every broadcast ascend, by a transpose of the operand",

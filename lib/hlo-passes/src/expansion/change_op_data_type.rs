@@ -10,7 +10,7 @@ use crate::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS};
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "change-op-data-type",
     summary: "compute products and convolutions of one element type in another",

@@ -14,7 +14,7 @@ use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cholesky_expander",
     summary: "turn Cholesky factorisations into loops",

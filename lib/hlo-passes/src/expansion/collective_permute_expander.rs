@@ -17,7 +17,7 @@ use hlo_ir::build::Build;
 use hlo_ir::devices::pairs_of_slice;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "collective_permute_expander",
     summary: "turn permutes of slices into slices, permutes of whole arrays, and updates",

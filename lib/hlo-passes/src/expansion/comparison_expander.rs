@@ -15,7 +15,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::{ComparisonDirection, ComparisonType};
 use hlo_ir::{ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "comparison-expander",
     summary: "compare floats by their total order as integers",

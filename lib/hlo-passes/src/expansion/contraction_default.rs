@@ -15,7 +15,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-default",
     summary: "the zeros of elements that a contraction gives no value as an operand, and no operand for what has none",

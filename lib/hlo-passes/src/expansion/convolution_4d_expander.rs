@@ -12,7 +12,7 @@ use hlo_ir::attr::ConvDimLabels;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convolution_4d_expander",
     summary: "drop spatial dimensions of size 1 of convolutions that have four",

@@ -16,7 +16,7 @@ use hlo_ir::attr::ConvolutionAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convolution-group-converter",
     summary: "split grouped convolutions into convolutions without groups",

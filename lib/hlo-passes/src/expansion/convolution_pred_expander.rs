@@ -10,7 +10,7 @@ use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convolution-pred-expander",
     summary: "convolve truth values as numbers",

@@ -24,7 +24,7 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, SortAttrs}
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "eigh_expander",
     summary: "turn the custom call Eigh into loops of Jacobi rotations",

@@ -12,7 +12,7 @@ use crate::support::retype::{NARROW_FLOATS, Retype, WIDE_FLOATS, is_arithmetic};
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "element_type_converter",
     summary: "compute and move elements of one float type in another",

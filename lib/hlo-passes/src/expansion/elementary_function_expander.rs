@@ -15,7 +15,7 @@ use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::{ElementType, InstrId, Op};
 use std::f64::consts::LN_2;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "elementary-function-expander",
     summary: "put operations that every backend has in place of inverse and hyperbolic functions, erf and mulhi",

@@ -15,7 +15,7 @@ use hlo_ir::attr::GatherAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "gather_expander",
     summary: "turn gathers into loops of dynamic slices, those of one index into a slice",

@@ -12,7 +12,7 @@ use crate::{Keeps, PassInfo};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::{ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "logistic-expander",
     summary: "put 1 / (1 + exp(-x)) in place of logistic(x)",

@@ -22,7 +22,7 @@ use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::attr::DotAlgorithm;
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "operand_upcaster",
     summary: "what the runtime lacks an element type for (convolutions, factors, sums in f64), on a wider type",

@@ -20,7 +20,7 @@ use hlo_ir::attr::{ComparisonDirection, ReduceAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "qr_expander",
     summary: "turn the custom calls Qr and ProductOfElementaryHouseholderReflectors into loops",

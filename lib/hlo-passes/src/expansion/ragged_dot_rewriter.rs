@@ -18,7 +18,7 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, DotAttrs, RaggedDotAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ragged-dot-rewriter",
     summary: "ragged products by products of whole matrices and masks",

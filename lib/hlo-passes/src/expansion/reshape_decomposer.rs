@@ -11,7 +11,7 @@ use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::{ArrayShape, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reshape-decomposer",
     summary: "make bitcasts of reshapes, with copies of what is not row-major",

@@ -13,7 +13,7 @@ use crate::support::rewrite::{Cx, Pattern};
 use crate::{Keeps, PassInfo};
 use hlo_ir::{ElementType, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "result_caster",
     summary: "convert the results of products to narrower types than their operands have",

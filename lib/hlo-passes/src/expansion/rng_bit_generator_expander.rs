@@ -16,7 +16,7 @@ use hlo_ir::attr::{ComparisonDirection, RngAlgorithm};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "rng-bit-generator-expander",
     summary: "put the integer arithmetic of ThreeFry and Philox in place of rng-bit-generator",

@@ -19,7 +19,7 @@ use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ElementType, FloatFormat, InstrId, Module, Op, streams};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "rng_expander",
     summary: "make all random numbers from doubles, and note each instruction's stream of them",

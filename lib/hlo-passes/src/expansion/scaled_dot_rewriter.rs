@@ -14,7 +14,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use crate::{Keeps, PassInfo};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scaled-dot-rewriter",
     summary: "products with scales by products of operands that are multiplied with them",

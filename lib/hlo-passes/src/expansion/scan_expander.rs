@@ -20,7 +20,7 @@ use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, ScanAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scan_expander",
     summary: "turn scans into loops",

@@ -25,7 +25,7 @@ use hlo_ir::attr::{ComparisonDirection, MapAttrs, ScatterAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter_expander",
     summary: "turn scatters into loops of updates, those of one index into an update",

@@ -14,7 +14,7 @@ use hlo_ir::attr::{ComparisonDirection, ReduceWindowAttrs, ScatterAttrs, SelectA
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "select_and_scatter_expander",
     summary: "turn select-and-scatter into a reduce-window of indices and a scatter",

@@ -16,7 +16,7 @@ use hlo_ir::attr::{ComparisonDirection, SortAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "stable-sort-expander",
     summary: "sort stably by comparing the places of equal elements",

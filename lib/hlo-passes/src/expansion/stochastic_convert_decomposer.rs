@@ -15,7 +15,7 @@ use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::{ElementType, FloatFormat, InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "stochastic_convert_decomposer",
     summary: "put the arithmetic of stochastic rounding in place of stochastic-convert",

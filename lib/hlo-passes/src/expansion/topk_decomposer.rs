@@ -14,7 +14,7 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, CustomCall
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "topk-decomposer",
     summary: "turn topk into a sort and slices",

@@ -15,7 +15,7 @@ use hlo_ir::attr::{ComparisonDirection, TransposeKind};
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "triangular_solve_expander",
     summary: "turn triangular systems of equations into loops",

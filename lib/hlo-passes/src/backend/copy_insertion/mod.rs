@@ -37,7 +37,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 use values::Values;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "copy-insertion",
     summary: "copy values that would have to share memory with others while both are needed",

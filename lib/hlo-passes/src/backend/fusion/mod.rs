@@ -26,7 +26,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, Module, Op};
 use std::collections::{BTreeSet, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "fusion",
     summary: "put instructions that can share a loop into fusions",

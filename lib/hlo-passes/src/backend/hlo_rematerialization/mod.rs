@@ -28,7 +28,7 @@ use hlo_ir::rules::code;
 use hlo_ir::{ComputationId, InstrId, Module, human_bytes};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "hlo-rematerialization",
     summary: "compute values again instead of keeping them, until a scheduled module fits in a limit of memory",

@@ -31,7 +31,7 @@ use hlo_ir::{InstrId, Module, Op, Shape};
 use paths::{At, Paths};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offload-legalize",
     summary: "move copies that change layouts in the host's memory to where values are back on the device",

@@ -41,7 +41,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "host-offloader",
     summary: "put values that move to the host in its memory, with copies there and back",

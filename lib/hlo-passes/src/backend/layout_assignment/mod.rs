@@ -48,7 +48,7 @@ use places::{Place, Places, is_made_of_nothing};
 use solve::Slot;
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "layout-assignment",
     summary: "decide the layouts inside the module by those of the entry and of custom calls",

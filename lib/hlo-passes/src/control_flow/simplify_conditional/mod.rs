@@ -29,7 +29,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-conditional",
     summary: "remove conditionals of which one branch always runs, and results and arguments that are not used",

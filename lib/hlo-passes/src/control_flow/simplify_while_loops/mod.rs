@@ -34,7 +34,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-while-loops",
     summary: "remove loops that run never or once, and elements of the state that need not be in it",

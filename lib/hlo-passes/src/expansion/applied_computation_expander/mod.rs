@@ -26,7 +26,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, Dims, Family, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "applied_computation_expander",
     summary: "turn what applies a computation that is no function of scalars into loops of calls",

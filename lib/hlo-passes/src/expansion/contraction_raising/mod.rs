@@ -43,7 +43,7 @@ use form::Form;
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "contraction-raising",
     summary: "contractions by products, convolutions, reductions and moves of elements, where these compute the same",

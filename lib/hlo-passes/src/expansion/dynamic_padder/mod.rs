@@ -45,7 +45,7 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape}
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The pass's entry in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic_padder",
     summary: "make arrays of dynamic sizes static ones of their bounds, and their sizes values",
