@@ -1,11 +1,11 @@
 //! The HLO IR: element types, shapes, literals, the opcode table, modules, the verifier, the printer
 //! and diagnostics.
 //!
-//! This crate does no parsing of whole modules (that is `hlo-parser`), no execution and no IO. Everything
-//! that knows an opcode's text name or attributes gets it from the one table in [`opcode`].
+//! This crate does not parse whole modules (`hlo-parser` does), does not execute them and does no IO. One
+//! table, in [`opcode`], defines the text name and the attributes of each opcode.
 //!
 //! # Example
-//! A module made by hand: `y = x + x` on a matrix.
+//! Builds a module in code: `y = x + x` on a matrix.
 //!
 //! ```
 //! use hlo_ir::print::{PrintOptions, print_module};

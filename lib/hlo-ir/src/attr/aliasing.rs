@@ -5,7 +5,7 @@ use super::values::write_joined;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
-/// A path into a tuple: the index at each level; empty for the whole value.
+/// A path into a tuple: the index at each level. It is empty for the whole value.
 pub type ShapeIndex = Vec<i64>;
 
 /// Reads `{1,0}`.
@@ -20,7 +20,7 @@ pub(super) fn write_index(f: &mut dyn fmt::Write, index: &[i64]) -> fmt::Result 
     f.write_str("}")
 }
 
-/// `{1,0}`, for messages.
+/// Formats `{1,0}`, for messages.
 pub(crate) fn index_text(index: &[i64]) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
@@ -44,7 +44,7 @@ fn spaced_list<'a, T>(
     Ok(out)
 }
 
-/// An output that shares the memory of a parameter (or a part of one of a part of the other).
+/// An output that shares the memory of a parameter. Either one may be a part of a tuple.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InputOutputAlias {
     /// The part of the result.
@@ -53,11 +53,12 @@ pub struct InputOutputAlias {
     pub parameter: i64,
     /// The part of the parameter.
     pub parameter_index: ShapeIndex,
-    /// True if the memory must be shared, false if it may be.
+    /// Whether the memory must be shared (true) or may be shared (false).
     pub must: bool,
 }
 
-/// `input_output_alias={ {0}: (1, {}, may-alias) }`, at most one for a part of the result, in the result's order.
+/// `input_output_alias={ {0}: (1, {}, may-alias) }`: at most one entry for each part of the result, in the
+/// result's order.
 impl AttrValue for Vec<InputOutputAlias> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list = spaced_list(r, |r| {
@@ -71,7 +72,7 @@ impl AttrValue for Vec<InputOutputAlias> {
             r.expect(")")?;
             Ok(InputOutputAlias { output, parameter, parameter_index, must })
         })?;
-        // Of several for the same part the first counts; the sort keeps their order.
+        // If several entries have the same output, the first one counts. The sort is stable.
         list.sort_by(|a, b| a.output.cmp(&b.output));
         list.dedup_by(|later, first| later.output == first.output);
         Ok(list)
@@ -90,7 +91,7 @@ impl AttrValue for Vec<InputOutputAlias> {
     }
 }
 
-/// A parameter, or a part of one, whose memory may be used for results.
+/// A parameter, or a part of one, whose memory may be reused for results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufferDonor {
     /// The number of the parameter.
@@ -99,7 +100,7 @@ pub struct BufferDonor {
     pub index: ShapeIndex,
 }
 
-/// `buffer_donor={ (0, {}), (1, {0}) }`, in order, each once.
+/// `buffer_donor={ (0, {}), (1, {0}) }`: sorted, without duplicates.
 impl AttrValue for Vec<BufferDonor> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list = spaced_list(r, |r| {
@@ -126,7 +127,7 @@ impl AttrValue for Vec<BufferDonor> {
     }
 }
 
-/// A part of an instruction's result that is in the same memory as a part of an operand.
+/// A part of an instruction's result that shares memory with a part of an operand.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OperandAlias {
     /// The part of the result.
@@ -137,7 +138,7 @@ pub struct OperandAlias {
     pub operand_index: ShapeIndex,
 }
 
-/// `output_to_operand_aliasing={{0}: (1, {})}`, in the order in which they are written.
+/// `output_to_operand_aliasing={{0}: (1, {})}`, in the order of the text.
 impl AttrValue for Vec<OperandAlias> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         spaced_list(r, |r| {

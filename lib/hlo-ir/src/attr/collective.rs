@@ -6,85 +6,87 @@ use crate::{ComputationId, Dims};
 attrs! {
     /// `all-gather`, `all-gather-start`.
     AllGatherAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data; none means all.
+        /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// True if layouts are part of the contract.
+        /// Whether layouts are part of the contract.
         constrain_layout: bool = Optional,
-        /// The dimension that is put together, a list of one.
+        /// The dimension to concatenate along, as a list of one.
         dimensions: Dims = Required,
-        /// True if groups hold `replica × partitions + partition`.
+        /// Whether the groups contain `replica × partitions + partition`.
         use_global_device_ids: bool = Optional,
     }
     /// `all-reduce`, `all-reduce-start`.
     AllReduceAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data; none means all.
+        /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// True if layouts are part of the contract.
+        /// Whether layouts are part of the contract.
         constrain_layout: bool = Optional,
-        /// True if groups hold `replica × partitions + partition`.
+        /// Whether the groups contain `replica × partitions + partition`.
         use_global_device_ids: bool = Optional,
-        /// What the numbers in the groups mean.
+        /// The meaning of the numbers in the groups.
         mode: Option<CollectiveMode> = Optional,
-        /// Combines two scalars.
+        /// The computation that combines two scalars.
         to_apply: ComputationId = Required,
     }
     /// `reduce-scatter`.
     ReduceScatterAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data; none means all.
+        /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// True if layouts are part of the contract.
+        /// Whether layouts are part of the contract.
         constrain_layout: bool = Optional,
-        /// True if groups hold `replica × partitions + partition`.
+        /// Whether the groups contain `replica × partitions + partition`.
         use_global_device_ids: bool = Optional,
-        /// The dimension that is scattered along, a list of one.
+        /// The dimension to scatter along, as a list of one.
         dimensions: Dims = Required,
-        /// What the numbers in the groups mean.
+        /// The meaning of the numbers in the groups.
         mode: Option<CollectiveMode> = Optional,
-        /// Combines two scalars.
+        /// The computation that combines two scalars.
         to_apply: ComputationId = Required,
     }
     /// `all-to-all`.
     AllToAllAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data; none means all.
+        /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// True if layouts are part of the contract.
+        /// Whether layouts are part of the contract.
         constrain_layout: bool = Optional,
-        /// The dimension that is split and put together, a list of one; empty if the operands are the parts.
+        /// The dimension to split and concatenate along, as a list of one; empty if the operands are the
+        /// parts.
         dimensions: Dims = Optional,
     }
     /// `collective-broadcast`.
     CollectiveBroadcastAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data: the first of each group sends.
+        /// The groups of devices that exchange data. The first device of each group sends.
         replica_groups: ReplicaGroups = Always,
-        /// True if the last operand has the places of the senders in their group: one for each value, or a scalar for all.
+        /// Whether the last operand contains the sender's position in its group: one for each value, or a
+        /// scalar for all.
         has_dynamic_root: bool = Optional,
     }
     /// `ragged-all-to-all`.
     RaggedAllToAllAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Which devices exchange data; none means all.
+        /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// Read by XLA and without a meaning.
+        /// Accepted because XLA reads it; has no meaning.
         dimensions: Dims = Optional,
     }
     /// `collective-permute`, `collective-permute-start`.
     CollectivePermuteAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// Who sends to whom.
+        /// The pairs of a sending and a receiving device.
         source_target_pairs: SourceTargetPairs = Required,
-        /// The sizes of the slices that are sent, where only slices are.
+        /// The sizes of the slices, if the devices send slices only.
         slice_sizes: SliceSizes = Optional,
     }
 }

@@ -1,12 +1,12 @@
-//! The elements of a window that cover elements of an array.
+//! Which elements of a window cover which elements of an array.
 
 use super::WindowDim;
 
-/// The pairs of a window element and the array element that it covers, along one dimension and at one position of the
-/// window.
+/// The pairs of a window element and the array element that it covers, along one dimension and at one
+/// position of the window.
 ///
-/// The indices of both form arithmetic progressions, so that neither the padding nor the holes of the base dilation
-/// take time.
+/// The indices of both form arithmetic progressions. Iterating over the pairs therefore takes no time for
+/// padding or for the gaps of the base dilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
     /// The number of pairs.
@@ -37,8 +37,8 @@ impl WindowDim {
 }
 
 impl Covered {
-    /// Returns the pairs of two lattices that coincide: `start + i * tap_distance` for `i` below `taps`, and `j * element_distance`
-    /// for `j` below `elements`. Distances below 1 count as 1.
+    /// Returns the pairs at which two lattices coincide: `start + i * tap_distance` for `i` below `taps`, and
+    /// `j * element_distance` for `j` below `elements`. Distances below 1 count as 1.
     pub fn new(
         start: i128,
         [taps, tap_distance]: [i64; 2],
@@ -47,17 +47,18 @@ impl Covered {
         let (distance, dilation) = (i128::from(tap_distance.max(1)), i128::from(element_distance.max(1)));
         let (common, inverse) = inverse(distance, dilation);
         let (tap_step, element_step) = (dilation / common, distance / common);
-        // The taps from the first element on, up to the last one.
+        // The range of taps between the first and the last element.
         let low = ceiling(-start, distance).max(0);
         let last = i128::from(elements).saturating_sub(1) * dilation;
         let high = (last - start).div_euclid(distance).min(i128::from(taps) - 1);
-        // Of them those on elements are equal modulo `tap_step`.
+        // Within this range, the taps that hit an element are equal modulo `tap_step`.
         let residue = (-start).div_euclid(common).rem_euclid(tap_step) * inverse % tap_step;
         let tap = low + (residue - low).rem_euclid(tap_step);
         let none = elements <= 0 || start % common != 0 || tap > high;
         let count = if none { 0 } else { (high - tap) / tap_step + 1 };
         let element = if none { 0 } else { (start + tap * distance) / dilation };
-        // With a pair, all of these are below `taps` or `elements`, but for steps that lead to no further pair.
+        // If there are pairs, these values are below `taps` or `elements`. Only a step beyond the last pair
+        // can be larger.
         let narrow = |n: i128| i64::try_from(n).unwrap_or(i64::MAX);
         Covered {
             count: narrow(count),
@@ -84,8 +85,8 @@ fn ceiling(a: i128, b: i128) -> i128 {
     -(-a).div_euclid(b)
 }
 
-/// Returns the greatest common divisor of two positive numbers, and the inverse of `a` modulo `modulus` once both are divided
-/// by it.
+/// Returns the greatest common divisor of two positive numbers, and the inverse of `a` modulo `modulus` after
+/// both are divided by it.
 fn inverse(a: i128, modulus: i128) -> (i128, i128) {
     let (mut r, mut next_r, mut t, mut next_t) = (modulus, a, 0i128, 1i128);
     while next_r != 0 {

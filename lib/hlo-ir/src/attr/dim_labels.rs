@@ -1,10 +1,10 @@
-//! `dim_labels=` of convolutions: what each dimension means.
+//! `dim_labels=` of convolutions: the meaning of each dimension.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::Dims;
 use std::fmt;
 
-/// Which dimensions of a convolution's operands and result mean what: `b01f_01io->b01f`.
+/// The meaning of the dimensions of a convolution's operands and result: `b01f_01io->b01f`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ConvDimLabels {
     /// The lhs batch dimension.
@@ -27,10 +27,10 @@ pub struct ConvDimLabels {
     pub output_spatial: Dims,
 }
 
-/// More dimensions than labels can name.
+/// Maximum length of a label group, more than the number of labels.
 const MAX_LABELS: usize = 64;
 
-/// Reads one of the three label groups: positions of the two letters and of the digits 0, 1, ….
+/// Reads one of the three label groups. Returns the positions of the two letters and of the digits 0, 1, ….
 fn label_group(text: &str, first: char, second: char) -> Option<(i64, i64, Dims)> {
     let position = |c: char| {
         let mut found = text.chars().enumerate().filter(|&(_, x)| x == c).map(|(i, _)| i as i64);
@@ -80,7 +80,7 @@ impl AttrValue for ConvDimLabels {
 
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
         let group = |a: i64, ca: char, b: i64, cb: char, spatial: &Dims| -> String {
-            // A `?` stands for a dimension of no meaning.
+            // A `?` is a dimension without a meaning.
             let last = spatial.iter().copied().fold(a.max(b), i64::max);
             let mut out = vec!['?'; usize::try_from(last).unwrap_or(0).min(MAX_LABELS) + 1];
             let mut put = |at: i64, c: char| {

@@ -9,7 +9,7 @@ use crate::print::{print_shape, write_value};
 use crate::{Literal, Shape};
 use std::fmt;
 
-/// `operand_precision={high,default}`: one for each operand; none if all are the default.
+/// `operand_precision={high,default}`: one entry for each operand; empty if all are the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OperandPrecision(pub Vec<Precision>);
 
@@ -24,7 +24,7 @@ impl AttrValue for OperandPrecision {
     }
 }
 
-/// A boolean that is true if it is not written.
+/// A boolean whose default is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrTrue(pub bool);
 
@@ -45,7 +45,7 @@ impl AttrValue for OrTrue {
     }
 }
 
-/// `literal=f32[2]{0} {1, 2}`, or a tuple of such in parentheses.
+/// `literal=f32[2]{0} {1, 2}`, or a tuple of literals in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiteralValue(pub Literal);
 
@@ -55,7 +55,7 @@ impl Default for LiteralValue {
     }
 }
 
-/// How deep literals may nest.
+/// Maximum nesting depth of literals.
 const MAX_DEPTH: usize = 1024;
 
 fn read_literal(r: &mut AttrReader<'_>, depth: usize) -> Result<Literal, AttrError> {
@@ -90,10 +90,11 @@ impl AttrValue for LiteralValue {
     }
 }
 
-/// `domain={kind="sharding", entry={replicated}, exit={manual}}`: a border between two parts of a computation.
+/// `domain={kind="sharding", entry={replicated}, exit={manual}}`: a boundary between two parts of a
+/// computation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Domain {
-    /// The sharding before the border.
+    /// The sharding before the boundary.
     pub entry: Sharding,
     /// The sharding after it.
     pub exit: Sharding,
@@ -143,28 +144,28 @@ impl AttrValue for Domain {
 /// `sparsity_config={lhs={sparsity=2x4 dimension=1 stride=1} rhs={…}}` of convolutions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SparsityConfig {
-    /// The input's.
+    /// The sparsity of the input.
     pub lhs: Option<Sparsity>,
-    /// The kernel's.
+    /// The sparsity of the kernel.
     pub rhs: Option<Sparsity>,
 }
 
-/// Which elements along a dimension are zero: of each `m`, all but `n`.
+/// Structured sparsity along a dimension: `n` of every `m` elements may be non-zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sparsity {
-    /// How many elements of each group are not zero.
+    /// Number of non-zero elements in each group.
     pub n: i64,
-    /// How many elements a group has.
+    /// Number of elements in a group.
     pub m: i64,
     /// The dimension.
     pub dimension: i64,
     /// The distance between elements of a group.
     pub stride: i64,
-    /// The operand that says which elements these are, if it is written.
+    /// The operand that contains the positions of the non-zero elements, if the text names one.
     pub index_operand: Option<i64>,
 }
 
-/// The fields of an operand's [`Sparsity`].
+/// The fields of a [`Sparsity`].
 const SPARSITY: &[&str] = &["sparsity", "dimension", "stride", "idx"];
 
 impl AttrValue for SparsityConfig {
@@ -224,7 +225,7 @@ fn read_sparsity(r: &mut AttrReader<'_>) -> Result<Sparsity, AttrError> {
 }
 
 impl CustomCallAttrs {
-    /// The targets of calls that hand on their operands: what they say is about devices and memory, not about elements.
+    /// Targets of calls that return their operands unchanged. These calls only affect devices and memory.
     pub const FORWARDING: &[&str] = &[
         "AssumeGatherIndicesInBound",
         "LayoutConstraint",
@@ -245,12 +246,12 @@ impl CustomCallAttrs {
         "xla.sdy.Sharding",
     ];
 
-    /// True if the call hands on its operands.
+    /// Returns whether the call returns its operands unchanged.
     pub fn forwards_operands(&self) -> bool {
         self.custom_call_target.as_str().is_some_and(|name| Self::FORWARDING.contains(&name))
     }
 
-    /// Makes what `to_apply` names one of the called computations, which is how XLA keeps it.
+    /// Moves the computation of `to_apply` to the called computations, where XLA stores it.
     pub fn normalize(&mut self) {
         if let Some(callee) = self.to_apply.take()
             && self.called_computations.is_empty()

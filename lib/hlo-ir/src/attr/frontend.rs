@@ -1,15 +1,15 @@
-//! `frontend_attributes=`: what the program's front end notes for itself, passed on unchanged.
+//! `frontend_attributes=`: data of the program's front end, passed through unchanged.
 
 use super::string::write_key;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
 use std::fmt;
 
-/// Keys and values, sorted by key; each key once.
+/// Keys and values, sorted by key, without duplicate keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FrontendAttributes(Vec<(Box<str>, HloString)>);
 
 impl FrontendAttributes {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&HloString> {
         self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok().map(|i| &self.0[i].1)
     }
@@ -27,25 +27,25 @@ impl FrontendAttributes {
         self.0.retain(|(k, _)| **k != *key);
     }
 
-    /// Keys and values in order.
+    /// Iterates over keys and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &HloString)> {
         self.0.iter().map(|(k, v)| (&**k, v))
     }
 
-    /// True if there are none.
+    /// Returns whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// `{k="v",k2={"a": [1]}}`: of several values for a key the last one counts.
+/// `{k="v",k2={"a": [1]}}`. If a key occurs more than once, the last value counts.
 impl AttrValue for FrontendAttributes {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let mut list: Vec<(Box<str>, HloString)> = r.list("{", "}", |r| {
             let key = r.key()?;
             Ok((key, r.string_or_dict()?))
         })?;
-        // The sort keeps the order of equal keys; of these the last one stays.
+        // The sort is stable, so the last of equal keys in the text is kept.
         list.sort_by(|a, b| a.0.cmp(&b.0));
         list.dedup_by(|later, earlier| {
             let same = later.0 == earlier.0;

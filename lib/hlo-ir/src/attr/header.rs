@@ -1,4 +1,4 @@
-//! What stands in a module's first line after its name (HLO text, "Module header").
+//! The attributes in a module's first line (HLO text, "Module header").
 
 use super::{
     AttrError, AttrReader, AttrValue, BufferDonor, ComputationNames, FrontendAttributes, InputOutputAlias,
@@ -10,34 +10,34 @@ use std::fmt;
 attrs! {
     /// The attributes of a module, in printing order.
     Header {
-        /// True if the instructions of each computation are in the order in which they run.
+        /// Whether the instructions of each computation are in execution order.
         is_scheduled: bool = Optional,
         /// Results that share memory with parameters.
         input_output_alias: Vec<InputOutputAlias> = Optional,
-        /// Parameters whose memory may be used for results.
+        /// Parameters whose memory may be reused for results.
         buffer_donor: Vec<BufferDonor> = Optional,
-        /// True if parameters that are results unchanged may share memory with them.
+        /// Whether parameters that are results unchanged may share memory with them.
         alias_passthrough_params: bool = Optional,
         /// The shapes, with layouts, of the entry's parameters and result.
         entry_computation_layout: Option<EntryLayout> = Optional,
-        /// Whether the partitioner may choose shardings of parameters: for all, or one by one.
+        /// Whether the partitioner may choose shardings of parameters: one value for all, or one for each.
         allow_spmd_sharding_propagation_to_parameters: PropagationAllowed = Optional,
-        /// Whether the partitioner may choose shardings of results: for all, or one by one.
+        /// Whether the partitioner may choose shardings of results: one value for all, or one for each.
         allow_spmd_sharding_propagation_to_output: PropagationAllowed = Optional,
-        /// How many copies of the program run on different data.
+        /// Number of copies of the program that run on different data.
         replica_count: Count = Optional,
-        /// How many devices work on each copy.
+        /// Number of devices that run each copy.
         num_partitions: Count = Optional,
-        /// What the front end notes for itself.
+        /// Data of the front end, passed through unchanged.
         frontend_attributes: FrontendAttributes = Optional,
-        /// How arrays of the original program follow from arrays of this one.
+        /// How to recover arrays of the original program from arrays of this one.
         origin_recovery_table: Vec<OriginRecovery> = Optional,
-        /// What is logged of which arrays of the original program.
+        /// Which arrays of the original program are logged, and how.
         debug_attributes: Vec<DebugAttribute> = Optional,
     }
 }
 
-/// A count that is 1 if it is not written.
+/// A count whose default is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Count(pub i64);
 
@@ -97,7 +97,7 @@ impl AttrValue for EntryLayout {
     }
 }
 
-/// Whether something is allowed: one answer for all, or one for each.
+/// Whether something is allowed: one value for all, or one for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PropagationAllowed(pub Vec<bool>);
 
@@ -121,25 +121,25 @@ impl AttrValue for PropagationAllowed {
     }
 }
 
-/// What is logged of an array.
+/// The logging of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DebugAttribute {
     /// The array.
     pub array: OriginalArray,
-    /// How: one entry for each time that the text says so.
+    /// How the array is logged: one entry for each item in the text.
     pub logs: Vec<DebugLog>,
 }
 
 /// How an array is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DebugLog {
-    /// Whether the debugger of fusions does it.
+    /// Whether the fusion debugger logs it.
     pub fusion_debugger: bool,
-    /// Which callback is called.
+    /// The ID of the callback.
     pub callback_id: i64,
-    /// True if each partition logs its part.
+    /// Whether each partition logs its part.
     pub partitioned: bool,
-    /// Which operation of the program asks for it.
+    /// The ID of the operation that requests the logging.
     pub op_id: i64,
 }
 

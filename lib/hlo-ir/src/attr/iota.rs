@@ -1,4 +1,4 @@
-//! Device numbers in an order that a few numbers describe: `[8]`, `[4,2]T(1,0)`; and lists of device numbers.
+//! Orders of device numbers: described by a few numbers, such as `[8]` and `[4,2]T(1,0)`, or listed.
 
 use super::values::write_joined;
 use super::{AttrError, AttrReader};
@@ -6,23 +6,25 @@ use crate::Dims;
 use std::collections::HashSet;
 use std::fmt;
 
-/// The numbers `0, 1, 2, …` filled into an array of the dimensions `reshape`, which is then transposed and read
-/// row by row. Kept in the shortest form: no dimension of size 1, no two dimensions that stay neighbours.
+/// The numbers `0, 1, 2, …` in an array of the dimensions `reshape`, which is then transposed and read in
+/// row-major order. Stored in the shortest form: without dimensions of size 1, and with dimensions merged
+/// that stay adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IotaOrder {
     reshape: Dims,
-    /// A permutation of the dimensions; empty if it is the identity (then there is one dimension).
+    /// A permutation of the dimensions. It is empty for the identity, which has one dimension.
     transpose: Dims,
 }
 
 impl IotaOrder {
-    /// The numbers in ascending order.
+    /// Creates an ascending order of `count` numbers.
     pub fn ascending(count: i64) -> Self {
         Self { reshape: Dims::from_slice(&[count]), transpose: Dims::new() }
     }
 
-    /// The order of an array of these dimensions that is transposed. A transposition that names a
-    /// dimension twice can be written and read, but no numbers follow.
+    /// Creates the order of a transposed array with these dimensions. The text form can name a dimension
+    /// twice in `transpose`. This function accepts that, but [`IotaOrder::check`] and [`IotaOrder::expand`]
+    /// reject it.
     ///
     /// # Errors
     /// `transpose` is not as long as `reshape`, or names a dimension that the array does not have.
@@ -38,9 +40,10 @@ impl IotaOrder {
         Ok(order.simplified().unwrap_or(order))
     }
 
-    /// The order that gives these numbers; `None` if there is none.
+    /// Returns the order that yields the numbers of `list`; `None` if there is none.
     pub fn of_list(list: &[i64]) -> Option<Self> {
-        // Sizes and steps of an array's dimensions from the innermost one: each as long as the numbers go on by its step.
+        // Sizes and steps of the array's dimensions, innermost first. Each dimension extends as far as the
+        // numbers increase by its step.
         let mut dims: Vec<(i64, i64)> = Vec::new();
         let mut block = 1;
         while block < list.len() {
@@ -84,37 +87,38 @@ impl IotaOrder {
         Ok(())
     }
 
-    /// How many numbers there are; `None` if they are more than an `i64` counts.
+    /// Returns the number of numbers; `None` if it does not fit an `i64`.
     pub fn count(&self) -> Option<i64> {
         product(&self.reshape)
     }
 
-    /// True if the numbers ascend.
+    /// Returns whether the numbers ascend.
     pub fn is_ascending(&self) -> bool {
         self.transpose.is_empty()
     }
 
-    /// The dimensions before the transposition.
+    /// Returns the dimensions before the transposition.
     pub fn reshape(&self) -> &[i64] {
         &self.reshape
     }
 
-    /// The permutation, empty if the numbers ascend.
+    /// Returns the permutation, which is empty if the numbers ascend.
     pub fn transpose(&self) -> &[i64] {
         &self.transpose
     }
 
-    /// The numbers, if they are at most `limit`.
+    /// Returns the numbers, at most `limit`.
     ///
     /// # Errors
-    /// The numbers are more than `limit`, or the transposition names a dimension twice.
+    /// There are more than `limit` numbers, or the transposition names a dimension twice.
     pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
         let count = checked_count(self.count(), limit)?;
         if self.is_ascending() {
             return Ok((0..count as i64).collect());
         }
         self.check()?;
-        // Sizes and steps in the order of the transposed dimensions. None is zero, nor does the product overflow.
+        // Sizes and steps in the order of the transposed dimensions. No size is zero, and the product does
+        // not overflow.
         let mut steps = vec![1i64; self.reshape.len()];
         for d in (1..self.reshape.len()).rev() {
             steps[d - 1] = steps[d].saturating_mul(self.reshape[d]);
@@ -154,9 +158,9 @@ impl IotaOrder {
         Self::new(&reshape, &transpose).map_err(|e| r.error_since(start, e))
     }
 
-    /// The shortest form of the same order; `None` if it would need numbers that don't fit.
+    /// Returns the shortest form of the same order; `None` if it would need numbers that don't fit.
     fn simplified(&self) -> Option<Self> {
-        // Runs of dimensions that stay neighbours in their order, as (first, size), in the transposed order.
+        // Runs of dimensions that stay adjacent, as (first, size), in the transposed order.
         let mut runs: Vec<(i64, i64)> = Vec::new();
         let mut last = None;
         for &d in &self.transpose {
@@ -208,14 +212,14 @@ impl fmt::Display for IotaOrder {
 /// Device numbers in some order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceOrder {
-    /// Described: `<=[4,2]T(1,0)`.
+    /// Described by an [`IotaOrder`]: `<=[4,2]T(1,0)`.
     Iota(IotaOrder),
-    /// Written out: `0,2,1,3`.
+    /// Listed: `0,2,1,3`.
     List(Vec<i64>),
 }
 
 impl DeviceOrder {
-    /// How many there are; `None` if more than an `i64` counts.
+    /// Returns the number of devices; `None` if it does not fit an `i64`.
     pub fn count(&self) -> Option<i64> {
         match self {
             DeviceOrder::Iota(order) => order.count(),
@@ -242,10 +246,10 @@ impl DeviceOrder {
         }
     }
 
-    /// The numbers, if they are at most `limit`.
+    /// Returns the numbers, at most `limit`.
     ///
     /// # Errors
-    /// The numbers are more than `limit`, or the transposition of [`DeviceOrder::Iota`] names a dimension
+    /// There are more than `limit` numbers, or the transposition of [`DeviceOrder::Iota`] names a dimension
     /// twice.
     pub fn expand(&self, limit: usize) -> Result<Vec<i64>, String> {
         match self {
@@ -258,7 +262,7 @@ impl DeviceOrder {
     }
 }
 
-/// The product of sizes; `None` if one is negative or it overflows.
+/// Returns the product of sizes; `None` if one is negative or the product overflows.
 pub(super) fn product(sizes: &[i64]) -> Option<i64> {
     if sizes.contains(&0) && sizes.iter().all(|&s| s >= 0) {
         return Some(0);
@@ -266,10 +270,10 @@ pub(super) fn product(sizes: &[i64]) -> Option<i64> {
     sizes.iter().try_fold(1i64, |n, &s| if s < 0 { None } else { n.checked_mul(s) })
 }
 
-/// The largest number of devices of a sharding or a mesh, all of which may be listed.
+/// Maximum number of devices of a sharding or a mesh. Lists of them may have this length.
 pub const MAX_SHARDED_DEVICES: usize = 1 << 20;
 
-/// A count as a number of elements that may be made.
+/// Converts a count to a length of at most `limit`.
 pub(crate) fn checked_count(count: Option<i64>, limit: usize) -> Result<usize, String> {
     match count.and_then(|n| usize::try_from(n).ok()) {
         Some(n) if n <= limit => Ok(n),

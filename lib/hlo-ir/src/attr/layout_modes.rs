@@ -1,21 +1,21 @@
-//! Who chooses the layouts of a program's results.
+//! Layout modes of a program's results: whether the compiler or the program chooses each layout.
 
 use std::fmt;
 
-/// For each result of a program who chooses its layout: `auto`, `default` or a layout. XLA keeps them in the frontend attribute
-/// `out_layout_modes` of the module, `{auto;default;{0,1}}`.
+/// For each result of a program, who chooses its layout: `auto`, `default` or a layout. XLA stores them in
+/// the module's frontend attribute `out_layout_modes`: `{auto;default;{0,1}}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayoutModes(pub Vec<String>);
 
 impl LayoutModes {
-    /// The frontend attribute.
+    /// The name of the frontend attribute.
     pub const OF_RESULTS: &str = "out_layout_modes";
-    /// Whoever compiles the program chooses.
+    /// The compiler chooses the layout.
     pub const AUTO: &str = "auto";
-    /// It is row-major.
+    /// The layout is row-major.
     pub const DEFAULT: &str = "default";
 
-    /// Reads what [`fmt::Display`] writes; `None` for anything else.
+    /// Parses the output of [`fmt::Display`]. Returns `None` for any other text.
     ///
     /// # Example
     /// ```

@@ -10,9 +10,9 @@ use std::fmt;
 /// An axis of a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MeshAxis {
-    /// Its name.
+    /// The name of the axis.
     pub name: HloString,
-    /// How many devices lie along it.
+    /// Number of devices along the axis.
     pub size: i64,
 }
 
@@ -34,25 +34,26 @@ pub struct AxisRef {
     pub part: Option<AxisPart>,
 }
 
-/// A part of an axis: the axis is taken as `before × size × rest`, row by row, and this is the middle one.
+/// A part of an axis: the middle dimension when the axis is reshaped to `before × size × rest` in row-major
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AxisPart {
-    /// The product of the parts before it.
+    /// The product of the sizes of the parts before it.
     pub before: i64,
-    /// How many devices lie along it.
+    /// Number of devices along the part.
     pub size: i64,
 }
 
 impl Mesh {
-    /// How many devices the mesh has; `None` if more than an `i64` counts.
+    /// Returns the number of devices of the mesh; `None` if it does not fit an `i64`.
     pub fn device_count(&self) -> Option<i64> {
         self.axes.iter().try_fold(1i64, |n, axis| product(&[n, axis.size]))
     }
 
-    /// The devices in the mesh's order, if they are at most `limit`.
+    /// Returns the devices in the mesh's order, at most `limit`.
     ///
     /// # Errors
-    /// The devices are more than `limit`, or the transposition of their order names a dimension twice.
+    /// There are more than `limit` devices, or the transposition of their order names a dimension twice.
     pub fn devices(&self, limit: usize) -> Result<Vec<i64>, String> {
         let count = super::iota::checked_count(self.device_count(), limit)?;
         match &self.device_ids {
@@ -61,7 +62,7 @@ impl Mesh {
         }
     }
 
-    /// How many devices lie along an axis or a part of one.
+    /// Returns the number of devices along an axis or a part of one.
     pub fn axis_size(&self, axis: &AxisRef) -> i64 {
         match (axis.part, self.axes.get(axis.axis)) {
             (Some(part), _) => part.size,
@@ -70,8 +71,8 @@ impl Mesh {
         }
     }
 
-    /// Reads what follows `mesh`: the axes, and the devices if they are given. Says whether they are: an order that
-    /// says nothing is not kept.
+    /// Reads the text after `mesh`: the axes and the optional devices. Also returns whether the text has
+    /// devices, because an ascending order is not stored.
     pub(super) fn read(r: &mut AttrReader<'_>) -> Result<(Self, bool), AttrError> {
         let mut mesh = Mesh { axes: read_axes(r)?, device_ids: None };
         let start = r.offset_of_next();
@@ -93,7 +94,7 @@ impl Mesh {
             DeviceOrder::Iota(order) => order.is_ascending(),
             DeviceOrder::List(list) => list.iter().zip(0..).all(|(&device, n)| device == n),
         };
-        // An order that says nothing is left out, whatever it is of; so does XLA.
+        // An ascending iota is dropped even if its size is wrong, as in XLA.
         if given != wanted && !(ascending && matches!(order, DeviceOrder::Iota(_))) {
             let number = |n: Option<i64>| n.map_or("too many".into(), |n| n.to_string());
             return Err(r.error_since(
@@ -115,9 +116,9 @@ impl Mesh {
         }
     }
 
-    /// The first two of some references that name the same devices' direction twice.
+    /// Returns the positions of the first two references that overlap on an axis.
     pub(super) fn overlap(&self, axes: &[&AxisRef]) -> Option<(usize, usize)> {
-        // By axis and place along it: then only neighbours can overlap.
+        // Sorted by axis and position along it, so that only neighbours can overlap.
         let range = |a: &AxisRef| match a.part {
             Some(part) => (part.before, part.before.saturating_mul(part.size)),
             None => (1, self.axis_size(a)),
@@ -132,14 +133,14 @@ impl Mesh {
     }
 }
 
-/// The axes of a mesh by name, to read references to them.
+/// The axes of a mesh by name, for reading references to them.
 pub(super) struct AxisNames<'m> {
     mesh: &'m Mesh,
     indices: HashMap<&'m HloString, usize>,
 }
 
 impl<'m> AxisNames<'m> {
-    /// The axes of `mesh`.
+    /// Creates the map of the axes of `mesh`.
     pub(super) fn of(mesh: &'m Mesh) -> Self {
         Self { mesh, indices: mesh.axes.iter().enumerate().map(|(i, a)| (&a.name, i)).collect() }
     }
@@ -192,7 +193,7 @@ fn read_axes(r: &mut AttrReader<'_>) -> Result<Vec<MeshAxis>, AttrError> {
 
 fn write_name(f: &mut dyn fmt::Write, name: &HloString) -> fmt::Result {
     f.write_str("'")?;
-    // The other kind of quote needs no backslash.
+    // Double quotes need no backslash here.
     for (i, part) in name.as_bytes().split(|&b| b == b'"').enumerate() {
         f.write_str(if i > 0 { "\"" } else { "" })?;
         super::string::write_escaped(f, part)?;

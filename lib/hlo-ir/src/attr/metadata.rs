@@ -1,44 +1,45 @@
-//! `metadata=`: where an instruction comes from. Nearly every instruction of a real module has it, so that it is
-//! read in one pass, allocates its texts only, and keeps the rare fields apart.
+//! `metadata=`: the source of an instruction. Nearly every instruction of a real module has metadata. It is
+//! therefore read in one pass, allocates only its strings, and stores rare fields separately.
 
 use super::string::write_quoted;
 use super::values::write_joined;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString, Inside};
 use std::fmt;
 
-/// Where an instruction comes from (HLO text, "Common values"). Texts are empty and numbers 0 if not known.
+/// The source of an instruction (HLO text, "Common values"). Unknown strings are empty, and unknown numbers
+/// are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OpMetadata {
     /// The operation of the program's framework.
     pub op_type: HloString,
-    /// Its name, with the scopes around it.
+    /// The name of the operation, with its enclosing scopes.
     pub op_name: HloString,
     /// The source file.
     pub source_file: HloString,
     /// The line where the operation starts.
     pub source_line: i32,
-    /// The line where it ends.
+    /// The line where the operation ends.
     pub source_end_line: i32,
-    /// The column where it starts.
+    /// The column where the operation starts.
     pub source_column: i32,
-    /// The column where it ends.
+    /// The column where the operation ends.
     pub source_end_column: i32,
-    /// The entry of the stack-frame table that it was called from.
+    /// The entry of the stack-frame table for its call site.
     pub stack_frame_id: i32,
-    /// What is seldom there.
+    /// The rare fields, if there are any.
     pub rare: Option<Box<RareMetadata>>,
 }
 
 /// The fields of [`OpMetadata`] that few instructions have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RareMetadata {
-    /// Which profiles chose how it is computed, by number: 0 to 3.
+    /// The kinds of profiles that influenced how it is computed, by number: 0 to 3.
     pub profile_type: Vec<i64>,
-    /// The name that equal instructions share.
+    /// The name shared by equal instructions.
     pub deduplicated_name: HloString,
     /// The name at the time of scheduling.
     pub scheduling_name: HloString,
-    /// Opaque.
+    /// An opaque payload.
     pub metadata_payload: HloString,
 }
 
@@ -58,11 +59,11 @@ const FIELDS: &[&str] = &[
     "metadata_payload",
 ];
 
-/// The largest number of a profile type.
+/// Maximum number of a profile type.
 const MAX_PROFILE_TYPE: i64 = 3;
 
 impl OpMetadata {
-    /// True if nothing is known.
+    /// Returns whether nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -103,7 +104,7 @@ fn read_profile_type(r: &mut AttrReader<'_>) -> Result<i64, AttrError> {
     }
 }
 
-/// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`, the fields in any order, with or without commas.
+/// `{op_name="jit(f)/add" source_file="f.py" source_line=3}`: fields in any order, with or without commas.
 impl AttrValue for OpMetadata {
     const INSIDE: Inside = Inside::fields(FIELDS);
 
@@ -121,7 +122,7 @@ impl AttrValue for OpMetadata {
             seen |= 1 << index;
             out.read_field(index, r)?;
         }
-        // Written, but empty.
+        // Rare fields in the text may all be empty.
         out.rare = out.rare.filter(|rare| **rare != RareMetadata::default());
         Ok(out)
     }
@@ -172,7 +173,7 @@ impl AttrValue for OpMetadata {
     }
 }
 
-/// Reads one metadata or a list of them: `{op_name="a"}`, `{{op_name="a"}, {op_name="b"}}`.
+/// Reads one metadata value or a list of them: `{op_name="a"}`, `{{op_name="a"}, {op_name="b"}}`.
 pub(super) fn read_one_or_list(r: &mut AttrReader<'_>) -> Result<Vec<OpMetadata>, AttrError> {
     let mark = r.offset();
     r.expect("{")?;

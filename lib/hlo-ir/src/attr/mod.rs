@@ -1,8 +1,8 @@
-//! Instruction attributes: how they are declared, read and printed.
+//! Instruction attributes: their declaration, reading and printing.
 //!
-//! An opcode's attributes are one struct, declared with the `attrs!` macro: each field names its type and
-//! whether the text may leave it out. Reading and printing follow from the declaration: [`Attrs`] is what the
-//! parser and the printer see. The types that a field may have implement [`AttrValue`].
+//! One struct, declared with the `attrs!` macro, contains the attributes of an opcode. The declaration of a
+//! field contains its type and whether the text may omit it. The macro generates reading and printing from
+//! the declaration: the parser and the printer use [`Attrs`]. Field types implement [`AttrValue`].
 
 mod aliasing;
 mod collective;
@@ -66,14 +66,14 @@ pub use words::*;
 use crate::ComputationId;
 use std::fmt;
 
-/// When an attribute must be in the text and when it is printed.
+/// Whether the text may omit an attribute, and when the attribute is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Must be written; always printed.
+    /// Cannot be omitted; always printed.
     Required,
-    /// May be left out (meaning the default); always printed.
+    /// May be omitted, which means the default; always printed.
     Always,
-    /// May be left out; printed unless it has its default value.
+    /// May be omitted; printed unless it has its default value.
     Optional,
 }
 
@@ -82,92 +82,92 @@ pub enum Presence {
 pub struct Field {
     /// The name before the `=`.
     pub name: &'static str,
-    /// Whether it may be left out.
+    /// Whether it may be omitted.
     pub presence: Presence,
-    /// What it means, in a sentence: the documentation of the struct's field.
+    /// Its meaning in one sentence: the doc comment of the struct's field.
     pub doc: &'static str,
-    /// The words that it may be; empty if its values are no words.
+    /// The words that the value may be; empty if the values are not words.
     pub words: &'static [&'static str],
-    /// What may be written between its braces, if that is known by name.
+    /// The names that may occur between its braces, if they are known.
     pub inside: Inside,
 }
 
-/// The words and names that may be written between the braces of a value, as the readers know them.
+/// The words and names that may occur between the braces of a value, as the readers know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// True if braces stand around. In the value of a part they may not: `mode=highest`.
+    /// Whether the value has braces. The value of a part may have none: `mode=highest`.
     pub braces: bool,
     /// The words.
     pub words: &'static [&'static str],
-    /// The names that `=` and a value follow.
+    /// The names that are followed by `=` and a value.
     pub fields: &'static [&'static str],
-    /// What may be written in the value of some of the fields; for a word, what may follow it in its braces.
+    /// The contents of the values of some fields; for a word, the contents of the braces after it.
     pub parts: &'static [(&'static str, Inside)],
 }
 
 impl Inside {
-    /// Nothing that has a name.
+    /// Contents without names.
     pub const NOTHING: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
 
-    /// One of a few words, without braces.
+    /// One of the given words, without braces.
     pub const fn word(words: &'static [&'static str]) -> Self {
         Self { braces: false, words, ..Self::NOTHING }
     }
 
-    /// A list of words.
+    /// A list of the given words.
     pub const fn words(words: &'static [&'static str]) -> Self {
         Self { words, ..Self::NOTHING }
     }
 
-    /// Fields with values that have no names in them.
+    /// The given fields, whose values contain no names.
     pub const fn fields(fields: &'static [&'static str]) -> Self {
         Self { fields, ..Self::NOTHING }
     }
 
-    /// What may be written in the value of a field, or behind a word.
+    /// Returns the contents of the value of a field, or of the braces after a word.
     pub fn part(&self, name: &str) -> Option<Self> {
         self.parts.iter().find(|(n, _)| *n == name).map(|&(_, part)| part)
     }
 }
 
-/// Names computations for printing.
+/// Provides the names of computations for printing.
 pub trait ComputationNames {
-    /// The text that stands for the computation as an attribute value, such as `%region_0.1`.
+    /// Writes the name of a computation as an attribute value, such as `%region_0.1`.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     fn write_computation(&self, f: &mut dyn fmt::Write, id: ComputationId) -> fmt::Result;
 
-    /// Returns whether metadata within values, such as shardings, is written.
+    /// Returns whether metadata within values, such as shardings, is printed.
     fn writes_metadata(&self) -> bool {
         true
     }
 }
 
-/// The attributes of an instruction, whatever its opcode.
+/// The attributes of an instruction of any opcode.
 pub trait Attrs {
-    /// The opcode's attributes, in printing order.
+    /// Returns the opcode's attributes, in printing order.
     fn fields(&self) -> &'static [Field];
 
     /// Reads the value of field number `index`.
     ///
     /// # Errors
-    /// The text is not a value of the field: the error says what is expected there, and where.
+    /// The text is not a value of the field. The error contains what was expected, and where.
     fn read_field(&mut self, index: usize, reader: &mut AttrReader<'_>) -> Result<(), AttrError>;
 
-    /// True if field number `index` has its default value.
+    /// Returns whether field number `index` has its default value.
     fn is_default(&self, index: usize) -> bool;
 
     /// Prints the value of field number `index`.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     fn write_field(&self, index: usize, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
 
-    /// Calls `f` for every computation that the attributes name, in printing order.
+    /// Calls `f` for every computation in the attributes, in printing order.
     fn for_each_computation(&self, f: &mut dyn FnMut(ComputationId));
 
-    /// Calls `f` for every computation that the attributes name, for replacing it.
+    /// Calls `f` with a mutable reference to every computation in the attributes.
     fn for_each_computation_mut(&mut self, f: &mut dyn FnMut(&mut ComputationId));
 }
 
@@ -199,33 +199,33 @@ impl<A: Attrs> Attrs for Box<A> {
 
 /// The type of an attribute.
 pub trait AttrValue: Default + PartialEq {
-    /// The words that the value may be; empty if its values are no words.
+    /// The words that the value may be; empty if the values are not words.
     const WORDS: &'static [&'static str] = &[];
 
-    /// What may be written between the braces of the value.
+    /// The names that may occur between the braces of the value.
     const INSIDE: Inside = Inside::NOTHING;
 
-    /// Reads the value; the reader stands at its first character.
+    /// Reads the value. The reader is at its first character.
     ///
     /// # Errors
-    /// The text is not a value of the type: the error says what is expected there, and where.
+    /// The text is not a value of the type. The error contains what was expected, and where.
     fn read(reader: &mut AttrReader<'_>) -> Result<Self, AttrError>;
 
     /// Prints the value.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     fn write(&self, f: &mut dyn fmt::Write, names: &dyn ComputationNames) -> fmt::Result;
 
     /// Calls `f` for every computation in the value.
     fn for_each_computation(&self, _f: &mut dyn FnMut(ComputationId)) {}
 
-    /// Calls `f` for every computation in the value, for replacing it.
+    /// Calls `f` with a mutable reference to every computation in the value.
     fn for_each_computation_mut(&mut self, _f: &mut dyn FnMut(&mut ComputationId)) {}
 }
 
-/// Declares attribute structs: `field: Type = Presence`, with `as "text-name"` where the text name is not the
-/// field's.
+/// Declares attribute structs: `field: Type = Presence`, with `as "text-name"` if the text name differs from
+/// the field's.
 macro_rules! attrs {
     ($($(#[$doc:meta])* $name:ident {
         $($(#[doc = $fdoc:literal])* $field:ident $(as $text:literal)? : $ty:ty = $presence:ident,)*

@@ -1,4 +1,4 @@
-//! Shardings by axes of a mesh: `mesh['x'=2,'y'=4], [{'x'}, {'y', ?}], replicated={'z'}`.
+//! Shardings by mesh axes: `mesh['x'=2,'y'=4], [{'x'}, {'y', ?}], replicated={'z'}`.
 
 use super::mesh::{AxisNames, AxisRef, Mesh};
 use super::metadata::{OpMetadata, read_one_or_list};
@@ -7,71 +7,71 @@ use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use std::fmt;
 
 word_enum! {
-    /// How summands that devices have are put together.
+    /// The operation that combines the summands of the devices.
     UnreducedKind {
-        /// Added.
+        /// Sum.
         #[default] Sum = "sum",
-        /// The largest.
+        /// Maximum.
         Max = "max",
-        /// The smallest.
+        /// Minimum.
         Min = "min",
     }
 }
 
-/// How an array lies on a mesh.
+/// The distribution of an array over a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NamedSharding {
-    /// One device has all of it: `maximal_mesh[device_id=3]`.
+    /// One device has the whole array: `maximal_mesh[device_id=3]`.
     Maximal(i64),
     /// The same for all devices of the mesh.
     Whole(Box<Mesh>, WholeMesh),
-    /// Cut along axes.
+    /// Sharded along axes.
     Axes(Box<AxesSharding>),
 }
 
 word_enum! {
-    /// What all devices of a mesh have in common.
+    /// The part of an array on all devices of a mesh.
     WholeMesh {
-        /// Each has all of the array.
+        /// Each device has the whole array.
         #[default] Replicated = "replicated",
-        /// The program says what each has.
+        /// The program determines what each device has.
         Manual = "manual",
-        /// Each has a summand of the array.
+        /// Each device has a summand of the array.
         Unreduced = "unreduced",
     }
 }
 
-/// An array cut along axes of a mesh.
+/// An array sharded along axes of a mesh.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AxesSharding {
     /// The mesh.
     pub mesh: Mesh,
-    /// The axes that each dimension of the array is cut along.
+    /// The axes along which each dimension of the array is sharded.
     pub dimensions: Vec<DimensionAxes>,
-    /// The axes along which the array is the same, and stays so.
+    /// The axes along which the array is replicated and stays replicated.
     pub replicated: Vec<AxisRef>,
     /// The axes along which devices have summands of the array.
     pub unreduced: Vec<AxisRef>,
-    /// How the summands are put together, if it is written.
+    /// The operation that combines the summands, if the text names one.
     pub unreduced_kind: Option<UnreducedKind>,
-    /// The axes along which the program says what each device has.
+    /// The axes along which the program determines what each device has.
     pub manual: Vec<AxisRef>,
 }
 
-/// The axes that a dimension is cut along.
+/// The axes along which a dimension is sharded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DimensionAxes {
     /// The axes, the first one outermost.
     pub axes: Vec<AxisRef>,
-    /// True if sharding propagation may add further axes (`?`).
+    /// Whether sharding propagation may add further axes (`?`).
     pub open: bool,
 }
 
-/// What may follow the axes of the dimensions.
+/// The fields that may follow the axes of the dimensions.
 const FIELDS: &[&str] = &["replicated", "unreduced", "manual", "metadata"];
 
 impl NamedSharding {
-    /// What may be written behind the mesh.
+    /// The words and fields that may follow the mesh.
     pub(super) const INSIDE: Inside = Inside {
         words: WholeMesh::WORDS,
         fields: FIELDS,
@@ -79,7 +79,7 @@ impl NamedSharding {
         ..Inside::NOTHING
     };
 
-    /// The mesh; none if one device has all.
+    /// Returns the mesh; `None` if one device has the whole array.
     pub fn mesh(&self) -> Option<&Mesh> {
         match self {
             NamedSharding::Maximal(_) => None,
@@ -88,21 +88,21 @@ impl NamedSharding {
         }
     }
 
-    /// The rank of the array; `None` if any.
+    /// Returns the rank of the array; `None` if the sharding fits any rank.
     pub fn rank(&self) -> Option<usize> {
         match self {
             NamedSharding::Maximal(_) | NamedSharding::Whole(..) => None,
-            // As in XLA, no dimensions at all cut none.
+            // As in XLA, an empty list of dimensions shards no dimension.
             NamedSharding::Axes(axes) => Some(axes.dimensions.len()).filter(|&n| n > 0),
         }
     }
 
-    /// How many devices the mesh has; `None` without a mesh or if more than an `i64` counts.
+    /// Returns the number of devices of the mesh; `None` without a mesh or if it does not fit an `i64`.
     pub fn device_count(&self) -> Option<i64> {
         self.mesh()?.device_count()
     }
 
-    /// Reads what stands between the braces; the metadata is not part of the sharding proper.
+    /// Reads the text between the braces. The metadata is returned separately.
     pub(super) fn read(r: &mut AttrReader<'_>) -> Result<(Self, Vec<OpMetadata>), AttrError> {
         if r.eat("maximal_mesh") {
             r.expect("[")?;

@@ -1,12 +1,12 @@
-//! `origin=` and `origin_recovery_table=`: which instructions of the program as it was first written the arrays
-//! of this one stand for.
+//! `origin=` and `origin_recovery_table=`: which arrays of the original program the arrays of this program
+//! correspond to.
 
 use super::aliasing::{ShapeIndex, read_index, write_index};
 use super::string::write_quoted;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, HloString};
 use std::fmt;
 
-/// How deep tuples of origins may nest.
+/// Maximum nesting depth of tuples of origins.
 const MAX_DEPTH: usize = 1024;
 
 /// An array of the original program.
@@ -14,23 +14,23 @@ const MAX_DEPTH: usize = 1024;
 pub struct OriginalArray {
     /// The instruction that computed it.
     pub instruction: HloString,
-    /// The part of its result.
+    /// The part of the instruction's result.
     pub index: ShapeIndex,
 }
 
-/// The arrays that a value stands for.
+/// The original arrays that a value corresponds to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OriginTree {
-    /// An array, if it is known.
+    /// An array. `None` if unknown.
     Array(Option<OriginalArray>),
     /// A tuple.
     Tuple(Vec<OriginTree>),
 }
 
-/// What a value of the program stands for.
+/// The origin of a value of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A call that the original program did not have.
+    /// A call that did not exist in the original program.
     SyntheticCall,
     /// Arrays of the original program.
     Arrays(OriginTree),
@@ -42,7 +42,7 @@ impl Default for Origin {
     }
 }
 
-/// Reads what stands between the braces: `"a" {0}` or nothing.
+/// Reads the text between the braces: `"a" {0}` or nothing.
 pub(super) fn read_array(r: &mut AttrReader<'_>) -> Result<Option<OriginalArray>, AttrError> {
     if !matches!(r.peek(), b'"' | b'\'') {
         return if r.peek() == b'}' { Ok(None) } else { Err(r.expected("an instruction's name in quotes")) };
@@ -126,18 +126,19 @@ impl AttrValue for Origin {
     }
 }
 
-/// How an array that is no longer computed follows from one that is.
+/// How to recover an array that is no longer computed from one that is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OriginRecovery {
     /// The array of the original program.
     pub array: OriginalArray,
-    /// The array that is there in its place.
+    /// The array that is computed instead.
     pub replacement: OriginalArray,
-    /// The text of the module that computes the one from the other; none if they are the same.
+    /// The text of the module that computes the original array from the replacement; `None` if they are
+    /// equal.
     pub module: Option<HloString>,
 }
 
-/// The table, sorted by the original array; each once.
+/// The table, sorted by the original array, without duplicates.
 impl AttrValue for Vec<OriginRecovery> {
     fn read(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let array = |r: &mut AttrReader<'_>| -> Result<OriginalArray, AttrError> {
@@ -164,7 +165,7 @@ impl AttrValue for Vec<OriginRecovery> {
             };
             list.push(OriginRecovery { array: original, replacement, module });
         }
-        // Of several for the same array the first counts; the sort keeps their order.
+        // If several entries have the same array, the first one counts. The sort is stable.
         list.sort_by(|a, b| a.array.cmp(&b.array));
         list.dedup_by(|later, first| later.array == first.array);
         Ok(list)
@@ -184,12 +185,12 @@ impl AttrValue for Vec<OriginRecovery> {
             }
             f.write_str("\n")?;
         }
-        // XLA ends the line too.
+        // XLA also ends the line.
         f.write_str("}\n")
     }
 }
 
-/// Prints a text of several lines as they are, escaping only what would end the string or be no text.
+/// Prints a string without escaping its line breaks. Other characters are escaped as usual.
 fn write_text(f: &mut dyn fmt::Write, text: &HloString) -> fmt::Result {
     let Some(lines) = text.as_str() else { return write_quoted(f, text.as_bytes()) };
     f.write_str("\"")?;

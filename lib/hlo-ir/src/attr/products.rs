@@ -2,7 +2,7 @@
 
 use super::{DotAttrs, RaggedDotAttrs};
 
-/// The dimension numbers of a product, of the left operand and of the right one.
+/// The dimension numbers of a product, for the left and the right operand.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductNumbers<'a> {
     /// The batch dimensions.
@@ -11,11 +11,11 @@ pub struct ProductNumbers<'a> {
     pub contracting: [&'a [i64]; 2],
 }
 
-/// Both kinds of attributes have fields of these names.
+/// Both attribute structs have fields of these names.
 macro_rules! numbers_of {
     ($($attributes:ident)*) => {
         $(impl $attributes {
-            /// The dimension numbers.
+            /// Returns the dimension numbers.
             pub fn numbers(&self) -> ProductNumbers<'_> {
                 ProductNumbers {
                     batch: [&self.lhs_batch_dims, &self.rhs_batch_dims],

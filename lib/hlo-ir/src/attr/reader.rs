@@ -1,22 +1,22 @@
-//! What attribute values are read with: the cursor and what it knows of the module.
+//! The reader of attribute values: a cursor with what it knows of the module.
 
 use crate::diag::Diag;
 use crate::text::blank::TrimBlanks;
 use crate::text::cursor::{Context, Cursor, Unexpected};
 use crate::{ComputationId, Literal, Shape, Span};
 
-/// Why an attribute's value could not be read.
+/// The reason why the value of an attribute could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttrError {
-    /// Where in the module's text.
+    /// The position in the module's text.
     pub span: Span,
-    /// What was expected there, as a noun phrase such as "an integer"; or a whole sentence if `found` is empty.
+    /// The expected item, as a noun phrase such as "an integer"; a whole sentence if `found` is empty.
     pub expected: String,
-    /// What is there instead, quoted; empty if `expected` says all.
+    /// The text found instead, quoted; empty if `expected` is a whole sentence.
     pub found: String,
-    /// The words that are legal there, if there are just a few: the nearest is worth suggesting.
+    /// The legal words if there are few, for suggesting the nearest one.
     pub legal: &'static [&'static str],
-    /// The error in full, where a reader of shapes or literals found it.
+    /// The full diagnostic, if a reader of shapes or literals found the error.
     pub diag: Option<Box<Diag>>,
 }
 
@@ -28,25 +28,26 @@ impl From<Diag> for AttrError {
 }
 
 impl AttrError {
-    /// The error that says `message`, a whole sentence.
+    /// Creates an error with `message`, a whole sentence.
     pub fn says(span: Span, message: String) -> Self {
         Self { span, expected: message, found: String::new(), legal: &[], diag: None }
     }
 }
 
-/// What attributes are read with besides their own text: the computations defined so far, and the readers of
-/// shapes, literals and modules.
+/// The context that attributes are read in: the computations defined so far, and the readers of shapes,
+/// literals and modules.
 pub trait Resolver {
-    /// The computation of that name (without `%`), if one was defined before.
+    /// Returns the computation with this name (without `%`), if it was defined before.
     fn computation(&self, name: &str) -> Option<ComputationId>;
 
-    /// The shape that `text`, which is at byte `base` of the module's text, starts with, and its length.
+    /// Reads the shape at the start of `text`, which is at byte `base` of the module's text. Returns the
+    /// shape and its length.
     ///
     /// # Errors
     /// The text does not start with a shape.
     fn shape(&self, text: &str, base: usize) -> Result<(Shape, usize), AttrError>;
 
-    /// The shape and the value after it that `text` starts with, and their length.
+    /// Reads the shape and the value after it at the start of `text`. Returns the literal and its length.
     ///
     /// # Errors
     /// The text does not start with a shape and a value of that shape.
@@ -55,25 +56,25 @@ pub trait Resolver {
     /// Checks that `text` is a module.
     ///
     /// # Errors
-    /// The first error of the text as a module, in words.
+    /// The first parse error of the text, as a message.
     fn check_module(&self, text: &str) -> Result<(), String>;
 }
 
-/// A computation whose body stands in the text in place of its name (`to_apply={ … }`), read beforehand.
+/// A computation whose body is written in place of its name (`to_apply={ … }`). It is parsed beforehand.
 #[derive(Clone, Copy, Debug)]
 pub struct InlineComputation {
-    /// The body's place in the module's text, braces included.
+    /// The span of the body in the module's text, including the braces.
     pub span: Span,
-    /// What it became.
+    /// The computation parsed from it.
     pub id: ComputationId,
 }
 
-/// What the values of attributes are read with.
+/// The context for reading attribute values.
 #[derive(Clone, Copy)]
 pub struct AttrContext<'a> {
     /// The computations defined so far, and the readers of other parts of the language.
     pub resolver: &'a dyn Resolver,
-    /// The computations that stand in the value in place of names, in the text's order.
+    /// The computations whose bodies are in the value, in the order of the text.
     pub inline: &'a [InlineComputation],
 }
 
@@ -90,21 +91,21 @@ impl Context for AttrContext<'_> {
 pub type AttrReader<'a> = Cursor<'a, AttrContext<'a>>;
 
 impl<'a> AttrReader<'a> {
-    /// The error with a message of its own, over the text from `start` (as [`Cursor::offset`]) up to here.
+    /// Creates an error with this message for the text from `start` (see [`Cursor::offset`]) to the current
+    /// position.
     pub fn error_since(&self, start: usize, message: String) -> AttrError {
         AttrError::says(self.since(start), message)
     }
 
-    /// One of a few words: the index in `legal`.
+    /// Reads one of a few words. Returns its index in `legal`.
     ///
     /// # Errors
-    /// No name comes next, or one that is not in `legal`, which the error lists. The reader stays before
-    /// it.
+    /// The next token is not a name in `legal`. The error lists the legal words. The reader does not advance.
     pub fn one_of(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
         self.word_among(legal, |a, b| a == b)
     }
 
-    /// One of a few words, in capital or small letters: the index in `legal`.
+    /// Reads one of a few words, ignoring case. Returns its index in `legal`.
     ///
     /// # Errors
     /// As [`AttrReader::one_of`].
@@ -119,7 +120,7 @@ impl<'a> AttrReader<'a> {
     ) -> Result<usize, AttrError> {
         let start = self.offset_of_next();
         let word = self.name();
-        // An empty text stands for a value that is not written.
+        // An empty word is a default that is never written.
         if let Some(index) = legal.iter().position(|w| !w.is_empty() && same(w, word)) {
             return Ok(index);
         }
@@ -133,10 +134,10 @@ impl<'a> AttrReader<'a> {
         Err(error)
     }
 
-    /// An integer that fits an `i64`.
+    /// Reads an integer that fits an `i64`.
     ///
     /// # Errors
-    /// What comes next is not an integer, needs more than 64 bits, or has a fraction or an exponent.
+    /// The next token is not an integer, needs more than 64 bits, or has a fraction or an exponent.
     pub fn integer(&mut self) -> Result<i64, AttrError> {
         let rest = self.remaining();
         let sign = usize::from(rest.starts_with('-'));
@@ -145,7 +146,7 @@ impl<'a> AttrReader<'a> {
         // A fraction or an exponent makes it a decimal number.
         let more = rest[sign + digits..].chars().next();
         let decimal = more.is_some_and(|c| matches!(c, '.' | 'e' | 'E'));
-        // As XLA does, a number that needs 64 bits is taken as the signed one of the same bits.
+        // As in XLA, an unsigned 64-bit number is read as the signed number with the same bits.
         let value = text.parse().ok().or_else(|| text.parse::<u64>().ok().map(|n| n as i64));
         match value.filter(|_| !decimal) {
             Some(n) => {
@@ -156,20 +157,20 @@ impl<'a> AttrReader<'a> {
         }
     }
 
-    /// An integer that fits an `i32`.
+    /// Reads an integer that fits an `i32`.
     ///
     /// # Errors
-    /// What comes next is not an integer, or does not fit an `i32`.
+    /// The next token is not an integer, or does not fit an `i32`.
     pub fn integer32(&mut self) -> Result<i32, AttrError> {
         let start = self.offset_of_next();
         let n = self.integer()?;
         i32::try_from(n).map_err(|_| self.error_since(start, "the number does not fit 32 bits".into()))
     }
 
-    /// An identifier: letters, digits, `_`, `.` and `-`.
+    /// Reads an identifier: letters, digits, `_`, `.` and `-`.
     ///
     /// # Errors
-    /// What comes next is not a name.
+    /// The next token is not a name.
     pub fn identifier(&mut self) -> Result<&'a str, AttrError> {
         match self.name() {
             "" => Err(self.expected("a name")),
@@ -177,20 +178,20 @@ impl<'a> AttrReader<'a> {
         }
     }
 
-    /// A computation: its name, with or without `%`, or its body.
+    /// Reads a computation: its name, with or without `%`, or its body.
     ///
     /// # Errors
-    /// What comes next is not the name of a computation, or none of that name is defined before.
+    /// The next token is not the name of a computation, or no computation with this name is defined before.
     pub fn computation(&mut self) -> Result<ComputationId, AttrError> {
         let start = self.offset_of_next();
         let AttrContext { resolver, inline } = *self.context();
-        // They are in the order of the text.
+        // Inline computations are in the order of the text.
         let found = inline.binary_search_by_key(&start, |c| c.span.start as usize);
         if let Some(c) = found.ok().and_then(|n| inline.get(n)) {
             self.advance((c.span.end - c.span.start) as usize);
             return Ok(c.id);
         }
-        // A name in the braces of a body: it stands without them, but may be wrong as well.
+        // A name in braces is an error. The message depends on whether the computation exists.
         let in_braces = self.eat("{");
         let name_start = self.offset_of_next();
         self.eat("%");
@@ -208,10 +209,10 @@ impl<'a> AttrReader<'a> {
         }
     }
 
-    /// A shape.
+    /// Reads a shape.
     ///
     /// # Errors
-    /// What comes next is not a shape.
+    /// The next token is not a shape.
     pub fn shape(&mut self) -> Result<Shape, AttrError> {
         let rest = self.remaining();
         let (shape, length) = self.context().resolver.shape(rest, self.offset())?;
@@ -219,10 +220,10 @@ impl<'a> AttrReader<'a> {
         Ok(shape)
     }
 
-    /// A shape and a value of it.
+    /// Reads a shape and a value of that shape.
     ///
     /// # Errors
-    /// What comes next is not a shape and a value of it.
+    /// The text does not continue with a shape and a value of that shape.
     pub fn literal(&mut self) -> Result<Literal, AttrError> {
         let rest = self.remaining();
         let (literal, length) = self.context().resolver.literal(rest, self.offset())?;
@@ -238,10 +239,10 @@ impl<'a> AttrReader<'a> {
         self.context().resolver.check_module(text)
     }
 
-    /// The name of an attribute inside of a value, and the `=` that follows it at once.
+    /// Reads the name of an attribute inside a value, and the `=` directly after it.
     ///
     /// # Errors
-    /// No name comes next, or no `=` right behind it. The reader stays before it.
+    /// No name with a `=` directly after it comes next. The reader does not advance.
     pub fn attribute_name(&mut self) -> Result<&'a str, AttrError> {
         let start = self.offset_of_next();
         let name = self.word();
@@ -252,11 +253,12 @@ impl<'a> AttrReader<'a> {
         Ok(name)
     }
 
-    /// The name of one of the attributes that a value may have, and the `=`: the index in `legal`.
+    /// Reads the name of one of the attributes that a value may have, and the `=`. Returns its index in
+    /// `legal`.
     ///
     /// # Errors
-    /// No name with a `=` comes next, or one that is not in `legal`, which the error lists. The reader
-    /// stays before it.
+    /// No name in `legal` with a `=` comes next. The error lists the legal names. The reader does not
+    /// advance.
     pub fn sub_attribute(&mut self, legal: &'static [&'static str]) -> Result<usize, AttrError> {
         let start = self.offset_of_next();
         let name = self.attribute_name()?;
@@ -269,7 +271,7 @@ impl<'a> AttrReader<'a> {
         })
     }
 
-    /// Everything that is left, verbatim, less surrounding whitespace.
+    /// Returns all remaining text without surrounding whitespace.
     pub fn verbatim(&mut self) -> &'a str {
         let rest = self.remaining();
         self.advance(rest.len());
@@ -277,7 +279,8 @@ impl<'a> AttrReader<'a> {
     }
 }
 
-/// "`a`" or "one of `a`, `b`, …" for an error; long lists are cut, as the nearest word is suggested anyway.
+/// Formats "`a`" or "one of `a`, `b`, …" for an error. Long lists are cut, since the error also suggests the
+/// nearest word.
 fn one_of(words: &[&str]) -> String {
     const SHOWN: usize = 40;
     let words: Vec<&str> = words.iter().copied().filter(|w| !w.is_empty()).collect();

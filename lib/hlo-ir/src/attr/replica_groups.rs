@@ -1,7 +1,7 @@
 //! `replica_groups=` of collectives: which devices exchange data with each other.
 //!
-//! Three generations of spellings: lists `{{0,1},{2,3}}`, an iota `[2,4]<=[4,2]T(1,0)`, and axes of a mesh
-//! `mesh['x'=2,'y'=4] {'y'}`. None at all means one group of all devices.
+//! There are three generations of notation: lists `{{0,1},{2,3}}`, an iota `[2,4]<=[4,2]T(1,0)`, and axes of
+//! a mesh `mesh['x'=2,'y'=4] {'y'}`. No groups at all means one group of all devices.
 
 use super::iota::{IotaOrder, checked_count, product, read_sizes};
 use super::mesh::{AxisNames, AxisRef, Mesh};
@@ -12,18 +12,18 @@ use std::fmt;
 /// Groups of devices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicaGroups {
-    /// Written out; without a list, one group of all devices.
+    /// Listed. An empty list means one group of all devices.
     Lists(Vec<Vec<i64>>),
-    /// So many groups of so many devices each, taken from a described order.
+    /// Groups of equal size, cut from a described order of devices.
     Iota {
-        /// How many groups.
+        /// Number of groups.
         groups: i64,
-        /// How many devices in each.
+        /// Number of devices in each group.
         size: i64,
         /// The devices, group by group.
         order: IotaOrder,
     },
-    /// The devices that differ in their place along these axes only.
+    /// Groups of devices that differ only in their position along these axes.
     Mesh {
         /// The mesh.
         mesh: Box<Mesh>,
@@ -39,12 +39,12 @@ impl Default for ReplicaGroups {
 }
 
 impl ReplicaGroups {
-    /// True if no group is written: then all devices are one group.
+    /// Returns whether no group is written, which means one group of all devices.
     pub fn is_empty(&self) -> bool {
         matches!(self, ReplicaGroups::Lists(groups) if groups.is_empty())
     }
 
-    /// How many groups are written; `None` if more than an `i64` counts.
+    /// Returns the number of groups written; `None` if it does not fit an `i64`.
     pub fn group_count(&self) -> Option<i64> {
         match self {
             ReplicaGroups::Lists(groups) => i64::try_from(groups.len()).ok(),
@@ -53,7 +53,7 @@ impl ReplicaGroups {
         }
     }
 
-    /// How many devices are in each group; `None` if no group is written or they differ in size.
+    /// Returns the number of devices in each group; `None` if no group is written or the sizes differ.
     pub fn group_size(&self) -> Option<i64> {
         match self {
             ReplicaGroups::Lists(groups) => {
@@ -67,7 +67,7 @@ impl ReplicaGroups {
         }
     }
 
-    /// How many devices all groups have; `None` if more than an `i64` counts.
+    /// Returns the number of devices in all groups; `None` if it does not fit an `i64`.
     pub fn device_count(&self) -> Option<i64> {
         match self {
             ReplicaGroups::Lists(groups) => i64::try_from(groups.iter().map(Vec::len).sum::<usize>()).ok(),
@@ -76,12 +76,11 @@ impl ReplicaGroups {
         }
     }
 
-    /// The groups as lists, if they have at most `limit` devices.
+    /// Returns the groups as lists, with at most `limit` devices.
     ///
     /// # Errors
-    /// In words: devices or groups are more than `limit`, they are not as many devices as the order has, the
-    /// order names a dimension twice, an axis of the mesh is used twice, or its parts do not divide each
-    /// other.
+    /// There are more than `limit` devices or groups, the order has a different number of devices, the order
+    /// names a dimension twice, an axis of the mesh is used twice, or its parts do not divide each other.
     pub fn expand(&self, limit: usize) -> Result<Vec<Vec<i64>>, String> {
         match self {
             ReplicaGroups::Lists(groups) => {
@@ -98,7 +97,7 @@ impl ReplicaGroups {
                 if count == 0 {
                     return Ok(vec![Vec::new(); group_count]);
                 }
-                // Not zero, as the count is not.
+                // The size is not zero because the count is not.
                 let size = usize::try_from(*size).unwrap_or(1).max(1);
                 Ok(order.expand(limit)?.chunks(size).map(<[i64]>::to_vec).collect())
             }
@@ -107,11 +106,11 @@ impl ReplicaGroups {
     }
 }
 
-/// The groups of a mesh: one for each place along what is not in `axes`, in the mesh's order; in a group the
-/// devices along `axes`, the first one outermost.
+/// Returns the groups of a mesh: one for each position along the axes not in `axes`, in the mesh's order. A
+/// group contains the devices along `axes`, the first axis outermost.
 fn expand_mesh(mesh: &Mesh, axes: &[AxisRef], limit: usize) -> Result<Vec<Vec<i64>>, String> {
     let devices = mesh.devices(limit)?;
-    // Each axis is cut at the borders of its parts. Of each piece: its size and its step in the mesh's order.
+    // Each axis is cut at the boundaries of its parts. A piece has a size and a step in the mesh's order.
     struct Piece {
         size: i64,
         step: i64,
@@ -145,7 +144,7 @@ fn expand_mesh(mesh: &Mesh, axes: &[AxisRef], limit: usize) -> Result<Vec<Vec<i6
         }
         of_axis.push(first..pieces.len());
     }
-    // For a piece of the reference's axis.
+    // Whether a piece of the reference's axis is in the reference.
     let inside = |r: &AxisRef, p: &Piece| {
         r.part.is_none_or(|part| part.before <= p.before && p.before < part.before.saturating_mul(part.size))
     };
@@ -246,7 +245,7 @@ pub fn write_lists(f: &mut dyn fmt::Write, lists: &[Vec<i64>]) -> fmt::Result {
     f.write_str("}")
 }
 
-/// `source_target_pairs={{0,1},{1,0}}`: who sends to whom.
+/// `source_target_pairs={{0,1},{1,0}}`: pairs of a sending and a receiving device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceTargetPairs(pub Vec<(i64, i64)>);
 
@@ -274,7 +273,7 @@ impl AttrValue for SourceTargetPairs {
     }
 }
 
-/// `slice_sizes={{1,2},{3,4}}` of `collective-permute`: one list of sizes for each slice that is sent.
+/// `slice_sizes={{1,2},{3,4}}` of `collective-permute`: a list of sizes for each slice that is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SliceSizes(pub Vec<Vec<i64>>);
 

@@ -4,7 +4,7 @@ use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::Shape;
 use std::fmt;
 
-/// `outfeed_shape=(f32[4]{0}, s32[])`, if it is written.
+/// `outfeed_shape=(f32[4]{0}, s32[])`, if present.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OptionalShape(pub Option<Shape>);
 
@@ -21,8 +21,8 @@ impl AttrValue for OptionalShape {
     }
 }
 
-/// `operand_layout_constraints={f32[4]{0}, s32[]}`, if it is written: the operands' shapes with the layouts that
-/// they must have.
+/// `operand_layout_constraints={f32[4]{0}, s32[]}`, if present: the operands' shapes with the required
+/// layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LayoutConstraints(pub Option<Vec<Shape>>);
 

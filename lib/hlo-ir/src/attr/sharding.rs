@@ -1,7 +1,8 @@
-//! `sharding=`: how a value lies on devices.
+//! `sharding=`: how a value is distributed over devices.
 //!
-//! Three generations of spellings: device lists `{devices=[2,2]0,1,2,3}`, iotas `{devices=[2,2]<=[4]}`, and axes
-//! of a mesh `{mesh['x'=2,'y'=2], [{'x'}, {'y'}]}`; besides `{replicated}` and the like.
+//! There are three generations of notation: device lists `{devices=[2,2]0,1,2,3}`, iotas
+//! `{devices=[2,2]<=[4]}`, and axes of a mesh `{mesh['x'=2,'y'=2], [{'x'}, {'y'}]}`. In addition, there are
+//! words such as `{replicated}`.
 
 use super::metadata::{OpMetadata, read_one_or_list};
 use super::named_sharding::NamedSharding;
@@ -12,52 +13,52 @@ use crate::Shape;
 use std::fmt;
 use std::sync::Arc;
 
-/// How a value lies on devices.
+/// How a value is distributed over devices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Sharding {
-    /// An array, or a token.
+    /// The sharding of an array or a token.
     Single(Arc<SingleSharding>),
-    /// A tuple: one for each leaf, in order. Shared, as often all leaves have the same.
+    /// The shardings of a tuple's leaves, in order. Shared, because all leaves often have the same one.
     Tuple(Vec<Arc<SingleSharding>>),
 }
 
-/// How one array lies on devices.
+/// How one array is distributed over devices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SingleSharding {
-    /// Where its parts are.
+    /// Which device has which part of the array.
     pub kind: ShardingKind,
-    /// The values that it is sharded together with.
+    /// The group of values that are sharded together with it.
     pub group: Option<ShardGroup>,
-    /// Where it comes from.
+    /// The source of the sharding.
     pub metadata: Vec<OpMetadata>,
 }
 
-/// Where the parts of an array are.
+/// Which device has which part of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ShardingKind {
-    /// Every device has all of it.
+    /// Every device has the whole array.
     #[default]
     Replicated,
-    /// One device has all of it.
+    /// One device has the whole array.
     Maximal(i64),
-    /// The program says what each device has.
+    /// The program determines what each device has.
     Manual,
     /// Not known yet.
     Unknown,
-    /// Every device has a summand of it.
+    /// Every device has a summand of the array.
     Unreduced,
-    /// Cut into tiles.
+    /// The array is cut into tiles.
     Tiled(TiledSharding),
-    /// Cut along the axes of a mesh.
+    /// The array is sharded along the axes of a mesh.
     Named(NamedSharding),
 }
 
 /// A group of values that are sharded together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShardGroup {
-    /// Its number.
+    /// The number of the group.
     pub id: i64,
-    /// True if all must have the same sharding (`shard_as`), false if similar ones (`shard_like`).
+    /// Whether all values must have the same sharding (`shard_as`) or similar ones (`shard_like`).
     pub same: bool,
 }
 
@@ -68,12 +69,12 @@ impl Default for Sharding {
 }
 
 impl Sharding {
-    /// A sharding of one array.
+    /// Creates the sharding of one array.
     pub fn single(kind: ShardingKind) -> Self {
         Sharding::Single(Arc::new(SingleSharding { kind, group: None, metadata: Vec::new() }))
     }
 
-    /// The shardings of the leaves; of an array, its own.
+    /// Returns the shardings of the leaves. The only leaf of an array is the array itself.
     pub fn leaves(&self) -> &[Arc<SingleSharding>] {
         match self {
             Sharding::Single(one) => std::slice::from_ref(one),
@@ -81,7 +82,7 @@ impl Sharding {
         }
     }
 
-    /// The sharding as one of a value of this shape: what is written for a tuple as a whole holds for each leaf.
+    /// Converts to the sharding of a value of this shape. A single sharding for a tuple applies to each leaf.
     pub fn for_shape(self, shape: &Shape) -> Self {
         match (self, shape) {
             (Sharding::Single(one), Shape::Tuple(_)) => Sharding::Tuple(vec![one; leaf_count(shape).max(1)]),
@@ -90,7 +91,7 @@ impl Sharding {
     }
 }
 
-/// The number of leaves of a shape.
+/// Returns the number of leaves of a shape.
 fn leaf_count(shape: &Shape) -> usize {
     match shape {
         Shape::Tuple(elements) => elements.iter().map(leaf_count).sum(),
@@ -99,7 +100,7 @@ fn leaf_count(shape: &Shape) -> usize {
 }
 
 impl SingleSharding {
-    /// The rank of the arrays that it is for; `None` if any.
+    /// Returns the rank of the arrays that it fits; `None` if it fits any rank.
     pub fn rank(&self) -> Option<usize> {
         match &self.kind {
             ShardingKind::Tiled(tiled) => Some(tiled.rank()),
@@ -112,7 +113,7 @@ impl SingleSharding {
         }
     }
 
-    /// How many devices it is for; `None` if any number or more than an `i64` counts.
+    /// Returns the number of devices; `None` if it fits any number or the number does not fit an `i64`.
     pub fn device_count(&self) -> Option<i64> {
         match &self.kind {
             ShardingKind::Tiled(tiled) => tiled.device_count(),
@@ -125,7 +126,7 @@ impl SingleSharding {
         }
     }
 
-    /// Reads what stands between the braces.
+    /// Reads the text between the braces.
     fn read_inner(r: &mut AttrReader<'_>) -> Result<Self, AttrError> {
         let rest = r.remaining();
         if rest.starts_with("mesh") || rest.starts_with("maximal_mesh") {
@@ -172,7 +173,7 @@ impl SingleSharding {
     }
 }
 
-/// The items of a sharding without a mesh, as they are read: separated by blanks, in any order.
+/// The items of a sharding without a mesh, as read: separated by blanks, in any order.
 #[derive(Default)]
 struct Items {
     start: usize,
@@ -189,7 +190,8 @@ struct Items {
     metadata: Vec<OpMetadata>,
 }
 
-/// What stands between the braces: what starts a sharding with a mesh, the words of one without, its fields.
+/// The items between the braces: first those of a sharding with a mesh, then the words and fields of one
+/// without.
 const ITEMS: &[&str] = &[
     "mesh",
     "maximal_mesh",
@@ -250,7 +252,8 @@ impl Items {
         Ok(items)
     }
 
-    /// What the items mean. Of several words the first of these counts, as for XLA.
+    /// Returns the meaning of the items. If there are several words, the first one in this order counts, as
+    /// in XLA.
     fn finish(self, r: &AttrReader<'_>) -> Result<SingleSharding, AttrError> {
         let fail = |message: &str| Err(r.error_since(self.start, message.into()));
         let kind = if self.replicated {
@@ -330,7 +333,7 @@ impl AttrValue for Sharding {
             Sharding::Tuple(leaves) => {
                 f.write_str("{")?;
                 for (i, leaf) in leaves.iter().enumerate() {
-                    // XLA notes every fifth place, whatever the print options.
+                    // XLA prints the index of every fifth leaf, whatever the print options.
                     match i {
                         0 => {}
                         _ if i.is_multiple_of(5) => write!(f, ", /*index={i}*/")?,

@@ -1,15 +1,15 @@
-//! `slice=` and `padding=`: one entry a dimension.
+//! `slice=` and `padding=`: one entry per dimension.
 
 use super::values::write_braced;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use std::fmt;
 
-/// One dimension of `slice`: elements `start, start+stride, …` below `limit`.
+/// One dimension of `slice`: the elements `start, start+stride, …` below `limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SliceDim {
     /// The first index.
     pub start: i64,
-    /// One past the last index that may be taken.
+    /// The exclusive upper bound of the indices.
     pub limit: i64,
     /// The step, at least 1.
     pub stride: i64,
@@ -29,7 +29,7 @@ impl AttrValue for Vec<SliceDim> {
         })
     }
     fn write(&self, f: &mut dyn fmt::Write, _: &dyn ComputationNames) -> fmt::Result {
-        // A stride anywhere is a stride everywhere.
+        // If one dimension has a stride, all strides are printed.
         let strides = self.iter().any(|d| d.stride != 1);
         write_braced(f, self, ", ", |f, d| {
             write!(f, "[{}:{}", d.start, d.limit)?;
@@ -44,11 +44,11 @@ impl AttrValue for Vec<SliceDim> {
 /// One dimension of `pad`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PaddingDim {
-    /// Elements added before (removed if negative).
+    /// Number of elements added before the first (removed if negative).
     pub low: i64,
-    /// Elements added after (removed if negative).
+    /// Number of elements added after the last (removed if negative).
     pub high: i64,
-    /// Elements added between neighbours; never negative.
+    /// Number of elements added between neighbours; never negative.
     pub interior: i64,
 }
 

@@ -1,10 +1,10 @@
-//! `statistics=` and `result_accuracy=`: numbers that profiles note, and how exact a result must be.
+//! `statistics=` and `result_accuracy=`: numbers from profiles, and the required accuracy of a result.
 
 use super::string::write_key;
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use std::fmt;
 
-/// A number that is neither infinite nor NaN.
+/// Reads a finite number.
 fn read_number(r: &mut AttrReader<'_>) -> Result<f64, AttrError> {
     let rest = r.remaining();
     let end = rest
@@ -19,7 +19,8 @@ fn read_number(r: &mut AttrReader<'_>) -> Result<f64, AttrError> {
     }
 }
 
-/// Prints with six digits, as XLA does, where they read back to the same number; else with as many as it needs.
+/// Prints a number with six digits, as XLA does, if that reads back exactly, and otherwise with as many as
+/// needed.
 fn write_number(f: &mut dyn fmt::Write, value: f64) -> fmt::Result {
     let short = crate::print::format_g(value, 6);
     match short.parse::<f64>() {
@@ -31,9 +32,9 @@ fn write_number(f: &mut dyn fmt::Write, value: f64) -> fmt::Result {
 /// `statistics={visualizing_index=0,stat=1.5}`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Which of the numbers is shown in pictures of the program.
+    /// The index of the number to show in visualizations.
     pub visualizing_index: i64,
-    /// The numbers by name, in the order in which they are written.
+    /// The numbers by name, in the order of the text.
     pub values: Vec<(Box<str>, f64)>,
 }
 
@@ -66,15 +67,15 @@ impl AttrValue for Statistics {
     }
 }
 
-/// How exact the result of an elementwise function must be.
+/// The required accuracy of an elementwise function's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ResultAccuracy {
-    /// As the backend does it.
+    /// The backend's default accuracy.
     #[default]
     Default,
-    /// As exact as the backend can.
+    /// The highest accuracy of the backend.
     Highest,
-    /// No farther from the exact result than this.
+    /// Errors up to these bounds.
     Tolerance {
         /// The absolute error.
         atol: f64,

@@ -1,7 +1,7 @@
-//! Strings in HLO text: C escapes, and the texts that are printed without quotes because they look like JSON.
+//! Strings in HLO text: C escapes, and strings printed without quotes because they look like JSON.
 //!
-//! A string is a sequence of bytes: escapes such as `\377` spell what is not UTF-8, as serialized configurations
-//! have it.
+//! A string is a sequence of bytes. Escapes such as `\377` represent bytes that are not UTF-8, which
+//! serialized configurations contain.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::Span;
@@ -14,36 +14,36 @@ use std::fmt;
 pub struct HloString(Box<[u8]>);
 
 impl HloString {
-    /// The string of these bytes.
+    /// Creates a string from bytes.
     pub fn from_bytes(bytes: impl Into<Box<[u8]>>) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The text, if it is UTF-8.
+    /// Returns the text, if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// The text, with replacement characters for what is not UTF-8.
+    /// Returns the text, with replacement characters for invalid UTF-8.
     pub fn to_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
-    /// True if there are no bytes.
+    /// Returns whether the string is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Prints it bare if it reads back so as a JSON dictionary, in quotes otherwise: how XLA prints configurations
-    /// and frontend attributes.
+    /// Prints the string without quotes if it then reads back as a JSON dictionary, and otherwise in quotes.
+    /// XLA prints configurations and frontend attributes this way.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     pub fn write_bare_or_quoted(&self, f: &mut dyn fmt::Write) -> fmt::Result {
         match self.as_str() {
             Some(text) if prints_bare(text) => f.write_str(text),
@@ -70,7 +70,7 @@ impl PartialEq<&str> for HloString {
     }
 }
 
-/// In quotes, escaped.
+/// Quoted and escaped.
 impl fmt::Display for HloString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_quoted(f, &self.0)
@@ -92,23 +92,23 @@ impl AttrValue for HloString {
     }
 }
 
-/// Prints bytes in double quotes as C escapes do: `\n`, `\r`, `\t`, quotes and the backslash by name, everything
-/// else that is not printable ASCII as three octal digits.
+/// Prints bytes in double quotes with C escapes: `\n`, `\r`, `\t`, quotes and the backslash by name, all
+/// other non-printable bytes as three octal digits.
 ///
 /// # Errors
-/// Those of `f`.
+/// The errors of `f`.
 pub fn write_quoted(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
     f.write_str("\"")?;
     write_escaped(f, bytes)?;
     f.write_str("\"")
 }
 
-/// Prints the key of an entry, which a `=` follows: bare if it is a word, in quotes otherwise.
+/// Prints the key of an entry, without the `=`: bare if it is a word, otherwise in quotes.
 pub(super) fn write_key(f: &mut dyn fmt::Write, key: &str) -> fmt::Result {
     if is_word(key) { f.write_str(key) } else { write_quoted(f, key.as_bytes()) }
 }
 
-/// The same without the quotes.
+/// Prints bytes with C escapes as [`write_quoted`] does, without the quotes.
 pub(super) fn write_escaped(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
     let plain = |b: u8| (b' '..=b'~').contains(&b) && !matches!(b, b'"' | b'\'' | b'\\');
     let mut rest = bytes;
@@ -131,13 +131,13 @@ pub(super) fn write_escaped(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result
     Ok(())
 }
 
-/// An escape that means nothing: where it starts and ends in the text, and why.
+/// An invalid escape: its range in the text, and the reason.
 struct BadEscape {
     range: std::ops::Range<usize>,
     why: &'static str,
 }
 
-/// What an escaped text stands for.
+/// Replaces the escapes of a text by the bytes that they represent.
 fn unescape(text: &str) -> Result<Vec<u8>, BadEscape> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -187,7 +187,7 @@ fn unescape(text: &str) -> Result<Vec<u8>, BadEscape> {
                 continue;
             }
             _ => {
-                // Not to split a character of several bytes.
+                // The range must not split a multi-byte character.
                 let end = text[start + 1..].chars().next().map_or(start + 1, |c| start + 1 + c.len_utf8());
                 return Err(bad(end, "no such escape: write `\\\\` for a backslash"));
             }
@@ -201,7 +201,7 @@ fn count(bytes: &[u8], limit: usize, keep: impl Fn(u8) -> bool) -> usize {
     bytes.iter().take(limit).take_while(|&&b| keep(b)).count()
 }
 
-/// The value of digits, `u32::MAX` if it is larger.
+/// Returns the value of digits, or `u32::MAX` if it is larger.
 fn number(digits: &[u8], base: u32) -> u32 {
     digits.iter().fold(0u32, |n, &b| {
         let digit = char::from(b).to_digit(base).unwrap_or(0);
@@ -210,10 +210,10 @@ fn number(digits: &[u8], base: u32) -> u32 {
 }
 
 impl AttrReader<'_> {
-    /// A string in double or single quotes.
+    /// Reads a string in double or single quotes.
     ///
     /// # Errors
-    /// What comes next is not in quotes, the quotes are not closed, or an escape is none.
+    /// The next token is not in quotes, the quotes are not closed, or an escape is invalid.
     pub fn string(&mut self) -> Result<HloString, AttrError> {
         let start = self.offset_of_next();
         let rest = self.remaining();
@@ -235,10 +235,10 @@ impl AttrReader<'_> {
         })
     }
 
-    /// The key of an entry and the `=` after it: a word, or any text in quotes.
+    /// Reads the key of an entry and the `=` after it. The key is a word, or any text in quotes.
     ///
     /// # Errors
-    /// The next token is no key, no `=` follows it at once, or a key in quotes is not UTF-8.
+    /// The next token is not a key, no `=` follows directly, or a quoted key is not UTF-8.
     pub(super) fn key(&mut self) -> Result<Box<str>, AttrError> {
         if self.peek() != b'"' {
             return self.attribute_name().map(Box::from);
@@ -251,10 +251,10 @@ impl AttrReader<'_> {
         key.as_str().map(Box::from).ok_or_else(|| self.error_since(start, "a key is UTF-8".into()))
     }
 
-    /// A string in quotes, or a balanced `{…}` which is kept as it is written.
+    /// Reads a string in quotes, or a balanced `{…}`, which is stored as written.
     ///
     /// # Errors
-    /// What comes next is neither, the quotes or braces are not closed, or an escape of the string is none.
+    /// The next token is neither, the quotes or braces are not closed, or an escape of the string is invalid.
     pub fn string_or_dict(&mut self) -> Result<HloString, AttrError> {
         match self.peek() {
             b'{' => {
@@ -271,7 +271,7 @@ impl AttrReader<'_> {
     }
 }
 
-/// The position of the quote that closes the string which `bytes` starts with.
+/// Returns the position of the quote that closes the string at the start of `bytes`.
 fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -283,8 +283,9 @@ fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// Where the `{…}` ends that `bytes` start with: braces are counted outside of double-quoted strings, nothing
-/// else is looked at. The value of `backend_config=`, or of a key of `frontend_attributes=`.
+/// Returns the end of the `{…}` at the start of `bytes`. Counts braces outside double-quoted strings and
+/// ignores everything else. Used for the values of `backend_config=` and of the keys of
+/// `frontend_attributes=`.
 pub fn dict_end(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;
@@ -301,7 +302,7 @@ pub fn dict_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// True if `text`, printed without quotes, is read back as a dictionary of the same bytes.
+/// Returns whether `text`, printed without quotes, reads back as a dictionary of the same bytes.
 fn prints_bare(text: &str) -> bool {
     text.starts_with('{') && dict_end(text.as_bytes()) == Some(text.len()) && !text.contains('\0')
 }

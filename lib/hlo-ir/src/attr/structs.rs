@@ -1,4 +1,4 @@
-//! The attribute structs, one an opcode (or a group of opcodes with the same attributes).
+//! The attribute structs: one for each opcode, or for each group of opcodes with the same attributes.
 
 use super::{
     AttrError, AttrReader, Attrs, ComparisonDirection, ComparisonType, ComputationNames, ConvDimLabels,
@@ -11,30 +11,30 @@ use crate::contraction::Contraction;
 use crate::{ComputationId, Dims, Literal};
 use std::fmt;
 
-/// `parameter(n)`: the number stands in the operand list, not among the attributes.
+/// `parameter(n)`: the number is in the operand list, not among the attributes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParameterAttrs {
     /// The position in the computation's parameter list.
     pub number: i64,
 }
 
-/// `constant(literal)`: the value stands in the operand list, not among the attributes.
+/// `constant(literal)`: the value is in the operand list, not among the attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantAttrs {
     /// The value.
     pub literal: Literal,
-    /// For each array of the value, in order, whether the text had `{...}` in place of its elements: they are then
-    /// unspecified. Empty if the text has all.
+    /// For each array of the value, in order, whether the text had `{...}` in place of its elements, which
+    /// are then unspecified. Empty if the text has all elements.
     pub elided: Vec<bool>,
 }
 
 impl ConstantAttrs {
-    /// Why a constant whose elements are not known can't be computed with, and where to get them.
+    /// The error for computing with a constant whose elements are elided, including how to get them.
     pub const ELIDED: &str = "the elements of this constant are elided (`{...}`): it has no value; XLA writes it with \
         `--xla_dump_large_constants`, JAX with `as_hlo_text(print_large_constants=True)`, and `hlo-run --random-inputs` \
         makes one up";
 
-    /// True if elements are not known, as the text had `{...}` in their place.
+    /// Returns whether elements are unknown because the text had `{...}` in their place.
     pub fn is_elided(&self) -> bool {
         !self.elided.is_empty()
     }
@@ -71,28 +71,28 @@ no_text_attrs!(ParameterAttrs, ConstantAttrs);
 attrs! {
     /// `broadcast`.
     BroadcastAttrs {
-        /// For each operand dimension, the result dimension that it becomes.
+        /// For each operand dimension, the corresponding result dimension.
         dimensions: Dims = Always,
     }
     /// `transpose` (result dimension `i` is operand dimension `dimensions[i]`) and `reverse` (the dimensions
-    /// that are reversed).
+    /// to reverse).
     DimensionsAttrs {
         /// The dimension numbers.
         dimensions: Dims = Required,
     }
     /// `concatenate`, `get-dimension-size`, `set-dimension-size`: exactly one dimension, written as a list.
     DimensionAttrs {
-        /// The dimension, a list of one.
+        /// The dimension, as a list of one.
         dimensions: Dims = Required,
     }
     /// `reshape`.
     ReshapeAttrs {
-        /// The dimension whose size is not known statically; informational.
+        /// The dimension whose size is not known statically. Informational.
         inferred_dimension: Option<i64> = Optional,
     }
     /// `slice`.
     SliceAttrs {
-        /// One range a dimension.
+        /// The range of each dimension.
         slice: Vec<SliceDim> = Required,
     }
     /// `dynamic-slice`.
@@ -102,121 +102,121 @@ attrs! {
     }
     /// `pad`.
     PadAttrs {
-        /// One entry a dimension.
+        /// The padding of each dimension.
         padding: Vec<PaddingDim> = Required,
     }
     /// `iota`.
     IotaAttrs {
-        /// The dimension along which the values count up.
+        /// The dimension along which the values increase.
         iota_dimension: i64 = Required,
     }
     /// `get-tuple-element`.
     GetTupleElementAttrs {
-        /// Which element.
+        /// The index of the element.
         index: i64 = Required,
     }
     /// `gather` (operation semantics, "Gather").
     GatherAttrs {
         /// The result dimensions that come from the slices.
         offset_dims: Dims = Required,
-        /// The operand dimensions that are dropped from the slices.
+        /// The operand dimensions that are removed from the slices.
         collapsed_slice_dims: Dims = Required,
         /// For each index component, the operand dimension that it offsets.
         start_index_map: Dims = Required,
-        /// Operand dimensions that pair up with index dimensions.
+        /// The operand batch dimensions, each paired with an index dimension.
         operand_batching_dims: Dims = Optional,
-        /// The index dimensions that they pair up with.
+        /// The index dimensions paired with them.
         start_indices_batching_dims: Dims = Optional,
-        /// The dimension of the index array that holds the components.
+        /// The dimension of the index array that contains the components.
         index_vector_dim: i64 = Required,
         /// The slice's size in each operand dimension.
         slice_sizes: Dims = Required,
-        /// A promise that the indices are sorted.
+        /// Whether the program guarantees that the indices are sorted.
         indices_are_sorted: bool = Optional,
     }
     /// `scatter` (operation semantics, "Scatter").
     ScatterAttrs {
         /// The update dimensions that are window dimensions.
         update_window_dims: Dims = Required,
-        /// The operand dimensions that the windows lack.
+        /// The operand dimensions that the windows do not have.
         inserted_window_dims: Dims = Required,
         /// For each index component, the operand dimension that it offsets.
         scatter_dims_to_operand_dims: Dims = Required,
-        /// Operand dimensions that pair up with index dimensions.
+        /// The operand batch dimensions, each paired with an index dimension.
         input_batching_dims: Dims = Optional,
-        /// The index dimensions that they pair up with.
+        /// The index dimensions paired with them.
         scatter_indices_batching_dims: Dims = Optional,
-        /// The dimension of the index array that holds the components.
+        /// The dimension of the index array that contains the components.
         index_vector_dim: i64 = Required,
-        /// A promise that the indices are sorted.
+        /// Whether the program guarantees that the indices are sorted.
         indices_are_sorted: bool = Optional,
-        /// A promise that no two windows overlap.
+        /// Whether the program guarantees that no two windows overlap.
         unique_indices: bool = Optional,
-        /// Combines an old element with an update.
+        /// The computation that combines an old element with an update.
         to_apply: ComputationId = Required,
     }
     /// `reduce`.
     ReduceAttrs {
-        /// The operand dimensions that are reduced away.
+        /// The operand dimensions to reduce.
         dimensions: Dims = Required,
-        /// Combines N accumulators with N elements.
+        /// The computation that combines N accumulators with N elements.
         to_apply: ComputationId = Required,
     }
     /// `reduce-window`.
     ReduceWindowAttrs {
-        /// The window, one entry an operand dimension.
+        /// The window, one entry per operand dimension.
         window: Window = Optional,
-        /// Combines N accumulators with N elements.
+        /// The computation that combines N accumulators with N elements.
         to_apply: ComputationId = Required,
     }
     /// `select-and-scatter`.
     SelectAndScatterAttrs {
-        /// The window, one entry an operand dimension.
+        /// The window, one entry per operand dimension.
         window: Window = Optional,
-        /// Picks the element of each window.
+        /// The computation that selects the element of each window.
         select: ComputationId = Required,
-        /// Combines what is scattered to the same place.
+        /// The computation that combines values scattered to the same element.
         scatter: ComputationId = Required,
     }
     /// `map`.
     MapAttrs {
         /// All dimensions in order.
         dimensions: Dims = Always,
-        /// The function on scalars.
+        /// The computation applied to scalars.
         to_apply: ComputationId = Required,
     }
     /// `sort`.
     SortAttrs {
-        /// The dimension that is sorted, a list of one.
+        /// The dimension to sort, as a list of one.
         dimensions: Dims = Required,
-        /// True if equal elements keep their order.
+        /// Whether equal elements keep their order.
         is_stable: bool = Optional,
-        /// True if its first argument goes before its second.
+        /// The computation that returns true if its first argument sorts before its second.
         to_apply: ComputationId = Required,
     }
     /// `topk`.
     TopkAttrs {
-        /// How many.
+        /// Number of elements to return.
         k: i64 = Required,
-        /// The largest or the smallest.
+        /// Whether to return the largest elements or the smallest.
         largest: OrTrue = Always,
-        /// True if equal elements keep their order.
+        /// Whether equal elements keep their order.
         is_stable: Option<bool> = Optional,
     }
     /// `scan`.
     ScanAttrs {
-        /// The dimension scanned along, a list of one.
+        /// The dimension to scan along, as a list of one.
         dimensions: Dims = Required,
-        /// How many of the operands are carries.
+        /// Number of operands that are carries.
         num_carries: i64 = Required,
-        /// True to scan from the end.
+        /// Whether to scan from the end.
         is_reverse: bool = Optional,
-        /// Whether the function is associative.
+        /// Whether the computation is associative.
         is_associative: bool = Always,
-        /// (inputs, carries) → (outputs, carries).
+        /// The computation (inputs, carries) → (outputs, carries).
         to_apply: ComputationId = Required,
     }
-    /// `dot`; also the part of other dots' attributes.
+    /// `dot`; also used in the attributes of other dots.
     DotAttrs {
         /// Batch dimensions of the left operand.
         lhs_batch_dims: Dims = Optional,
@@ -226,9 +226,9 @@ attrs! {
         rhs_batch_dims: Dims = Optional,
         /// Contracting dimensions of the right operand.
         rhs_contracting_dims: Dims = Always,
-        /// Precision of each operand.
+        /// The precision of each operand.
         operand_precision: OperandPrecision = Optional,
-        /// The algorithm.
+        /// The element types to compute in.
         algorithm: DotAlgorithm = Optional,
     }
     /// `ragged-dot`.
@@ -245,59 +245,60 @@ attrs! {
         lhs_ragged_dims: Dims = Required,
         /// The right operand's group dimensions.
         rhs_group_dims: Dims = Optional,
-        /// Precision of each operand.
+        /// The precision of each operand.
         operand_precision: OperandPrecision = Optional,
     }
     /// `contraction`, which XLA does not have.
     ContractionAttrs {
-        /// The index expressions of the result and the operands, what combines and aggregates, and constraints.
+        /// The index expressions of the result and the operands, the combination, the aggregation, and
+        /// constraints.
         access: Contraction = Required,
     }
     /// `convolution`.
     ConvolutionAttrs {
         /// The window over the spatial dimensions.
         window: Window = Optional,
-        /// What the dimensions mean.
+        /// The meaning of the dimensions.
         dim_labels: ConvDimLabels = Required,
         /// The number of feature groups.
         feature_group_count: Count = Optional,
         /// The number of batch groups.
         batch_group_count: Count = Optional,
-        /// Which convolution of a training step it is.
+        /// The convolution's role in a training step.
         convolution_kind: ConvolutionKind = Optional,
-        /// Precision of each operand.
+        /// The precision of each operand.
         operand_precision: OperandPrecision = Optional,
-        /// The algorithm.
+        /// The element types to compute in.
         algorithm: DotAlgorithm = Optional,
-        /// Which elements of the operands are zero.
+        /// The sparsity of the operands.
         sparsity_config: SparsityConfig = Optional,
     }
     /// `fft`.
     FftAttrs {
-        /// The transform.
+        /// The kind of transform.
         fft_type: FftType = Required,
-        /// Lengths of the innermost dimensions.
+        /// The lengths of the innermost dimensions.
         fft_length: Dims = Required,
     }
     /// `cholesky`.
     CholeskyAttrs {
-        /// True for the lower factor.
+        /// Whether to compute the lower factor.
         lower: bool = Optional,
     }
     /// `triangular-solve`.
     TriangularSolveAttrs {
-        /// True for `op(a) x = b`, false for `x op(a) = b`.
+        /// Whether to solve `op(a) x = b` (true) or `x op(a) = b` (false).
         left_side: bool = Optional,
-        /// True if the lower triangle of `a` is used.
+        /// Whether to use the lower triangle of `a`.
         lower: bool = Optional,
-        /// True if the diagonal is taken as ones.
+        /// Whether to treat the diagonal as ones.
         unit_diagonal: bool = Optional,
-        /// What `op` is.
+        /// The operation `op`.
         transpose_a: TransposeKind = Optional,
     }
     /// `batch-norm-training`, `batch-norm-inference`, `batch-norm-grad`.
     BatchNormAttrs {
-        /// Added to the variance.
+        /// The value added to the variance.
         epsilon: f32 = Required,
         /// The feature dimension.
         feature_index: i64 = Required,
@@ -314,49 +315,49 @@ attrs! {
     }
     /// `rng-get-and-update-state`.
     RngGetAndUpdateStateAttrs {
-        /// Added to the state.
+        /// The value added to the state.
         delta: i64 = Required,
     }
     /// `reduce-precision`.
     ReducePrecisionAttrs {
-        /// Bits of the exponent kept.
+        /// Number of exponent bits to keep.
         exponent_bits: i64 = Required,
-        /// Bits of the mantissa kept.
+        /// Number of mantissa bits to keep.
         mantissa_bits: i64 = Required,
     }
     /// `compare`.
     CompareAttrs {
         /// The relation.
         direction: ComparisonDirection = Required,
-        /// The order.
+        /// How values are ordered.
         comparison_type as "type": ComparisonType = Optional,
     }
     /// `call`.
     CallAttrs {
-        /// The computation called.
+        /// The called computation.
         to_apply: ComputationId = Required,
-        /// True if it stands for one operation of a higher level.
+        /// Whether the call represents one operation of a higher level.
         is_composite: bool = Optional,
     }
     /// `while`.
     WhileAttrs {
-        /// State → whether to go on.
+        /// The computation from the state to whether to continue.
         condition: ComputationId = Required,
-        /// State → state.
+        /// The computation from the state to the next state.
         body: ComputationId = Required,
     }
     /// `conditional`: either the two computations of a `pred` index or the list of an `s32` index.
     ConditionalAttrs {
-        /// Runs if the index is true.
+        /// The computation to run if the index is true.
         true_computation: Option<ComputationId> = Optional,
-        /// Runs if the index is false.
+        /// The computation to run if the index is false.
         false_computation: Option<ComputationId> = Optional,
-        /// Runs for index 0, 1, …; the last one for an index out of range.
+        /// The computations for index 0, 1, …; the last one also runs for an index out of range.
         branch_computations: Vec<ComputationId> = Optional,
     }
     /// `fusion`.
     FusionAttrs {
-        /// What it was formed around.
+        /// The kind of fusion.
         kind: FusionKind = Required,
         /// Results that share memory with operands.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
@@ -367,108 +368,108 @@ attrs! {
     CustomCallAttrs {
         /// A window.
         window: Option<Window> = Optional,
-        /// What the dimensions mean, as for a convolution.
+        /// The meaning of the dimensions, as for a convolution.
         dim_labels: Option<ConvDimLabels> = Optional,
         /// The number of feature groups.
         feature_group_count: Count = Optional,
         /// The number of batch groups.
         batch_group_count: Count = Optional,
-        /// Precision of each operand.
+        /// The precision of each operand.
         operand_precision: OperandPrecision = Optional,
-        /// How a window is padded.
+        /// How the window is padded.
         padding_type: PaddingType = Optional,
-        /// The target's name.
+        /// The name of the target.
         custom_call_target: HloString = Required,
-        /// The operands' shapes with the layouts that the target needs.
+        /// The operands' shapes with the layouts that the target requires.
         operand_layout_constraints: LayoutConstraints = Optional,
-        /// True if it must not be removed or merged.
+        /// Whether the call must not be removed or merged.
         custom_call_has_side_effect: bool = Optional,
-        /// A value that the target is given.
+        /// A value passed to the target.
         literal: Option<LiteralValue> = Optional,
         /// Results that share memory with operands.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
-        /// When it should run.
+        /// When to schedule the call.
         schedule: CustomCallSchedule = Optional,
         /// The calling convention.
         api_version: CustomCallApiVersion = Optional,
-        /// A computation that it calls.
+        /// A computation that the target calls.
         to_apply: Option<ComputationId> = Optional,
-        /// Computations that it calls.
+        /// Computations that the target calls.
         called_computations: Vec<ComputationId> = Optional,
     }
     /// `infeed`.
     InfeedAttrs {
-        /// Opaque configuration.
+        /// The opaque configuration.
         infeed_config: HloString = Optional,
     }
     /// `outfeed`.
     OutfeedAttrs {
-        /// The shape of what is sent; if not written, the operand's.
+        /// The shape of the data to send; if omitted, the operand's shape.
         outfeed_shape: OptionalShape = Optional,
-        /// Opaque configuration.
+        /// The opaque configuration.
         outfeed_config: HloString = Optional,
     }
     /// `send`, `recv`, `send-done`, `recv-done`.
     ChannelAttrs {
-        /// The channel.
+        /// The channel ID.
         channel_id: Option<i64> = Optional,
-        /// True if the other end is the host.
+        /// Whether the other end is the host.
         is_host_transfer: bool = Optional,
     }
     /// `domain`.
     DomainAttrs {
-        /// What is known on either side.
+        /// The shardings on both sides.
         domain: Domain = Required,
     }
     /// `copy-start`.
     CopyStartAttrs {
-        /// Which prefetch it is.
+        /// The index of the prefetch.
         cross_program_prefetch_index: Option<i64> = Optional,
     }
     /// `async-start`.
     AsyncStartAttrs {
-        /// The thread that runs it, if not the main one.
+        /// The thread that runs it; if omitted, the main thread.
         async_execution_thread: Option<HloString> = Optional,
         /// Results that share memory with operands.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
         /// The wrapped computation.
         calls: Option<ComputationId> = Optional,
     }
-    /// `async-update`: the thread and the computation are those of its start, and then not printed.
+    /// `async-update`: the thread and the computation are those of its start, and are not printed if equal.
     AsyncUpdateAttrs {
-        /// The thread that runs it, if it is not the start's.
+        /// The thread that runs it, if it differs from the start's.
         async_execution_thread: Option<HloString> = Optional,
-        /// Parts of the context that share memory with those of the state before.
+        /// Parts of the context that share memory with those of the previous state.
         output_to_operand_aliasing: Vec<OperandAlias> = Optional,
-        /// The wrapped computation, if it is not the start's.
+        /// The wrapped computation, if it differs from the start's.
         calls: Option<ComputationId> = Optional,
     }
-    /// `async-done`: those of its start, and then not printed.
+    /// `async-done`: the thread and the computation are those of its start, and are not printed if equal.
     AsyncDoneAttrs {
-        /// The thread that runs it, if it is not the start's.
+        /// The thread that runs it, if it differs from the start's.
         async_execution_thread: Option<HloString> = Optional,
-        /// The wrapped computation, if it is not the start's.
+        /// The wrapped computation, if it differs from the start's.
         calls: Option<ComputationId> = Optional,
     }
 }
 
 impl DimensionAttrs {
-    /// The one dimension.
+    /// Returns the dimension.
     pub fn dimension(&self) -> i64 {
         self.dimensions.first().copied().unwrap_or(0)
     }
 }
 
 impl GatherAttrs {
-    /// True if windows have no element. A result may have some all the same, where a dimension of size 0 is collapsed:
-    /// they are zero.
+    /// Returns whether windows have no element. The result may still have elements, if a dimension of size 0
+    /// is collapsed. They are zero.
     pub fn reads_nothing(&self) -> bool {
         self.slice_sizes.contains(&0)
     }
 }
 
 impl ConditionalAttrs {
-    /// The computations in the order of the operands that are their arguments.
+    /// Returns the computations, in the order of the operands that are their arguments.
     pub fn branches(&self) -> Vec<ComputationId> {
         self.true_computation
             .into_iter()
@@ -479,12 +480,12 @@ impl ConditionalAttrs {
 }
 
 impl ConvolutionAttrs {
-    /// The number of feature groups.
+    /// Returns the number of feature groups.
     pub fn feature_groups(&self) -> i64 {
         self.feature_group_count.0
     }
 
-    /// The number of batch groups.
+    /// Returns the number of batch groups.
     pub fn batch_groups(&self) -> i64 {
         self.batch_group_count.0
     }

@@ -1,4 +1,4 @@
-//! Arrays of which devices have summands: `last_tile_dims={unreduced}`, `unreduced={'x'}`.
+//! Arrays that are sums of one summand per device: `last_tile_dims={unreduced}`, `unreduced={'x'}`.
 
 use super::named_sharding::{NamedSharding, UnreducedKind, WholeMesh};
 use super::sharding::{ShardingKind, SingleSharding};
@@ -8,21 +8,22 @@ use super::{AxesSharding, DeviceOrder, IotaOrder};
 use crate::{Dims, Instruction};
 use std::collections::BTreeMap;
 
-/// How the summands of an array lie on devices.
+/// How the summands of an array are distributed over devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summands {
-    /// What each device has, where the devices with other summands are other groups, each of which has an array of its own.
+    /// The assignment of the summands. Devices with different summands are in different groups, and each
+    /// group has its own array.
     pub own: TileAssignment,
-    /// How the array lies where it is summed on each device that has a summand.
+    /// The assignment of the array if each device that has a summand had the sum instead.
     pub summed: TileAssignment,
 }
 
 impl Summands {
-    /// The summands that a sharding of an array of `rank` dimensions speaks of, in a program on so many devices; `None` if of
-    /// none.
+    /// Returns the summands that a sharding describes, for an array of `rank` dimensions in a program on
+    /// `devices` devices. Returns `None` if it describes none.
     ///
     /// # Errors
-    /// As [`TileAssignment::of`]; or the summands are not to be added, but their maximum or minimum is meant.
+    /// As [`TileAssignment::of`]. Also if the summands are combined by a maximum or minimum instead of a sum.
     pub fn of(sharding: &SingleSharding, rank: usize, devices: usize) -> Result<Option<Self>, String> {
         let Some(kind) = as_manual(&sharding.kind, rank, devices)? else { return Ok(None) };
         let own = SingleSharding { kind, group: None, metadata: Vec::new() };
@@ -31,7 +32,7 @@ impl Summands {
         Ok(own.zip(summed).filter(|(own, summed)| own != summed).map(|(own, summed)| Self { own, summed }))
     }
 
-    /// The summands that the sharding of an instruction speaks of, leaf by leaf of its shape, in a program on so many devices.
+    /// Returns the summands that the sharding of an instruction describes, for each leaf of its shape.
     ///
     /// # Errors
     /// As [`Summands::of`].
@@ -39,9 +40,9 @@ impl Summands {
         of_leaves(instruction, |one, rank| Self::of(one, rank, devices))
     }
 
-    /// The sharding that says this.
+    /// Returns the sharding with this meaning.
     pub fn to_kind(&self) -> ShardingKind {
-        // Device by device: its tile, its group of those that there are without summands, and its summand.
+        // The sort key of a device: its tile, its group among the manual groups, and its summand.
         let groups = self.groups();
         let count = groups.first().map_or(1, Vec::len);
         if self.own.is_whole() && count == self.own.device_count() {
@@ -73,7 +74,8 @@ impl Summands {
         ShardingKind::Tiled(TiledSharding { tiles, subgroups, devices })
     }
 
-    /// The devices whose summands make up an array or a tile of it, the one that is first in each group first.
+    /// Returns the groups of devices whose summands add up to an array or a tile. The devices of a group are
+    /// in the order of their group numbers in [`Summands::own`].
     pub fn groups(&self) -> Vec<Vec<usize>> {
         let mut groups: BTreeMap<_, Vec<(usize, usize)>> = BTreeMap::new();
         for (device, (own, summed)) in self.own.places().into_iter().zip(self.summed.places()).enumerate() {
@@ -87,29 +89,33 @@ impl Summands {
         groups.into_values().map(sorted).collect()
     }
 
-    /// The same for an array whose dimensions are some of this one's, by number, or are not cut.
+    /// Returns the summands for an array whose dimensions are dimensions of this one, by number, or not
+    /// sharded (`None`).
     pub fn select(&self, dims: &[Option<usize>]) -> Self {
         Self { own: self.own.select(dims), summed: self.summed.select(dims) }.or_whole(dims.len())
     }
 
-    /// The same for an array that is not cut.
+    /// Returns the summands for an array that is not sharded.
     pub fn whole(&self, rank: usize) -> Self {
         Self { own: self.own.whole(rank), summed: self.summed.whole(rank) }
     }
 
-    /// These, if the summands are cut as the sum is; else what is not cut.
+    /// Returns `self` if the summands have the same tiles as the sum, and otherwise the form that is not
+    /// sharded.
     pub fn or_whole(self, rank: usize) -> Self {
         if self.own.tiles() == self.summed.tiles() { self } else { self.whole(rank) }
     }
 
-    /// True if the same devices have the summands of another array: those of the sum of both are their sums.
+    /// Returns whether the same devices have the summands of another array. The summands of the sum of both
+    /// arrays are then the sums of their summands.
     pub fn goes_with(&self, other: &Self) -> bool {
         let group = |t: &TileAssignment| -> Vec<usize> { t.places().iter().map(|p| p.group).collect() };
         group(&self.own) == group(&other.own) && group(&self.summed) == group(&other.summed)
     }
 }
 
-/// The sharding by which each device with another summand is in another group; `None` if it speaks of no summands.
+/// Returns the sharding in which devices with different summands are in different groups; `None` if `kind`
+/// describes no summands.
 fn as_manual(kind: &ShardingKind, rank: usize, devices: usize) -> Result<Option<ShardingKind>, String> {
     Ok(Some(match kind {
         ShardingKind::Unreduced => each_its_own(rank, devices),

@@ -1,7 +1,7 @@
-//! The normal form of shardings: which tile of an array each device has.
+//! The normal form of shardings: which device has which tile of an array.
 //!
-//! Device lists, iotas and axes of meshes are spellings of the same: [`TileAssignment::of`] reads them all, and two
-//! shardings that place the same tiles on the same devices are equal afterwards.
+//! Device lists, iotas and mesh axes are notations for the same thing. [`TileAssignment::of`] reads all of
+//! them. Two shardings that place the same tiles on the same devices have equal assignments.
 
 use super::iota::{DeviceOrder, IotaOrder};
 use super::mesh::{AxisRef, Mesh};
@@ -11,47 +11,48 @@ use super::tiled_sharding::{Subgroup, TiledSharding};
 use crate::{Dims, Instruction, Shape};
 use std::sync::Arc;
 
-/// How many devices an assignment may be for.
+/// Maximum number of devices of an assignment.
 const MAX_DEVICES: usize = 1 << 16;
 
-/// An array cut into tiles, and the devices that have each of them.
+/// An array cut into tiles, and the devices that have each tile.
 ///
-/// Devices are in *groups*, between which the program itself says what each has (`manual`): an assignment without such
-/// groups has one. Within a group all devices that have a tile have the same.
+/// Devices are in *groups*. Each group has its own array, and the program determines what each group has
+/// (`manual`). An assignment without manual sharding has one group. Within a group, all devices with the same
+/// tile have the same data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TileAssignment {
-    /// How many tiles there are along each dimension of the array.
+    /// Number of tiles along each dimension of the array.
     tiles: Dims,
-    /// How many groups there are.
+    /// Number of groups.
     groups: usize,
-    /// The devices, tile by tile in row-major order, group by group, those that have the same tile in ascending order.
+    /// The devices, ordered by tile in row-major order, then by group, then in ascending order.
     devices: Arc<[usize]>,
 }
 
-/// What a device has.
+/// The part of an array that a device has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The tile's number along each dimension.
+    /// The index of the tile along each dimension.
     pub tile: Dims,
-    /// The device's group.
+    /// The group of the device.
     pub group: usize,
-    /// The device's number among those of its group that have the same tile.
+    /// The index of the device among the devices of its group that have the same tile.
     pub replica: usize,
 }
 
 impl TileAssignment {
-    /// All of an array on each of so many devices.
+    /// Creates the assignment with the whole array on each of `devices` devices.
     pub fn replicated(rank: usize, devices: usize) -> Self {
         Self { tiles: Dims::from_elem(1, rank), groups: 1, devices: (0..devices).collect() }
     }
 
-    /// The program says what each of so many devices has.
+    /// Creates the assignment in which the program determines what each device has.
     pub fn manual(rank: usize, devices: usize) -> Self {
         Self { tiles: Dims::from_elem(1, rank), groups: devices.max(1), devices: (0..devices).collect() }
     }
 
-    /// The assignment by which each device has a tile, and is in a group: `None` unless each tile is on as many devices
-    /// of each group.
+    /// Creates the assignment in which each device has the given tile and group. Returns `None` unless each
+    /// tile is on the same number of devices in each group.
     pub fn of_places(
         tiles: &[i64],
         groups: usize,
@@ -62,7 +63,7 @@ impl TileAssignment {
             cells = cells.checked_mul(usize::try_from(n).ok()?).filter(|&c| c > 0 && c <= MAX_DEVICES)?;
         }
         let mut keyed = Vec::new();
-        // Groups are numbered by their first devices, whatever the numbers were.
+        // Groups are renumbered by their first devices.
         let mut numbers: Vec<Option<usize>> = vec![None; groups];
         let mut found = 0;
         for (device, (tile, group)) in places.into_iter().enumerate() {
@@ -89,8 +90,8 @@ impl TileAssignment {
         })
     }
 
-    /// What the sharding of an instruction says of each leaf of its shape, for a program on so many devices: `None` where it
-    /// has none, and of tokens.
+    /// Returns the assignment of each leaf of the instruction's shape, for a program on `devices` devices. It
+    /// is `None` for leaves without a sharding and for tokens.
     ///
     /// # Errors
     /// As [`TileAssignment::of`].
@@ -98,11 +99,12 @@ impl TileAssignment {
         of_leaves(instruction, |one, rank| Self::of(one, rank, devices))
     }
 
-    /// The normal form of the sharding of an array of `rank` dimensions, for a program on so many devices. What one
-    /// device has, and what devices have summands of, is taken as known to all. `None` if the sharding says nothing.
+    /// Returns the normal form of the sharding of an array of `rank` dimensions, for a program on `devices`
+    /// devices. Arrays on one device, and arrays of which devices have summands, count as replicated. Returns
+    /// `None` for an unknown sharding.
     ///
     /// # Errors
-    /// In words: the sharding is for another rank or another number of devices, or names devices wrongly.
+    /// The sharding is for another rank or another number of devices, or its device numbers are invalid.
     pub fn of(sharding: &SingleSharding, rank: usize, devices: usize) -> Result<Option<Self>, String> {
         if devices > MAX_DEVICES {
             return Err(format!("{devices} devices are more than the {MAX_DEVICES} that can be listed"));
@@ -121,7 +123,7 @@ impl TileAssignment {
     fn of_tiled(tiled: &TiledSharding, rank: usize, devices: usize) -> Result<Self, String> {
         let list = tiled.devices.expand(MAX_DEVICES)?;
         let array = check_rank(tiled.array_tiles(), rank)?;
-        // The place of each device in the array of tiles, whose further dimensions are subgroups.
+        // The position of each device in the array of tiles, whose further dimensions are subgroups.
         let mut places: Vec<Option<(Dims, usize)>> = vec![None; devices];
         let mut groups = 1;
         for (&size, kind) in tiled.tiles[array.len()..].iter().zip(&tiled.subgroups) {
@@ -192,44 +194,44 @@ impl TileAssignment {
             .ok_or_else(|| format!("it does not give each of its tiles to as many of {count} devices"))
     }
 
-    /// How many tiles there are along each dimension.
+    /// Returns the number of tiles along each dimension.
     pub fn tiles(&self) -> &[i64] {
         &self.tiles
     }
 
-    /// The rank of the array.
+    /// Returns the rank of the array.
     pub fn rank(&self) -> usize {
         self.tiles.len()
     }
 
-    /// How many devices there are.
+    /// Returns the number of devices.
     pub fn device_count(&self) -> usize {
         self.devices.len()
     }
 
-    /// How many groups there are between which the program says what each device has; 1 if it does not.
+    /// Returns the number of groups; 1 without manual sharding.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// How many devices of a group have the same tile.
+    /// Returns the number of devices of a group that have the same tile.
     pub fn replicas(&self) -> usize {
         let tiles: i64 = self.tiles.iter().product();
         let cells = usize::try_from(tiles).unwrap_or(1).max(1) * self.groups.max(1);
         (self.devices.len() / cells).max(1)
     }
 
-    /// True if the array is not cut.
+    /// Returns whether the array is not sharded.
     pub fn is_whole(&self) -> bool {
         self.tiles.iter().all(|&n| n == 1)
     }
 
-    /// True if every device has all of the array.
+    /// Returns whether every device has the whole array.
     pub fn is_replicated(&self) -> bool {
         self.is_whole() && self.groups == 1
     }
 
-    /// What each device has.
+    /// Returns the place of each device.
     pub fn places(&self) -> Vec<Place> {
         let mut places = vec![Place { tile: Dims::new(), group: 0, replica: 0 }; self.devices.len()];
         for (at, &device) in self.devices.iter().enumerate() {
@@ -240,12 +242,12 @@ impl TileAssignment {
         places
     }
 
-    /// What a device has; `None` if there is no such device.
+    /// Returns the place of a device; `None` if there is no such device.
     pub fn place(&self, device: usize) -> Option<Place> {
         self.devices.iter().position(|&d| d == device).map(|at| self.place_at(at))
     }
 
-    /// What the device has that is listed at a position.
+    /// Returns the place of the device at position `at` of the list.
     fn place_at(&self, at: usize) -> Place {
         let replicas = self.replicas();
         let cell = at / replicas;
@@ -256,8 +258,8 @@ impl TileAssignment {
         }
     }
 
-    /// The sizes of the largest tile of an array of these sizes: the last ones along a dimension may be smaller, and are
-    /// filled up to it.
+    /// Returns the size of the largest tile of an array with dimensions `dims`. The last tiles along a
+    /// dimension may be smaller, and are padded to this size.
     pub fn shard(&self, dims: &[i64]) -> Dims {
         dims.iter()
             .zip(&self.tiles)
@@ -265,8 +267,8 @@ impl TileAssignment {
             .collect()
     }
 
-    /// The assignment for an array whose dimensions are some of this one's, by number, or are not cut. What the other
-    /// dimensions are cut along becomes replication.
+    /// Returns the assignment for an array whose dimensions are dimensions of this one, by number, or not
+    /// sharded (`None`). The devices along the remaining dimensions become replicas.
     pub fn select(&self, dims: &[Option<usize>]) -> Self {
         let of = |d: &Option<usize>| d.and_then(|d| self.tiles.get(d)).copied().unwrap_or(1);
         let tiles: Dims = dims.iter().map(of).collect();
@@ -275,18 +277,19 @@ impl TileAssignment {
             (tile, p.group)
         };
         let selected = Self::of_places(&tiles, self.groups, self.places().into_iter().map(place));
-        // A dimension that is named twice can't be cut twice by the same devices.
+        // The same devices cannot shard two dimensions, so a dimension that is named twice yields `None`
+        // here.
         selected.unwrap_or_else(|| self.whole(dims.len()))
     }
 
-    /// The same groups of devices, each of which has all of an array.
+    /// Returns the assignment with the same groups, in which each device has the whole array.
     pub fn whole(&self, rank: usize) -> Self {
         let places = self.places().into_iter().map(|p| (Dims::from_elem(0, rank), p.group));
         Self::of_places(&Dims::from_elem(1, rank), self.groups, places)
             .unwrap_or_else(|| Self::replicated(rank, self.devices.len()))
     }
 
-    /// The sharding that says this.
+    /// Returns the sharding with this meaning.
     pub fn to_kind(&self) -> ShardingKind {
         let replicas = self.replicas();
         if self.is_whole() && (self.groups == 1 || replicas == 1) {
@@ -306,8 +309,8 @@ impl TileAssignment {
     }
 }
 
-/// What is said by the sharding of each leaf of an instruction that is an array, which has so many dimensions; nothing of
-/// tokens, and where there is no sharding.
+/// Calls `said` with the sharding and the rank of each leaf of an instruction that is an array. The result is
+/// `None` for tokens and for leaves without a sharding.
 pub(super) fn of_leaves<T>(
     instruction: &Instruction,
     said: impl Fn(&SingleSharding, usize) -> Result<Option<T>, String>,
@@ -322,7 +325,7 @@ pub(super) fn of_leaves<T>(
     leaves.iter().enumerate().map(of).collect()
 }
 
-/// The tiles of an array's dimensions, if they are as many as it has.
+/// Returns `tiles` if it has an entry for each dimension of the array.
 fn check_rank(tiles: &[i64], rank: usize) -> Result<&[i64], String> {
     match tiles.len() == rank {
         true => Ok(tiles),
@@ -330,13 +333,13 @@ fn check_rank(tiles: &[i64], rank: usize) -> Result<&[i64], String> {
     }
 }
 
-/// The number along some axes, the first one outermost, of the device at an index of the mesh.
+/// Returns the position along some axes, the first one outermost, of the device at `index` of the mesh.
 fn along_axes(mesh: &Mesh, axes: &[AxisRef], index: &[i64]) -> i64 {
     axes.iter().fold(0, |number, axis| {
         let size = mesh.axis_size(axis);
         let at = index.get(axis.axis).copied().unwrap_or(0);
         let whole = mesh.axes.get(axis.axis).map_or(1, |a| a.size);
-        // A part of an axis lies between what is before it and what is left.
+        // The part is the middle dimension of `before × size × rest`.
         let rest = axis.part.map_or(1, |p| whole / p.before.saturating_mul(p.size).max(1)).max(1);
         number * size + (at / rest) % size.max(1)
     })

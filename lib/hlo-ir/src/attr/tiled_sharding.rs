@@ -7,20 +7,20 @@ use super::{AttrError, AttrReader, AttrValue, ComputationNames, ShardingKind};
 use crate::Dims;
 use std::fmt;
 
-/// Up to how many devices of a described order are listed where no other description is known.
+/// Maximum number of devices that a described order is expanded to, if the result has no known description.
 const MAX_LISTED: usize = 1 << 20;
 
 word_enum! {
-    /// What the devices along a further dimension of the tiles have in common. In the order of the dimensions.
+    /// The meaning of an additional tile dimension. The variants are in the order of the normal form.
     #[derive(PartialOrd, Ord)]
     Subgroup {
-        /// One of them has the tile.
+        /// One of the devices has the tile.
         #[default] Maximal = "maximal",
-        /// The program says what each has.
+        /// The program determines what each device has.
         Manual = "manual",
-        /// Each has a summand of the tile.
+        /// Each device has a summand of the tile.
         Unreduced = "unreduced",
-        /// All have the same tile.
+        /// All devices have the same tile.
         Replicated = "replicated",
     }
 }
@@ -28,26 +28,26 @@ word_enum! {
 /// An array cut into tiles.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TiledSharding {
-    /// How many tiles along each dimension of the array, then the sizes of the further dimensions.
+    /// The number of tiles along each dimension of the array, then the sizes of the additional dimensions.
     pub tiles: Dims,
-    /// What the further dimensions mean.
+    /// The meaning of the additional dimensions.
     pub subgroups: Vec<Subgroup>,
-    /// The device of each tile, row by row.
+    /// The device of each tile, in row-major order.
     pub devices: DeviceOrder,
 }
 
 impl TiledSharding {
-    /// The rank of the array.
+    /// Returns the rank of the array.
     pub fn rank(&self) -> usize {
         self.tiles.len().saturating_sub(self.subgroups.len())
     }
 
-    /// How many devices there are tiles for; `None` if more than an `i64` counts.
+    /// Returns the number of devices; `None` if it does not fit an `i64`.
     pub fn device_count(&self) -> Option<i64> {
         product(&self.tiles)
     }
 
-    /// How many tiles there are along each dimension of the array.
+    /// Returns the number of tiles along each dimension of the array.
     pub fn array_tiles(&self) -> &[i64] {
         &self.tiles[..self.rank()]
     }
@@ -72,8 +72,8 @@ impl TiledSharding {
         r.list("{", "}", Subgroup::read)
     }
 
-    /// The same sharding in the form that XLA gives it: one further dimension of each kind, replication last,
-    /// none of size 1; replicated devices in ascending order.
+    /// Converts to XLA's normal form: one additional dimension of each kind, replication last, none of size
+    /// 1, replicated devices in ascending order.
     pub(super) fn normalized(self) -> Result<ShardingKind, String> {
         if self.subgroups.is_empty() {
             return Ok(ShardingKind::Tiled(self));
@@ -85,7 +85,7 @@ impl TiledSharding {
             ));
         };
         let (array, further) = self.tiles.split_at(rank);
-        // The further dimensions by kind; those of one kind stay in order.
+        // The additional dimensions by kind. Dimensions of one kind keep their order.
         let mut order: Vec<usize> = (0..further.len()).collect();
         order.sort_by_key(|&i| self.subgroups[i]);
         let mut merged: Vec<(Subgroup, i64)> = Vec::new();
@@ -113,7 +113,7 @@ impl TiledSharding {
         merged.retain(|&(_, size)| size != 1);
         let permutation: Vec<usize> = (0..rank).chain(order.iter().map(|i| rank + i)).collect();
         let replicated = self.subgroups.iter().filter(|&&kind| kind == Subgroup::Replicated).count();
-        // As written it means the same.
+        // The form in the text has the same meaning.
         let Some(devices) = reordered(&self.devices, &self.tiles, &permutation, replicated) else {
             return Ok(ShardingKind::Tiled(self));
         };
@@ -147,8 +147,9 @@ impl TiledSharding {
     }
 }
 
-/// The devices of tiles whose dimensions are permuted; along the last `sorted` ones, taken together, they
-/// ascend. `None` for orders that do not belong to the tiles and for descriptions that are too long to list.
+/// Returns the devices of tiles whose dimensions are permuted. Devices along the last `sorted` dimensions,
+/// taken together, ascend. Returns `None` if the order does not fit the tiles, or if a described order is too
+/// long to list.
 fn reordered(
     devices: &DeviceOrder,
     tiles: &[i64],
@@ -174,7 +175,7 @@ fn reordered(
         steps[d - 1] = steps[d] * tiles[d] as usize;
     }
     let mut places = vec![0];
-    // Linear, as all but a few of the sizes are 1.
+    // Linear, because all but a few of the sizes are 1.
     for &d in permutation.iter().filter(|&&d| tiles[d] != 1) {
         places = places
             .iter()
@@ -188,7 +189,8 @@ fn reordered(
     Some(DeviceOrder::List(out))
 }
 
-/// The same on descriptions: possible if each dimension of the tiles is a few dimensions of the order.
+/// Reorders a described order. This is possible if each dimension of the tiles consists of dimensions of the
+/// order.
 fn reordered_iota(
     order: &IotaOrder,
     tiles: &[i64],
@@ -200,8 +202,8 @@ fn reordered_iota(
     }
     let identity: Dims = (0..order.reshape().len() as i64).collect();
     let transpose = if order.is_ascending() { &identity[..] } else { order.transpose() };
-    // The dimensions of the order cut where those of the tiles are: (dimension, place among its cuts, size), in
-    // the order of the tiles, and how many belong to each dimension of the tiles.
+    // The dimensions of the order, cut at the boundaries of the tiles' dimensions: (dimension, position among
+    // its cuts, size), in the order of the tiles; and the range of cuts of each dimension of the tiles.
     let mut cuts: Vec<(i64, usize, i64)> = Vec::new();
     let mut of_tile: Vec<std::ops::Range<usize>> = Vec::new();
     let mut left = transpose.iter().map(|&d| (d, order.reshape().get(d as usize).copied().unwrap_or(1)));
@@ -230,7 +232,7 @@ fn reordered_iota(
         }
         of_tile.push(start..cuts.len());
     }
-    // All cuts in the order of the numbers' own dimensions.
+    // All cuts in the order of the dimensions before the transposition.
     let mut own: Vec<(i64, usize, i64)> = cuts.clone();
     own.sort_unstable();
     let reshape: Dims = own.iter().map(|c| c.2).collect();

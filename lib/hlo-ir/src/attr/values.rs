@@ -1,4 +1,4 @@
-//! The common types of attribute values: integers, booleans, floats, lists of them, computations.
+//! Common types of attribute values: integers, booleans, floats, lists of them, computations.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames, Inside};
 use crate::{ComputationId, Dims};
@@ -13,7 +13,7 @@ impl AttrValue for i64 {
     }
 }
 
-/// `None` if not written.
+/// `None` if omitted.
 impl<T: AttrValue> AttrValue for Option<T> {
     const WORDS: &'static [&'static str] = T::WORDS;
     const INSIDE: Inside = T::INSIDE;

@@ -10,7 +10,7 @@ pub struct WindowDim {
     pub size: i64,
     /// The step between windows.
     pub stride: i64,
-    /// Padding before the base area (negative removes).
+    /// Padding before the base area; negative values remove elements.
     pub pad_low: i64,
     /// Padding after the base area.
     pub pad_high: i64,
@@ -18,7 +18,7 @@ pub struct WindowDim {
     pub lhs_dilate: i64,
     /// Window dilation: the distance between neighbours of the window.
     pub rhs_dilate: i64,
-    /// True if the window is applied back to front.
+    /// Whether the window is reversed.
     pub reversed: bool,
 }
 
@@ -28,14 +28,14 @@ impl Default for WindowDim {
     }
 }
 
-/// The window of a convolution or a windowed reduction, one entry a (spatial) dimension.
+/// The window of a convolution or a windowed reduction, one entry per (spatial) dimension.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Window {
     /// The dimensions.
     pub dims: Vec<WindowDim>,
 }
 
-/// Reads `AxBxC` with `item` for each. It is one token: no blanks inside.
+/// Reads `AxBxC` with `item` for each element. It is one token, without blanks inside.
 fn by_x<'a, T>(
     r: &mut AttrReader<'a>,
     mut item: impl FnMut(&mut AttrReader<'a>) -> Result<T, AttrError>,

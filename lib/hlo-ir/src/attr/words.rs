@@ -1,10 +1,10 @@
-//! Attributes that are one of a few words.
+//! Attributes whose value is one of a few words.
 
 use super::{AttrError, AttrReader, AttrValue, ComputationNames};
 use crate::ElementType;
 use std::fmt;
 
-/// Reads one of a few words, if so wished in capital or small letters.
+/// Reads one of a few words, with `any_case` ignoring case.
 macro_rules! read_word {
     ($r:ident, $words:expr) => {
         $r.one_of($words)
@@ -14,7 +14,7 @@ macro_rules! read_word {
     };
 }
 
-/// Declares an attribute type that is one of a few words; after `[any_case]` in capital or small letters.
+/// Declares an attribute type whose value is one of a few words. `[any_case]` ignores case.
 macro_rules! word_enum {
     ($($(#[$doc:meta])* $name:ident $([$case:ident])? { $($(#[$vdoc:meta])* $variant:ident = $text:literal $(or $alias:literal)*,)* })*) => {$(
         $(#[$doc])*
@@ -22,13 +22,13 @@ macro_rules! word_enum {
         pub enum $name { $($(#[$vdoc])* $variant,)* }
 
         impl $name {
-            /// Every value.
+            /// All values.
             pub const ALL: &[Self] = &[$($name::$variant),*];
 
             /// The words of [`Self::ALL`].
             pub const WORDS: &[&str] = &[$($text),*];
 
-            /// The word in HLO text.
+            /// Returns the word in HLO text.
             pub fn text(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
@@ -59,7 +59,7 @@ macro_rules! word_enum {
 pub(super) use {read_word, word_enum};
 
 impl ComparisonType {
-    /// True if values of this type are compared so anyway.
+    /// Returns whether this is the usual comparison for values of type `ty`.
     pub fn is_usual_for(self, ty: ElementType) -> bool {
         match self {
             ComparisonType::Default => true,
@@ -72,7 +72,7 @@ impl ComparisonType {
 }
 
 word_enum! {
-    /// Which relation `compare` tests.
+    /// The relation that `compare` tests.
     ComparisonDirection {
         /// Equal.
         #[default] Eq = "EQ",
@@ -89,7 +89,7 @@ word_enum! {
     }
     /// How `compare` orders its operands.
     ComparisonType {
-        /// By the element type: IEEE for floats, signed or unsigned for integers. Not written.
+        /// By the element type: IEEE for floats, signed or unsigned for integers. Not printed.
         #[default] Default = "",
         /// IEEE 754 comparison.
         Float = "FLOAT",
@@ -100,15 +100,15 @@ word_enum! {
         /// Unsigned.
         Unsigned = "UNSIGNED",
     }
-    /// What a fusion was formed around.
+    /// The kind of fusion.
     FusionKind {
-        /// A loop over the output's elements.
+        /// A loop over the elements of the output.
         #[default] Loop = "kLoop",
-        /// Producers fused into a reduction.
+        /// A reduction with fused producers.
         Input = "kInput",
-        /// Consumers fused onto a library operation.
+        /// A library operation with fused consumers.
         Output = "kOutput",
-        /// What the backend config says.
+        /// Determined by the backend config.
         Custom = "kCustom",
     }
     /// The transform of `fft`.
@@ -124,7 +124,7 @@ word_enum! {
     }
     /// The generator of `rng-bit-generator`.
     RngAlgorithm [any_case] {
-        /// The backend's choice; here Philox, as XLA's CPU backend chooses.
+        /// The backend's choice: Philox, as in XLA's CPU backend.
         #[default] Default = "rng_default",
         /// ThreeFry-2x32, 20 rounds.
         ThreeFry = "rng_three_fry",
@@ -133,52 +133,52 @@ word_enum! {
     }
     /// The distribution of `rng`.
     RngDistribution [any_case] {
-        /// Uniform between the operands.
+        /// Uniform between the two operands.
         #[default] Uniform = "rng_uniform",
-        /// Normal with the operands as mean and standard deviation.
+        /// Normal, with the operands as mean and standard deviation.
         Normal = "rng_normal",
-        /// None: readable, and not valid.
+        /// Can be read, but is not valid.
         Invalid = "rng_invalid",
     }
-    /// `mode=` of `all-reduce` and `reduce-scatter`: what the numbers in `replica_groups` mean. XLA reads it and
-    /// derives the meaning from `channel_id` and `use_global_device_ids` all the same.
+    /// `mode=` of `all-reduce` and `reduce-scatter`: the meaning of the numbers in `replica_groups`. XLA
+    /// reads it, but derives the meaning from `channel_id` and `use_global_device_ids`.
     CollectiveMode {
-        /// Replicas.
+        /// Replica numbers.
         #[default] CrossReplica = "cross_replica",
-        /// Partitions.
+        /// Partition numbers.
         CrossPartition = "cross_partition",
-        /// Replicas, each with all its partitions.
+        /// Replica numbers; each replica includes all its partitions.
         CrossReplicaAndPartition = "cross_replica_and_partition",
         /// `replica × partitions + partition`.
         FlattenedId = "flattened_id",
     }
-    /// How `triangular-solve` takes its matrix.
+    /// The form in which `triangular-solve` uses its matrix.
     TransposeKind {
-        /// Not said: as it is. Not printed.
+        /// Unspecified, which means not transposed. Not printed.
         #[default] Invalid = "TRANSPOSE_INVALID",
-        /// As it is.
+        /// Not transposed.
         NoTranspose = "NO_TRANSPOSE",
         /// Transposed.
         Transpose = "TRANSPOSE",
         /// Conjugated and transposed.
         Adjoint = "ADJOINT",
     }
-    /// How exactly an operand of a product is taken.
+    /// The precision with which a product uses an operand.
     Precision [any_case] {
-        /// As the backend does it.
+        /// The backend's default.
         #[default] Default = "default",
-        /// More exactly.
+        /// Higher than the default.
         High = "high",
-        /// As exactly as its type allows.
+        /// The full precision of the element type.
         Highest = "highest",
     }
-    /// The types in which a product of matrices is computed: those of the operands, then that of the sums.
+    /// The element types in which a matrix product is computed: those of the operands, then that of the sums.
     DotAlgorithm [any_case] {
         /// The backend's choice. Not printed.
         #[default] Unset = "unset",
-        /// Any type of 8 bits, sums in `f32`.
+        /// Any 8-bit type, sums in `f32`.
         AnyF8AnyF8F32 = "dot_any_f8_any_f8_f32",
-        /// Any type of 8 bits, sums in `f32` of less precision.
+        /// Any 8-bit type, sums in `f32` with less precision.
         AnyF8AnyF8F32FastAccum = "dot_any_f8_any_f8_f32_fast_accum",
         /// `f16`, sums in `f16`.
         F16F16F16 = "dot_f16_f16_f16",
@@ -203,27 +203,27 @@ word_enum! {
         /// `f64`, sums in `f64`.
         F64F64F64 = "dot_f64_f64_f64",
     }
-    /// Which convolution of a training step it is.
+    /// The convolution's role in a training step.
     ConvolutionKind {
-        /// Not said. Not printed.
+        /// Unspecified. Not printed.
         #[default] Unset = "unset",
-        /// That of the forward pass.
+        /// The forward pass.
         Forward = "fprop",
-        /// The derivative by the kernel.
+        /// The gradient with respect to the kernel.
         KernelGradient = "wgrad",
-        /// The derivative by the input.
+        /// The gradient with respect to the input.
         InputGradient = "dgrad",
     }
     /// `padding_type=` of `custom-call`.
     PaddingType {
-        /// Not said. Not printed.
+        /// Unspecified. Not printed.
         #[default] Invalid = "PADDING_INVALID",
         /// No padding.
         Valid = "PADDING_VALID",
-        /// As much as the result needs to have the input's size.
+        /// Padding such that the result has the size of the input.
         Same = "PADDING_SAME",
     }
-    /// When a `custom-call` should run. Not printed if any time will do.
+    /// When a `custom-call` runs. Not printed if any time is allowed.
     CustomCallSchedule {
         /// At any time.
         #[default] None = "SCHEDULE_NONE",
@@ -236,11 +236,11 @@ word_enum! {
     CustomCallApiVersion {
         /// `void(void* out, const void** in)`. Not printed.
         #[default] Original = "API_VERSION_ORIGINAL" or "API_VERSION_UNSPECIFIED",
-        /// The same with a status.
+        /// As `API_VERSION_ORIGINAL`, with a status.
         StatusReturning = "API_VERSION_STATUS_RETURNING",
-        /// The same for all platforms.
+        /// As `API_VERSION_STATUS_RETURNING`, with one signature for all platforms.
         StatusReturningUnified = "API_VERSION_STATUS_RETURNING_UNIFIED",
-        /// The typed interface for foreign functions.
+        /// The typed FFI.
         TypedFfi = "API_VERSION_TYPED_FFI",
     }
 }
