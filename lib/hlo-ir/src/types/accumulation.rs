@@ -1,11 +1,13 @@
-//! What the computations of `reduce`, `reduce-window`, `scatter` and `select-and-scatter` accumulate.
+//! Sums and products in the computations of `reduce`, `reduce-window`, `scatter` and `select-and-scatter`.
 
 use crate::{ComputationId, ElementType, InstrId, Module, Op};
 
-/// For each of the `count` results of a computation that combines as many accumulators (its first parameters) with as
-/// many elements (the others): `add` or `multiply` and the type, if the result is the sum or product of its accumulator
-/// and its element and nothing else looks at the accumulator, so that it makes no difference to the others in which type
-/// it is held.
+/// Returns, for each of the `count` results of a computation, whether it is the sum or the product of its
+/// accumulator and its element: the operation (`add` or `multiply`) and the type. The computation's first
+/// parameters are the accumulators, the others the elements.
+///
+/// The result is `None` if the accumulator has another use. Otherwise, the type that the accumulator is
+/// stored in does not affect the other results.
 pub fn sums_and_products(
     module: &Module,
     computation: ComputationId,
@@ -27,7 +29,7 @@ pub fn sums_and_products(
     results.iter().zip(pairs).map(|(&r, (&a, &e))| sum_or_product(module, r, a, e)).collect()
 }
 
-/// The operation that a result is of an accumulator and an element, and its type.
+/// Returns the operation by which a result is computed from its accumulator and its element, and its type.
 fn sum_or_product(
     module: &Module,
     result: InstrId,
@@ -38,7 +40,7 @@ fn sum_or_product(
         module[id].shape.as_array().filter(|a| a.rank() == 0 && a.is_static()).map(|a| a.element_type)
     };
     let ty = scalar(result)?;
-    // The same in steps: narrow floats converted to `f32`, and what they give converted back.
+    // The computation may convert narrow floats to `f32`, compute in `f32`, and convert the result back.
     let operation = match module[result].op {
         Op::Convert if is_accumulated_wide(ty) => *module[result].operands.first()?,
         _ => result,
@@ -62,7 +64,8 @@ fn sum_or_product(
     (matches!(op, Op::Add | Op::Multiply) && of_both && typed && only_there).then_some((op, ty))
 }
 
-/// True for the types whose sums and products are accumulated in `f32` and rounded once: floats of fewer bits.
+/// Returns whether sums and products of a type are accumulated in `f32` and rounded once: floats of less than
+/// 32 bits.
 pub fn is_accumulated_wide(ty: ElementType) -> bool {
     ty.is_float() && ty.bit_width() < 32
 }

@@ -1,6 +1,6 @@
-//! Amounts of memory for people.
+//! Human-readable amounts of memory.
 
-/// A number of bytes in a person's units.
+/// Formats a number of bytes with a binary unit.
 pub fn human_bytes(bytes: u64) -> String {
     const UNITS: &[&str] = &["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {

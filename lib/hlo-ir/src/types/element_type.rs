@@ -1,4 +1,4 @@
-//! The element types of arrays (XLA's primitive types less tuple, token, opaque and buffer).
+//! The element types of arrays: XLA's primitive types without tuple, token, opaque and buffer.
 
 use std::fmt;
 
@@ -13,17 +13,17 @@ macro_rules! element_types {
             /// Every element type, in the order of XLA's documentation.
             pub const ALL: &[ElementType] = &[$(ElementType::$variant,)*];
 
-            /// The spelling in HLO text, such as `f32`.
+            /// Returns the name in HLO text, such as `f32`.
             pub fn name(self) -> &'static str {
                 match self { $(ElementType::$variant => $name,)* }
             }
 
-            /// The type that `name` spells.
+            /// Returns the type with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(ElementType::$variant),)* _ => None }
             }
 
-            /// The number of bits that carry the value: 4 for `s4`, 1 for `pred`.
+            /// Returns the number of bits of a value: 4 for `s4`, 1 for `pred`.
             #[inline]
             pub const fn bit_width(self) -> u32 {
                 match self { $(ElementType::$variant => $bits,)* }
@@ -81,15 +81,15 @@ element_types! {
 }
 
 impl ElementType {
-    /// The bytes that one element takes in memory: sub-byte types and `pred` take a whole byte, the value
-    /// in the low bits (sign-extended for signed types).
+    /// Returns the number of bytes of one element in memory. Sub-byte types and `pred` take a whole byte,
+    /// with the value in the low bits (sign-extended for signed types).
     #[inline]
     pub fn byte_size(self) -> usize {
         (self.bit_width() as usize).div_ceil(8)
     }
 
-    /// The first of the bytes of elements that stands for no value of the type: the bits above the width of a type of less than
-    /// a byte are its sign's, or 0.
+    /// Returns the position of the first byte that is not a valid element of the type. In types of less than
+    /// 8 bits, the remaining bits must be copies of the sign for signed types, and 0 for others.
     pub fn first_odd_byte(self, bytes: &[u8]) -> Option<usize> {
         let unused = 8u32.saturating_sub(self.bit_width());
         let is_odd = |&byte: &u8| match self.is_signed_integer() {
@@ -99,37 +99,37 @@ impl ElementType {
         if unused == 0 { None } else { bytes.iter().position(is_odd) }
     }
 
-    /// True for `pred`.
+    /// Returns whether the type is `pred`.
     pub fn is_pred(self) -> bool {
         self.kind() == Kind::Pred
     }
 
-    /// True for signed and unsigned integers; false for `pred`.
+    /// Returns whether the type is a signed or unsigned integer. False for `pred`.
     pub fn is_integer(self) -> bool {
         matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 
-    /// True for signed integers.
+    /// Returns whether the type is a signed integer.
     pub fn is_signed_integer(self) -> bool {
         self.kind() == Kind::Signed
     }
 
-    /// True for unsigned integers.
+    /// Returns whether the type is an unsigned integer.
     pub fn is_unsigned_integer(self) -> bool {
         self.kind() == Kind::Unsigned
     }
 
-    /// True for real floating-point types of every width.
+    /// Returns whether the type is a real floating-point type of any width.
     pub fn is_float(self) -> bool {
         self.kind() == Kind::Float
     }
 
-    /// True for `c64` and `c128`.
+    /// Returns whether the type is `c64` or `c128`.
     pub fn is_complex(self) -> bool {
         self.kind() == Kind::Complex
     }
 
-    /// The type of the real and imaginary parts of a complex type; any other type is its own.
+    /// Returns the type of the real and imaginary parts of a complex type, and any other type itself.
     pub fn real_type(self) -> ElementType {
         match self {
             ElementType::C64 => ElementType::F32,
@@ -138,7 +138,7 @@ impl ElementType {
         }
     }
 
-    /// The complex type whose parts have this type, for `f32` and `f64`.
+    /// Returns the complex type whose parts have this type, for `f32` and `f64`.
     pub fn complex_type(self) -> Option<ElementType> {
         match self {
             ElementType::F32 => Some(ElementType::C64),

@@ -1,33 +1,35 @@
-//! Every floating-point format by its parameters: decoding to `f64`, and rounding from `f64` and integers.
+//! Floating-point formats, described by their parameters: decoding to `f64`, and rounding from `f64` and
+//! integers.
 //!
-//! The narrow formats follow the OCP specifications and XLA's `f8…fnuz` variants; results agree with
+//! The narrow formats follow the OCP specifications and XLA's `f8…fnuz` variants. Results agree with
 //! `ml_dtypes`, which XLA uses.
 
 use crate::ElementType;
 
-/// What the largest exponent and the negative zero stand for.
+/// The meaning of the largest exponent and of the negative zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
-    /// As IEEE 754: exponent of all ones means infinity (fraction 0) or NaN.
+    /// IEEE 754: an exponent of all ones is infinity (fraction 0) or NaN.
     Ieee,
-    /// `…fn`: no infinity; NaN is all ones. Too large a value becomes NaN.
+    /// `…fn`: no infinity. NaN is all ones. Values that are too large become NaN.
     NanOnly,
-    /// `…fnuz`: no infinity, no negative zero, whose pattern is NaN. Too large a value becomes NaN.
+    /// `…fnuz`: no infinity and no negative zero, whose pattern is NaN. Values that are too large become NaN.
     Fnuz,
-    /// Neither infinity nor NaN: too large a value becomes the largest one, NaN the negative zero.
+    /// Neither infinity nor NaN. Values that are too large become the largest value, and NaN the negative
+    /// zero.
     FiniteOnly,
-    /// `f8e8m0fnu`: a power of two: no sign, no fraction, no zero; NaN is all ones.
+    /// `f8e8m0fnu`: a power of two, without sign, fraction or zero. NaN is all ones.
     PowerOfTwo,
 }
 
 /// A binary floating-point format of at most 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FloatFormat {
-    /// The width of the exponent field.
+    /// The width of the exponent field in bits.
     pub exponent_bits: u32,
-    /// The width of the fraction field.
+    /// The width of the fraction field in bits.
     pub mantissa_bits: u32,
-    /// What is added to the exponent to get the field.
+    /// The number added to the exponent to get the field.
     pub bias: i32,
     /// The special values.
     pub special: Special,
@@ -40,7 +42,7 @@ impl FloatFormat {
     /// IEEE 754 double precision.
     pub const F64: Self = Self { exponent_bits: 11, mantissa_bits: 52, bias: 1023, special: Special::Ieee };
 
-    /// The format of a real floating-point element type; `None` for other types.
+    /// Returns the format of a real floating-point element type; `None` for other types.
     pub const fn of(ty: ElementType) -> Option<Self> {
         use ElementType as T;
         use Special::*;
@@ -65,12 +67,12 @@ impl FloatFormat {
         Some(Self { exponent_bits, mantissa_bits, bias, special })
     }
 
-    /// The bits below the sign.
+    /// Returns the number of bits below the sign.
     fn magnitude_bits(&self) -> u32 {
         self.exponent_bits + self.mantissa_bits
     }
 
-    /// The magnitude with all bits set.
+    /// Returns the magnitude with all bits set.
     fn all_ones(&self) -> u64 {
         (1 << self.magnitude_bits()) - 1
     }
@@ -84,7 +86,7 @@ impl FloatFormat {
         }
     }
 
-    /// The pattern of IEEE infinity.
+    /// Returns the bit pattern of IEEE infinity.
     fn infinity(&self) -> u64 {
         ((1 << self.exponent_bits) - 1) << self.mantissa_bits
     }
@@ -93,8 +95,8 @@ impl FloatFormat {
         u64::from(negative && self.special != Special::PowerOfTwo) << self.magnitude_bits()
     }
 
-    /// The value of the format's bits in the low bits of `bits`, exactly; the sign of NaN is kept where the
-    /// format has one.
+    /// Returns the exact value of the format's bits, which are the low bits of `bits`. The sign of NaN is
+    /// kept if the format has one.
     pub fn decode(&self, bits: u64) -> f64 {
         let magnitude = bits & self.all_ones();
         let negative = self.special != Special::PowerOfTwo && bits >> self.magnitude_bits() & 1 == 1;
@@ -123,9 +125,9 @@ impl FloatFormat {
         sign * scaled(mantissa as f64, exponent - self.mantissa_bits as i32)
     }
 
-    /// An integer that orders bit patterns as the total order does: -NaN, -inf, …, -0, +0, …, inf, NaN, and NaNs by
-    /// their fractions. The NaN of the `…fnuz` types, which is the pattern of a negative zero, is below all others, as
-    /// in XLA.
+    /// Returns an integer that sorts bit patterns in total order: -NaN, -inf, …, -0, +0, …, inf, NaN, and
+    /// NaNs by their fractions. The NaN of the `…fnuz` types, whose pattern is that of a negative zero, sorts
+    /// before all other values, as in XLA.
     pub fn total_order(&self, bits: u64) -> i64 {
         let magnitude = (bits & self.all_ones()) as i64;
         let negative = self.special != Special::PowerOfTwo && bits >> self.magnitude_bits() & 1 == 1;
@@ -136,8 +138,8 @@ impl FloatFormat {
         }
     }
 
-    /// True if each value of `other` is one of this format: converting to it and back changes nothing. Infinities, a NaN
-    /// and the sign of zero are values.
+    /// Returns whether this format can represent each value of `other`, so that conversion to it and back
+    /// changes nothing. Infinities, a NaN and the sign of zero count as values.
     pub fn has_values_of(&self, other: &Self) -> bool {
         use Special::*;
         let special = match other.special {
@@ -155,7 +157,7 @@ impl FloatFormat {
             && largest(self) >= largest(other)
     }
 
-    /// The nearest value of the format, ties to even.
+    /// Rounds to the nearest value of the format, ties to even.
     pub fn encode(&self, value: f64) -> u64 {
         let negative = value.is_sign_negative();
         if value.is_nan() {
@@ -172,7 +174,7 @@ impl FloatFormat {
         self.round(negative, mantissa, exponent)
     }
 
-    /// The exponent of the power of two that is the last place of the format's numbers of the size of `value`, which is
+    /// Returns the exponent of the unit in the last place of the format's numbers near `value`, which is
     /// finite and not 0.
     pub fn last_place(&self, value: f64) -> i32 {
         let bits = value.abs().to_bits();
@@ -183,13 +185,14 @@ impl FloatFormat {
         exponent.max(self.lowest_exponent()) - self.mantissa_bits as i32
     }
 
-    /// The exponent of the smallest normal numbers.
+    /// Returns the exponent of the smallest normal numbers.
     fn lowest_exponent(&self) -> i32 {
         if self.special == Special::PowerOfTwo { -self.bias } else { 1 - self.bias }
     }
 
-    /// The value that a number in a text stands for: the nearest one. Unlike a conversion, it tells the smallest powers of
-    /// two apart (so that every value reads back), and where there is no NaN, -NaN is the positive zero, as XLA reads it.
+    /// Rounds a number from a text to the nearest value of the format. There are two differences from a
+    /// conversion. The smallest powers of two stay distinct, so that every value reads back. In formats
+    /// without NaN, -NaN becomes positive zero, as in XLA.
     pub fn encode_text(&self, value: f64) -> u64 {
         match self.special {
             Special::FiniteOnly if value.is_nan() => self.sign_bit(value.is_sign_positive()),
@@ -200,17 +203,17 @@ impl FloatFormat {
         }
     }
 
-    /// The nearest value of the format to an integer of at most 64 bits and a sign, ties to even.
+    /// Rounds an integer of at most 64 bits and a sign to the nearest value of the format, ties to even.
     pub fn encode_integer(&self, value: i128) -> u64 {
         self.round(value < 0, value.unsigned_abs() as u64, 0)
     }
 
-    /// The bits of the largest finite value.
+    /// Returns the bits of the largest finite value.
     pub fn max_bits(&self) -> u64 {
         self.max_finite()
     }
 
-    /// The bits of the lowest finite value.
+    /// Returns the bits of the lowest finite value.
     pub fn min_bits(&self) -> u64 {
         match self.special {
             Special::PowerOfTwo => 0,
@@ -218,11 +221,11 @@ impl FloatFormat {
         }
     }
 
-    /// The NaN that conversions make; where there is none, what XLA makes: the negative zero.
+    /// Returns the NaN that conversions produce. Formats without NaN use the negative zero, as XLA does.
     pub fn nan(&self, negative: bool) -> u64 {
         match self.special {
             Special::Ieee => {
-                // f4/f6/f8 and wider alike: the quiet bit only.
+                // The quiet bit only, for all widths.
                 self.sign_bit(negative) | self.infinity() | 1 << (self.mantissa_bits - 1)
             }
             Special::NanOnly | Special::PowerOfTwo => self.sign_bit(negative) | self.all_ones(),
@@ -231,7 +234,7 @@ impl FloatFormat {
         }
     }
 
-    /// What a value that is too large becomes.
+    /// Returns the result for a value that is too large.
     fn overflow(&self, negative: bool) -> u64 {
         match self.special {
             Special::Ieee => self.sign_bit(negative) | self.infinity(),
@@ -240,7 +243,7 @@ impl FloatFormat {
         }
     }
 
-    /// The nearest value of the format to ±`mantissa`·2^`exponent`.
+    /// Rounds ±`mantissa`·2^`exponent` to the nearest value of the format.
     fn round(&self, negative: bool, mantissa: u64, exponent: i32) -> u64 {
         if self.special == Special::PowerOfTwo && (negative || mantissa == 0) {
             return self.all_ones(); // no sign and no zero: NaN
@@ -251,13 +254,13 @@ impl FloatFormat {
         let lowest = self.lowest_exponent();
         let leading = exponent + 63 - mantissa.leading_zeros() as i32;
         if self.special == Special::PowerOfTwo && leading <= lowest {
-            // Next to 2⁻¹²⁷ all that is greater goes upwards, all that is less to it, as ml_dtypes has it.
+            // As in ml_dtypes: near 2⁻¹²⁷, greater values round up, and lesser values round to 2⁻¹²⁷.
             return u64::from(leading == lowest && !mantissa.is_power_of_two());
         }
         let scale = leading.max(lowest);
         // The result in units of the last place at `scale`.
         let units = shift_round(mantissa, exponent - (scale - self.mantissa_bits as i32));
-        // A carry out of the fraction runs into the exponent field, as it should.
+        // A carry out of the fraction correctly increments the exponent field.
         let mut magnitude = ((scale - lowest) as u64) << self.mantissa_bits;
         magnitude += units;
         if self.special == Special::PowerOfTwo {
@@ -270,19 +273,19 @@ impl FloatFormat {
     }
 }
 
-/// `x`·2^`exponent`, exact if the result is a value of `f64`.
+/// Returns `x`·2^`exponent`. Exact if the result is a value of `f64`.
 fn scaled(x: f64, exponent: i32) -> f64 {
-    // In two steps, because a factor alone may be out of range where the result is not.
+    // In two steps, because one factor could be out of range even if the result is not.
     let half = exponent / 2;
     x * power_of_two(half) * power_of_two(exponent - half)
 }
 
-/// 2^`exponent`, for a normal result.
+/// Returns 2^`exponent`, which must be a normal number.
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// `mantissa`·2^`shift`, rounded to nearest even. The caller knows that the result fits.
+/// Returns `mantissa`·2^`shift`, rounded to nearest even. The caller ensures that the result fits.
 fn shift_round(mantissa: u64, shift: i32) -> u64 {
     if shift >= 0 {
         return mantissa.checked_shl(shift as u32).unwrap_or(0);
@@ -340,7 +343,7 @@ mod tests {
         }
     }
 
-    /// A format has another's values if each of them survives encoding and decoding.
+    /// A format has the values of another one if each of them survives encoding and decoding.
     #[test]
     fn has_values_of_says_what_all_values_say() {
         let formats: Vec<_> =
@@ -359,7 +362,8 @@ mod tests {
         assert!(!FloatFormat::F32.has_values_of(&FloatFormat::F64));
     }
 
-    /// From ml_dtypes (NaN of types without one: from XLA): nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9, -1e-9, 464, 465.
+    /// From ml_dtypes (NaN of types without NaN: from XLA): nan, -nan, inf, -inf, 1e9, -1e9, 0, -0, 1e-9,
+    /// -1e-9, 464, 465.
     #[test]
     fn special_values_are_those_of_ml_dtypes() {
         let values = [

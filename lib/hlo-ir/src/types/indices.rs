@@ -2,7 +2,7 @@
 
 use crate::{ArrayShape, Dims};
 
-/// The indices of an array's elements in row-major order: see [`ArrayShape::indices`].
+/// An iterator over the indices of an array's elements in row-major order. See [`ArrayShape::indices`].
 #[derive(Clone, Debug)]
 pub struct Indices<'a> {
     dims: &'a [i64],
@@ -11,7 +11,7 @@ pub struct Indices<'a> {
 }
 
 impl ArrayShape {
-    /// The indices of the elements, in row-major order whatever the layout.
+    /// Returns the indices of the elements in row-major order, whatever the layout.
     ///
     /// # Example
     /// ```
@@ -22,19 +22,19 @@ impl ArrayShape {
     /// assert_eq!(indices, [[0, 0], [0, 1], [1, 0], [1, 1]]);
     /// ```
     pub fn indices(&self) -> Indices<'_> {
-        // An array without a known number of elements has none that could be named.
+        // An array whose number of elements is unknown yields no indices.
         let left = self.checked_element_count().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         Indices::new(&self.dims, crate::unravel(0, &self.dims), left)
     }
 }
 
 impl<'a> Indices<'a> {
-    /// `left` indices, from `next` on.
+    /// Creates an iterator over `left` indices, starting at `next`.
     pub(crate) fn new(dims: &'a [i64], next: Dims, left: usize) -> Self {
         Self { dims, next, left }
     }
 
-    /// The next index, borrowed: for loops that keep none.
+    /// Calls `visit` with the next index without copying it. Returns whether there was one.
     pub(crate) fn advance(&mut self, visit: impl FnOnce(&[i64])) -> bool {
         if self.left == 0 {
             return false;

@@ -1,15 +1,16 @@
-//! Between literals, whose elements lie row-major, and buffers of compiled code and custom calls, whose elements
-//! lie as the shape's layout says.
+//! Conversion between literals, which are row-major, and buffers of compiled code and custom calls, which
+//! have the layout of their shape.
 
 use crate::diag::Diag;
 use crate::{AlignedBytes, ArrayShape, Literal, LiteralData, Packing, Shape};
 use std::sync::Arc;
 
-/// A value as it lies in a buffer of `shape`, an array or a token: with the sizes of the value, where the shape has bounds. An
-/// array that lies as in literals shares the value's memory; a token has none.
+/// Converts a value to a buffer of `shape`, which is an array or a token. Returns the buffer and its shape,
+/// which has the sizes of the value where `shape` has bounds. An array with the layout of literals shares the
+/// value's memory. A token has an empty buffer.
 ///
 /// # Errors
-/// The value is of another type, of other sizes, or a tuple: of that, each leaf has a buffer.
+/// The value has another type or other sizes, or is a tuple. Each leaf of a tuple has its own buffer.
 ///
 /// # Example
 /// ```
@@ -41,8 +42,8 @@ pub fn in_buffer(literal: &Literal, shape: &Shape) -> Result<(Shape, Arc<Aligned
     Ok((shape, bytes))
 }
 
-/// The value of a buffer of a shape, an array of known sizes or a token, whose memory it shares if it lies as in literals. `None`
-/// if the memory is not as large as the shape.
+/// Converts a buffer to a value. The shape is an array of known sizes or a token. An array with the layout of
+/// literals shares the buffer's memory. Returns `None` if the size of the buffer is not that of the shape.
 pub fn of_buffer(shape: Shape, bytes: Arc<AlignedBytes>) -> Option<Literal> {
     match shape.as_array() {
         Some(array) if bytes.len() != array.stored_size() => None,
@@ -52,17 +53,19 @@ pub fn of_buffer(shape: Shape, bytes: Arc<AlignedBytes>) -> Option<Literal> {
     }
 }
 
-/// The first of the bytes of a buffer's elements, from any one on, that no value of their type has: where an element takes a
-/// byte, that has room for more than the values of types of fewer bits. Engines count on there being none.
+/// Returns the position of the first byte in a part of a buffer that is not a valid element. An element of a
+/// type of less than 8 bits takes a byte, which has more values than the type. Engines require that all
+/// elements are valid.
 pub fn first_odd_byte(shape: &ArrayShape, bytes: &[u8]) -> Option<usize> {
-    // Packed elements are values of their types, whatever the bits are.
+    // Packed elements are valid for all bit patterns.
     match Packing::of(shape) {
         Some(_) => None,
         None => shape.element_type.first_odd_byte(bytes),
     }
 }
 
-/// A literal's elements in the order of `shape`'s layout, packed if it says so; `None` if that is how they lie.
+/// Returns a literal's elements in the order of `shape`'s layout, packed if the layout requires it. Returns
+/// `None` if the literal's bytes already have this form.
 pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
     let array = shape.as_array()?;
     let packing = Packing::of(array);
@@ -83,7 +86,8 @@ pub fn to_buffer(literal: &Literal, shape: &Shape) -> Option<AlignedBytes> {
     })
 }
 
-/// The literal of a buffer whose elements lie in the order of `shape`'s layout, packed if it says so.
+/// Returns the literal of a buffer whose elements are in the order of `shape`'s layout, packed if the layout
+/// requires it.
 pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
     let bytes = match Packing::of(shape) {
         Some(packing) => {
@@ -103,24 +107,24 @@ pub fn from_buffer(bytes: AlignedBytes, shape: &ArrayShape) -> Literal {
     Literal::from_bytes(Shape::Array(shape.clone()), out)
 }
 
-/// True if an array of the shape lies as literals do: row-major, and not packed.
+/// Returns whether a buffer of the shape has the form of a literal: row-major, and not packed.
 fn is_as_in_literals(shape: &ArrayShape) -> bool {
     is_row_major(shape) && Packing::of(shape).is_none()
 }
 
 fn is_row_major(shape: &ArrayShape) -> bool {
-    // Dimensions of size 1 and arrays without elements lie the same in any order.
+    // The order does not matter for dimensions of size 1 and arrays without elements.
     let (strides, row_major) = (shape.strides(), shape.row_major_strides());
     shape.element_count() == 0 || (0..shape.rank()).all(|d| shape.dims[d] == 1 || strides[d] == row_major[d])
 }
 
-/// Calls `f` with each element's byte offset row-major, its byte offset by the layout, and its size.
+/// Calls `f` with each element's row-major byte offset, its byte offset in the layout, and its size.
 pub fn for_each_element(shape: &ArrayShape, f: impl FnMut(usize, usize, usize)) {
     let strides: Vec<usize> = shape.strides().iter().map(|&s| s as usize).collect();
     for_each_element_at(shape, &strides, f);
 }
 
-/// As [`for_each_element`], of an array whose dimensions have these strides, counted in elements.
+/// As [`for_each_element`], for an array whose dimensions have these strides, in elements.
 pub(crate) fn for_each_element_at(
     shape: &ArrayShape,
     strides: &[usize],

@@ -1,57 +1,57 @@
-//! Layouts: how an array's elements lie in memory.
+//! Layouts: the order of an array's elements in memory.
 
 use crate::ElementType;
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
-/// An array's layout: the order of its dimensions from the fastest to the slowest varying one, and further
-/// items (tiles, element size, memory space, …), which most layouts don't have.
+/// The layout of an array: the order of its dimensions from the fastest to the slowest varying, and further
+/// items (tiles, element size, memory space, …) that most layouts do not have.
 ///
 /// Source: XLA preview, "Shapes and layout"; the text form is `{minor_to_major:items}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
-    /// The logical dimension numbers, the one with stride 1 first. Its length is the array's rank.
+    /// The logical dimension numbers, starting with the one of stride 1. Its length is the array's rank.
     pub minor_to_major: SmallVec<[u32; 6]>,
     /// `None` if every item has its default value, so that equal layouts compare equal.
     items: Option<Box<LayoutItems>>,
 }
 
-/// What a layout may say beyond the order of the dimensions. The default value says nothing.
+/// The items of a layout besides the order of the dimensions. The default value has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LayoutItems {
-    /// `D(D,C)`: how each dimension is stored. XLA reads and forgets it.
+    /// `D(D,C)`: how each dimension is stored. XLA reads and discards it.
     pub dimension_levels: Vec<DimensionLevel>,
-    /// `T(8,128)(2,1)`: tiles, each of what the one before leaves.
+    /// `T(8,128)(2,1)`: tiles. Each tile applies to the result of the previous one.
     pub tiles: Vec<Tile>,
-    /// `L(n)`: the number of elements is padded to a multiple of `n`; `None` stands for 1.
+    /// `L(n)`: the number of elements is padded to a multiple of `n`. `None` means 1.
     pub tail_padding: Option<i64>,
     /// `#(u32)`: the integer type of indices.
     pub index_type: Option<ElementType>,
     /// `*(u32)`: the integer type of pointers.
     pub pointer_type: Option<ElementType>,
-    /// `E(n)`: the bits that an element takes in memory; 0 means what its type takes.
+    /// `E(n)`: the number of bits of an element in memory. 0 means the size of its type.
     pub element_size_bits: i64,
-    /// `S(n)`: the memory space; 0 is the default one, [`LayoutItems::HOST_MEMORY`] the host's.
+    /// `S(n)`: the memory space. 0 is the default one, [`LayoutItems::HOST_MEMORY`] the host's.
     pub memory_space: i32,
-    /// `SC(0:10,20)(1:5)`: where dimensions are split.
+    /// `SC(0:10,20)(1:5)`: the split points of dimensions.
     pub split_configs: Vec<SplitConfig>,
-    /// `M(n)`: the bytes before the elements that hold the sizes of dynamic dimensions.
+    /// `M(n)`: the number of bytes before the elements that contain the sizes of dynamic dimensions.
     pub metadata_prefix_bytes: i64,
 }
 
 impl LayoutItems {
-    /// The number of the host's memory among memory spaces: XLA's.
+    /// The memory space of the host, as in XLA.
     pub const HOST_MEMORY: i32 = 5;
 }
 
-/// A tile: its sizes, the last one for the fastest varying dimension.
+/// A tile: its sizes, with the fastest varying dimension last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tile(pub SmallVec<[TileSize; 2]>);
 
 /// The size of a tile in one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileSize {
-    /// So many elements.
+    /// The number of elements.
     Elements(i64),
     /// `*`: the dimension is combined with the next faster one before tiling.
     Combine,
@@ -60,38 +60,38 @@ pub enum TileSize {
 /// How a dimension is stored: `D`, `C+`, `S~`, …
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimensionLevel {
-    /// Which of its entries are stored.
+    /// The kind of entries that are stored.
     pub kind: LevelKind,
-    /// False (`+`) if coordinates may repeat.
+    /// Whether coordinates are unique. If not (`+`), they may repeat.
     pub unique: bool,
-    /// False (`~`) if coordinates may come in any order.
+    /// Whether coordinates are ordered. If not (`~`), they may be in any order.
     pub ordered: bool,
 }
 
-/// Which entries of a dimension are stored.
+/// The entries of a dimension that are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LevelKind {
-    /// `D`: every entry.
+    /// `D`: all entries.
     Dense,
-    /// `C`: the entries that are not zero.
+    /// `C`: the non-zero entries.
     Compressed,
-    /// `S`: one entry for each of the level above.
+    /// `S`: one entry for each entry of the level above.
     Singleton,
-    /// `H`: the entries that are not zero, with gaps between.
+    /// `H`: the non-zero entries, with gaps between them.
     LooseCompressed,
 }
 
-/// Where the array is split along a dimension.
+/// The split points of the array along a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
     /// The logical dimension.
     pub dimension: i64,
-    /// The first index of each part but the first one.
+    /// The first index of each part except the first part.
     pub indices: Vec<i64>,
 }
 
 impl LevelKind {
-    /// Every kind with its letter.
+    /// All kinds with their letters.
     pub const ALL: [(LevelKind, char); 4] = [
         (LevelKind::Dense, 'D'),
         (LevelKind::Compressed, 'C'),
@@ -101,28 +101,28 @@ impl LevelKind {
 }
 
 impl Layout {
-    /// The layout of this order without further items.
+    /// Creates a layout with this order and no further items.
     pub fn new(minor_to_major: impl IntoIterator<Item = u32>) -> Self {
         Self { minor_to_major: minor_to_major.into_iter().collect(), items: None }
     }
 
-    /// The row-major layout `{rank-1, …, 0}`, XLA's default.
+    /// Creates the row-major layout `{rank-1, …, 0}`, XLA's default.
     pub fn row_major(rank: usize) -> Self {
         Self::new((0..rank as u32).rev())
     }
 
-    /// The same order with other items.
+    /// Returns a layout with the same order and other items.
     pub fn with_items(mut self, items: LayoutItems) -> Self {
         self.items = (items != LayoutItems::default()).then(|| Box::new(items));
         self
     }
 
-    /// The items, if any says something.
+    /// Returns the items, if any of them differs from its default.
     pub fn items(&self) -> Option<&LayoutItems> {
         self.items.as_deref()
     }
 
-    /// The same layout, in which an element takes the bits that its type has.
+    /// Returns the layout without an element size.
     pub fn without_element_size(self) -> Self {
         match self.items.as_deref() {
             Some(items) if items.element_size_bits != 0 => {
@@ -133,22 +133,23 @@ impl Layout {
         }
     }
 
-    /// The tiles; none for a plain layout.
+    /// Returns the tiles. A plain layout has none.
     pub fn tiles(&self) -> &[Tile] {
         self.items().map_or(&[], |i| &i.tiles)
     }
 
-    /// The bits that an element takes in memory, where the layout says that: 4 for `{0:E(4)}`.
+    /// Returns the number of bits of an element in memory, if the layout has an element size: 4 for
+    /// `{0:E(4)}`.
     pub fn element_size_bits(&self) -> Option<i64> {
         self.items().map(|i| i.element_size_bits).filter(|&n| n != 0)
     }
 
-    /// The memory space; 0 is the default one.
+    /// Returns the memory space. 0 is the default one.
     pub fn memory_space(&self) -> i32 {
         self.items().map_or(0, |i| i.memory_space)
     }
 
-    /// True if the last logical dimension varies fastest, and so on down to the first, with no further items.
+    /// Returns whether the dimensions vary from the last (fastest) to the first, without further items.
     pub fn is_row_major(&self) -> bool {
         self.items.is_none() && self.minor_to_major.iter().rev().enumerate().all(|(i, &d)| d as usize == i)
     }
@@ -165,7 +166,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// The items in the one order in which XLA reads them.
+/// Prints the items in the only order in which XLA reads them.
 impl fmt::Display for LayoutItems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.dimension_levels.is_empty() {

@@ -1,11 +1,12 @@
-//! Literals: values of known shape.
+//! Literals: values with their shapes.
 
 use crate::{AlignedBytes, ElementType, Shape};
 use bytemuck::Pod;
 use std::sync::Arc;
 
-/// A value: a shape and its contents. Array elements lie row-major whatever the shape's layout says; sub-byte
-/// types take one byte an element (signed ones sign-extended), `pred` is 0 or 1. Cloning is cheap.
+/// A value: a shape and its contents. Array elements are in row-major order, whatever the shape's layout.
+/// Sub-byte types take one byte per element (sign-extended for signed types), and `pred` is 0 or 1. Cloning
+/// is cheap.
 ///
 /// # Example
 /// ```
@@ -26,7 +27,7 @@ pub struct Literal {
 /// The contents of a [`Literal`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralData {
-    /// The elements of an array, row-major, little-endian.
+    /// The elements of an array, in row-major order and little-endian.
     Array(Arc<AlignedBytes>),
     /// The elements of a tuple.
     Tuple(Vec<Literal>),
@@ -35,47 +36,49 @@ pub enum LiteralData {
 }
 
 impl Literal {
-    /// The array literal of `shape` (an array shape) with the given row-major bytes.
+    /// Creates an array literal of `shape` (an array shape) from row-major bytes.
     ///
     /// # Panics
-    /// If the number of bytes is not the shape's: the caller has checked it.
+    /// Panics if the number of bytes does not match the shape. The caller must have checked it.
     pub fn from_bytes(shape: Shape, bytes: AlignedBytes) -> Self {
         let array = shape.as_array().expect("an array shape");
         assert_eq!(bytes.len(), array.byte_size(), "bytes of {shape}");
         Self { shape, data: LiteralData::Array(Arc::new(bytes)) }
     }
 
-    /// The array literal of `shape` with the given row-major bytes; `None` if it is no array shape or their number
-    /// is not the shape's.
+    /// Creates an array literal of `shape` from row-major bytes. Returns `None` if the shape is not an array
+    /// shape or the number of bytes does not match.
     pub fn try_from_bytes(shape: Shape, bytes: AlignedBytes) -> Option<Self> {
         let fits = shape.as_array().is_some_and(|a| a.byte_size() == bytes.len());
         fits.then(|| Self { shape, data: LiteralData::Array(Arc::new(bytes)) })
     }
 
-    /// The array literal of `shape` with row-major bytes that others have, too; `None` as for [`Literal::try_from_bytes`].
+    /// Creates an array literal of `shape` from shared row-major bytes. Returns `None` as
+    /// [`Literal::try_from_bytes`] does.
     pub fn try_from_shared(shape: Shape, bytes: Arc<AlignedBytes>) -> Option<Self> {
         let fits = shape.as_array().is_some_and(|a| a.byte_size() == bytes.len());
         fits.then_some(Self { shape, data: LiteralData::Array(bytes) })
     }
 
-    /// The array literal of `shape` from native elements, row-major. `T` is the storage type: `u8` for `pred`,
-    /// `i8` for `s4`, `half::f16` for `f16`, `num_complex::Complex32` for `c64`, an unsigned integer of the
-    /// same size as raw bits for any.
+    /// Creates an array literal of `shape` from native elements in row-major order. `T` is the storage type:
+    /// `u8` for `pred`, `i8` for `s4`, `half::f16` for `f16`, `num_complex::Complex32` for `c64`. An unsigned
+    /// integer of the same size works as raw bits for any type.
     pub fn from_elements<T: Pod>(shape: Shape, elements: &[T]) -> Self {
         Self::from_bytes(shape, AlignedBytes::from_slice(bytemuck::cast_slice(elements)))
     }
 
-    /// The scalar of the given element type and native value.
+    /// Creates a scalar from an element type and a native value.
     pub fn scalar<T: Pod>(element_type: ElementType, value: T) -> Self {
         Self::from_elements(Shape::scalar(element_type), &[value])
     }
 
-    /// The scalar of the given bytes; `None` if the type has another number of them.
+    /// Creates a scalar from bytes. Returns `None` if the type has another size.
     pub fn scalar_from_bytes(element_type: ElementType, bytes: &[u8]) -> Option<Self> {
         Self::try_from_bytes(Shape::scalar(element_type), AlignedBytes::from_slice(bytes))
     }
 
-    /// The array of zeros of an array shape, tuple of such for a tuple; `None` if memory for it can't be had.
+    /// Creates a literal of zeros; for a tuple shape, a tuple of them. Returns `None` if memory cannot be
+    /// allocated.
     pub fn try_zeros(shape: &Shape) -> Option<Self> {
         let data = match shape {
             Shape::Array(a) => LiteralData::Array(Arc::new(AlignedBytes::try_zeroed(a.byte_size())?)),
@@ -85,7 +88,7 @@ impl Literal {
         Some(Self { shape: shape.clone(), data })
     }
 
-    /// A tuple of literals.
+    /// Creates a tuple of literals.
     pub fn tuple(elements: Vec<Literal>) -> Self {
         Self {
             shape: Shape::Tuple(elements.iter().map(|e| e.shape.clone()).collect()),
@@ -93,25 +96,26 @@ impl Literal {
         }
     }
 
-    /// The token value.
+    /// Creates a token.
     pub fn token() -> Self {
         Self { shape: Shape::Token, data: LiteralData::Token }
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// The same contents under another shape of as many bytes (a reshape, or another layout).
+    /// Replaces the shape by one of the same number of bytes (a reshape, or another layout).
     pub fn with_shape(mut self, shape: Shape) -> Self {
         assert_eq!(self.shape.byte_size(), shape.byte_size());
         self.shape = shape;
         self
     }
 
-    /// The array with other sizes of its dimensions: cut where it is longer, continued with zeros where it is shorter.
-    /// `None` if it is no array of as many dimensions, or memory for it can't be had.
+    /// Returns the array with other dimension sizes: truncated where they are smaller, padded with zeros
+    /// where they are larger. Returns `None` if this is not an array of the same rank, or if memory cannot be
+    /// allocated.
     pub fn resized(&self, sizes: &[i64]) -> Option<Self> {
         let from = self.shape.as_array().filter(|a| a.rank() == sizes.len())?;
         let to = from.with_sizes(sizes);
@@ -121,7 +125,7 @@ impl Literal {
         let mut result = Self::try_zeros(&to.clone().into())?;
         let (old, new) = (self.bytes(), result.bytes_mut());
         let kept: Vec<i64> = from.dims.iter().zip(sizes).map(|(&a, &b)| a.min(b)).collect();
-        // As many dimensions from the fastest on as are kept whole are copied at once, with the one before them.
+        // The fastest dimensions that keep their sizes, and the dimension before them, are copied in one run.
         let whole = (0..kept.len()).rev().take_while(|&d| from.dims[d] == sizes[d]).count();
         let outer = kept.len().saturating_sub(whole + 1);
         let run = kept[outer..].iter().product::<i64>() as usize * from.element_type.byte_size();
@@ -145,12 +149,12 @@ impl Literal {
         Some(result)
     }
 
-    /// The contents.
+    /// Returns the contents.
     pub fn data(&self) -> &LiteralData {
         &self.data
     }
 
-    /// The row-major bytes of an array; empty for tuples and tokens.
+    /// Returns the row-major bytes of an array; empty for tuples and tokens.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             LiteralData::Array(b) => b,
@@ -158,7 +162,7 @@ impl Literal {
         }
     }
 
-    /// The row-major bytes of an array for writing; copies them first if they are shared.
+    /// Returns the row-major bytes of an array for writing. Copies them first if they are shared.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.data {
             LiteralData::Array(b) => &mut *Arc::make_mut(b),
@@ -166,17 +170,17 @@ impl Literal {
         }
     }
 
-    /// The elements as native values; see [`Literal::from_elements`] for the types.
+    /// Returns the elements as native values. See [`Literal::from_elements`] for the types.
     pub fn elements<T: Pod>(&self) -> &[T] {
         bytemuck::cast_slice(self.bytes())
     }
 
-    /// The elements as native values for writing.
+    /// Returns the elements as native values for writing.
     pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(self.bytes_mut())
     }
 
-    /// The elements of a tuple; empty for arrays.
+    /// Returns the elements of a tuple; empty for arrays.
     pub fn tuple_elements(&self) -> &[Literal] {
         match &self.data {
             LiteralData::Tuple(t) => t,
@@ -184,7 +188,7 @@ impl Literal {
         }
     }
 
-    /// The leaves in depth-first order, as [`Shape::leaves`].
+    /// Returns the leaves in depth-first order, as [`Shape::leaves`] does.
     pub fn leaves(&self) -> Vec<&Literal> {
         match &self.data {
             LiteralData::Tuple(t) => t.iter().flat_map(Literal::leaves).collect(),
@@ -192,7 +196,7 @@ impl Literal {
         }
     }
 
-    /// The leaves in depth-first order, for changing their contents.
+    /// Returns mutable references to the leaves in depth-first order.
     pub fn leaves_mut(&mut self) -> Vec<&mut Literal> {
         match self.data {
             LiteralData::Tuple(ref mut t) => t.iter_mut().flat_map(Literal::leaves_mut).collect(),
@@ -200,7 +204,7 @@ impl Literal {
         }
     }
 
-    /// True if both are arrays whose elements lie in the same memory.
+    /// Returns whether both are arrays that share memory.
     pub fn shares_storage(&self, other: &Literal) -> bool {
         match (&self.data, &other.data) {
             (LiteralData::Array(a), LiteralData::Array(b)) => Arc::ptr_eq(a, b),
@@ -208,8 +212,8 @@ impl Literal {
         }
     }
 
-    /// Gives up the memory of an array for that of another one with the same bytes, and says whether that changed
-    /// anything: not if the bytes are others, or the memory is the same already.
+    /// If both arrays have the same bytes in different memory, replaces this array's memory by a reference to
+    /// the other's. Returns whether it did.
     pub fn share_storage(&mut self, other: &Literal) -> bool {
         match (&mut self.data, &other.data) {
             (LiteralData::Array(a), LiteralData::Array(b)) if !Arc::ptr_eq(a, b) && a == b => {
@@ -220,7 +224,8 @@ impl Literal {
         }
     }
 
-    /// The literal of `shape` whose leaves are the given ones in depth-first order; `None` if there are too few.
+    /// Builds the literal of `shape` from its leaves in depth-first order. Returns `None` if there are too
+    /// few.
     pub fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = Literal>) -> Option<Literal> {
         match shape {
             Shape::Tuple(t) => {
@@ -231,14 +236,14 @@ impl Literal {
         }
     }
 
-    /// The first element that is no value of its type, by its row-major position, and its byte: a byte has room for more than
-    /// the values of types of fewer bits.
+    /// Returns the row-major position and the byte of the first element that is not a valid value of its
+    /// type. Elements of types of less than 8 bits take a byte, which has more values than the type.
     pub fn first_odd_element(&self) -> Option<(usize, u8)> {
         let at = self.shape.as_array()?.element_type.first_odd_byte(self.bytes())?;
         Some((at, self.bytes()[at]))
     }
 
-    /// The value of an integer or `pred` element at a row-major position, sign- or zero-extended.
+    /// Returns the integer or `pred` element at a row-major position, sign- or zero-extended.
     pub fn integer_at(&self, index: usize) -> Option<i128> {
         let ty = self.shape.as_array()?.element_type;
         let size = ty.byte_size();

@@ -1,4 +1,4 @@
-//! The memory of arrays: bytes aligned for every element type, of their own or of somebody else.
+//! The memory of arrays: aligned bytes that are owned or borrowed.
 
 use super::reuse::Words;
 use bytemuck::Pod;
@@ -7,8 +7,8 @@ use std::any::Any;
 use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 
-/// Bytes aligned for every element type (16 bytes), so that typed views need no copy. They are this value's own, or lie in
-/// the memory of an owner that it keeps, such as a vector or a mapped file.
+/// Bytes aligned for every element type (16 bytes), so that typed views need no copy. The memory is allocated
+/// by this value, or belongs to an owner that it stores, such as a vector or a mapped file.
 ///
 /// # Example
 /// ```
@@ -18,7 +18,8 @@ use std::ptr::NonNull;
 /// let address = numbers.as_ptr().cast::<u8>();
 /// let bytes = AlignedBytes::from_owner(numbers);
 /// assert_eq!(bytes.len(), 4096);
-/// // Whether a vector of floats lies at a multiple of 16 bytes is up to the allocator: it is copied where it does not.
+/// The allocator may or may not align a vector of floats to 16 bytes. If it does not, the elements are
+/// copied.
 /// assert_eq!(bytes.is_borrowed(), bytes.as_ptr() == address);
 /// ```
 pub struct AlignedBytes(Memory);
@@ -28,7 +29,7 @@ enum Memory {
         words: Vec<u128>,
         len: usize,
     },
-    /// The same, and the memory is used again after it.
+    /// As `Own`, with memory that is reused after the value is dropped.
     Room {
         words: Words,
         len: usize,
@@ -36,35 +37,35 @@ enum Memory {
     Borrowed(Borrowed),
 }
 
-/// Bytes in an owner's memory.
+/// Bytes in the memory of an owner.
 struct Borrowed {
     address: NonNull<u8>,
     len: usize,
     _owner: Box<dyn Any + Send + Sync>,
 }
 
-// SAFETY: the bytes are only read, by whoever has the value, and what keeps them may be sent and shared.
+// SAFETY: the bytes are only read, by the holder of the value, and their owner is `Send` and `Sync`.
 unsafe impl Send for Borrowed {}
 // SAFETY: as above.
 unsafe impl Sync for Borrowed {}
 
 impl AlignedBytes {
-    /// What every element type is aligned to, in bytes.
+    /// The alignment in bytes.
     pub const ALIGNMENT: usize = align_of::<u128>();
 
-    /// `len` zero bytes.
+    /// Creates `len` zero bytes.
     pub fn zeroed(len: usize) -> Self {
         Self(Memory::Own { words: vec![0; len.div_ceil(Self::ALIGNMENT)], len })
     }
 
-    /// `len` zero bytes, or `None` if there is no memory for them.
+    /// Creates `len` zero bytes. Returns `None` if memory cannot be allocated.
     pub fn try_zeroed(len: usize) -> Option<Self> {
         let words = len.div_ceil(Self::ALIGNMENT);
         if words == 0 {
             return Some(Self(Memory::Own { words: Vec::new(), len }));
         }
         let layout = std::alloc::Layout::array::<u128>(words).ok()?;
-        // Zeroed by the allocator, which has nothing to do for fresh pages: they are zero when first touched.
+        // The allocator provides zeroed memory. Fresh pages are zero when first touched and cost it nothing.
         // SAFETY: the layout's size is not 0.
         let address = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<u128>();
         if address.is_null() {
@@ -75,8 +76,9 @@ impl AlignedBytes {
         Some(Self(Memory::Own { words, len }))
     }
 
-    /// `len` bytes of whatever value, for somebody who writes all of them; `None` if there is no memory for them. A large array's
-    /// memory may be that of one that was dropped, and is used again when this one is.
+    /// Creates `len` bytes with unspecified contents, for a caller that writes all of them. Returns `None` if
+    /// memory cannot be allocated. The memory of a large array may come from a dropped array, and is reused
+    /// when this one is dropped.
     pub fn try_room(len: usize) -> Option<Self> {
         let words = match Words::again(len.div_ceil(Self::ALIGNMENT)) {
             Some(words) => words,
@@ -88,28 +90,30 @@ impl AlignedBytes {
         Some(Self(Memory::Room { words, len }))
     }
 
-    /// A copy of `bytes`.
+    /// Copies `bytes`.
     pub fn from_slice(bytes: &[u8]) -> Self {
         let mut out = Self::zeroed(bytes.len());
         out.copy_from_slice(bytes);
         out
     }
 
-    /// A copy of `bytes`, or `None` if there is no memory for it.
+    /// Copies `bytes`. Returns `None` if memory cannot be allocated.
     pub fn try_from_slice(bytes: &[u8]) -> Option<Self> {
         let mut out = Self::try_zeroed(bytes.len())?;
         out.copy_from_slice(bytes);
         Some(out)
     }
 
-    /// The elements of an owner, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file, as bytes: not copied, if they begin at
-    /// a multiple of 16 bytes. The owner is dropped with the last user of these bytes.
+    /// Converts the elements of an owner, such as a `Vec<f32>`, an `Arc<[u8]>` or a mapped file, to bytes.
+    /// Elements that are aligned to 16 bytes are not copied. The owner is dropped with the last user of these
+    /// bytes.
     pub fn from_owner<T, O>(owner: O) -> Self
     where
         T: Pod,
         O: StableDeref<Target = [T]> + Send + Sync + 'static,
     {
-        // It is moved here once, before anybody looks where its elements are: to move a box says that nobody else has them.
+        // Moved into its own allocation before its address is taken: moving a `Box` asserts unique access to
+        // its contents.
         let owner = Box::new(owner);
         let elements: &[u8] = bytemuck::cast_slice(&owner);
         let (address, len) = (NonNull::from(elements).cast::<u8>(), elements.len());
@@ -119,7 +123,7 @@ impl AlignedBytes {
         Self(Memory::Borrowed(Borrowed { address, len, _owner: owner }))
     }
 
-    /// True if the bytes lie in an owner's memory.
+    /// Returns whether the bytes are in an owner's memory.
     pub fn is_borrowed(&self) -> bool {
         matches!(self.0, Memory::Borrowed(_))
     }
@@ -131,15 +135,16 @@ impl std::ops::Deref for AlignedBytes {
         match &self.0 {
             Memory::Own { words, len } => &bytemuck::cast_slice(words)[..*len],
             Memory::Room { words, len } => &bytemuck::cast_slice(&words.0)[..*len],
-            // SAFETY: the owner, which is alive, has as many initialised bytes there, and nobody changes them: they
-            // were reached through a shared reference to it, and nothing else is done with it than to drop it.
+            // SAFETY: the owner is alive and has this many initialised bytes at this address. Nothing changes
+            // them: they were reached through a shared reference to the owner, which is only dropped
+            // afterwards.
             Memory::Borrowed(b) => unsafe { std::slice::from_raw_parts(b.address.as_ptr(), b.len) },
         }
     }
 }
 
 impl std::ops::DerefMut for AlignedBytes {
-    /// The bytes for writing; those of an owner are copied first.
+    /// Returns the bytes for writing. Copies them first if they are borrowed.
     fn deref_mut(&mut self) -> &mut [u8] {
         if self.is_borrowed() {
             *self = Self::from_slice(self);
@@ -190,7 +195,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Elements that begin `offset` bytes behind a multiple of 16, and count when they are dropped.
+    /// Elements that start `offset` bytes after a multiple of 16. Counts drops.
     struct Counted {
         words: Vec<u128>,
         offset: usize,
@@ -210,7 +215,7 @@ mod tests {
         }
     }
 
-    // SAFETY: the elements are a vector's, which stay where they are.
+    // SAFETY: the elements are those of a vector, which do not move.
     unsafe impl StableDeref for Counted {}
 
     fn counted(offset: usize) -> (Counted, Arc<AtomicUsize>) {

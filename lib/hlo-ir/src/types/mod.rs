@@ -1,4 +1,4 @@
-//! Types of elements and arrays, layouts, and literals: the values of constants.
+//! Element types, shapes, layouts and literals.
 
 pub mod accumulation;
 pub(crate) mod bytes;

@@ -1,5 +1,5 @@
-//! Rust's types for elements that neither Rust nor the crate `half` has types for: floating-point numbers of 8 bits and
-//! fewer, and integers of fewer than 8 bits.
+//! Rust types for the element types that Rust and the crate `half` do not have: floating-point numbers of at
+//! most 8 bits, and integers of less than 8 bits.
 //!
 //! # Example
 //! ```
@@ -26,7 +26,7 @@ macro_rules! narrow_floats {
         $(
             #[doc = concat!("A number of the element type `", $text, "`: ", $what, ".")]
             ///
-            /// Comparisons are those of the numbers: a NaN equals nothing, and the zeros are equal.
+            /// Comparisons compare numbers: a NaN equals nothing, and the zeros are equal.
             #[derive(Clone, Copy)]
             #[repr(transparent)]
             pub struct $name(u8);
@@ -38,22 +38,22 @@ macro_rules! narrow_floats {
                 };
                 const MASK: u8 = u8::MAX >> (8 - ElementType::$name.bit_width());
 
-                /// The nearest number, ties to even, as the operation `convert` has it.
+                /// Rounds to the nearest number, ties to even, as the operation `convert` does.
                 pub fn from_f64(value: f64) -> Self {
                     Self(Self::FORMAT.encode(value) as u8)
                 }
 
-                /// The number, exactly.
+                /// Returns the exact value.
                 pub fn to_f64(self) -> f64 {
                     Self::FORMAT.decode(self.to_bits().into())
                 }
 
-                /// The number of these bits; those above the type's width do not count.
+                /// Creates the number with these bits. Bits above the type's width are ignored.
                 pub const fn from_bits(bits: u8) -> Self {
                     Self(bits & Self::MASK)
                 }
 
-                /// The number's bits.
+                /// Returns the number's bits.
                 pub const fn to_bits(self) -> u8 {
                     self.0 & Self::MASK
                 }
@@ -106,11 +106,11 @@ narrow_floats! {
     F6E2M3Fn "f6e2m3fn" "2 bits of exponent, 3 of fraction, without infinities and NaN",
 }
 
-/// The floats that fill their byte: it is what literals hold.
+/// Floats that use the whole byte, which is their form in literals.
 macro_rules! whole_bytes {
     ($($name:ident)*) => {
         $(
-            // SAFETY: a transparent wrapper of a byte; each pattern of its bits is a number.
+            // SAFETY: a transparent wrapper of a byte; every bit pattern is valid.
             unsafe impl Zeroable for $name {}
             // SAFETY: as above.
             unsafe impl Pod for $name {}
@@ -133,7 +133,7 @@ macro_rules! whole_bytes {
 
 whole_bytes!(F8E5M2 F8E4M3 F8E4M3Fn F8E4M3B11Fnuz F8E3M4 F8E5M2Fnuz F8E4M3Fnuz F8E8M0Fnu);
 
-/// The floats that are the low bits of a byte.
+/// Floats that use the low bits of a byte.
 macro_rules! low_bits {
     ($($name:ident)*) => {
         $(
@@ -166,24 +166,24 @@ macro_rules! narrow_integers {
             impl $name {
                 const UNUSED: u32 = 8 - ElementType::$name.bit_width();
 
-                /// The least one.
+                /// The smallest value.
                 pub const MIN: Self = Self($stored::MIN >> Self::UNUSED);
 
-                /// The greatest one.
+                /// The largest value.
                 pub const MAX: Self = Self($stored::MAX >> Self::UNUSED);
 
-                /// The integer of this value; `None` if it is out of range.
+                /// Creates an integer; `None` if the value is out of range.
                 pub const fn new(value: $stored) -> Option<Self> {
                     let wrapped = Self::wrapping(value);
                     if wrapped.0 == value { Some(wrapped) } else { None }
                 }
 
-                /// The integer with the low bits of this value.
+                /// Creates an integer from the low bits of a value.
                 pub const fn wrapping(value: $stored) -> Self {
                     Self(value << Self::UNUSED >> Self::UNUSED)
                 }
 
-                /// The value.
+                /// Returns the value.
                 pub const fn get(self) -> $stored {
                     self.0
                 }
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!([U2::new(4), U2::new(3)], [None, Some(U2::MAX)]);
     }
 
-    /// Numbers that ml_dtypes gives for these bits.
+    /// Numbers that ml_dtypes computes for these bits.
     #[test]
     fn floats_of_bits() {
         assert_eq!(F8E5M2::from_bits(0x7b).to_f64(), 57344.0);
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(format!("{one} {one:?}"), "1 1.0");
     }
 
-    /// Bytes that no literal should have are taken as what their low bits say.
+    /// Only the low bits count in bytes that are not valid in literals.
     #[test]
     fn high_bits_of_a_literal_do_not_count() {
         let literal = Literal::from_elements(crate::Shape::array(ElementType::S4, [2]), &[0x17u8, 0x18]);

@@ -1,4 +1,4 @@
-//! Rust's types as element types, and literals of their values.
+//! Rust types as element types, and literals of their values.
 
 use crate::types::indices::Indices;
 use crate::{AlignedBytes, ArrayShape, Dims, ElementType, Literal, Shape, unravel};
@@ -9,18 +9,19 @@ use num_complex::{Complex32, Complex64};
 /// A Rust type whose values are the elements of arrays of one element type (XLA preview, "ConstantR0").
 ///
 /// Every element type has one: `bool` for `pred`, Rust's integers and floats, `half::f16` and `half::bf16`,
-/// `num_complex::Complex32` for `c64` and `Complex64` for `c128`, and for what is narrower those of [`narrow`](crate::narrow).
+/// `num_complex::Complex32` for `c64` and `Complex64` for `c128`, and the types of [`narrow`](crate::narrow)
+/// for narrower types.
 pub trait NativeType: Copy + Send + Sync + 'static {
     /// The element type.
     const ELEMENT_TYPE: ElementType;
 
-    /// What an element is in a [`Literal`].
+    /// The type of an element in a [`Literal`].
     type Stored: Pod;
 
-    /// The element of this value.
+    /// Converts a value to an element.
     fn stored(self) -> Self::Stored;
 
-    /// The value of an element.
+    /// Converts an element to a value.
     fn from_stored(stored: Self::Stored) -> Self;
 }
 
@@ -92,27 +93,27 @@ impl NativeType for bool {
 /// }
 /// ```
 impl Literal {
-    /// The scalar of a value.
+    /// Creates a scalar.
     pub fn r0<T: NativeType>(value: T) -> Self {
         Self::of_values(&[], &[value])
     }
 
-    /// The vector of some values.
+    /// Creates a vector.
     pub fn r1<T: NativeType>(values: &[T]) -> Self {
         Self::of_values(&[values.len()], values)
     }
 
-    /// The matrix of some rows.
+    /// Creates a matrix from its rows.
     pub fn r2<T: NativeType, const N: usize>(rows: &[[T; N]]) -> Self {
         Self::of_values(&[rows.len(), N], rows.as_flattened())
     }
 
-    /// The array of rank 3 of some matrices.
+    /// Creates an array of rank 3 from matrices.
     pub fn r3<T: NativeType, const M: usize, const N: usize>(matrices: &[[[T; N]; M]]) -> Self {
         Self::of_values(&[matrices.len(), M, N], matrices.as_flattened().as_flattened())
     }
 
-    /// The array of rank 4 of some arrays of rank 3.
+    /// Creates an array of rank 4 from arrays of rank 3.
     pub fn r4<T: NativeType, const L: usize, const M: usize, const N: usize>(
         arrays: &[[[[T; N]; M]; L]],
     ) -> Self {
@@ -120,7 +121,8 @@ impl Literal {
         Self::of_values(&[arrays.len(), L, M, N], flat)
     }
 
-    /// The array of these sizes with these elements, row-major; `None` if there are more or fewer elements.
+    /// Creates an array of these sizes from its elements in row-major order. Returns `None` if their number
+    /// does not match.
     pub fn from_values<T: NativeType>(dims: &[i64], values: &[T]) -> Option<Self> {
         let shape = ArrayShape::new(T::ELEMENT_TYPE, dims.iter().copied());
         let count = shape.checked_element_count().filter(|_| dims.iter().all(|&d| d >= 0))?;
@@ -130,7 +132,8 @@ impl Literal {
         Some(Self::of_values(&[values.len()], values).with_shape(shape.into()))
     }
 
-    /// The array of these sizes whose elements are all the same; `None` if a size is negative or memory can't be had.
+    /// Creates an array of these sizes with equal elements. Returns `None` if a size is negative or memory
+    /// cannot be allocated.
     pub fn full<T: NativeType>(dims: &[i64], value: T) -> Option<Self> {
         let shape = ArrayShape::new(T::ELEMENT_TYPE, dims.iter().copied());
         shape.checked_element_count().filter(|_| dims.iter().all(|&d| d >= 0))?;
@@ -139,14 +142,14 @@ impl Literal {
         Some(literal)
     }
 
-    /// The elements in row-major order; `None` if they are of another type.
+    /// Returns the elements in row-major order; `None` if they have another type.
     pub fn values<T: NativeType>(&self) -> Option<Elements<'_, T>> {
         let array = self.shape().as_array().filter(|a| a.element_type == T::ELEMENT_TYPE)?;
         Some(Elements { stored: self.elements::<T::Stored>(), next: 0, dims: &array.dims })
     }
 
-    /// The array of these sizes whose elements are what a function gives for their indices, called in row-major order;
-    /// `None` if a size is negative or memory can't be had.
+    /// Creates an array of these sizes. Calls `value` with the index of each element, in row-major order.
+    /// Returns `None` if a size is negative or memory cannot be allocated.
     ///
     /// # Example
     /// ```
@@ -166,14 +169,14 @@ impl Literal {
         Some(literal)
     }
 
-    /// The element at an index; `None` if it is outside, or elements are of another type. [`Literal::number`] reads
-    /// elements of any type.
+    /// Returns the element at an index; `None` if the index is out of bounds or elements have another type.
+    /// [`Literal::number`] reads elements of any type.
     pub fn get<T: NativeType>(&self, index: &[i64]) -> Option<T> {
         self.shape().as_array().filter(|a| a.element_type == T::ELEMENT_TYPE)?;
         self.elements::<T::Stored>().get(self.position(index)?).copied().map(T::from_stored)
     }
 
-    /// Writes the element at an index, and says whether there is one of this type.
+    /// Writes the element at an index. Returns whether there is an element of this type.
     #[must_use]
     pub fn set<T: NativeType>(&mut self, index: &[i64], value: T) -> bool {
         let is_native = self.shape().as_array().is_some_and(|a| a.element_type == T::ELEMENT_TYPE);
@@ -196,7 +199,7 @@ impl Literal {
     }
 }
 
-/// The elements of a literal in row-major order: see [`Literal::values`].
+/// An iterator over the elements of a literal in row-major order. See [`Literal::values`].
 #[derive(Clone, Debug)]
 pub struct Elements<'a, T: NativeType> {
     stored: &'a [T::Stored],
@@ -205,7 +208,7 @@ pub struct Elements<'a, T: NativeType> {
 }
 
 impl<T: NativeType> Elements<'_, T> {
-    /// The elements, each with its index.
+    /// Returns the elements with their indices.
     pub fn indexed(self) -> impl ExactSizeIterator<Item = (Dims, T)> {
         Indices::new(self.dims, unravel(self.next, self.dims), self.len()).zip(self)
     }
@@ -281,7 +284,7 @@ mod tests {
         assert!(!matrix.set(&[2, 0], 7i64) && !matrix.set(&[1, 0], 7i32) && !Literal::token().set(&[], 0i64));
     }
 
-    /// Calls what is given with a type parameter, for the Rust type of each element type.
+    /// Calls a generic function with the Rust type of each element type.
     macro_rules! of_all_types {
         ($call:ident) => {{
             use crate::narrow::*;
@@ -322,8 +325,8 @@ mod tests {
         }};
     }
 
-    /// What is made of values by their indices, in any layout, has these values at these indices, and its numbers are
-    /// theirs; the bytes are row-major.
+    /// A literal made by [`Literal::from_fn`] has these values at these indices, in any layout, and its
+    /// numbers are equal to them. The bytes are row-major.
     fn values_are_at_their_indices<T: NativeType + PartialEq + std::fmt::Debug>(
         value: fn(i64) -> T,
     ) -> ElementType {
@@ -354,8 +357,8 @@ mod tests {
         }
     }
 
-    /// The examples of the preview's chapter on layouts: what a literal has in memory is row-major, a buffer follows the
-    /// layout.
+    /// The examples of the preview's chapter on layouts: a literal is row-major in memory, and a buffer
+    /// follows the layout.
     #[test]
     fn the_layouts_of_the_preview() {
         let letters = Literal::r2(&[*b"abc", *b"def"]);

@@ -1,7 +1,7 @@
-//! Literals from and to arrays of the crate `ndarray` (with the feature `ndarray`).
+//! Conversion between literals and arrays of the crate `ndarray` (with the feature `ndarray`).
 //!
-//! Arrays and views become literals by their values, whatever their strides: transposed, sliced, reversed and broadcast
-//! ones too. Literals are row-major, so that a view of one, which copies nothing, is in `ndarray`'s standard order.
+//! Arrays and views of any strides convert to literals: transposed, sliced, reversed and broadcast ones too.
+//! Literals are row-major. A view of a literal copies nothing and is therefore in `ndarray`'s standard order.
 //!
 //! # Example
 //! ```
@@ -25,21 +25,21 @@ use ::ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, Dimension, IxDyn};
 use bytemuck::Pod;
 use std::fmt;
 
-/// Why a literal can't be had as an array, or an array as a literal.
+/// The reason why a literal cannot be converted to an array, or an array to a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversionError {
     /// The literal is a tuple or a token.
     NoArray(Shape),
-    /// The elements are of another type than the one that was asked for.
+    /// The elements have another type than the requested one.
     OtherType {
         /// The literal's shape.
         shape: Shape,
-        /// The element type of the Rust type that was asked for.
+        /// The element type of the requested Rust type.
         wanted: ElementType,
     },
-    /// `ndarray` has no arrays of these sizes: the product of those that are not 0 is too large.
+    /// `ndarray` does not support these sizes: the product of the non-zero sizes is too large.
     Sizes(Shape),
-    /// There is no memory for an array of this shape.
+    /// Memory for an array of this shape cannot be allocated.
     Memory(Shape),
 }
 
@@ -59,8 +59,8 @@ impl fmt::Display for ConversionError {
 impl std::error::Error for ConversionError {}
 
 impl ConversionError {
-    /// The error as a diagnostic without a place.
-    // Not by `From`, as a feature must not take from other crates that `?` knows which error is meant.
+    /// Converts the error to a diagnostic without a span.
+    // Not a `From` implementation: a feature must not make `?` ambiguous in other crates.
     pub fn to_diag(&self) -> Diag {
         Diag::error(self.to_string())
     }
@@ -69,10 +69,10 @@ impl ConversionError {
 impl<T: NativeType, S: Data<Elem = T>, D: Dimension> TryFrom<&ArrayBase<S, D>> for Literal {
     type Error = ConversionError;
 
-    /// The literal of an array's values.
+    /// Copies an array's values to a literal.
     ///
     /// # Errors
-    /// There is no memory for it: a broadcast view may stand for more elements than there is memory for.
+    /// Memory cannot be allocated. A broadcast view may have more elements than fit in memory.
     fn try_from(array: &ArrayBase<S, D>) -> Result<Self, ConversionError> {
         // Sizes of `ndarray` are at most `isize::MAX`.
         let shape = Shape::array(T::ELEMENT_TYPE, array.shape().iter().map(|&size| size as i64));
@@ -80,7 +80,7 @@ impl<T: NativeType, S: Data<Elem = T>, D: Dimension> TryFrom<&ArrayBase<S, D>> f
         let elements = literal.elements_mut::<T::Stored>();
         match array.as_slice() {
             Some(values) => elements.iter_mut().zip(values).for_each(|(to, value)| *to = value.stored()),
-            // By rows and columns, in whichever order they lie.
+            // In the order of the indices, whatever the strides.
             None => elements.iter_mut().zip(array).for_each(|(to, value)| *to = value.stored()),
         }
         Ok(literal)
@@ -90,10 +90,10 @@ impl<T: NativeType, S: Data<Elem = T>, D: Dimension> TryFrom<&ArrayBase<S, D>> f
 impl<T: NativeType, S: Data<Elem = T>, D: Dimension> TryFrom<ArrayBase<S, D>> for Literal {
     type Error = ConversionError;
 
-    /// The literal of an array's or a view's values.
+    /// Copies the values of an array or a view to a literal.
     ///
     /// # Errors
-    /// As from a reference.
+    /// As for a reference.
     fn try_from(array: ArrayBase<S, D>) -> Result<Self, ConversionError> {
         Self::try_from(&array)
     }
@@ -101,11 +101,11 @@ impl<T: NativeType, S: Data<Elem = T>, D: Dimension> TryFrom<ArrayBase<S, D>> fo
 
 /// With the feature `ndarray`: literals as arrays of that crate.
 impl Literal {
-    /// A copy as an array, of the literal's rank and sizes.
+    /// Copies the literal to an array of its rank and sizes.
     ///
     /// # Errors
-    /// This is no array or one of another element type, `ndarray` has no arrays of its sizes, or there is no memory for
-    /// the copy.
+    /// This is not an array of the element type of `T`, `ndarray` does not support its sizes, or memory for
+    /// the copy cannot be allocated.
     pub fn to_ndarray<T: NativeType>(&self) -> Result<ArrayD<T>, ConversionError> {
         let dims = self.sizes_for::<T>()?;
         let mut values = Vec::new();
@@ -116,11 +116,11 @@ impl Literal {
         ArrayD::from_shape_vec(dims, values).map_err(|_| ConversionError::Sizes(self.shape().clone()))
     }
 
-    /// The literal's own elements as an array. Those are not of the Rust type for `pred` and for what is narrower than
-    /// a byte: there, [`Literal::to_ndarray`] makes a copy.
+    /// Returns a view of the literal's own elements. The Rust types for `pred` and for types narrower than a
+    /// byte are not the stored types. Use [`Literal::to_ndarray`], which copies, for these types.
     ///
     /// # Errors
-    /// This is no array or one of another element type, or `ndarray` has no arrays of its sizes.
+    /// This is not an array of the element type of `T`, or `ndarray` does not support its sizes.
     pub fn ndarray_view<T: NativeType<Stored = T> + Pod>(
         &self,
     ) -> Result<ArrayViewD<'_, T>, ConversionError> {
@@ -152,7 +152,7 @@ mod tests {
         Array::from_iter((0..24).map(|n| n as f32)).into_shape_with_order((2, 3, 4)).unwrap()
     }
 
-    /// A literal of a view has the view's values at its indices.
+    /// A literal of a view has the values of the view at its indices.
     #[track_caller]
     fn check<D: Dimension>(view: ArrayView<'_, f32, D>) {
         let literal = Literal::try_from(view.view()).unwrap();

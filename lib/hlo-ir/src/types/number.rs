@@ -1,26 +1,26 @@
-//! Elements of arrays as numbers, whatever the element type.
+//! Elements of arrays of any element type as numbers.
 
 use crate::{Dims, ElementType, FloatFormat, Literal};
 use num_complex::Complex64;
 
-/// One element of an array of any element type, exactly.
+/// The exact value of one element of an array of any element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of `pred`.
+    /// An element of type `pred`.
     Bool(bool),
-    /// Of a signed integer type.
+    /// An element of a signed integer type.
     Signed(i64),
-    /// Of an unsigned integer type.
+    /// An element of an unsigned integer type.
     Unsigned(u64),
-    /// Of a real floating-point type: each of their values is one of `f64`.
+    /// An element of a real floating-point type. `f64` represents all their values.
     Float(f64),
-    /// Of `c64` and `c128`.
+    /// An element of type `c64` or `c128`.
     Complex(Complex64),
 }
 
 impl Number {
-    /// The number as `f64`, the nearest one to an integer of more than 53 bits, 0 and 1 for `pred`; `None` if it is
-    /// complex.
+    /// Returns the number as `f64`: rounded for integers of more than 53 bits, 0 or 1 for `pred`, `None` for
+    /// complex numbers.
     pub fn as_f64(self) -> Option<f64> {
         match self {
             Number::Bool(value) => Some(f64::from(u8::from(value))),
@@ -31,7 +31,7 @@ impl Number {
         }
     }
 
-    /// The integer, 0 and 1 for `pred`; `None` if the element type is another one.
+    /// Returns the integer, 0 or 1 for `pred`; `None` for other element types.
     pub fn as_integer(self) -> Option<i128> {
         match self {
             Number::Bool(value) => Some(value.into()),
@@ -41,7 +41,7 @@ impl Number {
         }
     }
 
-    /// The element that these bytes are in a literal.
+    /// Returns the element with these bytes in a literal.
     fn of_bytes(ty: ElementType, bytes: &[u8]) -> Self {
         let mut wide = [0; 8];
         let float = |bytes: &[u8]| {
@@ -67,7 +67,7 @@ impl Number {
     }
 }
 
-/// Elements as numbers, for programs that do not know the element type.
+/// Elements as numbers, for code that does not know the element type.
 ///
 /// # Example
 /// ```
@@ -81,14 +81,14 @@ impl Number {
 /// assert_eq!(infinite[0].0[..], [0, 1]);
 /// ```
 impl Literal {
-    /// The element at an index; `None` if it is outside, or this is no array.
+    /// Returns the element at an index; `None` if the index is out of bounds or this is not an array.
     pub fn number(&self, index: &[i64]) -> Option<Number> {
         let ty = self.shape().as_array()?.element_type;
         let at = self.position(index)? * ty.byte_size();
         Some(Number::of_bytes(ty, self.bytes().get(at..at + ty.byte_size())?))
     }
 
-    /// The elements with their indices, in row-major order; none if this is no array.
+    /// Returns the elements with their indices, in row-major order; none if this is not an array.
     pub fn numbers(&self) -> impl Iterator<Item = (Dims, Number)> {
         let array = self.shape().as_array();
         array.into_iter().flat_map(|array| {
@@ -98,7 +98,8 @@ impl Literal {
         })
     }
 
-    /// The row-major position of an index; `None` if it is outside, or this is no array.
+    /// Returns the row-major position of an index; `None` if the index is out of bounds or this is not an
+    /// array.
     pub(crate) fn position(&self, index: &[i64]) -> Option<usize> {
         let array = self.shape().as_array().filter(|array| array.rank() == index.len())?;
         let inside = index.iter().zip(&array.dims).all(|(i, size)| (0..*size).contains(i));
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(Number::Complex(Complex64::new(1.0, 0.0)).as_f64(), None);
     }
 
-    /// What is no array has no numbers, and neither have arrays without elements.
+    /// Tuples, tokens and arrays without elements have no numbers.
     #[test]
     fn what_has_no_numbers() {
         let pair = Literal::tuple(vec![Literal::r0(1i32), Literal::token()]);

@@ -1,9 +1,9 @@
-//! Elements narrower than a byte, several in one: how an array lies in memory whose layout says `E(4)`, `E(2)` or
-//! `E(1)`.
+//! Packing of several elements into a byte, for arrays whose layout has `E(4)`, `E(2)` or `E(1)`.
 
 use crate::ArrayShape;
 
-/// The packing of an array's elements: the first one in the lowest bits of a byte, in the order of the layout.
+/// The packing of an array's elements, in the order of the layout. The first one is in the lowest bits of a
+/// byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     bits: u32,
@@ -11,7 +11,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// The packing that the layout of an array asks for; `None` if its elements take whole bytes.
+    /// Returns the packing that the layout of an array requires; `None` if its elements take whole bytes.
     pub fn of(array: &ArrayShape) -> Option<Self> {
         let bits = array.element_type.bit_width();
         let said = array.layout.as_ref()?.element_size_bits()?;
@@ -23,12 +23,12 @@ impl Packing {
         (8 / self.bits) as usize
     }
 
-    /// The bytes that `count` elements take.
+    /// Returns the number of bytes of `count` elements.
     pub fn packed_size(self, count: usize) -> usize {
         count.div_ceil(self.per_byte())
     }
 
-    /// Packs elements of one byte each; `out` has [`Packing::packed_size`] bytes.
+    /// Packs elements of one byte each. `out` must have [`Packing::packed_size`] bytes.
     pub fn pack(self, elements: &[u8], out: &mut [u8]) {
         let mask = (1u8 << self.bits) - 1;
         for (byte, elements) in out.iter_mut().zip(elements.chunks(self.per_byte())) {
@@ -37,7 +37,7 @@ impl Packing {
         }
     }
 
-    /// The elements, one byte each: signed ones sign-extended, others zero-extended.
+    /// Unpacks elements to one byte each, sign-extended for signed types and zero-extended for others.
     pub fn unpack(self, packed: &[u8], out: &mut [u8]) {
         let unused = 8 - self.bits;
         for (elements, &byte) in out.chunks_mut(self.per_byte()).zip(packed) {

@@ -1,10 +1,11 @@
-//! How a program may have an array in its own memory: in any order of dimensions, with padding (XLA preview, "Layout").
+//! The layout of an array in a program's own memory: any order of dimensions, with padding (XLA preview,
+//! "Layout").
 
 use crate::laid_out::for_each_element_at;
 use crate::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape, Special};
 
-/// The `Layout` of the XLA preview: the order of an array's dimensions in memory, and the sizes to which they are padded. HLO text
-/// has no padding; it is for transfers between a program and its arrays.
+/// The `Layout` of the XLA preview: the order of an array's dimensions in memory, and the sizes to which they
+/// are padded. Use it for transfers between a program's arrays and literals. HLO text has no padding.
 ///
 /// # Example
 /// The example of the preview: a 2x3 array, column-major, padded to 3x5.
@@ -21,15 +22,15 @@ use crate::{AlignedBytes, ArrayShape, ElementType, FloatFormat, Literal, Shape, 
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HostLayout {
-    /// The dimensions, the one that varies fastest first: a permutation of all of them.
+    /// The dimensions from the fastest to the slowest varying: a permutation of all dimensions.
     pub minor_to_major: Vec<usize>,
-    /// The size of each dimension in memory, no less than that of the array; none if there is no padding.
+    /// The size of each dimension in memory, at least that of the array. Empty if there is no padding.
     pub padded_dimensions: Vec<i64>,
-    /// What lies in the padding.
+    /// The contents of the padding.
     pub padding_value: PaddingValue,
 }
 
-/// What lies in the padding of an array.
+/// The contents of the padding of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaddingValue {
     /// Zeros.
@@ -37,13 +38,13 @@ pub enum PaddingValue {
     Zero,
     /// Ones.
     One,
-    /// The least values of the element type: minus infinity, where it has that.
+    /// The smallest value of the element type: minus infinity if the type has it.
     Lowest,
-    /// The largest values of the element type: infinity, where it has that.
+    /// The largest value of the element type: infinity if the type has it.
     Highest,
 }
 
-/// Why an array can't lie in a layout.
+/// The reason why an array cannot have a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostLayoutError(String);
 
@@ -56,21 +57,21 @@ impl std::fmt::Display for HostLayoutError {
 impl std::error::Error for HostLayoutError {}
 
 impl HostLayout {
-    /// The layout without padding of this order, the fastest dimension first.
+    /// Creates a layout of this order without padding, the fastest dimension first.
     pub fn new(minor_to_major: impl IntoIterator<Item = usize>) -> Self {
         Self { minor_to_major: minor_to_major.into_iter().collect(), ..Self::default() }
     }
 
-    /// The same layout, padded to these sizes.
+    /// Returns the layout with padding to these sizes.
     pub fn padded(self, dimensions: impl IntoIterator<Item = i64>, value: PaddingValue) -> Self {
         Self { padded_dimensions: dimensions.into_iter().collect(), padding_value: value, ..self }
     }
 
-    /// The bytes of an array in this layout.
+    /// Converts an array to bytes in this layout.
     ///
     /// # Errors
-    /// The layout is for arrays of other ranks or smaller sizes, the element type has no such padding value, the value is no
-    /// array, or there is no memory.
+    /// The layout is for another rank or smaller sizes, the element type has no such padding value, the value
+    /// is not an array, or memory cannot be allocated.
     pub fn write(&self, array: &Literal) -> Result<AlignedBytes, HostLayoutError> {
         let place = Place::new(self, array.shape())?;
         let mut out = AlignedBytes::try_zeroed(place.bytes)
@@ -87,10 +88,11 @@ impl HostLayout {
         Ok(out)
     }
 
-    /// The array of a shape that lies in memory in this layout; what lies in the padding does not matter.
+    /// Reads an array of a shape from memory in this layout. The contents of the padding are ignored.
     ///
     /// # Errors
-    /// As for [`HostLayout::write`], there are more or fewer bytes, or an element is no value of its type, such as a 2 of `pred`.
+    /// As for [`HostLayout::write`]. Also if the number of bytes is wrong, or if an element is not a valid
+    /// value of its type, such as a 2 for `pred`.
     pub fn read(&self, memory: &[u8], shape: &Shape) -> Result<Literal, HostLayoutError> {
         let place = Place::new(self, shape)?;
         if memory.len() != place.bytes {
@@ -116,7 +118,7 @@ impl HostLayout {
 }
 
 impl PaddingValue {
-    /// The value as an element of a type.
+    /// Returns the bytes of an element with this value.
     fn of(self, ty: ElementType) -> Result<Vec<u8>, HostLayoutError> {
         let size = ty.byte_size();
         let bits: u128 = match (self, FloatFormat::of(ty)) {
@@ -140,7 +142,7 @@ impl PaddingValue {
                 Special::Ieee => format.encode(f64::INFINITY).into(),
                 _ => format.max_bits().into(),
             },
-            // Sign-extended to the byte that an element takes.
+            // Sign-extended to the byte of an element.
             (Self::Lowest, None) if ty.is_signed_integer() => u128::MAX << (ty.bit_width() - 1),
             (Self::Lowest, None) => 0,
             (Self::Highest, None) if ty.is_signed_integer() => (1 << (ty.bit_width() - 1)) - 1,
@@ -150,7 +152,7 @@ impl PaddingValue {
     }
 }
 
-/// Where the elements of an array lie.
+/// The positions of the elements of an array.
 struct Place<'s> {
     array: &'s ArrayShape,
     strides: Vec<usize>,
@@ -209,7 +211,7 @@ mod tests {
         Ok(memory[ty.byte_size()..].to_vec())
     }
 
-    /// "Minor-to-major dimension ordering" of the preview.
+    /// The example in "Minor-to-major dimension ordering" of the preview.
     #[test]
     fn the_order_of_dimensions_is_the_one_that_is_named() {
         let array = Literal::r2(&[*b"abc", *b"def"]);
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(&*HostLayout::new([1, 0]).write(&array).unwrap(), b"abcdef");
     }
 
-    /// "Padding" of the preview: the padded layout is that of the padded array.
+    /// The example in "Padding" of the preview: the padded array determines the order of the elements.
     #[test]
     fn a_padded_array_lies_as_the_larger_array_with_padding_in_it() {
         let array = Literal::r2(&[*b"abc", *b"def"]);
@@ -237,7 +239,7 @@ mod tests {
             (One, F32, 1f32.to_le_bytes().to_vec()),
             (Lowest, F32, f32::NEG_INFINITY.to_le_bytes().to_vec()),
             (Highest, Bf16, half::bf16::INFINITY.to_le_bytes().to_vec()),
-            // 448, -240 and 2^-127, where there is no infinity.
+            // 448, -240 and 2^-127: types without infinity.
             (Highest, F8E4M3Fn, vec![0x7e]),
             (Lowest, F8E4M3Fnuz, vec![0xff]),
             (Lowest, F8E8M0Fnu, vec![0]),

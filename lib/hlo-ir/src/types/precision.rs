@@ -1,15 +1,15 @@
-//! Operations on floating-point types that differ: as XLA has it, each operand is converted to the widest of the types,
-//! and the result to the one that is written.
+//! Operations with mixed floating-point types. As in XLA, operands are converted to the widest of the types,
+//! and the result is converted to the type in the text.
 
 use crate::ops::float_width;
 use crate::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 
 impl Opcode {
-    /// True if the operands may be of several floating-point types, and the array that is the result of another one.
+    /// Returns whether the operands may have several floating-point types, and the result array another one.
     pub(crate) fn mixes_precision(self) -> bool {
         let moves =
             matches!(self, Opcode::Concatenate | Opcode::Copy | Opcode::Pad | Opcode::DynamicUpdateSlice);
-        // These say what types they take and give.
+        // These operations define their own operand and result types.
         let converts = matches!(
             self,
             Opcode::Complex
@@ -23,7 +23,8 @@ impl Opcode {
     }
 }
 
-/// The wider of two floating-point types: the one of larger numbers, of equally large ones the one of more digits.
+/// Returns the wider of two floating-point types: the one with the larger numbers or, if these are equal,
+/// more digits.
 pub(crate) fn wider(a: ElementType, b: ElementType) -> ElementType {
     if float_width(b) > float_width(a) { b } else { a }
 }
@@ -33,10 +34,11 @@ fn float_type(shape: &Shape) -> Option<ElementType> {
 }
 
 impl Module {
-    /// The type that an instruction computes in, if the floating-point types of its operands and its result differ.
+    /// Returns the type that an instruction computes in, if the floating-point types of its operands and its
+    /// result differ.
     pub fn mixed_precision(&self, id: InstrId) -> Option<ElementType> {
         let instr = &self[id];
-        // An all-reduce of several arrays has a type for each.
+        // An all-reduce of several arrays has one type for each.
         if !instr.op.opcode().mixes_precision() || instr.shape.is_tuple() {
             return None;
         }
@@ -46,24 +48,25 @@ impl Module {
         if types().all(|t| t == first) { None } else { types().reduce(wider) }
     }
 
-    /// True if [`Module::make_explicit`] may change something.
+    /// Returns whether [`Module::make_explicit`] may change something.
     pub fn leaves_unsaid(&self) -> bool {
         let unsaid = |&i: &InstrId| self.mixed_precision(i).is_some() || self.binds_operands_late(i);
         self.computations().any(|c| self[c].instructions().iter().any(unsaid))
             || !self.receives_of_other_channels().is_empty()
     }
 
-    /// Puts conversions where operations mix floating-point types, binds all operands of an asynchronous operation at
-    /// once, and gives receives the channels of their sends: what the text may leave to the reader. Passes and engines see modules in which that is done. True if
-    /// something was changed. Linear.
+    /// Makes everything explicit that the text may leave implicit. It inserts conversions where operations
+    /// mix floating-point types, binds all operands of an asynchronous operation at its start, and assigns
+    /// receives the channels of their sends. Passes and engines require this form. Returns whether something
+    /// changed. Takes linear time.
     pub fn make_explicit(&mut self) -> bool {
         let bound = self.bind_async_operands();
         let joined = self.join_channels();
         self.convert_mixed_precision() || bound || joined
     }
 
-    /// Puts conversions where operands or results are of other types than those that an instruction computes in. True
-    /// if there were such. Linear.
+    /// Inserts conversions where operands or results have other types than an instruction computes in.
+    /// Returns whether there were any. Takes linear time.
     pub fn convert_mixed_precision(&mut self) -> bool {
         let mixed =
             |c: ComputationId| self[c].instructions().iter().any(|&i| self.mixed_precision(i).is_some());
@@ -77,14 +80,14 @@ impl Module {
                     None => order.push(id),
                 }
             }
-            // The schedule, if it is one.
+            // In a scheduled module, the order is the schedule.
             self.set_order(c, order);
         }
         !computations.is_empty()
     }
 
-    /// Converts the operands and the result of `id`, which computes in the type `t`; `order` has what there is, in
-    /// order.
+    /// Converts the operands and the result of `id`, which computes in the type `t`. Appends the instructions
+    /// to `order`.
     fn convert_around(&mut self, id: InstrId, t: ElementType, order: &mut Vec<InstrId>) {
         for n in 0..self[id].operands.len() {
             let operand = self[id].operands[n];
@@ -113,7 +116,7 @@ impl Module {
     }
 }
 
-/// A shape of a floating-point type other than `t`, in that type.
+/// Returns the shape with element type `t`, if its element type is another floating-point type.
 fn in_type(shape: &Shape, t: ElementType) -> Option<Shape> {
     let array = shape.as_array().filter(|a| a.element_type.is_float() && a.element_type != t)?;
     Some(array.with_element_type(t).into())

@@ -1,35 +1,35 @@
-//! What becomes of dynamic dimensions in a `reshape`.
+//! The sizes of dynamic dimensions after a `reshape`.
 
 use crate::ArrayShape;
 use std::ops::Range;
 
-/// How large a dimension of a reshape's result is at run time.
+/// The size of a dimension of a reshape's result at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReshapedSize {
-    /// As large as its bound.
+    /// The bound of the dimension.
     Bound,
-    /// As large as this dimension of the operand.
+    /// The size of this dimension of the operand.
     Same(usize),
-    /// The number of elements in these dimensions of the operand, over that in the other dimensions that they become.
+    /// The number of elements in dimensions `of` of the operand, divided by `by`.
     Quotient {
         /// The dimensions of the operand.
         of: Range<usize>,
-        /// What they become.
+        /// The dimensions of the result that they are reshaped to.
         into: Range<usize>,
-        /// The number of elements in the other dimensions that they become.
+        /// The number of elements in the other dimensions of `into`.
         by: i64,
     },
 }
 
-/// How large the dimensions of `to` are if `from`, some of whose dimensions are not as large as their bounds
-/// (`dynamic`), is reshaped to it.
+/// Returns the run-time sizes of the dimensions of `to` if `from` is reshaped to it. `dynamic` marks the
+/// dimensions of `from` that may be smaller than their bounds.
 ///
-/// A dynamic dimension of the result is one of the operand's, or part of several that are split or merged. One
-/// dimension of those that they become has the size that is left: the dynamic one; `inferred` if there are several or
-/// none; the only one.
+/// A dynamic dimension of the operand becomes one dimension of the result, or belongs to a group of
+/// dimensions that are split or merged. In such a group, one dimension of the result has the remaining size:
+/// the only dynamic one; if there are several or none, `inferred`; or else the only one.
 ///
 /// # Errors
-/// If it does not follow which dimension that is: a message.
+/// A message, if this dimension cannot be determined.
 pub fn reshaped_sizes(
     from: &ArrayShape,
     dynamic: &[bool],
@@ -39,7 +39,7 @@ pub fn reshaped_sizes(
     if !dynamic.contains(&true) || from.dims.contains(&0) {
         return Ok(vec![ReshapedSize::Bound; to.rank()]);
     }
-    // Dimensions of size 1 belong anywhere: first without those that have no size of their own.
+    // Dimensions of size 1 can belong to any group. The first attempt ignores static dimensions of size 1.
     let is_dynamic = |d: usize| dynamic.get(d).copied().unwrap_or(false);
     let kept_from = (0..from.rank()).filter(|&d| from.dims[d] != 1 || is_dynamic(d)).collect();
     let kept_to = (0..to.rank()).filter(|&d| to.dims[d] != 1 || to.is_dynamic_dim(d)).collect();
@@ -54,7 +54,7 @@ pub fn reshaped_sizes(
         })
 }
 
-/// The same, by some of the dimensions on both sides; the others are of size 1.
+/// As [`reshaped_sizes`], using only these dimensions on both sides. The others have size 1.
 fn sizes_of(
     from: &ArrayShape,
     dynamic: &[bool],
@@ -65,7 +65,7 @@ fn sizes_of(
     let mut sizes = vec![ReshapedSize::Bound; to.rank()];
     let bounds = |dims: &[i64], which: &[usize]| which.iter().map(|&d| dims[d]).collect::<Vec<_>>();
     let is_dynamic = |d: usize| dynamic.get(d).copied().unwrap_or(false);
-    // From the first to the last of those, whatever is between.
+    // The range from the first to the last of these dimensions, including those between them.
     let whole = |which: &[usize], range: Range<usize>| match (
         which.get(range.start),
         which.get(range.end.wrapping_sub(1)),
@@ -100,8 +100,9 @@ fn sizes_of(
     Some(sizes)
 }
 
-/// The dimensions that a reshape splits or merges, with what they become: runs of as many elements, as short as can
-/// be. `None` if the numbers of elements differ or one is 0.
+/// Returns the groups of dimensions that a reshape splits or merges, with their result dimensions: the
+/// shortest ranges with equal numbers of elements. Returns `None` if the numbers of elements differ or one is
+/// 0.
 pub fn reshape_groups(from: &[i64], to: &[i64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
     let mut groups: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -116,7 +117,7 @@ pub fn reshape_groups(from: &[i64], to: &[i64]) -> Option<Vec<(Range<usize>, Ran
         }
         groups.push((start_i..i, start_j..j));
     }
-    // What is left on one side are dimensions of size 1.
+    // The remaining dimensions on one side have size 1.
     if from[i..].iter().chain(&to[j..]).any(|&d| d != 1) {
         return None;
     }
@@ -134,7 +135,7 @@ mod tests {
     use ReshapedSize::{Bound, Quotient, Same};
 
     fn sizes(from: &[i64], to: &[i64], inferred: Option<i64>) -> Result<Vec<ReshapedSize>, String> {
-        // A negative size stands for a dynamic dimension.
+        // A negative size is that of a dynamic dimension.
         let shape = |dims: &[i64]| {
             let mut s = ArrayShape::new(ElementType::F32, dims.iter().map(|d| d.abs()));
             s.dynamic = dims.iter().map(|&d| d < 0).collect();

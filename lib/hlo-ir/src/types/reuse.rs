@@ -1,23 +1,24 @@
-//! Memory of large arrays that is used again. Fresh pages have to be cleared and mapped when they are first touched, which takes longer
-//! than many a program that fills them; a program that runs again and again has results of the same sizes.
+//! Reuse of the memory of large arrays. The operating system clears and maps fresh pages when they are first
+//! touched, which can take longer than computing their contents. A program that runs repeatedly has results
+//! of the same sizes.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Smaller arrays are not worth it: the allocator gives their memory again.
+/// Minimum size in bytes of arrays that are reused here. The allocator reuses smaller ones itself.
 const LEAST_BYTES: usize = 1 << 16;
 
-/// The most bytes that wait to be used again.
+/// Maximum number of bytes kept for reuse.
 const MOST_BYTES: usize = 1 << 27;
 
-/// The most arrays that do.
+/// Maximum number of arrays kept for reuse.
 const MOST_ARRAYS: usize = 256;
 
-/// Words that go back to where they are used again.
+/// Words that are kept for reuse when they are dropped.
 #[derive(Default)]
 pub(super) struct Words(pub(super) Vec<u128>);
 
-/// What waits to be used again, the oldest first.
+/// The arrays kept for reuse, the oldest first.
 struct Waiting {
     arrays: VecDeque<Vec<u128>>,
     bytes: usize,
@@ -26,11 +27,12 @@ struct Waiting {
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { arrays: VecDeque::new(), bytes: 0 });
 
 impl Words {
-    /// So many words that some array had, with whatever it left in them; nothing if there are none.
+    /// Returns `count` words of a dropped array with unspecified contents; `None` if there is no array of
+    /// this size.
     pub(super) fn again(count: usize) -> Option<Self> {
         let bytes = count.checked_mul(size_of::<u128>()).filter(|&bytes| bytes >= LEAST_BYTES)?;
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        // The one that was used last is the one that caches may still have.
+        // The most recently used array may still be in the caches.
         let at = waiting.arrays.iter().rposition(|a| a.len() == count)?;
         waiting.bytes -= bytes;
         waiting.arrays.remove(at).map(Self)
@@ -53,7 +55,7 @@ impl Drop for Words {
             waiting.bytes -= size_of_val(&oldest[..]);
             gone.push(oldest);
         }
-        // What goes is freed without the lock.
+        // The memory is freed after the lock is released.
         drop(waiting);
     }
 }
@@ -62,7 +64,7 @@ impl Drop for Words {
 mod tests {
     use super::*;
 
-    /// The tests look at the same memory, one after the other.
+    /// The tests use the same global state, so they run one at a time.
     static ALONE: Mutex<()> = Mutex::new(());
 
     #[test]

@@ -8,11 +8,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Dimension sizes or dimension numbers; inline up to rank 4, as almost all are.
+/// Dimension sizes or dimension numbers. Stored inline up to rank 4, which covers almost all arrays.
 pub type Dims = SmallVec<[i64; 4]>;
 
-/// The index of a row-major position in an array of these sizes; what is beyond the array wraps around in the outermost
-/// dimension.
+/// Returns the index of a row-major position in an array of these sizes. Positions beyond the array wrap
+/// around in the outermost dimension.
 pub fn unravel(mut position: usize, dims: &[i64]) -> Dims {
     let mut index: Dims = smallvec::smallvec![0; dims.len()];
     for d in (0..dims.len()).rev() {
@@ -46,30 +46,30 @@ pub enum Shape {
     Tuple(Shapes),
     /// The type of values that only order side effects.
     Token,
-    /// A value whose contents the compiler does not know.
+    /// A value whose contents are unknown to the compiler.
     Opaque,
-    /// A reference to memory that holds a value of the inner shape: `b(f32[4])`.
+    /// A reference to memory that contains a value of the inner shape: `b(f32[4])`.
     Buffer(Box<Shape>),
 }
 
-/// The shapes of a tuple's elements. Copies share them, as tuples that nest deeply would take memory by the square of their
-/// depth.
+/// The shapes of a tuple's elements. Clones share them. Otherwise, memory would grow with the square of the
+/// depth of nested tuples.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct Shapes(Arc<Vec<Shape>>);
 
-/// Shapes of tuples, to share those that are equal.
+/// A pool of tuple shapes, for sharing equal ones.
 #[derive(Debug, Default)]
 pub struct ShapePool(HashMap<u64, Vec<Shapes>>);
 
 impl ShapePool {
-    /// The same shape; its tuples are those that were given before, where there were equal ones.
+    /// Returns an equal shape. Its tuples share memory with equal tuples of previous calls.
     pub fn share(&mut self, shape: Shape) -> Shape {
         let Shape::Tuple(mut elements) = shape else { return shape };
         for element in elements.iter_mut().filter(|e| e.is_tuple()) {
             *element = self.share(std::mem::replace(element, Shape::Token));
         }
         let known = self.0.entry(elements.shallow_hash()).or_default();
-        // Elements that are tuples are shared by now: whether they are the same is seen at once.
+        // Nested tuples are shared by now, so comparing equal ones is fast.
         match known.iter().find(|&k| *k == elements) {
             Some(same) => Shape::Tuple(same.clone()),
             None => {
@@ -81,12 +81,12 @@ impl ShapePool {
 }
 
 impl Shapes {
-    /// The list, to change it: what is shared is copied first.
+    /// Returns the list for changing it. Copies it first if it is shared.
     pub fn to_mut(&mut self) -> &mut Vec<Shape> {
         Arc::make_mut(&mut self.0)
     }
 
-    /// A hash that looks at elements that are tuples by where they lie only.
+    /// Returns a hash that uses only the addresses of nested tuples.
     fn shallow_hash(&self) -> u64 {
         let mut state = DefaultHasher::new();
         for element in self {
@@ -98,7 +98,7 @@ impl Shapes {
         state.finish()
     }
 
-    /// True if both are the same copy.
+    /// Returns whether both share memory.
     fn is(&self, other: &Shapes) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -123,7 +123,7 @@ impl Deref for Shapes {
     }
 }
 
-/// What is shared is copied first.
+/// Copies the list first if it is shared.
 impl DerefMut for Shapes {
     fn deref_mut(&mut self) -> &mut [Shape] {
         self.to_mut()
@@ -157,62 +157,64 @@ pub struct ArrayShape {
     pub element_type: ElementType,
     /// The size of each dimension; for a dynamic dimension its upper bound, or [`ArrayShape::UNBOUNDED`].
     pub dims: Dims,
-    /// One flag a dimension: true if its size is known at run time only. Empty if no dimension is dynamic.
+    /// One flag per dimension: whether its size is known only at run time. Empty if no dimension is dynamic.
     pub dynamic: SmallVec<[bool; 6]>,
-    /// The layout. `None` is the one way to say row-major without further items, XLA's default, so that shapes
-    /// compare equal whether or not their text wrote it: see [`ArrayShape::with_layout`].
+    /// The layout. It is `None` for a row-major layout without further items, which is XLA's default. Shapes
+    /// therefore compare equal whether or not their text contains that layout. See
+    /// [`ArrayShape::with_layout`].
     pub layout: Option<Layout>,
 }
 
 impl ArrayShape {
-    /// The largest rank of an array. Readers and the verifier reject shapes of more dimensions, which cost more than their
-    /// elements. NumPy has at most 64 dimensions and TensorFlow 254; XLA's readers have no limit.
+    /// Maximum rank of an array. Readers and the verifier reject shapes with more dimensions, which cost more
+    /// than their elements. NumPy has at most 64 dimensions and TensorFlow 254; XLA's readers have no limit.
     pub const MAX_RANK: usize = 256;
 
-    /// The "size" of a dynamic dimension without a bound, printed `?`.
+    /// The "size" of a dynamic dimension without a bound. Printed as `?`.
     pub const UNBOUNDED: i64 = i64::MIN;
 
-    /// The array shape of the given element type and sizes, static and with the default layout.
+    /// Creates a static array shape with the default layout.
     pub fn new(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
         Self { element_type, dims: dims.into_iter().collect(), dynamic: SmallVec::new(), layout: None }
     }
 
-    /// Returns why an array can't have this rank, or `None` if it can.
+    /// Returns an error message if an array can't have this rank.
     pub fn rank_error(rank: usize) -> Option<String> {
         let most = Self::MAX_RANK;
         (rank > most).then(|| format!("an array has at most {most} dimensions, found {rank}"))
     }
 
-    /// The same array in another layout; the default one is not kept.
+    /// Returns the array shape with another layout. The default layout is stored as `None`.
     pub fn with_layout(mut self, layout: Layout) -> Self {
         let default = layout.is_row_major() && layout.minor_to_major.len() == self.rank();
         self.layout = (!default).then_some(layout);
         self
     }
 
-    /// The bits that an element takes in memory: the layout's `E(n)`, or the whole bytes of its type.
+    /// Returns the number of bits of an element in memory: the layout's `E(n)`, or the whole bytes of its
+    /// type.
     pub fn element_size_bits(&self) -> i64 {
         let said = self.layout.as_ref().and_then(Layout::element_size_bits);
         said.unwrap_or(8 * self.element_type.byte_size() as i64)
     }
 
-    /// The memory space of the layout; 0 is the default one.
+    /// Returns the memory space of the layout. 0 is the default one.
     pub fn memory_space(&self) -> i32 {
         self.layout.as_ref().map_or(0, Layout::memory_space)
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 
-    /// What the layout says beside the order of the dimensions, if it says anything.
+    /// Returns the items of the layout besides the order of the dimensions, if there are any.
     pub fn layout_items(&self) -> Option<&LayoutItems> {
         self.layout.as_ref().and_then(Layout::items)
     }
 
-    /// The product of the dimension sizes (bounds where dynamic), or `None` if it does not fit an `i64` or a
-    /// dimension is unbounded.
+    /// Returns the product of the dimension sizes (bounds where dynamic); `None` if it does not fit an `i64`
+    /// or a dimension is unbounded.
     pub fn checked_element_count(&self) -> Option<i64> {
         if self.dims.contains(&0) {
             return Some(0);
@@ -220,49 +222,50 @@ impl ArrayShape {
         self.dims.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) })
     }
 
-    /// The product of the dimension sizes. Saturates; the verifier refuses shapes whose byte size does not fit
-    /// an `i64`, so that on verified modules it is exact.
+    /// Returns the product of the dimension sizes, saturating. It is exact in verified modules, because the
+    /// verifier rejects shapes whose byte size does not fit an `i64`.
     pub fn element_count(&self) -> usize {
         self.checked_element_count().unwrap_or(i64::MAX) as usize
     }
 
-    /// The bytes of the dense array (one byte an element for sub-byte types), saturating.
+    /// Returns the number of bytes of the dense array (one byte per element for sub-byte types), saturating.
     pub fn byte_size(&self) -> usize {
         self.element_count().saturating_mul(self.element_type.byte_size())
     }
 
-    /// The bytes of the array in memory: less than [`ArrayShape::byte_size`] if the layout packs elements (`E(4)`).
+    /// Returns the number of bytes in memory: less than [`ArrayShape::byte_size`] if the layout packs
+    /// elements (`E(4)`).
     pub fn stored_size(&self) -> usize {
         Packing::of(self).map_or(self.byte_size(), |p| p.packed_size(self.element_count()))
     }
 
-    /// True if dimension `dim` has a size known at run time only.
+    /// Returns whether the size of dimension `dim` is known only at run time.
     pub fn is_dynamic_dim(&self, dim: usize) -> bool {
         self.dynamic.get(dim).copied().unwrap_or(false)
     }
 
-    /// True if no dimension is dynamic.
+    /// Returns whether no dimension is dynamic.
     pub fn is_static(&self) -> bool {
         !self.dynamic.contains(&true)
     }
 
-    /// True if both have the same element type, sizes and dynamic flags, whatever the layouts.
+    /// Returns whether both have the same element type, sizes and dynamic flags. Layouts are ignored.
     pub fn compatible(&self, other: &ArrayShape) -> bool {
         self.element_type == other.element_type && self.same_dims(other)
     }
 
-    /// True if both have the same sizes and dynamic flags.
+    /// Returns whether both have the same sizes and dynamic flags.
     pub fn same_dims(&self, other: &ArrayShape) -> bool {
         self.dims == other.dims && (0..self.rank()).all(|d| self.is_dynamic_dim(d) == other.is_dynamic_dim(d))
     }
 
-    /// True if a value of shape `value` may be given for this: a bounded dynamic dimension takes any size up to its
-    /// bound. Layouts do not count.
+    /// Returns whether a value of shape `value` can be passed for this shape. A bounded dynamic dimension
+    /// accepts any size up to its bound. Layouts are ignored.
     pub fn accepts(&self, value: &ArrayShape) -> bool {
         self.element_type == value.element_type && self.accepts_sizes(&value.dims)
     }
 
-    /// True if an array of these sizes may be given for this.
+    /// Returns whether an array of these sizes can be passed for this shape.
     pub fn accepts_sizes(&self, sizes: &[i64]) -> bool {
         let fits = |(d, (&bound, &size)): (usize, (&i64, &i64))| {
             size == bound || self.is_dynamic_dim(d) && (0..=bound).contains(&size)
@@ -270,19 +273,19 @@ impl ArrayShape {
         self.rank() == sizes.len() && self.dims.iter().zip(sizes).enumerate().all(fits)
     }
 
-    /// The static array of these sizes, in the same layout.
+    /// Returns the static array shape of these sizes with the same layout.
     pub fn with_sizes(&self, sizes: &[i64]) -> Self {
         Self { dims: sizes.into(), dynamic: SmallVec::new(), ..self.clone() }
     }
 
-    /// The array with these flags for which dimensions are dynamic; none for a static one.
+    /// Returns the array shape with these dynamic flags. An empty list makes it static.
     pub fn with_dynamic(self, dynamic: impl IntoIterator<Item = bool>) -> Self {
         let dynamic: SmallVec<_> = dynamic.into_iter().collect();
         Self { dynamic: if dynamic.contains(&true) { dynamic } else { SmallVec::new() }, ..self }
     }
 
-    /// The same sizes with another element type. What the layout says of the bits of an element (`E(4)`) is for types of
-    /// as many bits only.
+    /// Returns the array shape with another element type. An element size in the layout (`E(4)`) is kept only
+    /// if the new type has the same number of bits.
     pub fn with_element_type(&self, element_type: ElementType) -> Self {
         let mut other = Self { element_type, ..self.clone() };
         if element_type.bit_width() != self.element_type.bit_width() {
@@ -291,7 +294,7 @@ impl ArrayShape {
         other
     }
 
-    /// The dimension numbers from the fastest to the slowest varying.
+    /// Returns the dimension numbers from the fastest to the slowest varying.
     pub fn minor_to_major(&self) -> SmallVec<[usize; 6]> {
         match &self.layout {
             Some(l) if l.minor_to_major.len() == self.rank() => {
@@ -301,24 +304,25 @@ impl ArrayShape {
         }
     }
 
-    /// True if the layout is absent or row-major.
+    /// Returns whether the layout is absent or row-major.
     pub fn is_row_major(&self) -> bool {
         self.layout.as_ref().is_none_or(Layout::is_row_major)
     }
 
-    /// True if the elements lie in row-major order, dimensions of size 1 aside.
+    /// Returns whether the elements are in row-major order, ignoring dimensions of size 1.
     pub fn is_dense_row_major(&self) -> bool {
         let (strides, row_major) = (self.strides(), self.row_major_strides());
         (0..self.rank()).all(|d| self.dims[d] <= 1 || strides[d] == row_major[d])
     }
 
-    /// True if both have the same sizes and, where it matters, strides: an element of the same index lies at the same
-    /// place in memory, if elements have the same size.
+    /// Returns whether both have the same sizes and, in dimensions of more than one element, the same
+    /// strides. Elements at the same index then have the same position in memory, if they have the same size.
     pub fn same_strides(&self, other: &ArrayShape) -> bool {
         self.same_strides_by(other, |d| d)
     }
 
-    /// As [`ArrayShape::same_strides`], where dimension `d` of the other array is dimension `of(d)` of this one.
+    /// As [`ArrayShape::same_strides`], where dimension `d` of the other array is dimension `of(d)` of this
+    /// one.
     pub fn same_strides_by(&self, other: &ArrayShape, of: impl Fn(usize) -> usize) -> bool {
         let (own, others) = (self.strides(), other.strides());
         self.rank() == other.rank()
@@ -328,7 +332,7 @@ impl ArrayShape {
             })
     }
 
-    /// The stride of each logical dimension in elements, by the layout.
+    /// Returns the stride of each logical dimension in the layout, in elements.
     pub fn strides(&self) -> Dims {
         let mut strides: Dims = smallvec::smallvec![0; self.rank()];
         let mut stride = 1i64;
@@ -339,7 +343,7 @@ impl ArrayShape {
         strides
     }
 
-    /// The strides of a row-major array of these sizes.
+    /// Returns the strides of a row-major array of these sizes.
     pub fn row_major_strides(&self) -> Dims {
         let mut strides: Dims = smallvec::smallvec![0; self.rank()];
         let mut stride = 1i64;
@@ -352,22 +356,22 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// A static array shape with the default layout.
+    /// Creates a static array shape with the default layout.
     pub fn array(element_type: ElementType, dims: impl IntoIterator<Item = i64>) -> Self {
         Shape::Array(ArrayShape::new(element_type, dims))
     }
 
-    /// The tuple of elements of these shapes.
+    /// Creates a tuple shape.
     pub fn tuple(elements: impl Into<Shapes>) -> Self {
         Shape::Tuple(elements.into())
     }
 
-    /// A scalar shape.
+    /// Creates a scalar shape.
     pub fn scalar(element_type: ElementType) -> Self {
         Shape::array(element_type, [])
     }
 
-    /// The array shape, if it is one.
+    /// Returns the array shape, if it is one.
     pub fn as_array(&self) -> Option<&ArrayShape> {
         match self {
             Shape::Array(a) => Some(a),
@@ -375,7 +379,7 @@ impl Shape {
         }
     }
 
-    /// True if a dimension of any array in it is dynamic.
+    /// Returns whether a dimension of any array in the shape is dynamic.
     pub fn is_dynamic(&self) -> bool {
         match self {
             Shape::Array(a) => !a.is_static(),
@@ -384,12 +388,12 @@ impl Shape {
         }
     }
 
-    /// The part that an index names, `{1,0}` being element 0 of element 1; `None` if there is none.
+    /// Returns the part at an index: `{1,0}` is element 0 of element 1. Returns `None` if there is none.
     pub fn part(&self, index: &[i64]) -> Option<&Shape> {
         index.iter().try_fold(self, |s, &i| s.as_tuple()?.get(usize::try_from(i).ok()?))
     }
 
-    /// The elements' shapes, if it is a tuple.
+    /// Returns the shapes of the elements, if it is a tuple.
     pub fn as_tuple(&self) -> Option<&[Shape]> {
         match self {
             Shape::Tuple(t) => Some(t),
@@ -397,17 +401,17 @@ impl Shape {
         }
     }
 
-    /// True for an array of rank 0.
+    /// Returns whether the shape is an array of rank 0.
     pub fn is_scalar(&self) -> bool {
         self.as_array().is_some_and(|a| a.rank() == 0)
     }
 
-    /// True if a tuple.
+    /// Returns whether the shape is a tuple.
     pub fn is_tuple(&self) -> bool {
         matches!(self, Shape::Tuple(_))
     }
 
-    /// Same structure, element types and sizes; layouts may differ.
+    /// Returns whether both have the same structure, element types and sizes. Layouts may differ.
     pub fn compatible(&self, other: &Shape) -> bool {
         match (self, other) {
             (Shape::Array(a), Shape::Array(b)) => a.compatible(b),
@@ -420,7 +424,8 @@ impl Shape {
         }
     }
 
-    /// Same structure, element types and sizes; layouts, and which dimensions are dynamic, may differ.
+    /// Returns whether both have the same structure, element types and sizes. Layouts and dynamic flags may
+    /// differ.
     pub fn compatible_but_dynamic(&self, other: &Shape) -> bool {
         match (self, other) {
             (Shape::Array(a), Shape::Array(b)) => a.element_type == b.element_type && a.dims == b.dims,
@@ -432,8 +437,8 @@ impl Shape {
         }
     }
 
-    /// True if a value of shape `value` may be given for this: a bounded dynamic dimension takes any size up to its
-    /// bound. Layouts do not count.
+    /// Returns whether a value of shape `value` can be passed for this shape. A bounded dynamic dimension
+    /// accepts any size up to its bound. Layouts are ignored.
     pub fn accepts(&self, value: &Shape) -> bool {
         match (self, value) {
             (Shape::Array(a), Shape::Array(b)) => a.accepts(b),
@@ -444,7 +449,8 @@ impl Shape {
         }
     }
 
-    /// The shapes of the leaves (arrays, tokens, …) in depth-first order: what "flattened" means everywhere.
+    /// Returns the shapes of the leaves (arrays, tokens, …) in depth-first order. "Flattened" always means
+    /// this order.
     pub fn leaves(&self) -> Vec<&Shape> {
         fn walk<'a>(s: &'a Shape, out: &mut Vec<&'a Shape>) {
             match s {
@@ -457,7 +463,8 @@ impl Shape {
         out
     }
 
-    /// The dimensions whose sizes are known at run time only: the number of the leaf, and that of the dimension.
+    /// Returns the dimensions whose sizes are known only at run time: the number of the leaf, and of its
+    /// dimension.
     pub fn dynamic_dimensions(&self) -> Vec<(usize, usize)> {
         let of_leaf = |(leaf, shape): (usize, &&Shape)| -> Vec<(usize, usize)> {
             let array = shape.as_array().filter(|a| !a.is_static());
@@ -468,7 +475,7 @@ impl Shape {
         self.leaves().iter().enumerate().flat_map(of_leaf).collect()
     }
 
-    /// The number of leaves: 1 for an array, the sum over the elements for a tuple.
+    /// Returns the number of leaves: 1 for an array, the sum over the elements for a tuple.
     pub fn leaf_count(&self) -> usize {
         match self {
             Shape::Tuple(t) => t.iter().map(Shape::leaf_count).sum(),
@@ -476,7 +483,7 @@ impl Shape {
         }
     }
 
-    /// The number of shapes in it, itself included: what a copy of it costs.
+    /// Returns the number of shapes in this shape, including itself. It determines the cost of a copy.
     pub fn node_count(&self) -> usize {
         match self {
             Shape::Tuple(t) => t.iter().map(Shape::node_count).fold(1, usize::saturating_add),
@@ -484,7 +491,7 @@ impl Shape {
         }
     }
 
-    /// How deep tuples nest in it: 0 for an array, 1 for a tuple of arrays.
+    /// Returns the nesting depth of tuples: 0 for an array, 1 for a tuple of arrays.
     pub fn depth(&self) -> usize {
         match self {
             Shape::Tuple(t) => 1 + t.iter().map(Shape::depth).max().unwrap_or(0),
@@ -492,7 +499,7 @@ impl Shape {
         }
     }
 
-    /// The bytes of all arrays in it, saturating.
+    /// Returns the number of bytes of all arrays in the shape, saturating.
     pub fn byte_size(&self) -> usize {
         match self {
             Shape::Array(a) => a.byte_size(),
@@ -501,7 +508,7 @@ impl Shape {
         }
     }
 
-    /// The bytes of an array in memory, see [`ArrayShape::stored_size`]; of all arrays of a tuple, saturating.
+    /// Returns the sum of [`ArrayShape::stored_size`] of all arrays in the shape, saturating.
     pub fn stored_size(&self) -> usize {
         match self {
             Shape::Array(a) => a.stored_size(),
@@ -510,7 +517,7 @@ impl Shape {
         }
     }
 
-    /// The same shape with every layout removed.
+    /// Returns the shape without layouts.
     pub fn without_layout(&self) -> Shape {
         match self {
             Shape::Array(a) => Shape::Array(ArrayShape { layout: None, ..a.clone() }),
@@ -519,7 +526,7 @@ impl Shape {
         }
     }
 
-    /// The shape with every layout written out, as XLA prints shapes: `f32[2,3]{1,0}`.
+    /// Returns the shape for printing with every layout, as XLA prints shapes: `f32[2,3]{1,0}`.
     pub fn with_layouts(&self) -> impl fmt::Display + '_ {
         struct WithLayouts<'a>(&'a Shape);
         impl fmt::Display for WithLayouts<'_> {
@@ -538,7 +545,7 @@ impl Shape {
                 for (i, s) in t.iter().enumerate() {
                     if i > 0 {
                         f.write_str(", ")?;
-                        // As XLA does, so that a person finds the element that an index names.
+                        // As in XLA, to help people find the element at an index.
                         if i % 5 == 0 {
                             write!(f, "/*index={i}*/")?;
                         }
@@ -584,7 +591,7 @@ impl ArrayShape {
 #[derive(Clone, Copy)]
 enum Layouts {
     None,
-    /// Those that are not the default.
+    /// Layouts other than the default.
     Special,
     All,
 }
@@ -595,14 +602,15 @@ impl Layouts {
     }
 }
 
-/// `{}` prints without layouts, `{:#}` with those that are not the default; [`Shape::with_layouts`] prints all.
+/// `{}` prints no layouts, `{:#}` prints layouts other than the default, and [`Shape::with_layouts`] prints
+/// all.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Layouts::of(f))
     }
 }
 
-/// `{}` prints without the layout, `{:#}` with it unless it is the default.
+/// `{}` prints no layout, and `{:#}` prints it unless it is the default.
 impl fmt::Display for ArrayShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Layouts::of(f))
@@ -632,7 +640,7 @@ mod tests {
             panic!("tuples")
         };
         assert!(inner.is(part));
-        // What is changed is a copy of its own.
+        // Changing the shared list copies it.
         let mut changed = inner.clone();
         changed[1] = Shape::Opaque;
         assert_eq!(part[1], Shape::Token);
