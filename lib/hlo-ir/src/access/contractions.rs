@@ -1,13 +1,13 @@
-//! What contractions read.
+//! The operand access of contractions.
 
 use super::operands::Call;
 use super::{Access, Along, Axis};
 use crate::contraction::{Affine, Contraction};
 
 impl Call<'_> {
-    /// The default is read where its element has no value. Of an operand it is said in dimensions whose index is that of
-    /// one dimension of the result, times and plus something, and in those that an index runs along that the result does
-    /// not have.
+    /// The default operand is read where the output element has no value. An axis of another operand is known
+    /// in two cases: its index is a linear function of one dimension of the result, or it uses an index that
+    /// the result does not use.
     pub(super) fn contraction(&self, contraction: &Contraction) -> Access {
         match contraction.operands.get(self.operand) {
             Some(access) => Access::Axes(access.iter().map(|index| axis(contraction, index)).collect()),

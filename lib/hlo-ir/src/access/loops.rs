@@ -1,31 +1,31 @@
-//! Which dimensions of operands are walked together.
+//! Groups of operand dimensions that are iterated together.
 
 use super::{Access, Axis, access};
 use crate::{Op, Shape};
 
-/// What a dimension of an operand runs along.
+/// The loop of a dimension of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
-    /// A dimension of the result, index by index.
+    /// A dimension of the result, at the same index.
     Result(usize),
-    /// What is combined: the loop of that number.
+    /// The loop of this number over elements that are combined.
     All(usize),
-    /// The places of a window along a dimension of the result.
+    /// The positions of a window along a dimension of the result.
     Window {
-        /// The result's dimension.
+        /// The dimension of the result.
         dim: usize,
         /// The number of the window's dimension.
         window: usize,
     },
-    /// A dimension of the result, from where run time says.
+    /// A dimension of the result, at an offset known only at run time.
     Moved(usize),
 }
 
-/// A dimension of an operand: the operand's number, and the dimension's.
+/// A dimension of an operand: the number of the operand, and of its dimension.
 pub type OperandDim = (usize, usize);
 
-/// The loops that an operation is made of, each with the dimensions of operands that it walks, which must be as long as
-/// each other. Of operands of which it is said what is read.
+/// Returns the loops of an operation, each with the operand dimensions that it iterates over. These
+/// dimensions must have equal sizes. Operands with an unknown access are omitted.
 pub fn loops(op: &Op, operands: &[&Shape], result: &Shape) -> Vec<(Loop, Vec<OperandDim>)> {
     let mut loops: Vec<(Loop, Vec<OperandDim>)> = Vec::new();
     for n in 0..operands.len() {

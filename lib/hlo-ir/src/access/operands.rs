@@ -1,11 +1,11 @@
-//! What each operation reads of each operand: the description itself.
+//! The operand access of each operation.
 
 use super::{Access, Along, Axes, Axis};
 use crate::attr::{ConvolutionAttrs, GatherAttrs, ReduceWindowAttrs, ScatterAttrs, WindowDim};
 use crate::{ArrayShape, Op, Shape};
 
-/// What an element of the result of an operation is made of, of the operand of that number, for operands and a result of
-/// these shapes. See [`Module::access`](crate::Module::access).
+/// Returns the elements of an operand that an element of an operation's result is computed from, for operands
+/// and a result of these shapes. See [`Module::access`](crate::Module::access).
 pub fn access(op: &Op, operand: usize, operands: &[&Shape], result: &Shape) -> Access {
     let array = |n: usize| operands.get(n).and_then(|s| s.as_array());
     let leaves = result.leaves();
@@ -16,7 +16,7 @@ pub fn access(op: &Op, operand: usize, operands: &[&Shape], result: &Shape) -> A
     call.of(op)
 }
 
-/// An operand of an operation, with what its access depends on.
+/// An operand of an operation, with the data that its access depends on.
 pub(super) struct Call<'a> {
     pub(super) operand: usize,
     count: usize,
@@ -82,7 +82,7 @@ impl Call<'_> {
                 Access::Axes([same(index(a.feature_index))].into_iter().collect())
             }
             Op::BatchNormInference(_) => self.pointwise(),
-            // Of this device or another one.
+            // Elements of this device or another one.
             Op::AllReduce(_)
             | Op::AllReduceStart(_)
             | Op::AllGather(_)
@@ -94,7 +94,7 @@ impl Call<'_> {
         }
     }
 
-    /// The result's own index, or a scalar that stands for all elements.
+    /// The result's own index, or a scalar used for all elements.
     pub(super) fn pointwise(&self) -> Access {
         match self.from.rank() {
             0 => Access::Axes(Axes::new()),
@@ -108,7 +108,7 @@ impl Call<'_> {
         if self.from.rank() == 0 { Access::Axes(Axes::new()) } else { Access::Any }
     }
 
-    /// Axes for some of the operand's dimensions; the others are not said.
+    /// Sets the axes of some of the operand's dimensions. The others are unknown.
     fn placed(&self, axes: impl IntoIterator<Item = (i64, Axis)>) -> Access {
         let mut out: Axes = (0..self.from.rank()).map(|_| Axis::Any).collect();
         for (d, axis) in axes {
@@ -119,7 +119,7 @@ impl Call<'_> {
         Access::Axes(out)
     }
 
-    /// The result's own index but in some dimensions, all of which is read: sorting, transforms.
+    /// The result's own index, except in some dimensions that are read completely: sorting, transforms.
     fn lines(&self, dims: impl IntoIterator<Item = usize>) -> Access {
         let Access::Axes(mut axes) = Access::identity(self.from.rank()) else { return Access::Any };
         for (k, d) in dims.into_iter().enumerate() {
@@ -130,7 +130,7 @@ impl Call<'_> {
         Access::Axes(axes)
     }
 
-    /// All of some dimensions, which the result lacks.
+    /// All of some dimensions, which the result does not have.
     fn without(&self, dims: &[i64]) -> Access {
         let mut kept = 0..;
         let axes = (0..self.from.rank() as i64).map(|d| match dims.iter().position(|&r| r == d) {
@@ -140,7 +140,8 @@ impl Call<'_> {
         Access::Axes(axes.collect())
     }
 
-    /// A part of the operand, or of the result, that begins where run time says: at 0 where it is as long as the whole.
+    /// A part of the operand, or of the result, at an offset known at run time. The offset is 0 if the part
+    /// has the full size.
     fn moved(&self) -> Access {
         let axis = |d: usize| match self.from.dims.get(d) == self.to.dims.get(d) {
             true => same(d),
@@ -149,8 +150,8 @@ impl Call<'_> {
         Access::Axes((0..self.from.rank()).map(axis).collect())
     }
 
-    /// The only operand of a collective: the result's own index, but in dimensions along which devices put parts together
-    /// or split them: those that change their size, and `moved`.
+    /// The only operand of a collective: the result's own index, except in dimensions that devices
+    /// concatenate or split. These are the dimensions that change their size, and `moved`.
     fn exchanged(&self, moved: &[i64]) -> Access {
         if self.count != 1 {
             return Access::Any;
@@ -160,7 +161,7 @@ impl Call<'_> {
         Access::Axes(axes.collect())
     }
 
-    /// Between widths the wider side lacks the last dimension.
+    /// If the element widths differ, the side with wider elements does not have the last dimension.
     fn bitcast_convert(&self) -> Access {
         let (from, to) = (self.from.rank(), self.to.rank());
         match from == to + 1 {
@@ -188,7 +189,7 @@ impl Call<'_> {
 
     fn gather(&self, a: &GatherAttrs) -> Access {
         let is_window = |d: &i64| a.offset_dims.contains(d);
-        // The result's dimensions that are the indices', in order.
+        // The result's dimensions that come from the indices, in order.
         let batch: Vec<usize> = (0..self.to.rank() as i64).filter(|d| !is_window(d)).map(index).collect();
         let of_indices = |rank: usize, d: i64| -> Option<usize> {
             let before = (0..d).filter(|&e| e != a.index_vector_dim).count();
@@ -221,7 +222,8 @@ impl Call<'_> {
         if self.operand < inputs {
             return self.pointwise();
         }
-        // The places of the indices, which updates have too: which of these an element is made of, they say themselves.
+        // The dimensions of the indices, which updates also have. The index values determine which of them an
+        // element uses.
         let indices = (self.array)(inputs).map_or(0, ArrayShape::rank) as i64;
         let place = |n: usize, d: i64| match a.scatter_indices_batching_dims.iter().position(|&b| b == d) {
             Some(k) => a.input_batching_dims.get(k).map_or(Axis::Any, |&d| same(index(d))),
@@ -244,8 +246,8 @@ impl Call<'_> {
         self.placed(places.chain(windows))
     }
 
-    /// An element that windows choose gets what the source has for them; where windows are single elements side by side,
-    /// it is the source's at the result's own index.
+    /// The selected element of a window receives the source's element for this window. If windows are
+    /// adjacent single elements, it is the source's element at the result's own index.
     fn select_and_scatter(&self, window: &[WindowDim]) -> Access {
         match self.operand {
             0 | 1 => {
@@ -276,7 +278,7 @@ impl Call<'_> {
         }
     }
 
-    /// The features of the input of a convolution: all, or those of the group that the result's feature belongs to.
+    /// The features of a convolution's input: all, or those of the group of the result's feature.
     fn input_features(&self, a: &ConvolutionAttrs) -> Option<Axis> {
         let labels = &a.dim_labels;
         if a.feature_groups() == 1 {
@@ -319,8 +321,8 @@ impl Call<'_> {
     }
 }
 
-/// The places of a window along a dimension of the result: the result's own index if the window is one element that
-/// stays.
+/// The positions of a window along a dimension of the result. It is the result's own index if the window is
+/// one element without an offset.
 fn windowed(dim: usize, window: usize, w: &WindowDim) -> Axis {
     let plain = *w == WindowDim { reversed: w.reversed, ..WindowDim::default() };
     if plain { same(dim) } else { Axis::Window { dim, window } }
@@ -334,7 +336,7 @@ fn along_each<T>(dims: impl IntoIterator<Item = T>, along: impl Fn(T) -> Along) 
     Access::Axes(dims.into_iter().map(|d| Axis::Along(along(d))).collect())
 }
 
-/// A dimension number as an index; one that is none is beyond every rank.
+/// Converts a dimension number to an index. An invalid number becomes an index beyond every rank.
 pub(super) fn index(d: i64) -> usize {
     usize::try_from(d).unwrap_or(usize::MAX)
 }

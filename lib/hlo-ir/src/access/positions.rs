@@ -1,22 +1,23 @@
-//! The elements of an operand that one element of a result is made of, one by one.
+//! Enumerates the elements of an operand that one element of a result is computed from.
 
 use super::{Access, Axis};
 use crate::attr::{Covered, WindowDim};
 
-/// An element of a result, and what else the places depend on at which an operand is read for it.
+/// An element of a result, and the other data that the positions of operand elements depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadFor<'a> {
-    /// The element's index.
+    /// The index of the element.
     pub index: &'a [i64],
-    /// The result's sizes.
+    /// The dimension sizes of the result.
     pub dims: &'a [i64],
-    /// The operation's window; empty if it has none.
+    /// The window of the operation; empty if it has none.
     pub window: &'a [WindowDim],
 }
 
 impl Access {
-    /// The row-major positions in an operand of these sizes of the elements that are read for one of the result; `None`
-    /// if it is not said. In dimensions of which it is not said all are.
+    /// Returns the row-major positions of the elements that are read for one element of the result, in an
+    /// operand of these sizes. Dimensions with an unknown axis are read completely. Returns `None` if the
+    /// access is unknown.
     pub fn positions(&self, operand: &[i64], read: ReadFor<'_>) -> Option<Vec<usize>> {
         let axes = match self {
             Access::Axes(axes) => axes,
@@ -45,7 +46,7 @@ impl Access {
 }
 
 impl Axis {
-    /// The indices in a dimension of that size, and maybe some outside of it.
+    /// Returns the indices in a dimension of this size. Some may be out of bounds.
     fn places<'a>(&self, size: i64, read: ReadFor<'a>) -> Box<dyn Iterator<Item = i64> + 'a> {
         let at = |dim: usize| read.index.get(dim).copied();
         match *self {
@@ -67,7 +68,8 @@ impl Axis {
     }
 }
 
-/// Returns the elements of the base area, of `size` elements along the dimension, that a window covers.
+/// Returns the elements of the base area, which has `size` elements along the dimension, that a window
+/// covers.
 fn covered(read: ReadFor<'_>, dim: usize, window: usize, size: i64) -> Covered {
     let window = read.window.get(window).copied().unwrap_or_default();
     window.covered(read.index.get(dim).copied().unwrap_or(0), size)

@@ -1,4 +1,4 @@
-//! What products read: `dot`, `ragged-dot` and `scaled-dot`.
+//! The operand access of products: `dot`, `ragged-dot` and `scaled-dot`.
 
 use super::operands::{Call, same};
 use super::{Access, Axis};
@@ -10,8 +10,8 @@ impl Call<'_> {
         self.factor(usize::from(self.operand > 0), a.numbers(), 0, &[])
     }
 
-    /// The groups are dimensions of the right operand, of which run time says what index is read, or of the result, where
-    /// the sum is over a part of the ragged dimension.
+    /// The groups are dimensions of the right operand, whose index is known only at run time. If the sum is
+    /// over a part of the ragged dimension, they are dimensions of the result instead.
     pub(super) fn ragged_dot(&self, a: &RaggedDotAttrs) -> Access {
         if self.operand == 2 {
             return Access::Any;
@@ -21,7 +21,7 @@ impl Call<'_> {
         self.factor(self.operand, a.numbers(), groups, &a.rhs_group_dims)
     }
 
-    /// A scale has an element for each block of its operand's elements, or is one for all.
+    /// A scale has one element for each block of its operand's elements, or one for all elements.
     pub(super) fn scaled_dot(&self, a: &DotAttrs) -> Access {
         let (numbers, factor) = (a.numbers(), self.operand % 2);
         if self.operand < 2 {
@@ -36,7 +36,7 @@ impl Call<'_> {
             let of = elements.checked_div(blocks).unwrap_or(1).max(1);
             *axis = match *axis {
                 _ if elements == blocks => continue,
-                // Blocks of the sum: no other operand has as many.
+                // Blocks of a contracting dimension: no other operand has the same number.
                 Axis::All(k) => Axis::All((factor + 1) * a.lhs_contracting_dims.len() + k),
                 Axis::Along(along) => Axis::Group { dim: along.dim, of, size: 1 },
                 _ => Axis::Any,
@@ -45,8 +45,8 @@ impl Call<'_> {
         Access::Axes(axes)
     }
 
-    /// A factor: the result has the batch dimensions, after `first` others, then what is left of each operand but
-    /// for `groups` of the right one.
+    /// A factor of a product. The result has `first` other dimensions, then the batch dimensions, then the
+    /// remaining dimensions of each operand, without the right operand's `groups`.
     fn factor(&self, factor: usize, numbers: ProductNumbers<'_>, first: usize, groups: &[i64]) -> Access {
         let (batch, contracting) = (numbers.batch[factor], numbers.contracting[factor]);
         let groups = if factor == 0 { &[] } else { groups };

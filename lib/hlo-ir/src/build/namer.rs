@@ -1,10 +1,10 @@
-//! Names for computations that are added.
+//! Names for new computations.
 
 use crate::Module;
 use crate::names::{UNNAMED, sanitized};
 use std::collections::{HashMap, HashSet};
 
-/// Names for new computations that no computation of the module has.
+/// Creates names for new computations that are unique in the module.
 #[derive(Clone, Debug)]
 pub struct ComputationNamer {
     taken: HashSet<Box<str>>,
@@ -12,13 +12,13 @@ pub struct ComputationNamer {
 }
 
 impl ComputationNamer {
-    /// Knows the names that the module has now.
+    /// Starts with the current names of the module.
     pub fn new(module: &Module) -> Self {
         let taken = module.computations().map(|c| module[c].name.clone()).collect();
         Self { taken, next: HashMap::new() }
     }
 
-    /// Returns `base`, [`sanitized`], if it is free, else `base.N` with the next free number.
+    /// Returns `base`, [`sanitized`], if it is free, and otherwise `base.N` with the next free number.
     pub fn fresh(&mut self, base: &str) -> String {
         let base = &*sanitized(if base.is_empty() { UNNAMED } else { base });
         if self.taken.insert(base.into()) {

@@ -5,55 +5,56 @@ use std::fmt;
 /// The function `constant + Σ coefficients[i] · x[i]` of integers `x`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Affine {
-    /// For each index its coefficient.
+    /// The coefficient of each index.
     pub coefficients: Vec<i64>,
-    /// What is added.
+    /// The constant term.
     pub constant: i64,
 }
 
-/// The integers from `low` to `high`, both included; none if `low` is greater.
+/// The integers from `low` to `high`, both included. Empty if `low` is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// The least.
+    /// The smallest integer.
     pub low: i64,
-    /// The greatest.
+    /// The largest integer.
     pub high: i64,
 }
 
 impl Affine {
-    /// The index of that number, of so many indices.
+    /// Returns the function whose value is index `number`, out of `indices` indices.
     pub fn index(number: usize, indices: usize) -> Self {
         Self { coefficients: (0..indices).map(|i| i64::from(i == number)).collect(), constant: 0 }
     }
 
-    /// A number that depends on none of so many indices.
+    /// Returns a constant function of `indices` indices.
     pub fn constant(value: i64, indices: usize) -> Self {
         Self { coefficients: vec![0; indices], constant: value }
     }
 
-    /// The value at `x`, modulo 2⁶⁴: what of it fits 64 bits is exact, whatever comes on the way.
+    /// Returns the value at `x`, modulo 2⁶⁴. It is exact if it fits 64 bits, even if intermediate results do
+    /// not.
     pub fn at(&self, x: &[i64]) -> i64 {
         let terms = self.coefficients.iter().zip(x).map(|(&c, &x)| c.wrapping_mul(x));
         terms.fold(self.constant, i64::wrapping_add)
     }
 
-    /// True if it depends on the index of that number.
+    /// Returns whether the function depends on index `number`.
     pub fn depends_on(&self, number: usize) -> bool {
         self.coefficients.get(number).is_some_and(|&c| c != 0)
     }
 
-    /// The number of the one index that it depends on; `None` if there are more, or none.
+    /// Returns the only index that the function depends on; `None` if there are several or none.
     pub fn only_index(&self) -> Option<usize> {
         let mut used = (0..self.coefficients.len()).filter(|&i| self.depends_on(i));
         used.next().filter(|_| used.next().is_none())
     }
 
-    /// The number of the last index that it depends on.
+    /// Returns the last index that the function depends on.
     pub fn last_index(&self) -> Option<usize> {
         (0..self.coefficients.len()).rev().find(|&i| self.depends_on(i))
     }
 
-    /// The least and the greatest value over a box of indices; `None` if they do not fit 128 bits.
+    /// Returns the smallest and the largest value over a box of indices; `None` if they do not fit 128 bits.
     pub fn extremes(&self, ranges: &[Interval]) -> Option<(i128, i128)> {
         let mut extremes = (i128::from(self.constant), i128::from(self.constant));
         for (&c, range) in self.coefficients.iter().zip(ranges) {

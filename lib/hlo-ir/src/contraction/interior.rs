@@ -1,12 +1,12 @@
-//! The part of a nest where loops within elements of the output are the same for neighbouring elements.
+//! The interior of a nest, where the inner loops are the same for neighbouring elements of the output.
 
 use super::nest::range;
 use super::{Affine, Interval, Level, Nest, Strip};
 
 impl Nest {
-    /// The part of the nest where the bounds of the inner loops do not depend on the innermost variable of the output: for
-    /// the values that its loop has here, the inner loops have the same values as in the nest itself. `None` if there is
-    /// no such part, or no loop of the output.
+    /// Returns the part of the nest in which the bounds of the inner loops do not depend on the innermost
+    /// variable of the output. For the values of that variable in this part, the inner loops have the same
+    /// values as in the whole nest. Returns `None` if there is no such part, or no loop of the output.
     pub fn interior(&self) -> Option<Nest> {
         let innermost = self.outer().checked_sub(1)?;
         let (outside, inner) = self.levels().split_at(self.outer());
@@ -33,7 +33,8 @@ impl Nest {
     }
 }
 
-/// The strip of the variables of the output in which another one holds for all inner variables in their ranges.
+/// Returns the strip of the output's variables in which `strip` contains all values of the inner variables in
+/// their ranges.
 fn for_all(strip: &Strip, outer: usize, ranges: &[Interval]) -> Option<Strip> {
     let mut inner = Affine { constant: 0, ..strip.index.clone() };
     inner.coefficients[..outer].fill(0);

@@ -1,44 +1,46 @@
-//! Integer lattices: bases that linear forms are simple in, and the solutions of congruences. All exact.
+//! Exact arithmetic on integer lattices: bases in which linear forms are simple, and solutions of
+//! congruences.
 
-/// A number on the way does not fit 128 bits.
+/// An intermediate number does not fit 128 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow;
 
 type Result<T> = std::result::Result<T, Overflow>;
 
-/// A basis of a lattice of integer vectors. It is changed only so that it stays one of the same lattice: by adding
-/// multiples of vectors to others, exchanging and negating them.
+/// A basis of a lattice of integer vectors. Every change keeps the lattice the same: adding multiples of
+/// vectors to others, and exchanging and negating vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basis {
     vectors: Vec<Vec<i128>>,
 }
 
 impl Basis {
-    /// The basis of all integer vectors of that dimension.
+    /// Creates the basis of all integer vectors of this dimension.
     pub fn standard(dimension: usize) -> Self {
         let unit = |i| (0..dimension).map(|j| i128::from(i == j)).collect();
         Self { vectors: (0..dimension).map(unit).collect() }
     }
 
-    /// The vectors.
+    /// Returns the vectors.
     pub fn vectors(&self) -> &[Vec<i128>] {
         &self.vectors
     }
 
-    /// The values of a linear form, given by its coefficients, at the vectors.
+    /// Returns the values of a linear form, given by its coefficients, at the vectors.
     ///
     /// # Errors
-    /// One does not fit 128 bits.
+    /// A value does not fit 128 bits.
     pub fn values(&self, form: &[i128]) -> Result<Vec<i128>> {
         self.vectors.iter().map(|v| dot(form, v)).collect()
     }
 
-    /// Makes a linear form zero at all vectors after number `at`, and not negative at that one, by changing those from it
-    /// on (Euclid's algorithm on its values). Gives its value there: the greatest common divisor of what the values
-    /// were, 0 if the form is zero at all of them.
+    /// Makes a linear form zero at all vectors after number `at`, and non-negative at that vector, by
+    /// changing the vectors from `at` on (Euclid's algorithm on the values of the form). Returns the value at
+    /// vector `at`: the greatest common divisor of the previous values, or 0 if the form is zero at all of
+    /// them.
     ///
     /// # Errors
-    /// A number on the way does not fit 128 bits.
+    /// An intermediate number does not fit 128 bits.
     pub fn eliminate(&mut self, form: &[i128], at: usize) -> Result<i128> {
         let mut values = self.values(form)?;
         loop {
@@ -48,7 +50,7 @@ impl Basis {
             self.vectors.swap(at, least);
             let pivot = values[at];
             for (i, value) in values.iter_mut().enumerate().skip(at + 1) {
-                // The least number has no quotient by -1.
+                // Negating the smallest number overflows.
                 let quotient = value.checked_div(pivot).ok_or(Overflow)?;
                 self.subtract(i, quotient, at)?;
                 *value %= pivot;
@@ -62,10 +64,11 @@ impl Basis {
         }
     }
 
-    /// Makes a linear form, which is positive at vector number `at`, less than there and not negative at those before.
+    /// Makes the values of a linear form at the vectors before `at` non-negative and less than its value at
+    /// vector `at`, which must be positive.
     ///
     /// # Errors
-    /// A number on the way does not fit 128 bits.
+    /// An intermediate number does not fit 128 bits.
     pub fn reduce(&mut self, form: &[i128], at: usize) -> Result<()> {
         let values = self.values(form)?;
         for (i, value) in values[..at].iter().enumerate() {
@@ -104,24 +107,24 @@ impl Basis {
 pub struct Lattice {
     /// One of the points.
     pub origin: Vec<i128>,
-    /// The differences between points, as a basis.
+    /// A basis of the differences between points.
     pub basis: Basis,
 }
 
 impl Lattice {
-    /// All points of so many integers.
+    /// Creates the lattice of all integer points of this dimension.
     pub fn all(dimension: usize) -> Self {
         Self { origin: vec![0; dimension], basis: Basis::standard(dimension) }
     }
 
-    /// Keeps the points at which a linear form plus a constant is divisible by `modulus`, which is positive. False if
-    /// there are none: then the lattice is as before.
+    /// Keeps the points at which a linear form plus a constant is divisible by the positive number `modulus`.
+    /// Returns false, without changing the lattice, if there are none.
     ///
     /// # Errors
-    /// A number on the way does not fit 128 bits.
+    /// An intermediate number does not fit 128 bits.
     pub fn keep_divisible(&mut self, form: &[i128], constant: i128, modulus: i128) -> Result<bool> {
         let at_origin = dot(form, &self.origin)?.checked_add(constant).ok_or(Overflow)?.rem_euclid(modulus);
-        // Its multiples along the first vector, and nothing along the others.
+        // The form then changes by `step` along the first vector, and not along the others.
         let step = self.basis.eliminate(form, 0)?.rem_euclid(modulus);
         let (divisor, inverse) = gcd(step, modulus)?;
         if at_origin % divisor != 0 {
@@ -143,8 +146,8 @@ impl Lattice {
     }
 }
 
-/// The greatest common divisor of `a`, which is not negative, and `b`, which is positive, and the number that `a` times
-/// gives it modulo `b`.
+/// Returns the greatest common divisor of the non-negative `a` and the positive `b`, and the number whose
+/// product with `a` is congruent to it modulo `b`.
 fn gcd(a: i128, b: i128) -> Result<(i128, i128)> {
     let (mut r, mut t) = ((b, a), (0i128, 1i128));
     while r.1 != 0 {
@@ -172,7 +175,7 @@ mod tests {
         assert_eq!(basis.eliminate(&[6, -10, 15], 0), Ok(1));
         assert_eq!(basis.values(&[6, -10, 15]), Ok(vec![1, 0, 0]));
         assert_eq!(determinant(&basis).abs(), 1);
-        // The second and third vector span where the form is zero.
+        // The second and third vector span the kernel of the form.
         assert_eq!(basis.eliminate(&[6, -10, 15], 1), Ok(0));
         let gcd = basis.eliminate(&[4, 2, 2], 1).unwrap();
         let values = basis.values(&[4, 2, 2]).unwrap();
@@ -200,7 +203,7 @@ mod tests {
         assert_eq!(basis.eliminate(&[i128::MIN, 0], 0), Err(Overflow));
     }
 
-    /// All solutions of a few congruences in a box, one by one and by the lattice.
+    /// Compares all solutions of a few congruences in a box, by enumeration and by the lattice.
     #[test]
     fn congruences() {
         for (form, constant, modulus) in

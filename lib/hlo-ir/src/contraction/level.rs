@@ -1,9 +1,9 @@
-//! One loop of a nest: its bounds in terms of the variables outside of it.
+//! One loop of a nest, whose bounds depend on the variables of the outer loops.
 
 use super::{Affine, Interval, Strip};
 use std::ops::RangeInclusive;
 
-/// A loop. It runs over the values of its variable at which all its strips hold.
+/// A loop over the values of its variable that are in all its strips.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
     strips: Vec<Strip>,
@@ -15,59 +15,59 @@ pub struct Level {
 /// A function divided by a positive number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotient {
-    /// What is divided: a function of the loop variables.
+    /// The dividend: a function of the loop variables.
     pub numerator: Affine,
-    /// What it is divided by.
+    /// The divisor.
     pub divisor: i64,
 }
 
 impl Quotient {
-    /// The value, rounded down.
+    /// Returns the value, rounded down.
     pub fn floor(&self, variables: &[i64]) -> i64 {
         self.numerator.at(variables).div_euclid(self.divisor)
     }
 
-    /// The value, rounded up.
+    /// Returns the value, rounded up.
     pub fn ceil(&self, variables: &[i64]) -> i64 {
         -(-self.numerator.at(variables)).div_euclid(self.divisor)
     }
 }
 
 impl Level {
-    /// The loop of a variable between strips that it is the last variable of.
+    /// Creates the loop of a variable from its strips. It is the last variable of each of them.
     pub(super) fn new(variable: usize, strips: Vec<Strip>, range: Interval) -> Self {
         let (lower, upper) = strips.iter().map(|s| <(_, _)>::from(bounds(s, variable))).unzip();
         Self { strips, lower, upper, range }
     }
 
-    /// What bounds the variable: strips of functions of the loop variables, of which it is the last.
+    /// Returns the strips that bound the variable: functions of the loop variables whose last variable it is.
     pub fn strips(&self) -> &[Strip] {
         &self.strips
     }
 
-    /// The values that the variable has at most.
+    /// Returns an interval that contains all values of the variable.
     pub fn range(&self) -> Interval {
         self.range
     }
 
-    /// The lower bounds, each rounded up: the greatest counts.
+    /// Returns the lower bounds, each rounded up. The largest one is in effect.
     pub fn lower(&self) -> &[Quotient] {
         &self.lower
     }
 
-    /// The upper bounds, each rounded down: the least counts. The variable reaches it.
+    /// Returns the inclusive upper bounds, each rounded down. The smallest one is in effect.
     pub fn upper(&self) -> &[Quotient] {
         &self.upper
     }
 
-    /// The values that the variable has where those outside of it have these.
+    /// Returns the values of the variable for these values of the outer variables.
     pub fn at(&self, outer: &[i64]) -> RangeInclusive<i64> {
         let lower = self.lower.iter().map(|bound| bound.ceil(outer)).max();
         let upper = self.upper.iter().map(|bound| bound.floor(outer)).min();
         lower.unwrap_or(self.range.low)..=upper.unwrap_or(self.range.high)
     }
 
-    /// True if the bounds of the loop are numbers.
+    /// Returns whether the bounds of the loop are constant.
     pub fn is_constant(&self) -> bool {
         self.strips.iter().all(|s| s.index.only_index().is_some())
     }
@@ -85,8 +85,8 @@ impl Level {
     }
 }
 
-/// The bounds that a strip of loop variables puts on the last that it depends on: a lower one, which is rounded up, and
-/// an upper one, which is rounded down.
+/// Returns the bounds of a strip on the last variable that it depends on: a lower one to be rounded up, and
+/// an upper one to be rounded down.
 pub(super) fn bounds(strip: &Strip, variable: usize) -> [Quotient; 2] {
     let mut rest = strip.index.clone();
     let coefficient = std::mem::take(&mut rest.coefficients[variable]);
@@ -99,7 +99,7 @@ pub(super) fn bounds(strip: &Strip, variable: usize) -> [Quotient; 2] {
     [lower, upper].map(|numerator| Quotient { numerator, divisor: coefficient.abs() })
 }
 
-/// `constant - function`.
+/// Returns `constant - function`.
 fn subtracted(constant: i64, function: &Affine) -> Affine {
     Affine {
         coefficients: function.coefficients.iter().map(|c| -c).collect(),
@@ -107,7 +107,8 @@ fn subtracted(constant: i64, function: &Affine) -> Affine {
     }
 }
 
-/// How many integers are between two bounds, at least and at most; `None` if the numbers are too large to tell.
+/// Returns the minimum and maximum number of integers between two bounds; `None` if the numbers are too
+/// large.
 fn between(lower: &Quotient, upper: &Quotient, ranges: &[Interval]) -> Option<(i64, i64)> {
     let (p, q) = (i128::from(lower.divisor), i128::from(upper.divisor));
     let scaled = |a: i64, b: i64| i64::try_from(p * i128::from(a) - q * i128::from(b)).ok();
@@ -118,7 +119,7 @@ fn between(lower: &Quotient, upper: &Quotient, ranges: &[Interval]) -> Option<(i
     };
     let (least, greatest) = difference.extremes(ranges)?;
     let product = p.checked_mul(q)?;
-    // Rounding moves the bounds together by less than one each.
+    // Rounding moves each of the bounds inwards by less than one.
     let inwards = p.checked_mul(q - 1)?.checked_add(q.checked_mul(p - 1)?)?;
     let low = -(inwards - least).div_euclid(product) + 1;
     let high = greatest.div_euclid(product) + 1;

@@ -1,14 +1,14 @@
-//! Contractions: what the instruction `contraction` means, and the loop nests that compute it.
+//! Contractions: the semantics of the instruction `contraction`, and the loop nests that compute it.
 //!
-//! A contraction runs over all *valid indices*: integers for which the index expressions of its output and its operands
-//! lie within their dimensions and its constraints hold. Each of them gives one value, a combination of elements of the
-//! operands, to an element of the output, which aggregates what it is given. It is the general form of what products,
-//! convolutions, reductions and many moves do.
+//! A contraction runs over all *valid indices*: integers for which the index expressions of its output and
+//! its operands are within their dimensions and its constraints hold. For each valid index, it combines
+//! elements of the operands to a value for one element of the output. The output element aggregates its
+//! values. Products, convolutions, reductions and many data movements are contractions.
 //!
 //! ```
 //! use hlo_ir::contraction::{Affine, Nest, Strip};
 //!
-//! // Pairs of an index below 3 and one that is not greater.
+//! Pairs of an index below 3 and an index that is not greater.
 //! let within = |coefficients: [i64; 2], size| Strip {
 //!     index: Affine { coefficients: coefficients.to_vec(), constant: 0 },
 //!     size,
@@ -44,79 +44,79 @@ pub use repetition::Repetition;
 
 use crate::Shape;
 
-/// What a `contraction` computes: the value of its attribute `access`.
+/// The computation of a `contraction`: the value of its attribute `access`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Contraction {
-    /// The number of indices. Each index expression has a coefficient for each of them.
+    /// Number of indices. Each index expression has a coefficient for each of them.
     pub indices: usize,
-    /// For each dimension of the output its index expression.
+    /// The index expression of each dimension of the output.
     pub output: Vec<Affine>,
-    /// The same for each operand that elements are read of: as many as [`Combination::operands`].
+    /// The index expressions of each operand. Their number is [`Combination::operands`].
     pub operands: Vec<Vec<Affine>>,
-    /// What becomes of several values for one element of the output.
+    /// How several values for one element of the output are aggregated.
     pub aggregation: Aggregation,
-    /// What makes a value of the operands' elements.
+    /// How elements of the operands are combined to a value.
     pub combination: Combination,
-    /// What else holds for valid indices.
+    /// Further conditions on valid indices.
     pub constraints: Vec<Constraint>,
 }
 
 /// `0 <= index < bound`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constraint {
-    /// What is bounded.
+    /// The bounded expression.
     pub index: Affine,
-    /// The bound. If it is not positive, no index is valid.
+    /// The exclusive upper bound. If it is not positive, no index is valid.
     pub bound: i64,
 }
 
-/// What becomes of several values for one element.
+/// How several values for one element of the output are aggregated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Aggregation {
-    /// `+=`: their sum; for `pred` whether any is true.
+    /// `+=`: the sum. For `pred`, a logical or.
     #[default]
     Sum,
-    /// `*=`: their product; for `pred` whether all are true.
+    /// `*=`: the product. For `pred`, a logical and.
     Product,
-    /// `>=`: the greatest, as `maximum` has it.
+    /// `>=`: the largest value, as `maximum` computes it.
     Max,
-    /// `<=`: the least, as `minimum` has it.
+    /// `<=`: the smallest value, as `minimum` computes it.
     Min,
-    /// `=`: there must be no more than one.
+    /// `=`: there must be at most one value.
     Assign,
 }
 
-/// What makes a value of one element of each operand.
+/// How one element of each operand is combined to a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Combination {
     /// `a`: the element itself.
     #[default]
     Single,
-    /// `a * b`: as `multiply` has it.
+    /// `a * b`: the product, as `multiply` computes it.
     Multiply,
-    /// `a + b`: as `add` has it.
+    /// `a + b`: the sum, as `add` computes it.
     Add,
-    /// `a == b`: whether they are equal.
+    /// `a == b`: whether the elements are equal.
     Equal,
-    /// `a == b ? c`: the third where the others are equal, else 0.
+    /// `a == b ? c`: the third element if the others are equal, and otherwise 0.
     Select,
 }
 
-/// `0 <= index < size`: what holds of an index expression.
+/// The condition `0 <= index < size` on an index expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
-    /// What is bounded.
+    /// The bounded expression.
     pub index: Affine,
-    /// The number of values that it may have.
+    /// The number of values in the strip.
     pub size: i64,
 }
 
 impl Aggregation {
-    /// Every aggregation.
+    /// All aggregations.
     pub const ALL: &[Aggregation] =
         &[Aggregation::Sum, Aggregation::Product, Aggregation::Max, Aggregation::Min, Aggregation::Assign];
 
-    /// How it is written.
+    /// Returns the aggregation as text.
     pub fn text(self) -> &'static str {
         match self {
             Aggregation::Sum => "+=",
@@ -129,7 +129,7 @@ impl Aggregation {
 }
 
 impl Combination {
-    /// Every combination.
+    /// All combinations.
     pub const ALL: &[Combination] = &[
         Combination::Single,
         Combination::Multiply,
@@ -138,7 +138,7 @@ impl Combination {
         Combination::Select,
     ];
 
-    /// How many operands it has.
+    /// Returns the number of operands.
     pub fn operands(self) -> usize {
         match self {
             Combination::Single => 1,
@@ -149,8 +149,9 @@ impl Combination {
 }
 
 impl Contraction {
-    /// What valid indices lie within, for a result and operands of these shapes: the index expressions of the output, of
-    /// the operands, and the constraints. Of shapes whose ranks are those of the accesses.
+    /// Returns the strips that define the valid indices for a result and operands of these shapes: those of
+    /// the output's and the operands' index expressions, and the constraints. The ranks of the shapes must
+    /// match the index expressions.
     pub fn strips(&self, result: &Shape, operands: &[&Shape]) -> Vec<Strip> {
         let within = |access: &[Affine], shape: &Shape| {
             let dims = shape.as_array().map_or(&[][..], |a| &a.dims);
@@ -164,10 +165,11 @@ impl Contraction {
         strips
     }
 
-    /// The loops over all valid indices for a result and operands of these shapes; `None` if no index is valid.
+    /// Returns the loops over all valid indices for a result and operands of these shapes; `None` if no index
+    /// is valid.
     ///
     /// # Errors
-    /// The index expressions do not bound all indices, or are too large.
+    /// The index expressions do not bound all indices, or contain numbers that are too large.
     pub fn nest(&self, result: &Shape, operands: &[&Shape]) -> Result<Option<Nest>, NestError> {
         Nest::new(self.indices, &self.strips(result, operands), self.output.len())
     }

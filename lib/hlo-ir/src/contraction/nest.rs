@@ -1,19 +1,20 @@
-//! Loop nests that enumerate valid indices, each once and nothing else.
+//! Loop nests that enumerate each valid index exactly once.
 //!
-//! The valid indices are the integer points where some linear forms lie within bounds. By unimodular column operations
-//! (the Hermite form, [`super::lattice`]) they are expressed in loop variables of which each form's last one is another:
-//! so every bound is one of a variable in terms of those outside of it, and no point needs a test. The forms of the
-//! output come first: the first variables are different for different elements of the result, and the same for what is
-//! aggregated to one.
+//! The valid indices are the integer points at which some linear forms are within bounds. Unimodular column
+//! operations (the Hermite form, [`super::lattice`]) express them in loop variables such that the forms have
+//! different last variables. Every bound is therefore a bound of one variable in terms of the outer
+//! variables, and no point needs a test. The forms of the output come first. The first variables therefore
+//! identify the output element: points that aggregate to the same element have the same values of these
+//! variables, and other points have different values.
 
 use super::lattice::{Basis, Overflow};
 use super::{Affine, Interval, Level, Strip, level};
 use std::collections::HashMap;
 
-/// The most indices that a nest may have.
+/// Maximum number of indices of a nest.
 pub const MAX_INDICES: usize = 32;
 
-/// Numbers beyond this are too large: sums and differences of two of others fit 64 bits.
+/// Numbers beyond this limit are too large. Sums and differences of two numbers within it fit 64 bits.
 const LIMIT: i128 = 1 << 62;
 
 /// An exact loop nest over the integer points of some strips.
@@ -21,16 +22,16 @@ const LIMIT: i128 = 1 << 62;
 pub struct Nest {
     levels: Vec<Level>,
     outer: usize,
-    /// For each index its coefficients of the loop variables.
+    /// Each index as a function of the loop variables.
     matrix: Vec<Affine>,
 }
 
-/// Why there is no nest.
+/// The reason why there is no nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NestError {
-    /// These indices have no bounds: the strips allow arbitrarily large ones.
+    /// These indices are unbounded.
     Unbounded(Vec<usize>),
-    /// There are more than [`MAX_INDICES`] indices, or a number does not fit the arithmetic.
+    /// There are more than [`MAX_INDICES`] indices, or a number is too large.
     TooLarge,
 }
 
@@ -40,7 +41,7 @@ impl From<Overflow> for NestError {
     }
 }
 
-/// `low <= form · x <= high`, of a form whose coefficients have no common divisor.
+/// The condition `low <= form · x <= high`, for a form whose coefficients have no common divisor.
 struct Row {
     form: Vec<i128>,
     low: i128,
@@ -49,14 +50,14 @@ struct Row {
 }
 
 impl Nest {
-    /// The nest over the points of so many indices that lie in all strips; `None` if there is none. The first `outputs`
+    /// Creates the nest over the points that are in all strips; `None` if there are none. The first `outputs`
     /// strips are those of the output.
     ///
-    /// The loops of the output are in the order of its strips. The others are in the order of their sizes, the
-    /// smallest outermost.
+    /// The loops of the output are in the order of its strips. The other loops are in the order of the sizes
+    /// of their strips, the smallest outermost.
     ///
     /// # Errors
-    /// The strips do not bound all indices, or are too large.
+    /// The strips do not bound all indices, or contain numbers that are too large.
     pub fn new(indices: usize, strips: &[Strip], outputs: usize) -> Result<Option<Nest>, NestError> {
         if indices > MAX_INDICES {
             return Err(NestError::TooLarge);
@@ -64,7 +65,7 @@ impl Nest {
         Self::unlimited(indices, strips, outputs)
     }
 
-    /// The same of any number of indices.
+    /// As [`Nest::new`], for any number of indices.
     pub(super) fn unlimited(
         indices: usize,
         strips: &[Strip],
@@ -76,11 +77,11 @@ impl Nest {
         Self::of_rows(indices, rows)
     }
 
-    /// As [`Nest::new`], with the inner loops, too, in the order of the strips: each strip that a loop variable of its own comes
-    /// with gives the next loop.
+    /// As [`Nest::new`], with the inner loops also in the order of the strips: each strip that adds a loop
+    /// variable becomes the next loop.
     ///
     /// # Errors
-    /// As [`Nest::new`].
+    /// The errors of [`Nest::new`].
     pub fn in_order(indices: usize, strips: &[Strip], outputs: usize) -> Result<Option<Nest>, NestError> {
         if indices > MAX_INDICES {
             return Err(NestError::TooLarge);
@@ -110,7 +111,7 @@ impl Nest {
         if is_empty {
             return Ok(None);
         }
-        // Indices that are reduced over run upwards.
+        // Indices that are reduced over ascend.
         for variable in outer..indices {
             if basis.vectors()[variable].iter().find(|&&x| x != 0).is_some_and(|&x| x < 0) {
                 basis.negate(variable)?;
@@ -125,27 +126,29 @@ impl Nest {
         Ok(Some(Nest { levels, outer, matrix }))
     }
 
-    /// The same with other bounds.
+    /// Returns the nest with other bounds.
     pub(super) fn with_levels(&self, levels: Vec<Level>) -> Nest {
         Nest { levels, ..self.clone() }
     }
 
-    /// The loops, the outermost first.
+    /// Returns the loops, the outermost first.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// How many of the outer loops enumerate elements of the output, each once. The others are within one element.
+    /// Returns the number of outer loops. They enumerate each element of the output once. The others are
+    /// within one element.
     pub fn outer(&self) -> usize {
         self.outer
     }
 
-    /// The indices where the loop variables have these values.
+    /// Returns the indices for these values of the loop variables.
     pub fn indices(&self, variables: &[i64]) -> Vec<i64> {
         self.matrix.iter().map(|index| index.at(variables)).collect()
     }
 
-    /// A function of the indices as one of the loop variables: the same numbers, as far as they fit 64 bits.
+    /// Converts a function of the indices to a function of the loop variables. Values that fit 64 bits are
+    /// equal.
     pub fn in_variables(&self, function: &Affine) -> Affine {
         let mut result = Affine::constant(function.constant, self.levels.len());
         for (&c, index) in function.coefficients.iter().zip(&self.matrix) {
@@ -156,39 +159,40 @@ impl Nest {
         result
     }
 
-    /// The values that each loop variable has at most.
+    /// Returns an interval for each loop variable that contains all its values.
     pub fn ranges(&self) -> Vec<Interval> {
         self.levels.iter().map(Level::range).collect()
     }
 
-    /// How often a loop runs, at least and at most, by interval arithmetic: it need not run so seldom or often.
+    /// Returns lower and upper bounds for the trip count of a loop, by interval arithmetic. They need not be
+    /// exact.
     pub fn trips(&self, level: usize) -> Interval {
         self.levels[level].trips(&self.ranges())
     }
 
-    /// The number of valid indices at most, by interval arithmetic: of a box it is the number.
+    /// Returns an upper bound for the number of valid indices, by interval arithmetic. It is exact for a box.
     pub fn most_points(&self) -> u64 {
         let trips = (0..self.levels.len()).map(|level| self.trips(level).high.unsigned_abs());
         trips.fold(1, u64::saturating_mul)
     }
 
-    /// True if it is known that each of so many elements of the output has a value.
+    /// Returns whether each of the output's `elements` elements is known to have a value.
     pub fn covers(&self, elements: usize) -> bool {
         let (outer, inner) = (0..self.outer, self.outer..self.levels.len());
         let points = outer.map(|level| self.trips(level).low).fold(1, i64::saturating_mul);
         points as u64 == elements as u64 && inner.into_iter().all(|level| self.trips(level).low > 0)
     }
 
-    /// True if the bounds of all loops are numbers.
+    /// Returns whether the bounds of all loops are constant.
     pub fn is_box(&self) -> bool {
         self.levels.iter().all(Level::is_constant)
     }
 }
 
-/// The strips as rows: those of equal forms are one, those of constant forms none.
+/// The strips as rows. Strips with equal forms share one row, and strips with constant forms have none.
 struct Rows {
     rows: Vec<Row>,
-    /// True if a constant is out of its strip.
+    /// Whether a constant is outside its strip.
     is_empty: bool,
 }
 
@@ -222,8 +226,8 @@ impl Rows {
     }
 }
 
-/// The levels of rows in a basis that each of them has one last vector in; `None` if interval arithmetic says that no
-/// point is in all rows.
+/// Returns the levels of rows. In `basis`, the rows of a level have the same last vector. Returns `None` if
+/// interval arithmetic shows that no point is in all rows.
 fn levels(basis: &Basis, rows: &[Row]) -> Result<Option<Vec<Level>>, NestError> {
     let mut strips: Vec<Vec<Strip>> = basis.vectors().iter().map(|_| Vec::new()).collect();
     for row in rows {
@@ -247,8 +251,8 @@ fn levels(basis: &Basis, rows: &[Row]) -> Result<Option<Vec<Level>>, NestError> 
     Ok(Some(levels))
 }
 
-/// The strips that bound a variable, without those that hold by the one whose bounds are numbers and the ranges of the
-/// variables outside.
+/// Returns the strips that bound a variable. Omits those implied by the strip with constant bounds and the
+/// ranges of the outer variables.
 fn without_implied(
     variable: usize,
     mut strips: Vec<Strip>,
@@ -267,7 +271,8 @@ fn without_implied(
     Ok(strips)
 }
 
-/// The values that a variable has at most, by its bounds and the ranges of those outside.
+/// Returns an interval that contains all values of a variable, computed from its bounds and the ranges of the
+/// outer variables.
 pub(super) fn range(
     variable: usize,
     strips: &[Strip],
@@ -292,7 +297,7 @@ pub(super) fn range(
     }
 }
 
-/// A number that sums and differences do not make too large.
+/// Converts a number whose sums and differences must fit 64 bits.
 fn fitting(x: i128) -> Result<i64, NestError> {
     if (-LIMIT..=LIMIT).contains(&x) { Ok(x as i64) } else { Err(NestError::TooLarge) }
 }

@@ -1,23 +1,25 @@
-//! Whether elements of the output are given more than one value.
+//! Detects whether elements of the output have several values.
 
 use super::{Affine, Nest, Strip};
 
-/// Whether several valid indices give a value to one element of the output.
+/// Whether several valid indices have values for the same element of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// None do.
+    /// No element has several values.
     Never,
-    /// These two do.
+    /// These two valid indices have values for the same element.
     At([Vec<i64>; 2]),
-    /// It takes more steps to tell.
+    /// The limit of steps was reached.
     Unknown,
 }
 
 impl Nest {
-    /// Whether an element of the output is given more than one value, in about so many iterations of loops, mostly few.
+    /// Determines whether an element of the output has several values. Stops after about `steps` iterations
+    /// of loops. Most nests need few.
     ///
-    /// Two values for one element are two points of the nest that differ in an inner loop first. The pairs of such points
-    /// are those of another nest, which mostly has none by its bounds, or one soon.
+    /// Two values for one element are two points of the nest whose first difference is in an inner loop. The
+    /// pairs of such points are the points of another nest. Its bounds usually show that there are none, or
+    /// its first points include one.
     pub fn repetition(&self, steps: usize) -> Repetition {
         for level in self.outer()..self.levels().len() {
             let most = self.trips(level).high;
@@ -32,11 +34,12 @@ impl Nest {
         Repetition::Never
     }
 
-    /// Two points that differ in a loop first, which runs so often at most: the second is after the first.
+    /// Searches two points whose first difference is in this loop, the second after the first. `most` is the
+    /// loop's maximum trip count.
     fn pair(&self, level: usize, most: i64, steps: usize) -> Repetition {
         let loops = self.levels().len();
         let indices = 2 * loops - level;
-        // The variables of the first point, then those of the second that may be others.
+        // The variables of the first point, then the variables of the second point that may differ.
         let second = |variable: usize| if variable < level { variable } else { variable + loops - level };
         let mut strips = Vec::new();
         for strip in self.levels().iter().flat_map(|level| level.strips()) {
@@ -73,7 +76,7 @@ impl Nest {
     }
 }
 
-/// A strip of other variables, of which there are so many.
+/// Returns the strip with renamed variables, out of `indices` variables.
 fn renamed(strip: &Strip, indices: usize, name: &dyn Fn(usize) -> usize) -> Strip {
     let mut index = Affine::constant(strip.index.constant, indices);
     for (variable, &c) in strip.index.coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {

@@ -1,4 +1,4 @@
-//! Nests against enumeration, and how contractions are read and printed.
+//! Tests of nests against enumeration, and of reading and printing contractions.
 
 use super::*;
 use crate::attr::{AttrContext, AttrError, AttrReader, AttrValue, Resolver};
@@ -29,7 +29,7 @@ fn read(text: &str) -> Result<Contraction, AttrError> {
     reader.expect_end().map(|()| contraction)
 }
 
-/// The nest of a contraction of arrays of these sizes, the output's first.
+/// Returns the nest of a contraction of arrays of these sizes, the output's first.
 fn nest(text: &str, sizes: &[&[i64]]) -> Result<Option<Nest>, NestError> {
     let shapes: Vec<Shape> =
         sizes.iter().map(|dims| Shape::array(ElementType::F32, dims.iter().copied())).collect();
@@ -80,18 +80,18 @@ fn wrong_text() {
 
 #[test]
 fn levels_are_simple_where_they_can_be() {
-    // A valid convolution is a box: that the input is read within its bounds follows from the other strips.
+    // A valid convolution is a box: the other strips imply that the input is read within its bounds.
     let valid = nest("{(d0) += (d0+d1) * (d1)}", &[&[8], &[10], &[3]]).unwrap().unwrap();
     assert!(valid.is_box());
     assert_eq!((valid.outer(), valid.ranges()), (1, vec![interval(0, 7), interval(0, 2)]));
-    // With padding it is none, but no element is without a value.
+    // With padding it is not a box, but every element has a value.
     let same = nest("{(d0) += (d0+d1-1) * (d1)}", &[&[10], &[10], &[3]]).unwrap().unwrap();
     assert!(!same.is_box());
     assert_eq!(same.trips(1), interval(2, 3));
-    // The loop runs along the output, in whatever terms that is written.
+    // The loop is along the output, however the output is expressed.
     let skewed = nest("{(d0+d1,d1) += (d0)}", &[&[4, 5], &[3]]).unwrap().unwrap();
     assert_eq!((skewed.outer(), skewed.ranges()), (2, vec![interval(0, 3), interval(0, 3)]));
-    // Elements that no index gives a value are not run over.
+    // The loops skip elements without a value.
     let padded = nest("{(2*d0+1) = (d0)}", &[&[10], &[3]]).unwrap().unwrap();
     assert_eq!(padded.ranges(), [interval(0, 2)]);
 }
@@ -99,14 +99,14 @@ fn levels_are_simple_where_they_can_be() {
 #[test]
 fn interiors() {
     let interior = |text, sizes: &[&[i64]]| nest(text, sizes).unwrap().unwrap().interior();
-    // All but the two at the edges.
+    // All elements except one at each edge.
     let same = interior("{(d0) += (d0+d1-1) * (d1)}", &[&[10], &[10], &[3]]).unwrap();
     assert_eq!(same.ranges(), [interval(1, 8), interval(0, 2)]);
     assert!(same.is_box());
-    // The last element only has all that is before it.
+    // Only the last element uses all preceding elements.
     let sums = interior("{(d0) += (d1), d0-d1 < 10}", &[&[10], &[10]]).unwrap();
     assert_eq!(sums.ranges(), [interval(9, 9), interval(0, 9)]);
-    // Each element has its own.
+    // Each element has different inner loops.
     assert_eq!(interior("{(d0) += (d0+d1) * (d0-d1)}", &[&[10], &[10], &[10]]), None);
     assert_eq!(interior("{() += (d0)}", &[&[], &[10]]), None);
 }
@@ -158,25 +158,25 @@ fn there_may_be_no_nest() {
 fn repetitions() {
     let repetition = |text, sizes: &[&[i64]], steps| nest(text, sizes).unwrap().unwrap().repetition(steps);
     let never = Repetition::Never;
-    // By the bounds alone: no step is taken.
+    // By the bounds alone, without any step.
     assert_eq!(repetition("{(d0,d1) = (d1,d0)}", &[&[9, 9], &[9, 9]], 0), never);
     assert_eq!(repetition("{(4*d0+d1) = (d0,d1)}", &[&[400], &[100, 4]], 0), never);
     assert_eq!(repetition("{(d0) = (d1), d0-d1 < 1}", &[&[400], &[400]], 0), never);
-    // Twice.
+    // Two values.
     let twice = Repetition::At([vec![0, 0], vec![0, 1]]);
     assert_eq!(repetition("{(d0) = (d0+d1)}", &[&[9], &[9]], 3), twice);
     assert_eq!(repetition("{(d0) = (d0+d1)}", &[&[9], &[9]], 2), Repetition::Unknown);
-    // However many elements have one value each.
+    // Found even if many elements have one value each.
     let last = Repetition::At([vec![1 << 40, 0], vec![1 << 40, 1]]);
     let late = "{(d0) = (d1), d0-1099511627776*d1 < 1099511627777}";
     assert_eq!(repetition(late, &[&[1 << 50], &[3]], 10), last);
     let overlap = Repetition::At([vec![0, 4], vec![1, 0]]);
     assert_eq!(repetition("{(4*d0+d1) = (d0,d1)}", &[&[400], &[100, 5]], 1000), overlap);
-    // By enumeration: 5 · 7 + 3 · 1 = 38 is beyond.
+    // By enumeration: 5 · 7 + 3 · 1 = 38 is out of bounds.
     assert_eq!(repetition("{(3*d0+5*d1) = (d0,d1)}", &[&[38], &[5, 7]], 1000), never);
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -186,8 +186,8 @@ impl Numbers {
     }
 }
 
-/// Each point of a nest is in all strips, there is no other in a box around 0, and the first variables tell elements of
-/// the output apart.
+/// Each point of a nest is in all strips, a box around 0 contains no other such point, and the first
+/// variables identify the elements of the output.
 #[test]
 fn nests_are_exact() {
     let mut numbers = Numbers(1);
@@ -232,7 +232,7 @@ fn is_valid(x: &[i64], strips: &[Strip]) -> bool {
     strips.iter().all(|s| (0..s.size).contains(&s.index.at(x)))
 }
 
-/// The number of points, all of which are right.
+/// Checks all points and returns their number.
 fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
     let (levels, outer) = (nest.levels().len(), nest.outer());
     let mut points = Vec::new();
@@ -284,8 +284,8 @@ fn check(nest: &Nest, strips: &[Strip], outputs: usize) -> usize {
     points.len()
 }
 
-/// Where the interior runs it has all points of the nest, and its inner loops are the same for all values of the innermost
-/// variable of the output.
+/// For the outer variables of the interior, it has all points of the nest. Its inner loops are the same for
+/// all values of the innermost variable of the output.
 fn check_interior(nest: &Nest, interior: &Nest) {
     let outer = nest.outer();
     let points = |nest: &Nest| {

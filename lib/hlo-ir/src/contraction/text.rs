@@ -1,4 +1,4 @@
-//! How contractions are written: `{(d0,d1) += (d0,d2) * (d2,d1), d0-d2 < 5}`.
+//! The text form of contractions: `{(d0,d1) += (d0,d2) * (d2,d1), d0-d2 < 5}`.
 
 use super::{Affine, Aggregation, Combination, Constraint, Contraction, MAX_INDICES};
 use crate::attr::{AttrError, AttrReader, AttrValue, ComputationNames};
@@ -99,7 +99,7 @@ fn constraint(r: &mut AttrReader<'_>) -> Result<Constraint, AttrError> {
     Ok(Constraint { index, bound: r.integer()? })
 }
 
-/// `2*d0-d1+3`, in any order, with blanks between.
+/// Reads `2*d0-d1+3`: terms in any order, with blanks between them.
 fn expression(r: &mut AttrReader<'_>) -> Result<Affine, AttrError> {
     let start = r.offset_of_next();
     let too_large = |r: &AttrReader<'_>| r.error_since(start, "the numbers do not fit 64 bits".into());
@@ -125,7 +125,7 @@ fn expression(r: &mut AttrReader<'_>) -> Result<Affine, AttrError> {
     }
 }
 
-/// `3`, `d0`, `3*d0` or `d0*3`: the factor, and the number of the index.
+/// Reads `3`, `d0`, `3*d0` or `d0*3`: the factor, and the number of the index.
 fn term(r: &mut AttrReader<'_>) -> Result<(i128, Option<usize>), AttrError> {
     if r.peek() == b'd' {
         let index = index(r)?;
@@ -158,7 +158,7 @@ fn number(r: &mut AttrReader<'_>) -> Result<i128, AttrError> {
     if digits.is_empty() {
         return Err(r.expected("a number"));
     }
-    // One more than the greatest is the least with a sign before it.
+    // The absolute value of the smallest number is one more than the largest number.
     let number = digits.parse::<i128>().ok().filter(|&n| n <= 1 << 63);
     number.ok_or_else(|| r.error_since(start, "the number does not fit 64 bits".into()))
 }

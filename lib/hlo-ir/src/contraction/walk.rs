@@ -1,11 +1,11 @@
-//! Running through a nest.
+//! Execution of the loops of a nest.
 
 use super::Nest;
 
 impl Nest {
-    /// Runs the loops: calls `visit` for each iteration of each loop with the values of its variable and of those
-    /// outside of it. Where there are as many as loops they are a valid index ([`Nest::indices`]). A nest without loops
-    /// has one, of no variables.
+    /// Runs the loops. Calls `visit` in each iteration of each loop with the values of its variable and the
+    /// outer variables. If there is a value for each loop, they are a valid index ([`Nest::indices`]). A nest
+    /// without loops has one valid index without variables.
     ///
     /// # Errors
     /// The first error of `visit`.

@@ -1,55 +1,57 @@
-//! The side effects of operations, and the devices that take part: the list of all opcodes that have any.
+//! The side effects of operations, and the participating devices. It lists all opcodes with side effects.
 
 use crate::Op;
 use crate::attr::ReplicaGroups;
 
-/// What an operation itself, not what it calls, does besides computing its result.
+/// The side effect of an operation itself, without those of the computations that it calls.
 #[derive(Clone, Copy, Debug)]
 pub enum Effect<'o> {
-    /// Nothing.
+    /// No effect.
     None,
-    /// It reads or changes what is outside of its operands: the host's queues, random state, whatever a custom call
-    /// says that it touches.
+    /// It reads or changes state outside its operands: the host's queues, random state, or the state of a
+    /// custom call.
     State,
     /// It is one end of a transfer.
     Transfer {
-        /// The channel that both ends have.
+        /// The channel that both ends share.
         channel: Option<i64>,
-        /// True if the other end is the host.
+        /// Whether the other end is the host.
         host: bool,
     },
-    /// Devices in groups exchange data.
+    /// Groups of devices exchange data.
     Groups(Groups<'o>),
-    /// Pairs of devices hand data from one to the other.
+    /// Pairs of devices transfer data.
     Pairs {
-        /// Sources and targets.
+        /// The pairs of a source and a target.
         pairs: &'o [(i64, i64)],
-        /// The channel: the ids are those of partitions if there is one.
+        /// The channel. If there is one, the IDs are those of partitions.
         channel: Option<i64>,
-        /// How many slices of one value are handed over: so often a device may be a source, and a target.
+        /// The number of slices of one value that are transferred. A device may be a source, and a target,
+        /// this many times.
         slices: usize,
     },
-    /// It carries on or finishes what another operation started, or starts what its computation does.
+    /// It continues or finishes an operation that another one started, or starts the effects of its
+    /// computation.
     Asynchronous,
 }
 
-/// The devices that exchange data.
+/// The groups of devices that exchange data.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'o> {
     /// The groups.
     pub groups: &'o ReplicaGroups,
-    /// The channel: the ids are those of partitions if there is one.
+    /// The channel. If there is one, the IDs are those of partitions.
     pub channel: Option<i64>,
-    /// `use_global_device_ids`, for the opcodes that have it.
+    /// The attribute `use_global_device_ids`, for opcodes that have it.
     pub global: Option<bool>,
-    /// True if the groups have to be of one size, because the result's shape follows from it.
+    /// Whether the groups must have equal sizes, because the result's shape depends on the size.
     pub uniform: bool,
-    /// True if each device has to be in a group; else those in none get zeros.
+    /// Whether each device must be in a group. If not, devices outside all groups receive zeros.
     pub all: bool,
 }
 
 impl Effect<'_> {
-    /// The channel, of what has one.
+    /// Returns the channel, if there is one.
     pub fn channel(&self) -> Option<i64> {
         match self {
             Effect::Transfer { channel, .. } | Effect::Pairs { channel, .. } => *channel,
@@ -60,12 +62,12 @@ impl Effect<'_> {
 }
 
 impl Op {
-    /// True if the operation itself, not what it calls, does more than compute its result.
+    /// Returns whether the operation itself, without the computations that it calls, has a side effect.
     pub fn has_side_effect(&self) -> bool {
         !matches!(self.effect(), Effect::None)
     }
 
-    /// The channel of an operation that may have one, to be written to.
+    /// Returns a mutable reference to the channel of an operation that can have one.
     pub fn channel_mut(&mut self) -> Option<&mut Option<i64>> {
         use Op::*;
         Some(match self {
@@ -81,7 +83,7 @@ impl Op {
         })
     }
 
-    /// What the operation itself, not what it calls, does besides computing its result.
+    /// Returns the side effect of the operation itself, without those of the computations that it calls.
     pub fn effect(&self) -> Effect<'_> {
         use Op::*;
         let groups = |groups, channel, global, uniform| {

@@ -1,5 +1,6 @@
-//! Side effects: which instructions do more than compute their results, and the order in which a computation's
-//! effects happen. Passes ask what must stay though nothing uses it, execution asks what must run, and when.
+//! Side effects: which instructions do more than compute their results, and the order of a computation's
+//! effects. Passes use it to keep unused instructions with effects. Engines use it to decide which
+//! instructions run, and when.
 
 pub mod effect;
 
@@ -8,21 +9,21 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// The effects of a module's instructions; each computation is looked at once and remembered. Adding computations
-/// or effects afterwards makes it stale.
+/// The effects of a module's instructions. Each computation is analysed once. The data is out of date after
+/// computations or effects are added.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     computations: HashMap<ComputationId, Summary>,
 }
 
-/// What a computation, or an instruction with what it calls, does.
+/// The effects of a computation, or of an instruction including the computations that it calls.
 #[derive(Clone, Debug, Default)]
 struct Summary {
     any: bool,
     infeeds: bool,
-    /// The channels of its sends.
+    /// The channels on which it sends.
     sends: Channels,
-    /// The channels that it waits for.
+    /// The channels for which it waits.
     receives: Channels,
 }
 
@@ -35,19 +36,19 @@ impl Summary {
     }
 }
 
-/// A channel of transfers within the program; without a number, those that have none.
+/// A channel of transfers within the program. `None` is the channel of transfers without a number.
 type Channel = Option<i64>;
 
 /// A set of channels.
 #[derive(Clone, Debug, Default)]
 struct Channels {
     ids: BTreeSet<Channel>,
-    /// True for all channels: the sets of callers stay small.
+    /// Whether the set contains all channels. This keeps the sets of callers small.
     all: bool,
 }
 
 impl Channels {
-    /// A set with more channels counts as all of them.
+    /// Larger sets count as all channels.
     const MAX: usize = 64;
 
     fn is_empty(&self) -> bool {
@@ -68,7 +69,7 @@ impl Channels {
 }
 
 impl Effects {
-    /// Looks through the whole module.
+    /// Analyses the whole module.
     pub fn of(module: &Module) -> Self {
         let mut effects = Self::default();
         for c in module.computations_post_order() {
@@ -77,7 +78,7 @@ impl Effects {
         effects
     }
 
-    /// Looks through a computation and what it calls, but for what is known already.
+    /// Analyses a computation and the computations that it calls, except those already known.
     pub fn reach(&mut self, module: &Module, computation: ComputationId) {
         let mut open = BTreeSet::new();
         let mut stack = vec![computation];
@@ -88,7 +89,7 @@ impl Effects {
             }
             let callees = module[at].instructions().iter().flat_map(|&i| module[i].op.called_computations());
             let new: Vec<ComputationId> = match open.insert(at) {
-                // What is open already calls itself, which the verifier reports.
+                // A callee that is already open is recursive, which the verifier reports.
                 true => callees.filter(|c| !self.computations.contains_key(c) && !open.contains(c)).collect(),
                 false => Vec::new(),
             };
@@ -100,7 +101,7 @@ impl Effects {
         }
     }
 
-    /// Sums up a computation whose callees are known.
+    /// Combines the effects of a computation whose callees are known.
     fn summarize(&mut self, module: &Module, computation: ComputationId) {
         let mut sum = Summary::default();
         for &i in module[computation].instructions() {
@@ -111,7 +112,8 @@ impl Effects {
         self.computations.insert(computation, sum);
     }
 
-    /// What an instruction does, with what it calls; `None` for nothing.
+    /// Returns the effects of an instruction, including the computations that it calls; `None` if there are
+    /// none.
     fn summary(&self, module: &Module, id: InstrId) -> Option<Summary> {
         let op = &module[id].op;
         let mut sum = Summary { any: op.has_side_effect(), ..Summary::default() };
@@ -124,33 +126,34 @@ impl Effects {
         for callee in op.called_computations() {
             match self.computations.get(&callee) {
                 Some(known) => sum.add(known),
-                // Callees come first; a computation that is not known calls itself: leave it alone.
+                // Callees are analysed first. An unknown one is recursive, and is assumed to have effects.
                 None => sum.any = true,
             }
         }
         sum.any.then_some(sum)
     }
 
-    /// True if the instruction, or what it calls, does more than compute its result.
+    /// Returns whether the instruction, or a computation that it calls, does more than compute its result.
     pub fn has(&self, module: &Module, id: InstrId) -> bool {
         module[id].op.has_side_effect() || module[id].op.called_computations().iter().any(|&c| self.any(c))
     }
 
-    /// True if some instruction of the computation has an effect.
+    /// Returns whether an instruction of the computation has an effect.
     pub fn any(&self, computation: ComputationId) -> bool {
         self.computations.get(&computation).is_none_or(|c| c.any)
     }
 
-    /// True if the instruction, or what it calls, reads the infeed.
+    /// Returns whether the instruction, or a computation that it calls, reads the infeed.
     pub fn infeeds(&self, module: &Module, id: InstrId) -> bool {
         let callees = module[id].op.called_computations();
         matches!(module[id].op, Op::Infeed(_))
             || callees.iter().any(|c| self.computations.get(c).is_some_and(|c| c.infeeds))
     }
 
-    /// The order in which a computation's instructions run one after the other: the schedule if there is one, else
-    /// [`Module::post_order`], but that what waits for a transfer within the program waits until nothing else
-    /// can run, and that of those waiting one goes first whose transfer was sent.
+    /// Returns the order in which a computation's instructions run sequentially. In a scheduled module it is
+    /// the schedule. Otherwise it is [`Module::post_order`] with one difference: an instruction that waits
+    /// for a transfer within the program runs only when no other instruction can run. Of several waiting
+    /// instructions, one whose transfer was sent runs first.
     pub fn order(&self, module: &Module, computation: ComputationId) -> Vec<InstrId> {
         let order = module.post_order(computation);
         if module.header.is_scheduled
@@ -162,28 +165,28 @@ impl Effects {
     }
 }
 
-/// A computation's instructions on their way into an order.
+/// The state of ordering a computation's instructions.
 struct Queue {
     order: Vec<InstrId>,
-    /// What each instruction does, by position.
+    /// The effects of each instruction, by position.
     does: Vec<Option<Summary>>,
-    /// The positions of an instruction's users and control successors.
+    /// The positions of the users and control successors of each instruction.
     after: Vec<Vec<usize>>,
-    /// The number of operands and control predecessors that have not run.
+    /// Number of operands and control predecessors that have not run.
     missing: Vec<usize>,
-    /// Those that can run and wait for nothing else.
+    /// The instructions that can run and do not wait for a transfer.
     ready: BinaryHeap<Reverse<usize>>,
-    /// Those that can run and wait for a transfer.
+    /// The instructions that can run and wait for a transfer.
     waiting: BTreeSet<usize>,
-    /// How many transfers of each channel may be under way.
+    /// Upper bound of the number of transfers on each channel that are sent but not received.
     sent: HashMap<Channel, u64>,
     all_sent: bool,
 }
 
 impl Queue {
-    /// A computation called by an instruction may send any number of times.
+    /// The number of transfers counted for a called computation, which may send any number of times.
     const MANY: u64 = 1 << 32;
-    /// So many of those waiting are compared.
+    /// Maximum number of waiting instructions to compare.
     const COMPARED: usize = 64;
 
     fn new(effects: &Effects, module: &Module, order: Vec<InstrId>) -> Self {
@@ -239,7 +242,8 @@ impl Queue {
         }
     }
 
-    /// Takes the first of those waiting whose transfers may be there, else the first.
+    /// Removes and returns the first waiting instruction whose transfers may have been sent, or else the
+    /// first one.
     fn next_waiting(&mut self) -> Option<usize> {
         let there = |at: &usize| match &self.does[*at] {
             Some(d) => {
@@ -256,10 +260,10 @@ impl Queue {
         Some(at)
     }
 
-    /// Counts what an instruction sends and receives.
+    /// Counts the transfers that an instruction sends and receives.
     fn note(&mut self, at: usize) {
         let Some(does) = &self.does[at] else { return };
-        // One transfer, unless it is what the instruction calls that sends or receives.
+        // One transfer, unless a called computation sends or receives.
         let own = |c: &Channels, other: &Channels| c.ids.len() == 1 && other.is_empty() && !c.all;
         for channel in &does.sends.ids {
             let n = if own(&does.sends, &does.receives) { 1 } else { Self::MANY };
@@ -275,7 +279,7 @@ impl Queue {
     }
 }
 
-/// Why a `recv-done` never ends for which its channel has nothing.
+/// Returns the reason why a `recv-done` never finishes although its channel has no data.
 pub fn unsent(module: &Module, recv_done: InstrId) -> String {
     let waits = &module[recv_done];
     let channel = channel_of(&waits.op);
@@ -294,7 +298,7 @@ pub fn unsent(module: &Module, recv_done: InstrId) -> String {
     format!("deadlock: `{}` waits for ever on {name}: {reason}", waits.name)
 }
 
-/// Why a `send` never ends that nothing receives.
+/// Returns the reason why a `send` without a receive never finishes.
 pub fn unreceived(module: &Module, send: InstrId) -> String {
     let instr = &module[send];
     let name = channel_name(channel_of(&instr.op));

@@ -1,4 +1,4 @@
-//! The budget of a compilation: what ends one that takes too much time or memory.
+//! The budget of a compilation, which ends compilations that take too much time or memory.
 
 use crate::diag::Diag;
 use crate::rules::code;
@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 /// Limits the time and the memory of a compilation.
 ///
-/// The pass runner checks the budget before each pass, passes check it between rewrites, and code generation checks it before
-/// each part of a program that LLVM compiles. What LLVM has begun runs to its end.
+/// The pass runner checks the budget before each pass, passes check it between rewrites, and code generation
+/// checks it before each part of a program that LLVM compiles. A part that LLVM is already compiling is not
+/// interrupted.
 pub trait Budget: Debug + Send + Sync {
-    /// Checks whether the compilation may go on, and may allocate `more` bytes besides those that it holds. It is called often.
+    /// Checks whether the compilation may continue and allocate `more` additional bytes. It is called often.
     ///
     /// # Errors
     /// The reason why the compilation must end.
@@ -26,7 +27,7 @@ pub trait Budget: Debug + Send + Sync {
 /// Checks the budget of a compilation that may have one.
 ///
 /// # Errors
-/// As [`Budget::check`], as a diagnostic.
+/// The error of [`Budget::check`], as a diagnostic.
 pub fn check(budget: Option<&Arc<dyn Budget>>, more: u64) -> Result<(), Diag> {
     let Some(budget) = budget else { return Ok(()) };
     budget.check(more).map_err(|why| Diag::error(why).with_code(code::BUDGET))

@@ -1,4 +1,4 @@
-//! Sends and receives whose channels differ although they name the same source and target devices.
+//! Sends and receives with different channels but the same source and target devices.
 
 use super::devices::TRANSFER_PAIRS;
 use crate::attr::{ChannelAttrs, HloString};
@@ -6,10 +6,11 @@ use crate::{InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
 impl Module {
-    /// Returns the receives on channels that no send uses, each with the send whose source and target pairs it has and whose
-    /// channel no receive uses. Where there are several such channels, they belong together in the order of the text.
+    /// Returns the receives on channels that no send uses. Each is returned with a send on a channel that no
+    /// receive uses, with the same source and target pairs. If there are several such channels, they are
+    /// matched in the order of the text.
     ///
-    /// XLA pairs transfers by these pairs of devices, not by channels. The time is linear in the module.
+    /// XLA matches transfers by these pairs of devices, not by channels. Takes linear time.
     pub fn receives_of_other_channels(&self) -> Vec<(InstrId, InstrId)> {
         let all = self.computations().flat_map(|c| self[c].instructions()).copied();
         let between = all.filter_map(|i| Some((i, self.channel_between_devices(i)?.0)));
@@ -17,7 +18,7 @@ impl Module {
             between.partition(|&(i, _)| matches!(self[i].op, Op::Send(_)));
         let channels = |list: &[(InstrId, i64)]| list.iter().map(|&(_, c)| c).collect::<HashSet<i64>>();
         let (sent, received) = (channels(&sends), channels(&receives));
-        // The first send on each channel that nothing receives on, in order, by the pairs of devices.
+        // The first send on each channel without a receive, in order, by the pairs of devices.
         let mut free: HashMap<&HloString, Vec<InstrId>> = HashMap::new();
         let mut seen = HashSet::new();
         for &(i, channel) in sends.iter().filter(|(_, c)| !received.contains(c)) {
@@ -40,14 +41,14 @@ impl Module {
         found
     }
 
-    /// Returns the channel of a transfer between devices, and the pairs that it names.
+    /// Returns the channel of a transfer between devices, and its source and target pairs.
     fn channel_between_devices(&self, i: InstrId) -> Option<(i64, &HloString)> {
         let (Op::Send(a) | Op::Recv(a)) = &self[i].op else { return None };
         let &ChannelAttrs { channel_id: Some(channel), is_host_transfer: false, .. } = a else { return None };
         Some((channel, self[i].common.as_ref()?.frontend_attributes.get(TRANSFER_PAIRS)?))
     }
 
-    /// Gives each receive the channel of the send that it belongs to. Returns whether a channel changed.
+    /// Sets the channel of each such receive to that of its send. Returns whether a channel changed.
     pub(crate) fn join_channels(&mut self) -> bool {
         let receives = self.receives_of_other_channels();
         for &(receive, send) in &receives {

@@ -1,17 +1,18 @@
 //! The devices that a program runs on, and which of them exchange data with each other in a collective.
 //!
-//! A program runs on `replica_count × num_partitions` devices: device `replica × num_partitions + partition`. Replicas
-//! are copies of the program on other data, partitions work on one copy together. What the numbers in a collective's
-//! groups mean depends on its attributes (Operation semantics, "AllReduce"):
+//! A program runs on `replica_count × num_partitions` devices: device `replica × num_partitions + partition`.
+//! Replicas are copies of the program that run on different data. The partitions of a replica run one copy
+//! together. The meaning of the numbers in a collective's groups depends on its attributes (Operation
+//! semantics, "AllReduce"):
 //!
 //! | `channel_id` | `use_global_device_ids` | the numbers are | a group is |
 //! |---|---|---|---|
 //! | no | | replicas | these replicas' devices of one partition |
-//! | yes | the opcode has it not | partitions | these partitions' devices of one replica |
+//! | yes | absent from the opcode | partitions | these partitions' devices of one replica |
 //! | yes | false | replicas | all devices of these replicas |
 //! | yes | true | devices | these devices |
 //!
-//! `mode=`, where it is written, says so in words.
+//! If the attribute `mode=` is present, it determines the meaning instead.
 
 use crate::attr::CollectiveMode;
 use crate::effects::effect::{Effect, Groups};
@@ -19,20 +20,21 @@ use crate::{InstrId, Module, Op, Opcode};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The most devices that a program may have here: each has a thread, and memory of its own.
+/// Maximum number of devices of a program. Each device has a thread and its own memory.
 pub const MAX_DEVICES: usize = 1024;
 
-/// How many devices a program runs on.
+/// The number of devices that a program runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceCounts {
-    /// The copies of the program.
+    /// Number of copies of the program.
     pub replicas: usize,
-    /// The devices that work on each copy.
+    /// Number of devices that run each copy.
     pub partitions: usize,
 }
 
 impl DeviceCounts {
-    /// The counts in a module's header; `None` if one of them is less than 1, or they make more than [`MAX_DEVICES`].
+    /// Returns the counts in a module's header; `None` if one of them is less than 1 or there are more than
+    /// [`MAX_DEVICES`].
     pub fn of(module: &Module) -> Option<Self> {
         let count = |n: i64| usize::try_from(n).ok().filter(|&n| (1..=MAX_DEVICES).contains(&n));
         let (replicas, partitions) =
@@ -40,28 +42,28 @@ impl DeviceCounts {
         (replicas * partitions <= MAX_DEVICES).then_some(Self { replicas, partitions })
     }
 
-    /// The number of devices.
+    /// Returns the number of devices.
     pub fn devices(self) -> usize {
         self.replicas * self.partitions
     }
 
-    /// The device of a replica and a partition.
+    /// Returns the device of a replica and a partition.
     pub fn device(self, replica: usize, partition: usize) -> usize {
         replica * self.partitions + partition
     }
 
-    /// The replica that a device is.
+    /// Returns the replica of a device.
     pub fn replica(self, device: usize) -> usize {
         device / self.partitions
     }
 
-    /// The partition that a device is.
+    /// Returns the partition of a device.
     pub fn partition(self, device: usize) -> usize {
         device % self.partitions
     }
 }
 
-/// What a collective's numbers are, as its attributes say.
+/// Returns the meaning of a collective's numbers, according to its attributes.
 pub fn collective_mode(op: &Op) -> CollectiveMode {
     let written = match op {
         Op::AllReduce(a) | Op::AllReduceStart(a) => a.mode,
@@ -80,24 +82,24 @@ pub fn collective_mode(op: &Op) -> CollectiveMode {
     })
 }
 
-/// A collective as devices exchange data in it.
+/// A collective, and the devices that exchange data in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// What messages call it: `` `all-reduce` `sum` ``.
+    /// The name in messages: `` `all-reduce` `sum` ``.
     pub name: String,
-    /// The devices that take part: see [`groups`].
+    /// The participating devices. See [`groups`].
     pub groups: Vec<Vec<usize>>,
-    /// Those that hand values on in a permute: see [`pairs`].
+    /// The pairs of a permute. See [`pairs`].
     pub pairs: Vec<(usize, usize)>,
-    /// The operation that combines values in any order: see [`unordered_reduction`].
+    /// The operation that combines values, if their order does not matter. See [`unordered_reduction`].
     pub reduction: Option<(Opcode, bool)>,
 }
 
 impl Collective {
-    /// What an instruction exchanges; `None` if it is no collective.
+    /// Returns the data exchange of an instruction; `None` if it is not a collective.
     ///
     /// # Errors
-    /// Those of [`groups`] and [`pairs`].
+    /// The errors of [`groups`] and [`pairs`].
     pub fn of(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Option<Self>, String> {
         let op = &module[id].op;
         let pairs = match op.effect() {
@@ -111,13 +113,15 @@ impl Collective {
     }
 }
 
-/// The groups of devices that exchange data in a collective, in the order in which the values of their members are
-/// combined or put together. A device is in one group at most; in none, it neither gives nor gets anything.
+/// Returns the groups of devices that exchange data in a collective, in the order in which their values are
+/// combined or concatenated. A device is in at most one group. A device in no group neither sends nor
+/// receives data.
 ///
-/// Of a permute these are the devices that pairs connect.
+/// The groups of a permute are the sets of devices that its pairs connect.
 ///
 /// # Errors
-/// In words: a group names what is no device of this program, or a device twice; the instruction is no collective.
+/// As a message: a number in a group is not a device of this program, a device occurs twice, or the
+/// instruction is not a collective.
 pub fn groups(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<Vec<usize>>, String> {
     let op = &module[id].op;
     let groups = match op.effect() {
@@ -134,7 +138,7 @@ pub fn groups(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<
     Ok(groups)
 }
 
-/// The groups that are written, as lists of devices.
+/// Returns the groups in the text as lists of devices.
 fn written_groups(
     g: &Groups<'_>,
     mode: CollectiveMode,
@@ -176,11 +180,11 @@ fn written_groups(
     })
 }
 
-/// The devices that hand a value on in a permute, each with the one that gets it. Of a permute of slices a device may
-/// be there several times.
+/// Returns the pairs of a source and a target device of a permute. If the permute transfers slices, a device
+/// may occur several times.
 ///
 /// # Errors
-/// In words: a pair names what is no device of this program; the instruction is no permute.
+/// As a message: a number in a pair is not a device of this program, or the instruction is not a permute.
 pub fn pairs(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<(usize, usize)>, String> {
     let op = &module[id].op;
     let Effect::Pairs { pairs, .. } = op.effect() else {
@@ -206,8 +210,9 @@ pub fn pairs(module: &Module, id: InstrId, counts: DeviceCounts) -> Result<Vec<(
     Ok((0..others).flat_map(of).collect())
 }
 
-/// Which pairs hand on each slice in a permute of slices: all of them, if no device is the source of two pairs; else the
-/// first pair of a source is of the first slice, its second of the second, and so on.
+/// Returns the pairs of one slice in a permute of slices. If no device is the source of two pairs, all pairs
+/// apply to each slice. Otherwise, the first pair of a source applies to the first slice, its second pair to
+/// the second, and so on.
 pub fn pairs_of_slice<T: Copy + Eq + Hash>(pairs: &[(T, T)], slice: usize) -> Vec<(T, T)> {
     let mut times: HashMap<T, usize> = HashMap::new();
     let numbered: Vec<(usize, (T, T))> = pairs
@@ -222,9 +227,9 @@ pub fn pairs_of_slice<T: Copy + Eq + Hash>(pairs: &[(T, T)], slice: usize) -> Ve
     numbered.into_iter().filter(|&(n, _)| once || n == slice).map(|(_, pair)| pair).collect()
 }
 
-/// The operation of an `all-reduce` of integers or `pred` that has the same bits in whatever order its devices come: an
-/// `add`, `multiply`, `minimum`, `maximum`, `and`, `or` or `xor` of the two scalars; and whether the integers are signed.
-/// `None` of all else.
+/// Returns the operation of an `all-reduce` whose result has the same bits in any order of the devices, and
+/// whether its integers are signed. The operation is an `add`, `multiply`, `minimum`, `maximum`, `and`, `or`
+/// or `xor` of two scalars of an integer type or `pred`. Returns `None` for all other instructions.
 pub fn unordered_reduction(module: &Module, id: InstrId) -> Option<(Opcode, bool)> {
     let (Op::AllReduce(attrs) | Op::AllReduceStart(attrs)) = &module[id].op else { return None };
     let computation = &module[attrs.to_apply];
@@ -249,16 +254,18 @@ pub fn unordered_reduction(module: &Module, id: InstrId) -> Option<(Opcode, bool
     (is_of_both && is_alike && is_known && is_whole).then(|| (opcode, ty.is_signed_integer()))
 }
 
-/// What the front end notes of the sends and receives of a channel: who sends to whom.
+/// The frontend attribute with the source and target pairs of the sends and receives of a channel.
 pub(crate) const TRANSFER_PAIRS: &str = "_xla_send_recv_source_target_pairs";
 
-/// The devices that a `send` or `recv` between devices, or what finishes it, hands values on between, each sender with its receiver. A
-/// transfer whose `frontend_attributes` name no pairs is of each device with itself.
+/// Returns the pairs of a sending and a receiving device of a `send` or `recv` between devices, or of the
+/// instruction that finishes it. If its `frontend_attributes` contain no pairs, each device transfers to
+/// itself.
 ///
-/// The numbers are those of partitions, of a program with one partition those of replicas.
+/// The numbers are those of partitions. In a program with one partition, they are those of replicas.
 ///
 /// # Errors
-/// In words: the pairs can't be read, name what is no device of this program, or a sender or receiver twice.
+/// As a message: the pairs cannot be parsed, a number is not a device of this program, or a sender or
+/// receiver occurs twice.
 pub fn transfer_pairs(
     module: &Module,
     id: InstrId,
@@ -310,16 +317,17 @@ pub(crate) fn read_pairs(text: &str) -> Option<Vec<(usize, usize)>> {
     inner.strip_prefix('{')?.strip_suffix('}')?.split("},{").map(pair).collect()
 }
 
-/// The devices that one sends to and gets values from, by pairs of which each names it once at most.
+/// Returns the device that `own` sends to, and the device that it receives from. Each device is in at most
+/// one pair per side.
 pub fn ends(pairs: &[(usize, usize)], own: usize) -> (Option<usize>, Option<usize>) {
     let target = pairs.iter().find(|p| p.0 == own).map(|p| p.1);
     let source = pairs.iter().find(|p| p.1 == own).map(|p| p.0);
     (target, source)
 }
 
-/// The sets of devices that pairs connect, each in ascending order.
+/// Returns the sets of devices that pairs connect, each in ascending order.
 fn connected(pairs: &[(usize, usize)], devices: usize) -> Vec<Vec<usize>> {
-    // Each device's lowest known companion, and so on down.
+    // A union-find forest: the lowest known companion of each device.
     let mut lowest: Vec<usize> = (0..devices).collect();
     let find = |lowest: &[usize], mut device: usize| {
         while lowest[device] != device {
@@ -349,7 +357,7 @@ mod tests {
 
     const TWO_BY_THREE: DeviceCounts = DeviceCounts { replicas: 2, partitions: 3 };
 
-    /// A module of 2 replicas with 3 partitions each, and an all-reduce in it.
+    /// Returns the groups of an all-reduce in a module with 2 replicas of 3 partitions each.
     fn reduced(groups: Vec<Vec<i64>>, channel: Option<i64>, global: bool) -> Result<Vec<Vec<usize>>, String> {
         let mut module = Module::new("m");
         module.header.replica_count = Count(2);

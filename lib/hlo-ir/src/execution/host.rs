@@ -1,27 +1,26 @@
-//! The host's side of infeeds and outfeeds: what a running program reads from and writes to. Both engines take
-//! any [`Host`]; [`Queues`] is one in memory.
+//! The host side of infeeds and outfeeds. Both engines accept any [`Host`]. [`Queues`] is a host in memory.
 
 use crate::attr::HloString;
 use crate::{Literal, Shape};
 use std::collections::VecDeque;
 
-/// What a running program's infeeds read from and its outfeeds write to. The calls come in the order in which the
-/// transfers happen; none comes after a failure.
+/// The source of a running program's infeeds and the destination of its outfeeds. Calls are in the order of
+/// the transfers. There are no calls after a failure.
 pub trait Host: Send {
-    /// The next item of the infeed: a value of this shape, layouts aside.
+    /// Returns the next item of the infeed: a value of this shape, apart from layouts.
     ///
     /// # Errors
-    /// There is no further item, or it does not have this shape: the reason in words, to which the engine
-    /// adds the instruction.
+    /// A message, if there is no further item or it does not have this shape. The engine adds the instruction
+    /// to it.
     fn infeed(&mut self, shape: &Shape) -> Result<Literal, String>;
 
-    /// Takes an item of the outfeed.
+    /// Receives an item of the outfeed.
     ///
     /// # Errors
-    /// The host takes no such item: the reason in words.
+    /// A message, if the host does not accept the item.
     fn outfeed(&mut self, value: Literal) -> Result<(), String>;
 
-    /// Takes an item of an outfeed with an `outfeed_config`, which is opaque to all but the host.
+    /// Receives an item of an outfeed with an `outfeed_config`, which only the host interprets.
     ///
     /// # Errors
     /// As [`Host::outfeed`].
@@ -30,7 +29,7 @@ pub trait Host: Send {
     }
 }
 
-/// A host that neither gives nor takes anything.
+/// A host without infeed and outfeed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHost;
 
@@ -44,19 +43,19 @@ impl Host for NoHost {
     }
 }
 
-/// Items in memory: each infeed takes the next, each outfeed adds one.
+/// Items in memory. Each infeed removes the next item, and each outfeed adds one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queues {
-    /// What is still to be read.
+    /// The items that have not been read.
     pub infeed: VecDeque<Literal>,
-    /// How many items were read.
+    /// Number of items read.
     pub consumed: usize,
-    /// What was written.
+    /// The items written.
     pub outfeed: Vec<Literal>,
 }
 
 impl Queues {
-    /// Queues with these items to read.
+    /// Creates queues with these items to read.
     pub fn with_infeed(items: impl IntoIterator<Item = Literal>) -> Self {
         Self { infeed: items.into_iter().collect(), ..Self::default() }
     }
@@ -75,7 +74,7 @@ impl Host for Queues {
                 Ok(item)
             }
             (found, item) => {
-                // What does not fit stays where it is.
+                // An item of another shape remains in the queue.
                 item.into_iter().for_each(|i| self.infeed.push_front(i));
                 Err(expected(shape, &found.unwrap_or_default(), self.consumed, "item"))
             }
@@ -88,7 +87,8 @@ impl Host for Queues {
     }
 }
 
-/// Why an infeed has no value: what is expected and found, after how many `unit`s that were read.
+/// Formats the error of an infeed without a value: the expected and the found item, and the number of `unit`s
+/// already read.
 pub fn expected(shape: &Shape, found: &str, consumed: usize, unit: &str) -> String {
     let plural = if consumed == 1 { "" } else { "s" };
     format!("{shape} is expected, but {found} ({consumed} {unit}{plural} consumed before)")

@@ -1,5 +1,5 @@
-//! What all engines share when they run a module: what is asked of a program and what it ends with, the host at the other
-//! end of transfers, who watches a run, the streams of random numbers, and the devices that exchange data.
+//! Data types shared by all engines that run a module: options and errors of programs, the host at the other
+//! end of transfers, watching a run, the streams of random numbers, and the devices that exchange data.
 
 pub mod budget;
 mod channels;

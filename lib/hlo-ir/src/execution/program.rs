@@ -1,5 +1,5 @@
-//! What is asked of a program and what it ends with, the same wherever it is compiled and runs: in this process
-//! (`hlo-client`) or on a server (`hlo-remote`).
+//! The options and errors of programs. They are the same for execution in this process (`hlo-client`) and on
+//! a server (`hlo-remote`).
 
 use crate::diag::{Diag, Source};
 use crate::host::Host;
@@ -10,57 +10,63 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What computes.
+/// The engine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// Machine code, by MLIR and LLVM.
+    /// Machine code, compiled by MLIR and LLVM.
     Compiled,
-    /// The interpreter: slow, and written to be held against the semantics.
+    /// The interpreter. It is slow, and written for comparison with the semantics.
     Interpreted,
 }
 
 /// The passes that run before a program is compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Passes {
-    /// Those that make programs fast (`cpu` in docs/passes.md) for compiled code, none for the interpreter.
+    /// The passes for fast programs (`cpu` in docs/passes.md) for compiled code, and no passes for the
+    /// interpreter.
     #[default]
     Default,
-    /// None but what code generation needs.
+    /// Only the passes that code generation requires.
     Lowering,
-    /// These, as `hlo-opt --passes` takes them, and after them what code generation needs.
+    /// This pipeline, as for `hlo-opt --passes`, followed by the passes that code generation requires.
     Pipeline(String),
 }
 
-/// How a program is compiled.
+/// The options of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CompileOptions {
-    /// What computes; if it is not said, machine code where there is LLVM.
+    /// The engine. By default, machine code if LLVM is available.
     pub engine: Option<Engine>,
-    /// The passes before.
+    /// The passes to run before.
     pub passes: Passes,
-    /// Threads to compile and to run on; 0 for all that this process may use. The interpreter takes one, and a server as many
-    /// as it was told to.
+    /// Number of threads for compilation and execution. 0 means all threads that this process may use. The
+    /// interpreter uses one thread, and a server uses the number it was configured with.
     pub threads: usize,
-    /// What random numbers follow from, besides the instruction that draws them (see [`crate::streams`]).
+    /// The seed of random numbers. They also depend on the instruction that draws them (see
+    /// [`crate::streams`]).
     pub seed: u64,
-    /// The bytes that parameters, results and all between them may take together; if it is not said, what there is, on a
-    /// server for this client.
+    /// Maximum number of bytes of parameters, results and temporaries together. By default, the available
+    /// memory; on a server, the memory available to this client.
     pub memory_limit: Option<u64>,
-    /// Whether results take over the memory of parameters as the module's `input_output_alias` says, if the arguments are given
-    /// away. In a run to which they are not given, and on a server, they are copied.
+    /// Whether results reuse the memory of parameters, according to the module's `input_output_alias`, if the
+    /// caller gives the arguments away. Arguments are copied in runs that do not receive ownership of them,
+    /// and on a server.
     pub donation: bool,
-    /// The numbers of the client's devices that the program runs on, that of replica `r` and partition `p` at
-    /// `r * num_partitions + p`; the client's first ones, if it is empty. A server's programs run on its first device.
+    /// The numbers of the client's devices that the program runs on. Replica `r` and partition `p` use entry
+    /// `r * num_partitions + p`. If it is empty, the program uses the client's first devices. A server runs
+    /// programs on its first device.
     pub device_assignment: Vec<usize>,
-    /// Whether a program that is for all partitions together is cut into what each of them does, by the shardings of its
-    /// values (the passes `expand-unreduced`, `sharding-propagation` and `spmd-partitioning`, before all others). Its parameters and results are
-    /// then those of one device. A program of one partition stays as it is. Not for a program that was cut before: that is
-    /// not seen.
+    /// Whether to partition a program for all partitions into the program of each of them, by the shardings
+    /// of its values. The passes `expand-unreduced`, `sharding-propagation` and `spmd-partitioning` do this
+    /// before all other passes. Parameters and results are then those of one device. A program with one
+    /// partition does not change. Do not set it for a program that is already partitioned, because this is
+    /// not detected.
     pub spmd_partitioning: bool,
-    /// Whether LLVM optimises. Without, compilation takes a fraction of the time, and the program several times as long. A
-    /// server always does.
+    /// Whether LLVM optimises. Without it, compilation takes a fraction of the time, and the program takes
+    /// several times as long. A server always optimises.
     pub optimize: bool,
-    /// The file that the module was read from, if debuggers and profilers are to be told of compiled code of this process.
+    /// The file that the module was read from, if debuggers and profilers need information about compiled
+    /// code in this process.
     pub debug_info: Option<Arc<Source>>,
 }
 
@@ -81,106 +87,109 @@ impl Default for CompileOptions {
     }
 }
 
-/// What a run has besides its arguments.
+/// The options of a run.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// What infeeds read from and outfeeds write to; nothing, if it is not said. A server has none.
+    /// The host for infeeds and outfeeds. By default there is none. A server has none.
     pub host: Option<&'a mut dyn Host>,
-    /// Who watches the run, and may end it. Where a run on a server is, is told when it has ended only.
+    /// The watch that observes the run and can end it. For a run on a server, the position is known only
+    /// after its end.
     pub watch: Option<Arc<Watch>>,
-    /// How long it may take; on a server, if that is less than it allows. It ends as if who watches it had said so.
+    /// The time limit of the run. On a server, it applies if it is shorter than the server's limit. The run
+    /// then ends as if the watch had stopped it.
     pub time_limit: Option<Duration>,
 }
 
-/// Why a program can't be compiled or run.
+/// The reason why a program cannot be compiled or run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// What is wrong, and where in the text of the module; at least one diagnostic.
+    /// The diagnostics, with spans in the text of the module. At least one.
     Diags(Vec<Diag>),
-    /// Sizes that are known at run time only do not fit each other. The interpreter says where.
+    /// Sizes known only at run time do not match. The interpreter reports the position.
     Sizes,
-    /// Whoever watches the run ended it.
+    /// The watch ended the run.
     Stopped {
-        /// Where it was: an instruction of the module that runs, what passes made of the one that was given.
+        /// The position: an instruction of the module that runs, after the passes.
         instruction: Option<InstrId>,
-        /// The name of the instruction; may be empty.
+        /// The name of the instruction. May be empty.
         name: String,
     },
-    /// The run took longer than it might.
+    /// The run exceeded its time limit.
     TimedOut {
-        /// How long it might take.
+        /// The time limit.
         after: Duration,
-        /// Where it was, as in [`Error::Stopped`].
+        /// The position, as in [`Error::Stopped`].
         instruction: Option<InstrId>,
-        /// The name of the instruction; may be empty.
+        /// The name of the instruction. May be empty.
         name: String,
     },
     /// A server refused the call.
     Refused {
         /// The server's address.
         server: String,
-        /// Of what kind the reason is.
+        /// The kind of the reason.
         kind: Refusal,
-        /// The reason: what was expected and what was found.
+        /// The reason: the expected and the found value.
         message: String,
     },
-    /// There is no connection to a server, or no session any more: what it held for this client is gone.
+    /// There is no connection to a server, or the session has ended. The server's data for this client is
+    /// lost.
     Disconnected {
         /// The server's address.
         server: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// The kinds of reasons for which a server refuses calls.
+/// The kinds of reasons why a server refuses calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// A limit of the server: of memory, of numbers, of a message's size.
+    /// A limit of the server: of memory, of counts, of the size of a message.
     Limit,
-    /// The call took longer than it might.
+    /// The call exceeded its time limit.
     Time,
-    /// A buffer or program that the server does not know.
+    /// The server does not know the buffer or program.
     NotFound,
-    /// What was sent makes no sense.
+    /// The request is invalid.
     Invalid,
-    /// The two speak different versions of the protocol.
+    /// Client and server use different versions of the protocol.
     Version,
-    /// A defect of the server, which goes on all the same.
+    /// A bug in the server. The server continues to run.
     Defect,
     /// Anything else.
     Other,
 }
 
 impl Error {
-    /// An error that is about no place in a module.
+    /// Creates an error without a position in a module.
     pub fn new(message: impl Into<String>) -> Self {
         Self::Diags(vec![Diag::error(message)])
     }
 
-    /// There is too little memory.
+    /// Creates the error of too little memory.
     pub fn memory(message: impl Into<String>) -> Self {
         Self::Diags(vec![Diag::error(message).with_code(code::MEMORY)])
     }
 
-    /// True if there is too little memory, or less than the program may take.
+    /// Returns whether the error is that memory, or the memory limit of the program, is exceeded.
     pub fn is_memory(&self) -> bool {
         matches!(self, Self::Diags(diags) if diags.first().is_some_and(|d| d.code == Some(code::MEMORY)))
     }
 
-    /// A run was given another number of arguments than it takes.
+    /// Creates the error of a wrong number of arguments.
     pub fn argument_count(expected: usize, found: usize) -> Self {
         let what = "one for each leaf of the parameters";
         Self::new(format!("expected {expected} arguments, {what}, found {found}"))
     }
 
-    /// A run of a module that was stopped where it had come to.
+    /// Creates the error of a run that was stopped at an instruction.
     pub fn stopped(module: &Module, instruction: Option<InstrId>) -> Self {
         let name = instruction.map_or_else(String::new, |id| module[id].name.to_string());
         Self::Stopped { instruction, name }
     }
 
-    /// The same error, of a run on several devices, with the number of the one that it happened on.
+    /// Adds the number of the device to the error of a run on several devices.
     pub fn on_device(mut self, device: usize) -> Self {
         if let Self::Diags(diags) = &mut self
             && let Some(first) = diags.first_mut()
@@ -190,7 +199,7 @@ impl Error {
         self
     }
 
-    /// The same error, of a run that was stopped because its time was over.
+    /// Converts the error of a stopped run to that of a run that exceeded its time limit.
     pub fn timed_out(self, after: Duration) -> Self {
         match self {
             Self::Stopped { instruction, name } => Self::TimedOut { after, instruction, name },
@@ -198,7 +207,7 @@ impl Error {
         }
     }
 
-    /// The error as diagnostics; at least one.
+    /// Converts the error to diagnostics, at least one.
     pub fn to_diags(&self) -> Vec<Diag> {
         match self {
             Self::Diags(diags) if !diags.is_empty() => diags.clone(),

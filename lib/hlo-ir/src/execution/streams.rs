@@ -1,18 +1,19 @@
-//! Streams of random numbers: where `rng` and `rng-get-and-update-state` draw from.
+//! The streams of random numbers for `rng` and `rng-get-and-update-state`.
 //!
-//! XLA leaves open which numbers they give. Here each such instruction of a module has a stream of its own, and takes
-//! one *draw* of it every time it runs: the numbers of a draw follow from the seed, the stream and how often the
-//! instruction ran before in this execution, and from nothing else. So every engine gives the same numbers in whatever
-//! order independent instructions run. A pass that copies or rewrites instructions notes their streams first.
+//! XLA does not define their numbers. Here, each such instruction of a module has its own stream, and takes
+//! one *draw* from it every time it runs. The numbers of a draw depend only on the seed, the stream, and how
+//! often the instruction ran before in this execution. All engines therefore produce the same numbers, in any
+//! order of independent instructions. A pass that copies or rewrites instructions must first record their
+//! streams.
 
 use crate::{InstrId, Module, Op};
 use std::collections::BTreeMap;
 
-/// The frontend attribute that notes an instruction's stream.
+/// The frontend attribute that records an instruction's stream.
 const ATTRIBUTE: &str = "rng_stream";
 
-/// The stream of every instruction that has one: the noted one, or else the next free number in the order in which the
-/// instructions came into the module.
+/// Returns the stream of every instruction that has one: the recorded one, or else the next free number, in
+/// the order in which the instructions were added to the module.
 pub fn of(module: &Module) -> BTreeMap<InstrId, u64> {
     let draws = |&i: &InstrId| matches!(module[i].op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied().filter(draws));
@@ -28,13 +29,13 @@ pub fn of(module: &Module) -> BTreeMap<InstrId, u64> {
     noted.into_iter().map(stream).collect()
 }
 
-/// The stream that is noted for an instruction.
+/// Returns the stream that is recorded for an instruction.
 pub fn noted(module: &Module, id: InstrId) -> Option<u64> {
     let attributes = &module[id].common.as_deref()?.frontend_attributes;
     attributes.get(ATTRIBUTE)?.as_str()?.parse().ok()
 }
 
-/// Notes the stream of an instruction.
+/// Records the stream of an instruction.
 pub fn note(module: &mut Module, id: InstrId, stream: u64) {
     module.common_mut(id).frontend_attributes.set(ATTRIBUTE, stream.to_string().as_str().into());
 }

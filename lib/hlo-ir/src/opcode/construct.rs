@@ -1,13 +1,13 @@
-//! Operations from their attributes, for programs that add instructions.
+//! Constructors of operations from their attributes, for code that adds instructions.
 
 use super::Op;
 use crate::attr::*;
 use crate::{ComputationId, Literal};
 
-/// The operation of each name with these attributes. Dimension numbers count from 0; what is wrong with attributes is for
-/// the operation's rule ([`crate::ops`]) to say.
+/// Constructors that are named like their operations. Dimension numbers start at 0. The rule of the operation
+/// ([`crate::ops`]) checks the attributes.
 impl Op {
-    /// `parameter`: the argument of that number.
+    /// `parameter`: the argument with this number.
     pub fn parameter(number: i64) -> Op {
         Op::Parameter(ParameterAttrs { number })
     }
@@ -22,7 +22,7 @@ impl Op {
         Op::GetTupleElement(GetTupleElementAttrs { index })
     }
 
-    /// `custom-call` of a target, of which nothing else is said.
+    /// `custom-call` of a target, with default attributes otherwise.
     pub fn custom_call(target: &str) -> Op {
         Op::CustomCall(Box::new(CustomCallAttrs {
             custom_call_target: target.into(),
@@ -30,7 +30,7 @@ impl Op {
         }))
     }
 
-    /// `broadcast`: the operand's dimensions are those of the result, in order.
+    /// `broadcast`: the result dimension of each operand dimension, in order.
     pub fn broadcast(dimensions: impl IntoIterator<Item = i64>) -> Op {
         Op::Broadcast(BroadcastAttrs { dimensions: dimensions.into_iter().collect() })
     }
@@ -40,7 +40,7 @@ impl Op {
         Op::Reshape(ReshapeAttrs::default())
     }
 
-    /// `transpose`: dimension `i` of the result is the operand's dimension of the `i`-th number.
+    /// `transpose`: dimension `i` of the result is dimension `dimensions[i]` of the operand.
     pub fn transpose(dimensions: impl IntoIterator<Item = i64>) -> Op {
         Op::Transpose(DimensionsAttrs { dimensions: dimensions.into_iter().collect() })
     }
@@ -55,7 +55,7 @@ impl Op {
         Op::Slice(SliceAttrs { slice: ranges })
     }
 
-    /// `pad`: amounts for each dimension.
+    /// `pad`: the padding of each dimension.
     pub fn pad(padding: Vec<PaddingDim>) -> Op {
         Op::Pad(PadAttrs { padding })
     }
@@ -75,12 +75,12 @@ impl Op {
         Op::DynamicSlice(DynamicSliceAttrs { dynamic_slice_sizes: sizes.into_iter().collect() })
     }
 
-    /// `compare`, in the order that numbers of the operands' type have unless another one is named.
+    /// `compare`, in the default order of the operands' type.
     pub fn compare(direction: ComparisonDirection) -> Op {
         Op::Compare(CompareAttrs { direction, comparison_type: ComparisonType::default() })
     }
 
-    /// `reduce` of some dimensions by a computation.
+    /// `reduce` over some dimensions, by a computation.
     pub fn reduce(dimensions: impl IntoIterator<Item = i64>, to_apply: ComputationId) -> Op {
         Op::Reduce(ReduceAttrs { dimensions: dimensions.into_iter().collect(), to_apply })
     }

@@ -1,25 +1,27 @@
-//! What the table says of the elementwise opcodes: those that make each element of their result of the elements at the
-//! same place of their operands. A copy moves, and a bitcast-convert may change the sizes: they are none.
+//! Elementwise opcodes: each element of the result is computed from the operands' elements at the same index.
+//! A `copy` moves data and a `bitcast-convert` may change sizes, so they are not elementwise.
 
 use super::{Opcode, Types};
 
-/// How an elementwise opcode takes its operands.
+/// The operands of an elementwise opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// One operand.
     Unary,
     /// Two operands, whose order matters.
     Binary,
-    /// Two operands, in either order: exchanging them changes no bit of the result but a NaN's payload.
+    /// Two operands in either order. Exchanging them changes no bit of the result, except the payload of a
+    /// NaN.
     Commutative,
-    /// Commutative, and grouping several operands otherwise changes nothing but roundings: what reductions combine by.
+    /// Commutative. In addition, regrouping several operands changes only rounding. Reductions use these
+    /// opcodes.
     Associative,
-    /// Three operands, some of which may be scalars that stand for all elements.
+    /// Three operands, some of which may be scalars used for all elements.
     Ternary,
 }
 
 impl Class {
-    /// The number of operands.
+    /// Returns the number of operands.
     pub const fn operands(self) -> usize {
         match self {
             Class::Unary => 1,
@@ -29,23 +31,23 @@ impl Class {
     }
 }
 
-/// How much work a processor has with one element.
+/// The cost of computing one element on a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Work {
-    /// A few instructions: sums, products, comparisons, bits, conversions.
+    /// A few instructions: addition, multiplication, comparisons, bit operations, conversions.
     Simple,
-    /// A quotient or a remainder.
+    /// A division or a remainder.
     Division,
     /// A square root.
     Root,
-    /// A function that is approximated, such as the exponential.
+    /// An approximated function, such as the exponential.
     Function,
-    /// One that takes about twice as long, such as the power.
+    /// A function that takes about twice as long, such as the power.
     LongFunction,
 }
 
 impl Work {
-    /// A rough weight: 1 for a load or an addition.
+    /// Returns an approximate weight, relative to 1 for a load or an addition.
     pub const fn weight(self) -> i64 {
         match self {
             Work::Simple => 1,
@@ -55,7 +57,8 @@ impl Work {
         }
     }
 
-    /// True for what costs are counted as transcendental functions: roots too, as XLA's cost analysis has it.
+    /// Returns whether the cost is counted as a transcendental function. Roots are included, as in XLA's cost
+    /// analysis.
     pub const fn is_transcendental(self) -> bool {
         matches!(self, Work::Root | Work::Function | Work::LongFunction)
     }
@@ -64,32 +67,33 @@ impl Work {
 /// The element type of an elementwise result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultType {
-    /// That of the operands.
+    /// The operands' type.
     Same,
-    /// That of the parts of complex operands; else that of the operands.
+    /// The type of the real and imaginary parts if the operands are complex, and otherwise the operands'
+    /// type.
     Real,
     /// `pred`.
     Pred,
-    /// The complex type of real operands.
+    /// The complex type that corresponds to the real type of the operands.
     Complex,
-    /// Any: it has to be written.
+    /// Any type, as written in the text.
     Written,
 }
 
-/// What is the same of all instructions of an elementwise opcode.
+/// The properties that all instructions of an elementwise opcode share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elementwise {
-    /// How it takes its operands.
+    /// The operands.
     pub class: Class,
-    /// The result's element type.
+    /// The element type of the result.
     pub result: ResultType,
-    /// The element types that values may have.
+    /// The allowed element types.
     pub types: Types,
-    /// What an element costs.
+    /// The cost of one element.
     pub work: Work,
 }
 
-/// How many opcodes are associative.
+/// Number of associative opcodes.
 const ASSOCIATIVE: usize = {
     let (mut count, mut at) = (0, 0);
     while at < Opcode::ELEMENTWISE.len() {
@@ -99,7 +103,7 @@ const ASSOCIATIVE: usize = {
     count
 };
 
-/// Those that are.
+/// Returns the associative opcodes.
 const fn associative() -> [Opcode; ASSOCIATIVE] {
     let mut out = [Opcode::Add; ASSOCIATIVE];
     let (mut count, mut at) = (0, 0);
@@ -114,52 +118,55 @@ const fn associative() -> [Opcode; ASSOCIATIVE] {
 }
 
 impl Opcode {
-    /// Every opcode that is associative, in the table's order.
+    /// All associative opcodes, in the order of the table.
     pub const ASSOCIATIVE: &[Opcode] = &associative();
 
-    /// True if each element of the result is made of the elements at the same place of the operands.
+    /// Returns whether each element of the result is computed from the operands' elements at the same index.
     pub fn is_elementwise(self) -> bool {
         self.elementwise().is_some()
     }
 
-    /// True if an element of the result is made of the elements at its own place, of those operands that have its
-    /// sizes: elementwise opcodes, a copy, and a bitcast-convert, which has other sizes where the widths differ.
+    /// Returns whether an element of the result is computed from the elements at its own index, in the
+    /// operands that have its sizes. True for elementwise opcodes, `copy`, and `bitcast-convert`, whose sizes
+    /// differ if the element widths differ.
     pub fn is_pointwise(self) -> bool {
         self.is_elementwise() || matches!(self, Opcode::Copy | Opcode::BitcastConvert)
     }
 
-    /// True if exchanging the two operands changes no bit of the result but a NaN's payload.
+    /// Returns whether exchanging the two operands changes no bit of the result, except the payload of a NaN.
     pub fn is_commutative(self) -> bool {
         self.elementwise().is_some_and(|e| matches!(e.class, Class::Commutative | Class::Associative))
     }
 
-    /// True for what reductions combine by: the order and the grouping of the operands change nothing but roundings.
+    /// Returns whether reordering and regrouping operands changes only rounding, so that reductions can use
+    /// the opcode.
     pub const fn is_associative(self) -> bool {
         matches!(self.elementwise(), Some(Elementwise { class: Class::Associative, .. }))
     }
 
-    /// What an element costs; simple for what is not elementwise.
+    /// Returns the cost of one element; `Simple` for opcodes that are not elementwise.
     pub fn work(self) -> Work {
         self.elementwise().map_or(Work::Simple, |e| e.work)
     }
 
-    /// True if instructions may say by `result_accuracy` how exact their result must be: functions of one operand.
+    /// Returns whether instructions may have the attribute `result_accuracy`: transcendental functions of one
+    /// operand.
     pub fn has_accuracy(self) -> bool {
         self.elementwise().is_some_and(|e| e.class == Class::Unary && e.work.is_transcendental())
     }
 }
 
-/// Defines what knows the elementwise opcodes from the rows of the table.
+/// Defines the items about elementwise opcodes from the rows of the table.
 macro_rules! define_elementwise {
     ($($variant:ident $class:ident $result:ident($types:ident) $work:ident [$($attrs:ty)?])*) => {
-        /// An elementwise operation with its attributes: what evaluation and code generation go by, for whom the other
-        /// opcodes do not exist.
+        /// An elementwise operation with its attributes. Evaluation and code generation match on it instead
+        /// of on [`Op`].
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[allow(missing_docs, reason = "a variant's meaning is its text name")]
         pub enum ElementwiseOp<'a> { $($variant $((&'a $attrs))?,)* }
 
         impl ElementwiseOp<'_> {
-            /// The opcode.
+            /// Returns the opcode.
             pub fn opcode(self) -> Opcode {
                 match self {
                     $(ElementwiseOp::$variant $((bind_pattern!(_a $attrs)))? => Opcode::$variant,)*
@@ -168,7 +175,7 @@ macro_rules! define_elementwise {
         }
 
         impl Op {
-            /// The elementwise operation that it is; `None` for others.
+            /// Returns the elementwise operation; `None` if this is another operation.
             pub fn elementwise(&self) -> Option<ElementwiseOp<'_>> {
                 match self {
                     $(Op::$variant $((bind_pattern!(a $attrs)))? =>
@@ -179,10 +186,10 @@ macro_rules! define_elementwise {
         }
 
         impl Opcode {
-            /// Every elementwise opcode, in the table's order.
+            /// All elementwise opcodes, in the order of the table.
             pub const ELEMENTWISE: &[Opcode] = &[$(Opcode::$variant,)*];
 
-            /// What the table says of it, if it is elementwise.
+            /// Returns the table's properties of the opcode, if it is elementwise.
             pub const fn elementwise(self) -> Option<Elementwise> {
                 let (class, result, types, work) = match self {
                     $(Opcode::$variant => (
@@ -197,13 +204,13 @@ macro_rules! define_elementwise {
             }
         }
 
-        /// The pattern of the elementwise operations, for a `match` that treats them all alike and lists the others.
+        /// The pattern of all elementwise operations, for a `match` with one arm for them.
         #[macro_export]
         macro_rules! elementwise_op {
             () => { $($crate::Op::$variant { .. })|* };
         }
 
-        /// The pattern of the elementwise opcodes.
+        /// The pattern of all elementwise opcodes.
         #[macro_export]
         macro_rules! elementwise_opcode {
             () => { $($crate::Opcode::$variant)|* };
@@ -211,7 +218,7 @@ macro_rules! define_elementwise {
     };
 }
 
-/// The word of the table for a [`ResultType`].
+/// Maps a word of the table to a [`ResultType`].
 macro_rules! result_type {
     (same) => {
         ResultType::Same

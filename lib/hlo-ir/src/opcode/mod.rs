@@ -1,11 +1,12 @@
-//! Opcodes: text name, arity, family, attributes, and what else is the same of all instructions of one.
+//! Opcodes: their text names, arities, families, attributes and other properties that all instructions of an
+//! opcode share.
 //!
-//! `table.rs` is the one place that lists them. [`Op`], [`Opcode`], [`ElementwiseOp`], text names, reading and printing of
-//! attributes, rules for element types and costs come from it.
+//! `table.rs` is the only list of them. [`Op`], [`Opcode`], [`ElementwiseOp`], text names, the reading and
+//! printing of attributes, rules for element types, and costs are generated from it.
 
 use crate::attr::*;
 
-/// The pattern that binds the attributes of an opcode that has some. Macros of this crate expand to it.
+/// The pattern that binds the attributes of an opcode. Macros of this crate expand to it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bind_pattern {
@@ -25,28 +26,28 @@ pub use elementwise::{Class, Elementwise, ResultType, Work};
 pub use traits::{FusionRole, Moves, Role, SizeRule, Traits};
 pub use types::Types;
 
-/// How many operands an opcode takes.
+/// The number of operands of an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
-    /// Exactly so many.
+    /// Exactly this number.
     Exactly(usize),
-    /// So many or more.
+    /// This number or more.
     AtLeast(usize),
 }
 
-/// A group of opcodes. Shape inference, evaluation and code generation for a family sit in the file of its
-/// name under `ops/` of the crate that does it.
+/// A group of opcodes. Shape inference, evaluation and code generation of a family are in the file of its
+/// name under `ops/` of the respective crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// Parameters, constants, tuples.
     Structural,
-    /// One result element from the operands' elements at the same index.
+    /// Each element of the result is computed from the operands' elements at the same index.
     Elementwise,
-    /// Elements are moved, not changed.
+    /// Elements are moved without changing them.
     DataMovement,
-    /// Slices and updates at indices known at run time only.
+    /// Slices and updates at indices known only at run time.
     Indexing,
-    /// Many elements into one; sorting.
+    /// Many elements are combined into one. Includes sorting.
     Reduction,
     /// Products, transforms, factorisations.
     LinearAlgebra,
@@ -62,7 +63,7 @@ pub enum Family {
     Collective,
 }
 
-/// Makes one kind of rows of the table's three, and takes the columns that elementwise opcodes have besides.
+/// Converts the three kinds of rows to one kind, and separates the additional columns of elementwise opcodes.
 macro_rules! define_ops {
     (
         structural { $($structural:tt)* }
@@ -88,12 +89,13 @@ macro_rules! define_ops {
     };
 }
 
-/// Defines [`with_attrs`](crate::with_attrs); `$d` is a dollar sign.
+/// Defines [`with_attrs`](crate::with_attrs). `$d` is a dollar sign.
 macro_rules! define_with_attrs {
     (($d:tt) $($variant:ident $text:literal $arity:ident($n:expr) $family:ident [$($attrs:ty)?]
         $({ $($column:ident: $value:tt),* })? $summary:literal)*) => {
-        /// `with_attrs!(op, a => expression)` evaluates the expression with the attributes of an operation as `a`, each struct in
-        /// its own type; `with_attrs!(op, a => expression, else => other)` another one for operations without attributes.
+        /// `with_attrs!(op, a => expression)` evaluates the expression with `a` bound to the attributes of an
+        /// operation, each struct with its own type. `with_attrs!(op, a => expression, else => other)`
+        /// evaluates `other` for operations without attributes.
         #[macro_export]
         macro_rules! with_attrs {
             ($d op:expr, $d a:ident => $d with:expr, else => $d without:expr) => {
@@ -109,7 +111,7 @@ macro_rules! define_with_attrs {
     };
 }
 
-/// The value of a column.
+/// Converts the value of a column.
 macro_rules! column {
     (moves $value:ident) => {
         Moves::$value
@@ -142,30 +144,30 @@ macro_rules! define_opcodes {
         pub enum Opcode { $($variant,)* }
 
         impl Opcode {
-            /// Every opcode, in the table's order.
+            /// All opcodes, in the order of the table.
             pub const ALL: &[Opcode] = &[$(Opcode::$variant,)*];
 
-            /// The spelling in HLO text.
+            /// Returns the name in HLO text.
             pub fn name(self) -> &'static str {
                 match self { $(Opcode::$variant => $text,)* }
             }
 
-            /// The opcode that `name` spells.
+            /// Returns the opcode with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Opcode::$variant),)* _ => None }
             }
 
-            /// The number of operands.
+            /// Returns the number of operands.
             pub fn arity(self) -> Arity {
                 match self { $(Opcode::$variant => Arity::$arity($n),)* }
             }
 
-            /// The family that it belongs to.
+            /// Returns the family of the opcode.
             pub fn family(self) -> Family {
                 match self { $(Opcode::$variant => Family::$family,)* }
             }
 
-            /// The columns of the table that passes and engines go by.
+            /// Returns the columns of the table that passes and engines use.
             pub const fn traits(self) -> Traits {
                 match self {
                     $(Opcode::$variant => Traits {
@@ -175,31 +177,31 @@ macro_rules! define_opcodes {
                 }
             }
 
-            /// What it computes, in one line.
+            /// Returns a one-line description of the result.
             pub fn summary(self) -> &'static str {
                 match self { $(Opcode::$variant => $summary,)* }
             }
 
-            /// The operation with default attributes, for the parser to fill in.
+            /// Creates an operation with default attributes, which the parser then sets.
             pub fn default_op(self) -> Op {
                 match self { $(Opcode::$variant => Op::$variant $((<$attrs>::default()))?,)* }
             }
         }
 
         impl Op {
-            /// The opcode.
+            /// Returns the opcode.
             pub fn opcode(&self) -> Opcode {
                 match self { $(Op::$variant $((bind_pattern!(_a $attrs)))? => Opcode::$variant,)* }
             }
 
-            /// The attributes, if the opcode has any.
+            /// Returns the attributes, if the opcode has any.
             pub fn attrs(&self) -> Option<&dyn Attrs> {
                 match self {
                     $(Op::$variant $((bind_pattern!(a $attrs)))? => None::<&dyn Attrs>$(.or(Some(a as &$attrs)))?,)*
                 }
             }
 
-            /// The attributes for changing, if the opcode has any.
+            /// Returns the attributes for changing them, if the opcode has any.
             pub fn attrs_mut(&mut self) -> Option<&mut dyn Attrs> {
                 match self {
                     $(Op::$variant $((bind_pattern!(a $attrs)))? => None::<&mut dyn Attrs>$(.or(Some(a as &mut $attrs)))?,)*
@@ -212,12 +214,12 @@ macro_rules! define_opcodes {
 table::for_each_opcode!(define_ops);
 
 impl Op {
-    /// The opcode's spelling in HLO text.
+    /// Returns the opcode's name in HLO text.
     pub fn name(&self) -> &'static str {
         self.opcode().name()
     }
 
-    /// The computations that the attributes name, in printing order.
+    /// Returns the computations in the attributes, in printing order.
     pub fn called_computations(&self) -> Vec<crate::ComputationId> {
         let mut out = Vec::new();
         if let Some(a) = self.attrs() {
@@ -228,7 +230,7 @@ impl Op {
 }
 
 impl Op {
-    /// The dimensions of the window that moves over the operands; empty for what has none.
+    /// Returns the dimensions of the operation's window; empty if it has none.
     pub fn window(&self) -> &[WindowDim] {
         match self {
             Op::Convolution(a) => &a.window.dims,

@@ -1,4 +1,4 @@
-//! The columns of the table that passes and engines go by: properties that all instructions of an opcode share.
+//! The columns of the table that passes and engines use: properties that all instructions of an opcode share.
 
 use super::Family;
 
@@ -7,8 +7,8 @@ use super::Family;
 pub enum Moves {
     /// None: the opcode computes values.
     Nothing,
-    /// The first operand. The attributes and shapes alone say which of its elements each element of the result is, so that
-    /// the consumer can read the operand in place of the result.
+    /// The first operand. The attributes and shapes alone determine the operand element of each element of
+    /// the result. The consumer can therefore read the operand in place of the result.
     View,
     /// The first operand.
     First,
@@ -20,13 +20,13 @@ pub enum Moves {
     All,
     /// All operands, in an order that depends on the values.
     Sorted,
-    /// The operands of several devices; zeros where no device sends any.
+    /// The operands of several devices, and zeros where no device sends data.
     Devices,
 }
 
 impl Moves {
-    /// Returns whether the result contains elements of operand `operand` at places that do not depend on their values, on a
-    /// single device.
+    /// Returns whether the result contains elements of operand `operand` at positions that do not depend on
+    /// values, on a single device.
     pub const fn contains(self, operand: usize) -> bool {
         match self {
             Moves::Nothing | Moves::Sorted | Moves::Devices => false,
@@ -38,22 +38,22 @@ impl Moves {
     }
 }
 
-/// How the run-time sizes of a result follow from the operands' run-time sizes.
+/// How the run-time sizes of a result are computed from the operands' run-time sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeRule {
     /// The result has the sizes of the values that the instruction forwards or computes.
     Forwarded,
-    /// The result's bounds, whatever sizes the operands have.
+    /// The bounds of the result, whatever the sizes of the operands.
     Bounds,
     /// The sizes of the first operand, array by array.
     FirstOperand,
-    /// The sizes that the operands share, except scalars.
+    /// The common sizes of the operands that are not scalars.
     Elementwise,
     /// By shape inference on the operands' run-time sizes.
     Inferred,
     /// As [`SizeRule::Inferred`]; operand dimensions that one loop iterates over must have the same size.
     Paired,
-    /// By a rule of the opcode's own.
+    /// By a rule specific to the opcode.
     Own,
 }
 
@@ -76,11 +76,11 @@ pub enum Role {
     Copy,
     /// A `call`: the steps of the callee replace it.
     Call,
-    /// The start of an asynchronous operation, which runs to its end at once.
+    /// The start of an asynchronous operation, which runs to completion immediately.
     Start,
     /// A collective.
     Exchange,
-    /// An infeed, an outfeed, or an end of a transfer within the program.
+    /// An infeed, an outfeed, or one end of a transfer within the program.
     Transfer,
     /// The number of the device's replica or partition.
     DeviceId,
@@ -88,15 +88,15 @@ pub enum Role {
     While,
     /// A `conditional`.
     Conditional,
-    /// A general product: a call of the runtime or a kernel, by its size.
+    /// A general product: a runtime call or a kernel, depending on its size.
     Dot,
-    /// A convolution: a call of the runtime.
+    /// A convolution: a runtime call.
     Convolution,
-    /// Random bits: a call of the runtime.
+    /// Random bits: a runtime call.
     RandomBits,
-    /// Another call of the runtime, on row-major arrays.
+    /// Another runtime call, on row-major arrays.
     Runtime,
-    /// A function of the runtime's registry of custom calls.
+    /// A function from the runtime's registry of custom calls.
     CustomCall,
     /// A generated loop.
     Kernel,
@@ -121,14 +121,14 @@ pub enum FusionRole {
     Update,
 }
 
-/// The columns of an opcode. A row of the table lists those that differ from the family's default: an
-/// elementwise opcode computes values in a kernel; another one is expanded by a pass, is not fused, and
-/// its sizes are inferred.
+/// The columns of an opcode. A row of the table lists those that differ from the family's default. By
+/// default, an elementwise opcode computes values in a kernel. Other opcodes are expanded by a pass, are not
+/// fused, and have inferred sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// The operands whose elements the result contains unchanged.
     pub moves: Moves,
-    /// How the result's run-time sizes follow from the operands'.
+    /// How the result's run-time sizes are computed from the operands' run-time sizes.
     pub sizes: SizeRule,
     /// How compiled code computes an instruction.
     pub role: Role,
@@ -140,7 +140,7 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// The columns of a row that lists none.
+    /// Returns the columns of a row that lists none.
     pub(super) const fn of_family(family: Family) -> Traits {
         match family {
             Family::Elementwise => Traits {

@@ -1,4 +1,4 @@
-//! Which element types an opcode works on.
+//! Sets of element types that opcodes support.
 
 use crate::ElementType;
 
@@ -19,21 +19,21 @@ impl Types {
     pub const COMPLEX: Types = Types(16);
     /// Integers.
     pub const INTEGER: Types = Types(2 | 4);
-    /// What bitwise operations work on.
+    /// The types of bitwise operations.
     pub const BITS: Types = Types(1 | 2 | 4);
-    /// What an unsigned comparison works on.
+    /// The types of unsigned comparisons.
     pub const UNSIGNED_OR_PRED: Types = Types(1 | 4);
     /// Integers and floating-point types.
     pub const REAL: Types = Types(2 | 4 | 8);
-    /// Floating-point and complex.
+    /// Floating-point and complex types.
     pub const INEXACT: Types = Types(8 | 16);
-    /// All but `pred`.
+    /// All types except `pred`.
     pub const NUMERIC: Types = Types(2 | 4 | 8 | 16);
-    /// All but `pred` and unsigned integers.
+    /// All types except `pred` and unsigned integers.
     pub const SIGNED_NUMERIC: Types = Types(2 | 8 | 16);
-    /// All but complex.
+    /// All types except complex ones.
     pub const ORDERED: Types = Types(1 | 2 | 4 | 8);
-    /// All.
+    /// All types.
     pub const ANY: Types = Types(31);
 
     const NAMES: [(Types, &'static str); 5] = [
@@ -44,7 +44,7 @@ impl Types {
         (Types::COMPLEX, "complex types"),
     ];
 
-    /// True if the set has `t`'s kind.
+    /// Returns whether the set contains the kind of `t`.
     pub fn contains(self, t: ElementType) -> bool {
         let kind = if t.is_pred() {
             Types::PRED

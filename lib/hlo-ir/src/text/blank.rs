@@ -1,19 +1,19 @@
-//! Blanks: what may stand between the tokens of HLO text. Everything that reads text asks here; the grammar's rule
-//! `blank` says the same.
+//! Blanks: the characters and comments between the tokens of HLO text. All readers of text use these
+//! functions. The grammar's rule `blank` is equivalent.
 
-/// True for a blank, a tab, and the characters that end lines. Form feeds and blanks that are not ASCII are none.
+/// Returns whether a byte is a space, a tab, or a line break. Form feeds and non-ASCII spaces are not blanks.
 #[inline]
 pub const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// The number of blanks at the start.
+/// Returns the number of blanks at the start.
 #[inline]
 pub fn blanks(text: &[u8]) -> usize {
     text.iter().take_while(|&&b| is_blank(b)).count()
 }
 
-/// The length of the blanks and comments at the start. A comment that is not closed goes on to the end.
+/// Returns the length of the blanks and comments at the start. An unclosed comment extends to the end.
 #[inline]
 pub fn blanks_and_comments(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -32,13 +32,13 @@ pub fn blanks_and_comments(text: &str) -> usize {
     }
 }
 
-/// Text without the blanks around it: as `str::trim` and its kin, for the blanks of HLO text.
+/// Removes surrounding blanks as `str::trim` and similar functions do, but only blanks of HLO text.
 pub trait TrimBlanks {
-    /// The text without blanks at the start.
+    /// Returns the text without blanks at the start.
     fn trim_blanks_start(&self) -> &str;
-    /// The text without blanks at the end.
+    /// Returns the text without blanks at the end.
     fn trim_blanks_end(&self) -> &str;
-    /// The text without blanks at either end.
+    /// Returns the text without blanks at both ends.
     fn trim_blanks(&self) -> &str {
         self.trim_blanks_start().trim_blanks_end()
     }

@@ -1,12 +1,13 @@
-//! The cursor that HLO text is read with: values of attributes here, shapes, literals and operands in hlo-parser.
+//! The cursor for reading HLO text: attribute values in this crate, shapes, literals and operands in
+//! hlo-parser.
 
 use crate::Span;
 use crate::diag::Diag;
 use crate::rules::code;
 use crate::text::blank::{blanks_and_comments, is_blank};
 
-/// A position in a text that starts at byte `base` of the whole. Whitespace and comments between tokens are
-/// skipped.
+/// A position in a text that starts at byte `base` of the whole text. It skips whitespace and comments
+/// between tokens.
 pub struct Cursor<'a, C = Plain> {
     text: &'a str,
     pos: usize,
@@ -14,27 +15,27 @@ pub struct Cursor<'a, C = Plain> {
     context: C,
 }
 
-/// What a cursor knows besides the text, and what its errors are.
+/// The data that a cursor has besides the text, and the type of its errors.
 pub trait Context {
     /// The type of errors.
     type Error;
 
-    /// The error that something else was expected.
+    /// Creates the error for an unexpected token.
     fn error(unexpected: Unexpected) -> Self::Error;
 }
 
-/// What was expected at a place, and what is there.
+/// An expected item, and the token found instead.
 #[derive(Clone, Debug)]
 pub struct Unexpected {
-    /// Where in the whole text; empty at the end.
+    /// The span in the whole text; empty at the end.
     pub span: Span,
-    /// What was expected, as a noun phrase such as "an integer".
+    /// The expected item, as a noun phrase such as "an integer".
     pub expected: String,
-    /// What is there instead, quoted.
+    /// The token found instead, quoted.
     pub found: String,
 }
 
-/// Nothing but the text: errors are diagnostics.
+/// A context without data. Errors are diagnostics.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -49,41 +50,41 @@ impl Context for Plain {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `text`.
+    /// Creates a cursor at the start of `text`.
     pub fn new(text: &'a str, base: usize) -> Self {
         Self::with_context(text, base, Plain)
     }
 }
 
 impl<'a, C> Cursor<'a, C> {
-    /// A cursor at the start of `text`.
+    /// Creates a cursor at the start of `text`.
     pub fn with_context(text: &'a str, base: usize, context: C) -> Self {
         Self { text, pos: 0, base, context }
     }
 
-    /// What the cursor knows besides the text.
+    /// Returns the context.
     pub fn context(&self) -> &C {
         &self.context
     }
 
-    /// The position in the whole text.
+    /// Returns the position in the whole text.
     pub fn offset(&self) -> usize {
         self.base + self.pos
     }
 
-    /// The position of the next token in the whole text.
+    /// Returns the position of the next token in the whole text.
     #[inline]
     pub fn offset_of_next(&mut self) -> usize {
         self.skip_space();
         self.offset()
     }
 
-    /// The span from `start`, a position in the whole text, up to here.
+    /// Returns the span from `start`, a position in the whole text, to the current position.
     pub fn since(&self, start: usize) -> Span {
         Span::new(start, self.offset())
     }
 
-    /// Goes back to a position that [`Cursor::offset`] gave.
+    /// Moves back to a position returned by [`Cursor::offset`].
     pub fn rewind(&mut self, offset: usize) {
         self.pos = offset.saturating_sub(self.base).min(self.text.len());
     }
@@ -93,12 +94,12 @@ impl<'a, C> Cursor<'a, C> {
         self.pos = (self.pos + n).min(self.text.len());
     }
 
-    /// The unread text.
+    /// Returns the unread text.
     pub fn rest(&self) -> &'a str {
         &self.text[self.pos..]
     }
 
-    /// The unread text after whitespace.
+    /// Skips whitespace and returns the unread text.
     pub fn remaining(&mut self) -> &'a str {
         self.skip_space();
         self.rest()
@@ -107,7 +108,7 @@ impl<'a, C> Cursor<'a, C> {
     /// Skips whitespace and comments.
     #[inline(always)]
     pub fn skip_space(&mut self) {
-        // Mostly there is none, and what comes next is beyond all of these.
+        // Usually there is no whitespace, and the next byte is greater than `/`.
         while self.byte() <= b'/' {
             if is_blank(self.byte()) {
                 self.pos += 1;
@@ -120,41 +121,41 @@ impl<'a, C> Cursor<'a, C> {
         }
     }
 
-    /// The next byte, not consumed, or 0 at the end.
+    /// Returns the next byte without consuming it, or 0 at the end.
     #[inline]
     pub fn byte(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
-    /// The next byte after whitespace, not consumed, or 0 at the end.
+    /// Skips whitespace and returns the next byte without consuming it, or 0 at the end.
     #[inline]
     pub fn peek(&mut self) -> u8 {
         self.skip_space();
         self.byte()
     }
 
-    /// True if nothing but whitespace is left.
+    /// Returns whether only whitespace is left.
     pub fn at_end(&mut self) -> bool {
         self.skip_space();
         self.pos >= self.text.len()
     }
 
-    /// True if a blank or a comment comes next, or nothing.
+    /// Returns whether the next item is a blank, a comment or the end.
     pub fn at_blank(&self) -> bool {
         self.rest().is_empty() || blanks_and_comments(self.rest()) > 0
     }
 
-    /// Consumes `token` if it comes next.
+    /// Skips whitespace and consumes `token` if it comes next. Returns whether it did.
     #[inline]
     pub fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
         self.eat_next(token)
     }
 
-    /// Consumes `token` if it comes right here, with nothing before it.
+    /// Consumes `token` if it comes next, without skipping whitespace. Returns whether it did.
     #[inline]
     pub fn eat_next(&mut self, token: &str) -> bool {
-        // By a branch: some compilers get the sum of a position and a truth value wrong.
+        // A branch, because some compilers miscompile the sum of a position and a boolean.
         if !self.text.as_bytes()[self.pos..].starts_with(token.as_bytes()) {
             return false;
         }
@@ -162,7 +163,7 @@ impl<'a, C> Cursor<'a, C> {
         true
     }
 
-    /// Consumes the bytes that `keep` accepts (ASCII only) and returns them.
+    /// Skips whitespace, then consumes and returns the bytes that `keep` accepts (ASCII only).
     #[inline]
     pub fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a str {
         self.skip_space();
@@ -172,7 +173,8 @@ impl<'a, C> Cursor<'a, C> {
         &rest[..n]
     }
 
-    /// The bytes of a name: letters, digits, `_`, `.` and `-`. Empty if there is none.
+    /// Consumes and returns the characters of a name: letters, digits, `_`, `.` and `-`. Empty if there is
+    /// none.
     #[inline]
     pub fn name(&mut self) -> &'a str {
         self.skip_space();
@@ -182,7 +184,7 @@ impl<'a, C> Cursor<'a, C> {
         &rest[..n]
     }
 
-    /// A word: a name that begins with a letter or `_`. Empty if there is none.
+    /// Consumes and returns a word: a name that starts with a letter or `_`. Empty if there is none.
     pub fn word(&mut self) -> &'a str {
         let first = self.peek();
         if first.is_ascii_alphabetic() || first == b'_' { self.name() } else { "" }
@@ -190,7 +192,7 @@ impl<'a, C> Cursor<'a, C> {
 }
 
 impl<'a, C: Context> Cursor<'a, C> {
-    /// The error that `what` was expected at the next token.
+    /// Creates the error that `what` was expected instead of the next token.
     #[cold]
     pub fn expected(&mut self, what: &str) -> C::Error {
         self.skip_space();
@@ -202,21 +204,21 @@ impl<'a, C: Context> Cursor<'a, C> {
     /// Consumes `token`, which must come next.
     ///
     /// # Errors
-    /// Something else comes next.
+    /// The next token is another one.
     #[inline]
     pub fn expect(&mut self, token: &str) -> Result<(), C::Error> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// Checks that nothing but whitespace and comments is left.
+    /// Checks that only whitespace and comments are left.
     ///
     /// # Errors
-    /// Something is left.
+    /// More text is left.
     pub fn expect_end(&mut self) -> Result<(), C::Error> {
         if self.at_end() { Ok(()) } else { Err(self.expected("nothing more")) }
     }
 
-    /// Reads `item, item`: one or more.
+    /// Reads `item, item`: one or more items.
     ///
     /// # Errors
     /// The first error of `item`.
@@ -233,10 +235,10 @@ impl<'a, C: Context> Cursor<'a, C> {
         }
     }
 
-    /// Reads `item, item)`: one or more, after the opening bracket.
+    /// Reads `item, item)`: one or more items, after the opening bracket.
     ///
     /// # Errors
-    /// The first error of `item`, or an item is followed by neither a comma nor `close`.
+    /// The first error of `item`, or neither a comma nor `close` follows an item.
     pub fn items<T>(
         &mut self,
         close: &str,
@@ -246,10 +248,10 @@ impl<'a, C: Context> Cursor<'a, C> {
         if self.eat(close) { Ok(out) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
     }
 
-    /// Reads `(item, item)`, possibly without items.
+    /// Reads `(item, item)`: zero or more items.
     ///
     /// # Errors
-    /// `open` does not come next; otherwise as [`Cursor::items`].
+    /// `open` does not come next. Otherwise as [`Cursor::items`].
     pub fn list<T>(
         &mut self,
         open: &str,
@@ -260,11 +262,10 @@ impl<'a, C: Context> Cursor<'a, C> {
         if self.eat(close) { Ok(Vec::new()) } else { self.items(close, item) }
     }
 
-    /// Reads `(item, item item,)`, possibly without items: each may have a comma after it.
+    /// Reads `(item, item item,)`: zero or more items. A comma after each of them is optional.
     ///
     /// # Errors
-    /// `open` does not come next, or the first error of `item`: what it finds where `close` is missing is
-    /// one.
+    /// `open` does not come next, or the first error of `item`. A missing `close` is an error of `item`.
     pub fn loose_list<T>(
         &mut self,
         open: &str,
@@ -281,13 +282,13 @@ impl<'a, C: Context> Cursor<'a, C> {
     }
 }
 
-/// True for what a name goes on with: letters, digits, `_`, `.` and `-`.
+/// Returns whether a byte can continue a name: letters, digits, `_`, `.` and `-`.
 #[inline]
 pub const fn goes_on_name(byte: u8) -> bool {
     WORD[byte as usize]
 }
 
-/// The bytes that a name goes on with.
+/// The bytes that can continue a name.
 const WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -298,7 +299,7 @@ const WORD: [bool; 256] = {
     table
 };
 
-/// How the first token of `rest` is called in an error, and its length (0 at the end).
+/// Returns the first token of `rest` for an error message, and its length (0 at the end).
 pub fn token_at(rest: &str) -> (String, usize) {
     let Some(first) = rest.chars().next() else { return ("the end".into(), 0) };
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '%');
@@ -306,7 +307,7 @@ pub fn token_at(rest: &str) -> (String, usize) {
     if first.is_whitespace() && !first.is_ascii() {
         return (format!("U+{:04X}, a blank that is not ASCII", first as u32), len);
     }
-    // Quotes are no worse than other characters.
+    // Quotes need no escape here.
     let shown = |c: char| if matches!(c, '"' | '\'') { c.to_string() } else { c.escape_debug().to_string() };
     // A token can be a megabyte of digits.
     match rest[..len].char_indices().nth(60) {
@@ -315,7 +316,7 @@ pub fn token_at(rest: &str) -> (String, usize) {
     }
 }
 
-/// What may stand at a place, in words: `a`, `b` or `c`; each once.
+/// Formats alternatives as a list, each one once: `a`, `b` or `c`.
 pub fn alternatives<S: AsRef<str>>(words: &[S]) -> String {
     let mut once: Vec<&str> = Vec::new();
     for word in words.iter().map(AsRef::as_ref) {
@@ -341,7 +342,8 @@ mod tests {
         }
     }
 
-    /// What `read` makes of a text at byte 100, where it stops, and the message of an error.
+    /// Returns the result of `read` on a text at byte 100, the position after it, and the message of an
+    /// error.
     fn read<T>(
         text: &str,
         read: impl FnOnce(&mut Cursor<'_>) -> Result<T, Diag>,

@@ -1,4 +1,4 @@
-//! What reads of small texts share: attributes, shapes, tokens.
+//! Text reading shared by attributes, shapes and tokens.
 
 pub mod blank;
 pub mod cursor;
