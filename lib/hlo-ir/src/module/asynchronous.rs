@@ -1,18 +1,18 @@
-//! Asynchronous operations: the names of their short forms, and what a chain of asynchronous instructions says of
-//! the operation that it runs.
+//! Asynchronous operations: the names of their short forms, and the attributes of the operation that a chain
+//! of asynchronous instructions runs.
 //!
-//! An `async-start` calls a computation; updates and an end follow it. Where that computation is one operation, the
-//! text may name it instead: `negate-start`, `negate-update`, `negate-done`.
+//! An `async-start` calls a computation. Updates and an end follow it. If the computation consists of one
+//! operation, the text may use the name of that operation: `negate-start`, `negate-update`, `negate-done`.
 
 use crate::{CommonAttrs, CommonField, ComputationId, InstrId, Module, Op, Opcode};
 use std::collections::HashMap;
 
-/// The asynchronous opcodes, and what the names of their short forms end with.
+/// The asynchronous opcodes, with the suffixes of their short forms.
 const SUFFIXES: [(Opcode, &str); 3] =
     [(Opcode::AsyncStart, "-start"), (Opcode::AsyncUpdate, "-update"), (Opcode::AsyncDone, "-done")];
 
 impl Opcode {
-    /// The asynchronous opcode, and the one that it runs, of which `name` is the short form.
+    /// Returns the asynchronous opcode and the opcode that it runs, for a name in short form.
     pub fn from_short_form(name: &str) -> Option<(Self, Self)> {
         SUFFIXES.iter().find_map(|&(asynchronous, suffix)| {
             let wrapped = Opcode::from_name(name.strip_suffix(suffix)?)?;
@@ -20,13 +20,14 @@ impl Opcode {
         })
     }
 
-    /// What the name of this opcode's short form ends with, such as `-start`, if it is an asynchronous one.
+    /// Returns the suffix of this opcode's short form, such as `-start`, if it is an asynchronous opcode.
     pub fn short_form_suffix(self) -> Option<&'static str> {
         SUFFIXES.iter().find(|&&(asynchronous, _)| asynchronous == self).map(|&(_, suffix)| suffix)
     }
 
-    /// True if an operation of this opcode may be named by a short form. Not so are those with asynchronous opcodes
-    /// of their own, as the names are theirs, and those that are no operation to wait for.
+    /// Returns whether operations of this opcode have a short form. Opcodes with their own asynchronous
+    /// opcodes have none, because those use the names. Opcodes that cannot run asynchronously have none
+    /// either.
     pub fn has_short_form(self) -> bool {
         !matches!(
             self,
@@ -46,7 +47,7 @@ impl Opcode {
 }
 
 impl Op {
-    /// The computation that an `async-start` calls.
+    /// Returns the computation that an `async-start` calls.
     pub(crate) fn started(&self) -> Option<ComputationId> {
         match self {
             Op::AsyncStart(a) => a.calls,
@@ -55,17 +56,18 @@ impl Op {
     }
 }
 
-/// An asynchronous start and the updates and ends that follow it, in an order in which operands come first.
+/// An asynchronous start with the updates and ends that follow it, operands before users.
 #[derive(Debug)]
 pub(crate) struct Chain {
     /// The computation that the start calls.
     pub calls: ComputationId,
-    /// The instructions, the start first.
+    /// The instructions, starting with the start.
     pub instructions: Vec<InstrId>,
 }
 
 impl Chain {
-    /// The chains of a module. Linear; modules without asynchronous starts cost one look at each instruction.
+    /// Returns the chains of a module. Takes linear time. A module without asynchronous starts costs one
+    /// check per instruction.
     pub fn all(module: &Module) -> Vec<Self> {
         let mut out: Vec<Self> = Vec::new();
         for c in module.computations() {
@@ -93,7 +95,7 @@ impl Chain {
         out
     }
 
-    /// What the chain says of the operation that it runs.
+    /// Returns the attributes that the chain sets for the operation that it runs.
     pub fn of_operation(&self, module: &Module) -> CommonAttrs {
         let mut out = CommonAttrs::default();
         for said in self.instructions.iter().filter_map(|&i| module[i].common.as_deref()) {
@@ -104,7 +106,8 @@ impl Chain {
 }
 
 impl CommonAttrs {
-    /// What an asynchronous instruction says of itself and of the operation that it runs alike.
+    /// The attributes that an asynchronous instruction sets both for itself and for the operation that it
+    /// runs.
     const OF_OPERATION: [CommonField; 5] = [
         CommonField::FrontendAttributes,
         CommonField::Statistics,
@@ -113,7 +116,8 @@ impl CommonAttrs {
         CommonField::BackendConfig,
     ];
 
-    /// Replaces what an asynchronous instruction with the attributes `said` says of its operation too.
+    /// Replaces the attributes that the asynchronous instruction with the attributes `said` sets for its
+    /// operation.
     fn take_over(&mut self, said: &CommonAttrs) {
         for field in Self::OF_OPERATION {
             if !said.is_default(field) {
@@ -124,8 +128,8 @@ impl CommonAttrs {
 }
 
 impl Module {
-    /// Gives the operations that run asynchronously what their chains say of them, as XLA does when it reads a
-    /// module: of several instructions of a chain the last one that says something counts.
+    /// Copies attributes from asynchronous chains to the operations that they run, as XLA does when it reads
+    /// a module. If several instructions of a chain set an attribute, the last one counts.
     pub fn spread_async_attributes(&mut self) {
         for chain in Chain::all(self) {
             let said = chain.of_operation(self);

@@ -1,4 +1,5 @@
-//! Typed ids into a module's arenas. An id stays valid for the module's life: nothing is renumbered.
+//! Typed ids of entries in a module's arenas. An id is valid for the lifetime of the module, because entries
+//! are never renumbered.
 
 use std::fmt;
 
@@ -9,15 +10,15 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// The id of the `index`-th entry of the arena.
+            /// Creates the id of the entry at position `index` of the arena.
             ///
-            /// An arena holds at most `u32::MAX` entries; the parser refuses larger modules.
+            /// An arena has at most `u32::MAX` entries. The parser rejects larger modules.
             pub fn new(index: usize) -> Self {
                 debug_assert!(index < u32::MAX as usize);
                 Self(index as u32)
             }
 
-            /// The position in the arena.
+            /// Returns the position in the arena.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -43,7 +44,7 @@ id!(
 );
 
 impl Default for ComputationId {
-    /// A placeholder that no module contains, for attributes that are still to be filled in.
+    /// Creates a placeholder that no module contains, for attributes that are set later.
     fn default() -> Self {
         Self(u32::MAX)
     }

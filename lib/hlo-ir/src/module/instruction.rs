@@ -19,33 +19,33 @@ pub struct Instruction {
     pub op: Op,
     /// The operands, in the same computation.
     pub operands: SmallVec<[InstrId; 3]>,
-    /// The attributes that every opcode accepts, if it has any.
+    /// The attributes that every opcode accepts, if there are any.
     pub common: Option<Box<CommonAttrs>>,
-    /// The computation that it belongs to.
+    /// The computation that contains the instruction.
     pub parent: ComputationId,
 }
 
 impl Instruction {
-    /// The opcode.
+    /// Returns the opcode.
     pub fn opcode(&self) -> Opcode {
         self.op.opcode()
     }
 
-    /// The instructions that must run before this one though it may read nothing of theirs.
+    /// Returns the instructions that must run before this one, even if it does not use their results.
     pub fn control_predecessors(&self) -> &[InstrId] {
         self.common.as_deref().map_or(&[], |c| &c.control_predecessors)
     }
 
-    /// `sharding=`, if there is one.
+    /// Returns the attribute `sharding=`, if present.
     pub fn sharding(&self) -> Option<&Sharding> {
         self.common.as_deref()?.sharding.as_ref()
     }
 }
 
-/// The attributes that every instruction accepts (HLO text, "Common values"). A default value means not present.
+/// The attributes that every instruction accepts (HLO text, "Common values"). A default value means absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommonAttrs {
-    /// `parameter_replication=`: for each leaf of a parameter, whether all replicas have the same.
+    /// `parameter_replication=`: for each leaf of a parameter, whether all replicas have the same value.
     pub parameter_replication: Vec<bool>,
     /// `sharding=`.
     pub sharding: Option<Sharding>,
@@ -55,7 +55,7 @@ pub struct CommonAttrs {
     pub control_predecessors: Vec<InstrId>,
     /// `statistics=`.
     pub statistics: Option<Box<Statistics>>,
-    /// `result_accuracy=`, for the opcodes that take it.
+    /// `result_accuracy=`, for opcodes that accept it.
     pub result_accuracy: ResultAccuracy,
     /// `origin=`.
     pub origin: Option<Box<Origin>>,
@@ -81,7 +81,7 @@ pub enum CommonField {
 }
 
 impl CommonField {
-    /// All of them, in printing order.
+    /// All fields, in printing order.
     pub const ALL: &[CommonField] = &[
         CommonField::ParameterReplication,
         CommonField::Sharding,
@@ -94,7 +94,7 @@ impl CommonField {
         CommonField::BackendConfig,
     ];
 
-    /// The name before the `=`.
+    /// Returns the name before the `=`.
     pub fn name(self) -> &'static str {
         match self {
             CommonField::ParameterReplication => "parameter_replication",
@@ -109,7 +109,7 @@ impl CommonField {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Returns its meaning in one sentence.
     pub fn doc(self) -> &'static str {
         match self {
             CommonField::ParameterReplication => {
@@ -126,7 +126,7 @@ impl CommonField {
         }
     }
 
-    /// What may be written between its braces.
+    /// Returns the names that may occur between its braces.
     pub fn inside(self) -> Inside {
         match self {
             CommonField::Sharding => Sharding::INSIDE,
@@ -141,23 +141,23 @@ impl CommonField {
         }
     }
 
-    /// The attribute of that name.
+    /// Returns the attribute with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|f| f.name() == name)
     }
 
-    /// True if instructions of this opcode accept it.
+    /// Returns whether instructions of this opcode accept the attribute.
     pub fn applies_to(self, opcode: Opcode) -> bool {
         self != CommonField::ResultAccuracy || opcode.has_accuracy()
     }
 }
 
 impl CommonAttrs {
-    /// Reads the value of an attribute. Control predecessors are names of instructions, which the reader does
-    /// not know: they are left alone.
+    /// Reads the value of an attribute. Ignores control predecessors, because the reader does not know the
+    /// names of instructions.
     ///
     /// # Errors
-    /// The text is not a value of the attribute: the error says what is expected there, and where.
+    /// The text is not a value of the attribute. The error contains what was expected, and where.
     pub fn read_field(&mut self, field: CommonField, r: &mut AttrReader<'_>) -> Result<(), AttrError> {
         match field {
             CommonField::ParameterReplication => self.parameter_replication = AttrValue::read(r)?,
@@ -176,7 +176,7 @@ impl CommonAttrs {
         Ok(())
     }
 
-    /// Gives an attribute the value that it has in `from`.
+    /// Copies the value of an attribute from `from`.
     pub(crate) fn copy_field(&mut self, field: CommonField, from: &Self) {
         match field {
             CommonField::ParameterReplication => {
@@ -195,7 +195,7 @@ impl CommonAttrs {
         }
     }
 
-    /// True if an attribute is not present.
+    /// Returns whether an attribute is absent.
     pub fn is_default(&self, field: CommonField) -> bool {
         match field {
             CommonField::ParameterReplication => self.parameter_replication.is_empty(),
@@ -210,10 +210,11 @@ impl CommonAttrs {
         }
     }
 
-    /// Prints the value of an attribute; nothing for control predecessors, whose names it does not know.
+    /// Prints the value of an attribute. Prints nothing for control predecessors, because it does not know
+    /// their names.
     ///
     /// # Errors
-    /// Those of `f`.
+    /// The errors of `f`.
     pub fn write_field(
         &self,
         field: CommonField,

@@ -1,5 +1,5 @@
-//! Asynchronous operations whose operands are bound one after the other, by the start and by updates: the same with all
-//! operands bound at once, which is what runs.
+//! Asynchronous operations whose operands are bound separately, by the start and by updates. Converts them to
+//! the executable form, which binds all operands at the start.
 
 use crate::module::asynchronous::Chain;
 use crate::ops::{is_part, whole_state};
@@ -7,8 +7,8 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
 impl Module {
-    /// True if an update binds operands, or an end has more of the result than the state before it: what
-    /// [`Module::bind_async_operands`] changes.
+    /// Returns whether [`Module::bind_async_operands`] changes the instruction: an update that binds
+    /// operands, or an end whose result has more parts than the preceding state.
     pub fn binds_operands_late(&self, id: InstrId) -> bool {
         let instr = &self[id];
         match &instr.op {
@@ -24,10 +24,11 @@ impl Module {
         }
     }
 
-    /// Makes one start, with all operands, of each asynchronous start and the updates after it where these bind
-    /// operands. The operation then starts where its last operand is bound. True if there were such. Linear.
+    /// Replaces each asynchronous start and the updates that bind operands by one start with all operands.
+    /// The operation then starts where its last operand is bound. Returns whether there were any. Takes
+    /// linear time.
     ///
-    /// Chains that go on in another computation, such as a loop's body, stay as they are.
+    /// Chains that continue in another computation, such as the body of a loop, do not change.
     pub fn bind_async_operands(&mut self) -> bool {
         let late = |c: ComputationId| self[c].instructions().iter().any(|&i| self.binds_operands_late(i));
         let computations: Vec<ComputationId> = self.computations().filter(|&c| late(c)).collect();
@@ -44,7 +45,8 @@ impl Module {
         !replaced.is_empty()
     }
 
-    /// Makes one start of a chain that binds operands late, in place of the last update; `replaced` has the others.
+    /// Replaces the last update of a chain that binds operands late by one start. Adds the replaced
+    /// instructions to `replaced`.
     fn bind_at_once(&mut self, chain: &Chain, replaced: &mut HashMap<InstrId, InstrId>) {
         let [before @ .., last, done] = &chain.instructions[..] else { return };
         let (last, done) = (*last, *done);
@@ -72,7 +74,7 @@ impl Module {
         let shape = whole_state(self, chain.calls, &self[last].shape);
         let mut op = self[start].op.clone();
         if let Op::AsyncStart(a) = &mut op {
-            // It is of the contexts that updates replaced.
+            // It refers to the contexts of the removed updates.
             a.output_to_operand_aliasing.clear();
         }
         let control: Vec<InstrId> =
@@ -88,7 +90,7 @@ impl Module {
         replaced.insert(last, last);
     }
 
-    /// Puts instructions in place of others as control predecessors.
+    /// Replaces control predecessors by other instructions.
     fn replace_control_predecessors(&mut self, replaced: &HashMap<InstrId, InstrId>) {
         if replaced.is_empty() {
             return;

@@ -1,12 +1,13 @@
-//! Modules and computations: the arenas, and the few edits that keep their invariants.
+//! Modules and computations: the arenas, and a few edits that keep their invariants.
 //!
-//! Invariants, between any two calls of a method:
-//! - every live instruction is in its parent's instruction list exactly once, and no dead one is in any;
+//! Invariants, between any two method calls:
+//! - every live instruction is in its parent's instruction list exactly once, and no dead instruction is in
+//!   any list;
 //! - operands and control predecessors are live and have the same parent;
-//! - [`Module::users`] of an instruction lists exactly the live instructions that have it as an operand,
-//!   each once, in an order that the edits before decide;
-//! - the instruction list's order means nothing except in a scheduled module (`is_scheduled`): ask
-//!   [`Module::post_order`] for an order in which operands come first.
+//! - [`Module::users`] of an instruction contains exactly the live instructions that have it as an operand,
+//!   without duplicates, in an order that depends on previous edits;
+//! - the order of the instruction list has no meaning except in a scheduled module (`is_scheduled`). Use
+//!   [`Module::post_order`] for an order with operands before users.
 
 pub(crate) mod asynchronous;
 pub(crate) mod frames;
@@ -30,31 +31,31 @@ use std::collections::{HashMap, HashSet};
 pub struct Computation {
     /// The name, without `%`, unique in the module.
     pub name: Box<str>,
-    /// The `execution_thread`; `None` for the main one. A thread may have an empty name.
+    /// The `execution_thread`; `None` for the main thread. The name of a thread may be empty.
     pub execution_thread: Option<HloString>,
     instructions: Vec<InstrId>,
     root: Option<InstrId>,
 }
 
 impl Computation {
-    /// The live instructions. The order means nothing unless the module is scheduled.
+    /// Returns the live instructions. Their order has no meaning unless the module is scheduled.
     pub fn instructions(&self) -> &[InstrId] {
         &self.instructions
     }
 
-    /// The root, whose value is the computation's result.
+    /// Returns the root, whose value is the computation's result.
     ///
     /// # Panics
-    /// If the computation is still being built. The parser and the builder always set a root.
+    /// Panics if no root is set yet. The parser and the builder always set a root.
     pub fn root(&self) -> InstrId {
         self.root.expect("a finished computation has a root")
     }
 }
 
-/// A module: computations, one of them the entry, and their instructions.
+/// A module: computations with their instructions. One computation is the entry.
 ///
 /// # Example
-/// Instructions and computations are named by ids, which stay valid through edits:
+/// Instructions and computations have ids, which stay valid through edits:
 ///
 /// ```
 /// use hlo_ir::{ElementType, Module, Op, Shape};
@@ -78,21 +79,22 @@ impl Computation {
 pub struct Module {
     /// The name after `HloModule`.
     pub name: Box<str>,
-    /// The rest of the first line.
+    /// The attributes in the first line.
     pub header: Header,
     /// The stack-frame tables.
     pub stack_frames: StackFrames,
     instructions: Vec<Instruction>,
     live: Vec<bool>,
     spans: Vec<Span>,
-    /// Where the header's attributes stand in the source text, by name.
+    /// The positions of the header's attributes in the source text, by name.
     header_spans: Vec<(Box<str>, Span)>,
     users: Vec<Users>,
     operand_places: OperandPlaces,
     computations: Vec<Computation>,
     live_computations: Vec<bool>,
     entry: Option<ComputationId>,
-    /// Larger than the number after the last `.` of every instruction's name, if an `i64` has that number.
+    /// A number greater than the numbers after the last `.` of all instruction names. Numbers that do not fit
+    /// an `i64` are ignored.
     next_suffix: u64,
 }
 
@@ -116,9 +118,9 @@ impl std::ops::IndexMut<ComputationId> for Module {
     }
 }
 
-/// Building and reading.
+/// Construction and access.
 impl Module {
-    /// Returns an empty module. Its name is [`names::sanitized`].
+    /// Creates an empty module. Its name is [`names::sanitized`].
     pub fn new(name: &str) -> Self {
         Self { name: names::sanitized(name).into(), ..Self::default() }
     }
@@ -136,7 +138,7 @@ impl Module {
         id
     }
 
-    /// Adds an instruction to a computation. Its name is [`names::sanitized`], but not made unique: see
+    /// Adds an instruction to a computation. Its name is [`names::sanitized`], but not made unique. See
     /// [`Module::unique_name`].
     pub fn add(
         &mut self,
@@ -151,7 +153,7 @@ impl Module {
         let operands: SmallVec<[InstrId; 3]> = operands.into_iter().collect();
         for &o in &operands {
             let users = &mut self.users[o.index()];
-            // A repeated operand: `id` is new, so it can only be the last.
+            // If an operand is repeated, `id` is already its last user, because `id` is new.
             if users.as_slice().last() != Some(&id) {
                 users.add_new(id);
             }
@@ -171,8 +173,8 @@ impl Module {
         id
     }
 
-    /// Adds an instruction that stands for `like` or beside it: in its computation, named after it, with its metadata and
-    /// span.
+    /// Adds an instruction that replaces or accompanies `like`: in the same computation, with a name derived
+    /// from it, and with its metadata and span.
     pub fn add_like(
         &mut self,
         like: InstrId,
@@ -199,37 +201,39 @@ impl Module {
         id
     }
 
-    /// The instructions ever added, dead ones included: one more than the largest id's index.
+    /// Returns the number of instructions ever added, including dead ones: one more than the index of the
+    /// largest id.
     pub fn instruction_capacity(&self) -> usize {
         self.instructions.len()
     }
 
-    /// True unless the instruction was removed.
+    /// Returns whether the instruction has not been removed.
     pub fn is_live(&self, id: InstrId) -> bool {
         self.live[id.index()]
     }
 
-    /// The live instructions that have `id` as an operand, each once.
+    /// Returns the live instructions that have `id` as an operand, without duplicates.
     pub fn users(&self, id: InstrId) -> &[InstrId] {
         self.users[id.index()].as_slice()
     }
 
-    /// Where the instruction stands in the source text.
+    /// Returns the position of the instruction in the source text.
     pub fn span(&self, id: InstrId) -> Span {
         self.spans[id.index()]
     }
 
-    /// Sets where the instruction stands in the source text.
+    /// Sets the position of the instruction in the source text.
     pub fn set_span(&mut self, id: InstrId, span: Span) {
         self.spans[id.index()] = span;
     }
 
-    /// Where the name of an attribute of the header stands in the source text; empty if it is not written there.
+    /// Returns the position of the name of a header attribute in the source text; empty if the text does not
+    /// contain it.
     pub fn header_span(&self, attribute: &str) -> Span {
         self.header_spans.iter().find(|(name, _)| **name == *attribute).map_or(Span::default(), |&(_, s)| s)
     }
 
-    /// Sets where the name of an attribute of the header stands in the source text.
+    /// Sets the position of the name of a header attribute in the source text.
     pub fn set_header_span(&mut self, attribute: &str, span: Span) {
         match self.header_spans.iter_mut().find(|(name, _)| **name == *attribute) {
             Some((_, old)) => *old = span,
@@ -237,15 +241,15 @@ impl Module {
         }
     }
 
-    /// The entry computation.
+    /// Returns the entry computation.
     ///
     /// # Panics
-    /// If the module is still being built. The parser always sets an entry.
+    /// Panics if no entry is set yet. The parser always sets an entry.
     pub fn entry(&self) -> ComputationId {
         self.entry.expect("a finished module has an entry")
     }
 
-    /// The entry computation, or `None` while the module is still being built.
+    /// Returns the entry computation, or `None` if it is not set yet.
     pub fn entry_if_set(&self) -> Option<ComputationId> {
         self.entry
     }
@@ -255,12 +259,12 @@ impl Module {
         self.entry = Some(id);
     }
 
-    /// The live computations in the order in which they were added.
+    /// Returns the live computations in the order in which they were added.
     pub fn computations(&self) -> impl Iterator<Item = ComputationId> + '_ {
         (0..self.computations.len()).filter(|&i| self.live_computations[i]).map(ComputationId::new)
     }
 
-    /// True if `id` is a computation of the module that was not removed.
+    /// Returns whether `id` is a computation of the module that has not been removed.
     pub fn is_live_computation(&self, id: ComputationId) -> bool {
         self.live_computations.get(id.index()).copied().unwrap_or(false)
     }
@@ -270,7 +274,7 @@ impl Module {
         self.computations.get(id.index()).is_some_and(|c| c.root.is_some())
     }
 
-    /// The computations of fusions: these have no schedule in a scheduled module.
+    /// Returns the computations of fusions. They have no schedule in a scheduled module.
     pub(crate) fn fused_computations(&self) -> HashSet<ComputationId> {
         let instructions = self.computations().flat_map(|c| self[c].instructions());
         let called = instructions.filter_map(|&i| match &self[i].op {
@@ -280,17 +284,17 @@ impl Module {
         called.collect()
     }
 
-    /// True if the instruction is the root of its computation.
+    /// Returns whether the instruction is the root of its computation.
     pub fn is_root(&self, id: InstrId) -> bool {
         self[self[id].parent].root == Some(id)
     }
 
-    /// True if something needs the instruction's value: another instruction, or what calls its computation.
+    /// Returns whether another instruction, or the caller of the computation, needs the instruction's value.
     pub fn is_used(&self, id: InstrId) -> bool {
         !self.users(id).is_empty() || self.is_root(id)
     }
 
-    /// The parameters of a computation by number.
+    /// Returns the parameters of a computation in the order of their numbers.
     pub fn parameters(&self, id: ComputationId) -> Vec<InstrId> {
         let mut found: Vec<(i64, InstrId)> = self[id]
             .instructions
@@ -304,8 +308,8 @@ impl Module {
         found.into_iter().map(|(_, i)| i).collect()
     }
 
-    /// The shapes of the program's parameters, in order, and of its result, as its user sees them: those of the
-    /// `entry_computation_layout`, if there is one.
+    /// Returns the shapes of the program's parameters, in order, and of its result, as a user of the program
+    /// sees them: those in `entry_computation_layout`, if present.
     pub fn entry_shapes(&self) -> (Vec<&Shape>, &Shape) {
         match &self.header.entry_computation_layout {
             Some(layout) => (layout.parameters.iter().collect(), &layout.result),
@@ -317,7 +321,7 @@ impl Module {
         }
     }
 
-    /// For each computation, the live instructions that name it.
+    /// Returns the live instructions that call each computation.
     pub fn callers(&self) -> HashMap<ComputationId, Vec<InstrId>> {
         let mut out: HashMap<ComputationId, Vec<InstrId>> = HashMap::new();
         for c in self.computations() {
@@ -348,27 +352,27 @@ impl Module {
         self.instructions[id.index()].name = names::sanitized(name).into();
     }
 
-    /// Changes an instruction's shape.
+    /// Sets an instruction's shape.
     pub fn set_shape(&mut self, id: InstrId, shape: Shape) {
         self.instructions[id.index()].shape = shape;
     }
 
-    /// Replaces an instruction's operation, leaving operands and shape.
+    /// Replaces an instruction's operation. Its operands and shape do not change.
     pub fn set_op(&mut self, id: InstrId, op: Op) {
         self.instructions[id.index()].op = op;
     }
 
-    /// The operation, for changing attributes.
+    /// Returns the operation for changing its attributes.
     pub fn op_mut(&mut self, id: InstrId) -> &mut Op {
         &mut self.instructions[id.index()].op
     }
 
-    /// The attributes that every opcode accepts, made if there are none.
+    /// Returns the attributes that every opcode accepts. Creates them if there are none.
     pub fn common_mut(&mut self, id: InstrId) -> &mut CommonAttrs {
         self.instructions[id.index()].common.get_or_insert_default()
     }
 
-    /// Gives `to` the metadata and span of `from`, as a replacement should have.
+    /// Copies the metadata and span of `from` to its replacement `to`.
     pub fn copy_provenance(&mut self, from: InstrId, to: InstrId) {
         self.spans[to.index()] = self.spans[from.index()];
         if let Some(metadata) =
@@ -378,8 +382,8 @@ impl Module {
         }
     }
 
-    /// Gives `to`, which replaces `from` and is of its shape, the sharding and frontend attributes of `from` where it
-    /// has none.
+    /// Copies the sharding and frontend attributes of `from` to its replacement `to`, which must have the
+    /// same shape. Attributes that `to` already has do not change.
     pub fn copy_annotations(&mut self, from: InstrId, to: InstrId) {
         let Some(common) = self[from].common.as_deref() else { return };
         let (sharding, frontend) = (common.sharding.clone(), common.frontend_attributes.clone());
@@ -403,7 +407,7 @@ impl Module {
         self.users[with.index()].add(user);
     }
 
-    /// Makes `user` use `new` wherever it uses `old`.
+    /// Replaces all occurrences of `old` in the operands of `user` by `new`.
     pub fn replace_operands(&mut self, user: InstrId, old: InstrId, new: InstrId) {
         let operands = &mut self.instructions[user.index()].operands;
         if old == new || !self.operand_places.replace_all(user, operands, old, new) {
@@ -427,15 +431,14 @@ impl Module {
         self.instructions[user.index()].operands = new;
     }
 
-    /// Makes every user of `old` use `new` instead, and `new` the root where `old` was. Control predecessors that name
-    /// `old` still do.
+    /// Replaces `old` by `new` in all users, and as the root. Control predecessors are not replaced.
     pub fn replace_all_uses_with(&mut self, old: InstrId, new: InstrId) {
         if old == new {
             return;
         }
         for &user in std::mem::take(&mut self.users[old.index()]).as_slice() {
             if user == new {
-                // `new` is computed from `old`: that use stays.
+                // `new` is computed from `old`. This use stays.
                 self.users[old.index()].add_new(user);
                 continue;
             }
@@ -449,13 +452,13 @@ impl Module {
         }
     }
 
-    /// Takes an instruction without users, that is not a root, out of its computation.
+    /// Removes an instruction from its computation. It must have no users and must not be a root.
     pub fn remove(&mut self, id: InstrId) {
         self.remove_all(&[id]);
     }
 
-    /// Takes instructions out of their computations: each must have no users but others of the list, and none
-    /// may be a root. Linear in the sizes of the computations, so pass many at once.
+    /// Removes instructions from their computations. Only instructions in the list may use them, and none may
+    /// be a root. Takes time linear in the sizes of the computations, so pass many instructions at once.
     pub fn remove_all(&mut self, ids: &[InstrId]) {
         let mut parents = HashSet::new();
         for &id in ids {
@@ -481,7 +484,7 @@ impl Module {
         debug_assert!(ids.iter().all(|&i| self.users(i).is_empty()), "a removed instruction has no users");
     }
 
-    /// Takes a computation that nothing calls out of the module, with its instructions.
+    /// Removes a computation without callers from the module, with its instructions.
     pub fn remove_computation(&mut self, id: ComputationId) {
         debug_assert_ne!(self.entry, Some(id), "the entry is not removed");
         self.live_computations[id.index()] = false;
@@ -493,13 +496,13 @@ impl Module {
         self.computations[id.index()].root = None;
     }
 
-    /// Orders a computation's instruction list: `order` must be a permutation of it.
+    /// Sets the order of a computation's instruction list. `order` must be a permutation of the list.
     pub fn set_order(&mut self, computation: ComputationId, order: Vec<InstrId>) {
         debug_assert_eq!(order.len(), self[computation].instructions.len());
         self.computations[computation.index()].instructions = order;
     }
 
-    /// A name that no instruction of the module has: the stem of `base` with a suffix `.N`.
+    /// Returns a name that no instruction of the module has: the stem of `base` with a suffix `.N`.
     pub fn unique_name(&mut self, base: &str) -> String {
         let stem = match base.rsplit_once('.') {
             Some((stem, n)) if !stem.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => stem,
@@ -510,7 +513,7 @@ impl Module {
         format!("{stem}.{n}")
     }
 
-    /// Keeps `next_suffix` above the number that ends `name`. It never reaches the numbers that `i64` lacks.
+    /// Keeps `next_suffix` greater than the number at the end of `name`. It never exceeds the range of `i64`.
     fn note_name(&mut self, name: &str) {
         let number = name.rsplit_once('.').and_then(|(_, n)| n.parse::<u64>().ok());
         if let Some(n) = number.filter(|&n| n < i64::MAX as u64) {

@@ -1,13 +1,14 @@
-//! The names of modules, computations and instructions: which of them HLO text can express, and how XLA changes others.
+//! The names of modules, computations and instructions: which names HLO text can express, and how XLA changes
+//! other names.
 //!
-//! In the text a name has to be unique in its computation only. XLA, and every tool that finds an instruction by
-//! its name, has one name space for all instructions of a module, and one for computations.
+//! In the text, a name must only be unique in its computation. XLA has one name space for all instructions of
+//! a module, and one for computations. So has every tool that looks up an instruction by its name.
 
 use crate::{ComputationId, ElementType, InstrId, Module};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// The name of what has none, before it is made unique.
+/// The stem used for empty names, before they are made unique.
 pub(crate) const UNNAMED: &str = "name";
 
 /// Returns whether a word of HLO text is a name only after a `%`.
@@ -36,14 +37,14 @@ pub fn is_keyword(name: &str) -> bool {
     )
 }
 
-/// Returns whether a name is that of a type, which a shape may start with.
+/// Returns whether a name is that of a type, which can start a shape.
 pub fn is_type(name: &str) -> bool {
-    // All are short: most names need no look at the list.
+    // All of them are short, so most names are not compared with the list.
     name.len() <= 14 && (matches!(name, "token" | "opaque") || ElementType::from_name(name).is_some())
 }
 
-/// Returns whether HLO text reserves a word, as a word of the language or as the name of a type. Instructions can't have
-/// such a name without a `%`.
+/// Returns whether HLO text reserves a word, as a keyword or as the name of a type. An instruction with such
+/// a name needs a `%`.
 pub fn is_reserved(name: &str) -> bool {
     is_keyword(name) || is_type(name)
 }
@@ -58,9 +59,10 @@ fn may_continue(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-')
 }
 
-/// Returns the name that XLA gives what a program calls `name`. Every byte that names can't contain becomes `_`, the name of a
-/// type gets a `_` at its end, and a name that starts with `__`, which is the compiler's, starts with `a_` instead. Only an
-/// empty name stays one that the text can't express.
+/// Returns the name that XLA uses for something named `name` in a program. Every byte that names cannot
+/// contain becomes `_`. The name of a type gets the suffix `_`. In a name that starts with `__`, which is
+/// reserved for the compiler, the first `_` becomes `a`. Only an empty name remains a name that the text
+/// cannot express.
 ///
 /// # Example
 /// ```
@@ -92,19 +94,19 @@ pub fn sanitized(name: &str) -> Cow<'_, str> {
     out
 }
 
-/// Hands out names, each once: `stem` or `stem.N`.
+/// Assigns unique names: `stem` or `stem.N`.
 #[derive(Debug, Default)]
 struct Uniquer<'n> {
     stems: HashMap<&'n str, usize>,
-    /// For each stem, the first number to try.
+    /// The first number to try for each stem.
     next: Vec<i64>,
-    /// The numbers given out, by stem.
+    /// The assigned numbers, with their stems.
     used: HashSet<(usize, i64)>,
 }
 
 impl<'n> Uniquer<'n> {
-    /// The name to use for `name`: itself if it is free, else its stem with the next free number. `None` means
-    /// itself. A number in a name counts as a number: `x.007` becomes `x.7`.
+    /// Returns the name to use for `name`: `None` for `name` itself if it is free, and otherwise its stem
+    /// with the next free number. A number in a name counts as a number: `x.007` becomes `x.7`.
     fn unique(&mut self, name: &'n str) -> Option<String> {
         let numbered = name
             .rsplit_once('.')
@@ -122,7 +124,7 @@ impl<'n> Uniquer<'n> {
         let given = if self.used.insert((id, number)) {
             number
         } else {
-            // Only ever upwards, so that all names of a stem together take linear time.
+            // Numbers only increase, so that all names of a stem together take linear time.
             let next = &mut self.next[id];
             while !self.used.insert((id, *next)) {
                 *next += 1;
@@ -143,15 +145,16 @@ impl<'n> Uniquer<'n> {
     }
 }
 
-/// True if the text is how its number prints.
+/// Returns whether the text equals the printed form of its number.
 fn is_plain(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     text == "0" || !digits.starts_with(['0', '+'])
 }
 
 impl Module {
-    /// Renames so that no two instructions of the module have the same name, and no two computations: what XLA
-    /// does to a module that it reads, with the same names. Names that are unique already stay. Linear.
+    /// Renames instructions and computations so that no two instructions of the module have the same name,
+    /// and no two computations. Uses the same names as XLA when it reads a module. Unique names do not
+    /// change. Takes linear time.
     pub fn make_names_unique(&mut self) {
         let mut computations: Vec<(ComputationId, String)> = Vec::new();
         let mut instructions: Vec<(InstrId, String)> = Vec::new();
@@ -175,7 +178,7 @@ impl Module {
 mod tests {
     use super::*;
 
-    /// What the names become, in order.
+    /// Returns the new names, in order.
     fn names<'a>(given: &[&'a str]) -> Vec<String> {
         let mut uniquer = Uniquer::<'a>::default();
         given.iter().map(|n| uniquer.unique(n).unwrap_or_else(|| (*n).to_owned())).collect()
@@ -185,7 +188,7 @@ mod tests {
     fn a_name_that_is_taken_gets_the_next_free_number() {
         assert_eq!(names(&["p", "p", "p.2", "p.1", "p"]), ["p", "p.1", "p.2", "p.3", "p.4"]);
         assert_eq!(names(&["p.0", "p", "p.0"]), ["p.0", "p.1", "p.2"]);
-        // Counted from 0, which a name without a number has.
+        // Numbers start at 0, the number of a name without one.
         assert_eq!(names(&["p.1", "p.1", "p.1", "p"]), ["p.1", "p.0", "p.2", "p.3"]);
     }
 

@@ -1,20 +1,20 @@
-//! The orders in which a module's computations and instructions are visited and printed: XLA's.
+//! The orders in which a module's computations and instructions are visited and printed, which are XLA's.
 
 use crate::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
 
-/// Where a walk stands with an instruction.
+/// The state of an instruction in a traversal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Visit {
     #[default]
     New,
-    /// Its predecessors are on the stack above it.
+    /// The predecessors of the instruction are above it on the stack.
     Open,
     Done,
 }
 
-/// The states of a computation's instructions: an array where their ids are close together, as they are after
-/// parsing, else a map.
+/// The states of a computation's instructions. An array if the range of ids is small, as it is after parsing,
+/// and otherwise a map.
 enum Visits {
     Array { first: usize, states: Vec<Visit> },
     Map(HashMap<InstrId, Visit>),
@@ -34,7 +34,7 @@ impl Visits {
     fn get(&self, id: InstrId) -> Visit {
         match self {
             Visits::Array { first, states } => {
-                // What is of another computation is not visited: the verifier reports it.
+                // An instruction of another computation is not visited. The verifier reports it.
                 id.index().checked_sub(*first).and_then(|i| states.get(i)).copied().unwrap_or(Visit::Done)
             }
             Visits::Map(states) => states.get(&id).copied().unwrap_or_default(),
@@ -56,8 +56,8 @@ impl Visits {
 }
 
 impl Module {
-    /// The instructions of a computation with operands and control predecessors before their users. In a
-    /// scheduled module it is the schedule, else [`Module::dependency_order`].
+    /// Returns the instructions of a computation with operands and control predecessors before their users.
+    /// In a scheduled module it is the schedule, and otherwise [`Module::dependency_order`].
     pub fn post_order(&self, id: ComputationId) -> Vec<InstrId> {
         if self.header.is_scheduled {
             return self[id].instructions().to_vec();
@@ -65,22 +65,23 @@ impl Module {
         self.dependency_order(id)
     }
 
-    /// The instructions of a computation in XLA's post-order, whether there is a schedule or not. It starts from
-    /// each instruction without users in list order, and takes the control predecessors (the last first), then
-    /// the operands (the first first). Linear in the number of operands.
+    /// Returns the instructions of a computation in XLA's post-order, even if there is a schedule. Starts
+    /// from each instruction without users in list order. Visits the control predecessors in reverse order,
+    /// then the operands in order. Takes time linear in the number of operands.
     pub fn dependency_order(&self, id: ComputationId) -> Vec<InstrId> {
         let instructions = self[id].instructions();
         let mut visits = Visits::new(instructions);
         let mut out = Vec::with_capacity(instructions.len());
         let mut stack = Vec::new();
         let unused = instructions.iter().copied().filter(|&i| self.users(i).is_empty());
-        // A cycle, which the verifier reports, has no instruction without users: whatever is left comes last.
+        // A cycle, which the verifier reports, has no instruction without users. The remaining instructions
+        // come last.
         for start in unused.chain(instructions.iter().copied()) {
             if visits.get(start) != Visit::New {
                 continue;
             }
             stack.push(start);
-            // Each instruction opens once, so that each operand is pushed once.
+            // Each instruction is opened once, so each operand is pushed once.
             while let Some(&at) = stack.last() {
                 match visits.get(at) {
                     Visit::New => {
@@ -105,8 +106,8 @@ impl Module {
         out
     }
 
-    /// The live computations in the order in which they were complete: one whose body stands in the text of
-    /// another comes before that.
+    /// Returns the live computations in the order in which they were completed. A computation whose body is
+    /// inside the text of another one precedes it.
     pub fn completion_order(&self) -> Vec<ComputationId> {
         let mut order: Vec<ComputationId> = self.computations().collect();
         let last = |c: ComputationId| self[c].instructions().iter().max().copied();
@@ -114,8 +115,8 @@ impl Module {
         order
     }
 
-    /// The live computations with callees before callers, in XLA's order: each computation that none calls (the
-    /// entry is one) in the order in which they were complete, after those that it needs.
+    /// Returns the live computations with callees before callers, in XLA's order. Computations without
+    /// callers (such as the entry) are in completion order, each after the computations that it needs.
     pub fn computations_post_order(&self) -> Vec<ComputationId> {
         let callees: HashMap<ComputationId, Vec<ComputationId>> =
             self.computations().map(|c| (c, self.callees(c))).collect();
@@ -124,7 +125,7 @@ impl Module {
         let mut out = Vec::new();
         let all = self.completion_order();
         let roots = all.iter().filter(|c| !called.contains(c));
-        // A cycle, which the verifier reports, has no computation without callers: it comes last.
+        // A cycle, which the verifier reports, has no computation without callers. It comes last.
         for &start in roots.chain(&all) {
             if !done.insert(start) {
                 continue;
@@ -148,9 +149,10 @@ impl Module {
         out
     }
 
-    /// The computations that the instructions of `id` name, each once, in post-order of the instructions. Of a
-    /// `while` the body comes first, as in XLA. (XLA goes by the order in the text, so that what it prints may
-    /// print in another order when it is read back; where the text is in post-order, both are the same.)
+    /// Returns the computations called by the instructions of `id`, without duplicates, in post-order of the
+    /// instructions. The body of a `while` comes first, as in XLA. XLA uses the order of the text, so its
+    /// output may print in another order after it is read back. If the text is in post-order, both orders are
+    /// the same.
     pub fn callees(&self, id: ComputationId) -> Vec<ComputationId> {
         let mut seen = HashSet::new();
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Structural equality of modules: ids, spans and the order of storage do not count.
+//! Structural equality of modules, ignoring ids, spans and the order of storage.
 
 use crate::attr::Header;
 use crate::print::asynchronous::ShortForms;
@@ -6,13 +6,13 @@ use crate::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
 impl Module {
-    /// True if both modules say the same: same header, same computations and instructions with the same names,
-    /// shapes, attributes and operands. Their order counts where it is a schedule.
+    /// Returns whether both modules have the same header and the same computations and instructions, with the
+    /// same names, shapes, attributes and operands. Order matters only if it is a schedule.
     pub fn same_as(&self, other: &Module) -> bool {
         self.difference(other).is_none()
     }
 
-    /// The first difference between two modules, in words; `None` if they are the same.
+    /// Returns a description of the first difference between two modules; `None` if they are the same.
     pub fn difference(&self, other: &Module) -> Option<String> {
         if self.name != other.name {
             return Some(format!("the names `{}` and `{}`", self.name, other.name));
@@ -50,7 +50,7 @@ impl Module {
     }
 }
 
-/// The computation that an `async-start` calls.
+/// Returns the computation that an `async-start` calls.
 fn started(module: &Module, i: InstrId) -> Option<ComputationId> {
     match &module[i].op {
         Op::AsyncStart(a) => a.calls,
@@ -58,20 +58,21 @@ fn started(module: &Module, i: InstrId) -> Option<ComputationId> {
     }
 }
 
-/// Two modules whose computations are paired up.
+/// Two modules with a mapping between their computations.
 struct Comparison<'m> {
     a: &'m Module,
     b: &'m Module,
     computations: HashMap<ComputationId, ComputationId>,
-    /// Those of the first that have no schedule.
+    /// The computations of the first module that have no schedule.
     fused: HashSet<ComputationId>,
     short_a: ShortForms,
     short_b: ShortForms,
 }
 
 impl Comparison<'_> {
-    /// Pairs the computations up: by name, or what prints in the short form of an asynchronous operation and has no
-    /// name in the text by the names of the operations. Gives what has no counterpart.
+    /// Pairs the computations by name. A computation that prints in the short form of an asynchronous
+    /// operation has no name in the text, so it is paired by the name of its operation. Returns a description
+    /// of a computation without counterpart.
     fn pair_computations(&mut self, all: &[ComputationId]) -> Option<String> {
         let named: HashMap<&str, ComputationId> =
             self.b.computations().map(|c| (&*self.b[c].name, c)).collect();
@@ -84,7 +85,7 @@ impl Comparison<'_> {
                 None => return Some(format!("the name of computation `{name}`")),
             }
         }
-        // Callers come after what they call.
+        // Callers before their callees, because callees precede callers in the list.
         for &c in all.iter().rev() {
             let Some(&other) = pairs.get(&c) else { continue };
             let starts: HashMap<&str, ComputationId> = self.b[other]
@@ -105,7 +106,8 @@ impl Comparison<'_> {
         Some(format!("the asynchronous operation that calls computation `{}`", self.a[*lost].name))
     }
 
-    /// The instructions of two computations in pairs: by name, without names in an order that operands decide.
+    /// Pairs the instructions of two computations: by name, or without names in an order determined by
+    /// operands.
     fn pair_instructions(
         &self,
         a: ComputationId,
@@ -124,7 +126,7 @@ impl Comparison<'_> {
     fn computations(&self, a: ComputationId, b: ComputationId) -> Option<String> {
         let (ca, cb) = (&self.a[a], &self.b[b]);
         let what = |what: &str| Some(format!("{what} of computation `{}`", ca.name));
-        // What prints in the short form of an asynchronous operation has no names in the text.
+        // An operation that prints in the short form of an asynchronous operation has no name in the text.
         let named = self.short_a.only_operation(a).is_none() || self.short_b.only_operation(b).is_none();
         if named && ca.name != cb.name {
             return what(&format!("the name (other: `{}`)", cb.name));
@@ -181,7 +183,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Equality with the computations that `a` names replaced by their counterparts. Values of constants are
+/// Compares operations after replacing the computations of `a` by their counterparts. Values of constants are
 /// compared as bits, so that NaNs equal themselves.
 fn same_op(a: &Op, b: &Op, computations: &HashMap<ComputationId, ComputationId>) -> bool {
     let mut a = a.clone();

@@ -1,17 +1,17 @@
-//! Who uses what: lists that stay quick to change where a value has many users, or an instruction many operands.
+//! User lists that are fast to change even if a value has many users or an instruction has many operands.
 
 use crate::InstrId;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Lists longer than this are searched by an index, which is made when the first search comes.
+/// Maximum length of a list that is searched linearly. Longer lists get an index at the first search.
 const LONG: usize = 32;
 
-/// The users of a value, each once.
+/// The users of a value, without duplicates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Users {
     list: SmallVec<[InstrId; 2]>,
-    /// Where each stands.
+    /// The position of each user.
     places: Option<Box<UserPlaces>>,
 }
 
@@ -23,16 +23,16 @@ impl Users {
         &self.list
     }
 
-    /// Adds a user, if it is not there.
+    /// Adds a user, unless it is in the list.
     pub(crate) fn add(&mut self, user: InstrId) {
-        // The operands of one instruction are often added one after the other.
+        // The operands of one instruction are often added consecutively.
         if self.list.last() == Some(&user) || self.place(user).is_some() {
             return;
         }
         self.add_new(user);
     }
 
-    /// Adds a user that is not there.
+    /// Adds a user that is not in the list.
     pub(crate) fn add_new(&mut self, user: InstrId) {
         if let Some(places) = &mut self.places {
             places.0.insert(user, self.list.len());
@@ -40,7 +40,8 @@ impl Users {
         self.list.push(user);
     }
 
-    /// Removes a user, if it is there. In a short list the others keep their order; in a long one the last takes its place.
+    /// Removes a user, if it is in the list. In a short list the order is kept; in a long list the last user
+    /// moves to its position.
     pub(crate) fn remove(&mut self, user: InstrId) {
         let Some(place) = self.place(user) else { return };
         match &mut self.places {
@@ -67,15 +68,15 @@ impl Users {
     }
 }
 
-/// Where each operand stands, of instructions with so many of them that looking for one takes long.
+/// The positions of operands, for instructions with so many operands that a linear search is slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OperandPlaces(HashMap<InstrId, Places>);
 
-/// The places of each value in one list of operands.
+/// The positions of each value in one operand list.
 type Places = HashMap<InstrId, SmallVec<[usize; 1]>>;
 
 impl OperandPlaces {
-    /// What is known of an instruction with these operands; `None` where they are few.
+    /// Returns the positions for an instruction with these operands; `None` if there are few operands.
     fn of(&mut self, user: InstrId, operands: &[InstrId]) -> Option<&mut Places> {
         (operands.len() > LONG).then(|| {
             self.0.entry(user).or_insert_with(|| {
@@ -88,7 +89,7 @@ impl OperandPlaces {
         })
     }
 
-    /// Puts `new` wherever `old` is, and says whether that is anywhere.
+    /// Replaces all occurrences of `old` by `new`. Returns whether there were any.
     pub(crate) fn replace_all(
         &mut self,
         user: InstrId,
@@ -112,7 +113,7 @@ impl OperandPlaces {
         true
     }
 
-    /// Puts `new` at one place, and says whether what was there is still an operand.
+    /// Replaces one operand by `new`. Returns whether the old operand is still in the list.
     pub(crate) fn replace_one(
         &mut self,
         user: InstrId,
@@ -136,7 +137,7 @@ impl OperandPlaces {
         stays || old == new
     }
 
-    /// Forgets an instruction, which gets other operands.
+    /// Discards the positions of an instruction whose operands change.
     pub(crate) fn forget(&mut self, user: InstrId) {
         self.0.remove(&user);
     }

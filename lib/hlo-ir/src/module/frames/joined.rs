@@ -1,19 +1,19 @@
-//! Stack frames of what is put in place of calls.
+//! Stack frames of instructions that replace calls.
 
 use super::{Frame, StackFrame, number};
 use crate::Module;
 use std::collections::HashMap;
 
-/// Adds frames to a module's tables: those of called instructions, called from where their calls are.
+/// Adds frames to a module's tables: frames of called instructions, with the frame of the call as caller.
 pub struct JoinedFrames {
-    /// What is added to a parent's number where it is written.
+    /// The number added to a parent's number in the table.
     offset: usize,
     known: HashMap<StackFrame, usize>,
     joined: HashMap<(i32, i32), i32>,
 }
 
 impl JoinedFrames {
-    /// For the tables that the module has now; nothing else may add frames from here on.
+    /// Starts with the current tables of the module. No other code may add frames afterwards.
     pub fn of(module: &Module) -> Self {
         let frames = &module.stack_frames.stack_frames;
         let mut known = HashMap::with_capacity(frames.len());
@@ -23,9 +23,9 @@ impl JoinedFrames {
         Self { offset: Frame::offset(&module.stack_frames), known, joined: HashMap::new() }
     }
 
-    /// The frame of what stands at the frame `inner` of a computation that is called at `outer`: that of `inner`, but
-    /// what is called from nowhere is called from `outer`. `inner` itself where it is called from `outer` already, and
-    /// where a number leads nowhere; 0 stands for no frame.
+    /// Returns the frame of an instruction with frame `inner` in a computation that is called at frame
+    /// `outer`. It is `inner`, with `outer` as the caller of its outermost frame. Returns `inner` itself if
+    /// `outer` is already among its callers, or if a number is invalid. 0 means no frame.
     pub fn inside(&mut self, module: &mut Module, outer: i32, inner: i32) -> i32 {
         if outer == 0 {
             return inner;
@@ -41,7 +41,7 @@ impl JoinedFrames {
     fn join(&mut self, module: &mut Module, outer: i32, inner: i32) -> Option<i32> {
         let frames = &mut module.stack_frames.stack_frames;
         let outer = usize::try_from(outer).ok().filter(|n| (1..=frames.len()).contains(n))?;
-        // From the innermost outwards. No trace is longer than the table.
+        // From the innermost frame outwards. No trace is longer than the table.
         let mut locations = Vec::new();
         let mut at = usize::try_from(inner).ok()?;
         while at != 0 && locations.len() < frames.len() {

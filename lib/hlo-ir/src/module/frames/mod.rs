@@ -1,9 +1,9 @@
-//! Stack frames: the tables that instructions' metadata points into, and their renumbering as XLA does it when it
-//! reads them.
+//! Stack frames: the tables that instructions' metadata refers to, and their renumbering, as XLA does it when
+//! it reads them.
 //!
-//! XLA keeps only the frames that instructions use, each once, in the order of their first use (a frame's parent
-//! before it), and numbers files, functions and locations as they turn up. A frame that points at nothing is
-//! dropped, and so is what points at it.
+//! XLA keeps only the frames that instructions use, without duplicates, in the order of their first use (a
+//! frame's parent before it). It numbers files, functions and locations in the order of their use. A frame
+//! with an invalid reference is dropped, and so are frames that refer to it.
 
 mod joined;
 
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// The tables that `stack_frame_id` in metadata points into. Entries are numbered from 1.
+/// The tables that `stack_frame_id` in metadata refers to. Entries are numbered from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StackFrames {
     /// `FileNames`.
@@ -28,7 +28,7 @@ pub struct StackFrames {
     pub stack_frames: Vec<StackFrame>,
 }
 
-/// An entry of `FileLocations`: a place in a source file.
+/// An entry of `FileLocations`: a position in a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileLocation {
     /// The number of an entry of `FileNames`.
@@ -45,32 +45,32 @@ pub struct FileLocation {
     pub end_column: i32,
 }
 
-/// An entry of `StackFrames`: a place that is called from another one.
+/// An entry of `StackFrames`: a position, and the frame that called it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     /// The number of an entry of `FileLocations`.
     pub location: i32,
-    /// The frame that it was called from, as XLA writes it: one more than the frame's number, and 1 for none. In a
-    /// table that has a 0 it may be the frame's number, and 0 for none.
+    /// The frame of the caller, as XLA writes it: one more than the number of the frame, or 1 for none. In a
+    /// table that contains a 0, it may be the number of the frame, or 0 for none.
     pub parent: i32,
 }
 
 impl FileLocation {
-    /// The names of the fields in the text, in the order in which they are printed.
+    /// The names of the fields in the text, in printing order.
     pub const FIELDS: &[&str; 6] =
         &["file_name_id", "function_name_id", "line", "end_line", "column", "end_column"];
 
-    /// From the values of [`FileLocation::FIELDS`].
+    /// Creates a location from the values of [`FileLocation::FIELDS`].
     pub fn from_fields([file, function, line, end_line, column, end_column]: [i32; 6]) -> Self {
         Self { file, function, line, end_line, column, end_column }
     }
 }
 
 impl StackFrame {
-    /// The names of the fields in the text, in the order in which they are printed.
+    /// The names of the fields in the text, in printing order.
     pub const FIELDS: &[&str; 2] = &["file_location_id", "parent_frame_id"];
 
-    /// From the values of [`StackFrame::FIELDS`].
+    /// Creates a frame from the values of [`StackFrame::FIELDS`].
     pub fn from_fields([location, parent]: [i32; 2]) -> Self {
         Self { location, parent }
     }
@@ -98,21 +98,21 @@ fn write_fields(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[i32]) -> f
     f.write_str("}")
 }
 
-/// Numbers in the stack-frame tables that lead nowhere, all for the same reason.
+/// Invalid references in the stack-frame tables, all of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dangling {
-    /// The table that they stand in.
+    /// The table that contains them.
     pub table: &'static str,
-    /// The place in that table of the first entry that has one, counted from 0.
+    /// The position in the table of the first invalid entry, from 0.
     pub entry: usize,
-    /// What is wrong with that entry.
+    /// The error of that entry.
     pub message: String,
-    /// How many entries are wrong in all.
+    /// Number of invalid entries.
     pub count: usize,
 }
 
 impl StackFrames {
-    /// What points at nothing in the tables: at most one of each kind. Linear.
+    /// Returns the invalid references in the tables, at most one entry per kind. Takes linear time.
     pub fn dangling(&self) -> Vec<Dangling> {
         let Self { file_names, function_names, file_locations, stack_frames } = self;
         let mut out = Vec::new();
@@ -137,7 +137,7 @@ impl StackFrames {
         out
     }
 
-    /// The parents that are no frames.
+    /// Returns the parents that are not frames.
     fn dangling_parents(&self) -> Option<Dangling> {
         let frames = Frame::table(self);
         let leads_nowhere = |f: &Option<Frame>| match f {
@@ -155,10 +155,10 @@ impl StackFrames {
         Some(Dangling { table: "StackFrames", entry, message, count: 1 + wrong.count() })
     }
 
-    /// The frames that are called from themselves, one of each circle.
+    /// Returns the frames that are their own ancestors, one per cycle.
     fn own_ancestors(&self) -> Option<Dangling> {
         let frames = Frame::table(self);
-        // The walk that came by, counted from 1.
+        // The traversal that first visited each frame, from 1; 0 if none.
         let mut seen = vec![0; frames.len()];
         let mut circles = Vec::new();
         for start in 1..=frames.len() {
@@ -183,16 +183,16 @@ impl StackFrames {
     }
 }
 
-/// Where an instruction comes from, or where that is called from.
+/// The position of an instruction, or of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceFrame<'m> {
     /// The file.
     pub file: &'m HloString,
-    /// The function, if it is known.
+    /// The function, if known.
     pub function: Option<&'m HloString>,
-    /// The lines, from 1 on; 0 if they are not known.
+    /// The first and last line, from 1. 0 if unknown.
     pub lines: (i32, i32),
-    /// The columns, from 1 on; 0 if they are not known.
+    /// The first and last column, from 1. 0 if unknown.
     pub columns: (i32, i32),
 }
 
@@ -213,28 +213,28 @@ impl fmt::Display for SourceFrame<'_> {
     }
 }
 
-/// What a trace of frames shows at most: the innermost ones.
+/// Maximum number of frames to show in a trace, starting with the innermost.
 const MAX_SHOWN: usize = 4;
 
-/// The frames of a module, for looking up those of many instructions.
+/// The frames of a module, for looking up the frames of many instructions.
 pub struct SourceFrames<'m> {
     module: &'m Module,
     frames: Vec<Option<Frame>>,
 }
 
 impl<'m> SourceFrames<'m> {
-    /// Those of a module.
+    /// Creates the frames of a module.
     pub fn of(module: &'m Module) -> Self {
         Self { module, frames: Frame::table(&module.stack_frames) }
     }
 
-    /// Where an instruction comes from, then where that is called from, and so on: what `stack_frame_id` of its metadata
-    /// leads to, or `source_file` and `source_line` if it has none. Empty if nothing is known.
+    /// Returns the position of an instruction, then that of its caller, and so on. Uses `stack_frame_id` of
+    /// its metadata, or `source_file` and `source_line` if there is none. Empty if nothing is known.
     pub fn trace(&self, id: InstrId) -> Vec<SourceFrame<'_>> {
         self.module[id].common.as_deref().map_or(Vec::new(), |c| self.trace_of(&c.metadata))
     }
 
-    /// The same for an instruction with this metadata.
+    /// As [`SourceFrames::trace`], for an instruction with this metadata.
     pub fn trace_of<'t>(&'t self, metadata: &'t OpMetadata) -> Vec<SourceFrame<'t>> {
         let tables = &self.module.stack_frames;
         let mut out = Vec::new();
@@ -255,12 +255,13 @@ impl<'m> SourceFrames<'m> {
         out
     }
 
-    /// The trace in a line: `train.py:3:5 in loss, called from train.py:9:1 in step`. `None` if nothing is known.
+    /// Returns the trace as one line: `train.py:3:5 in loss, called from train.py:9:1 in step`. `None` if
+    /// nothing is known.
     pub fn line(&self, id: InstrId) -> Option<String> {
         self.line_of(&self.module[id].common.as_deref()?.metadata)
     }
 
-    /// The same for an instruction with this metadata.
+    /// As [`SourceFrames::line`], for an instruction with this metadata.
     pub fn line_of(&self, metadata: &OpMetadata) -> Option<String> {
         let trace = self.trace_of(metadata);
         let shown: Vec<String> = trace.iter().take(MAX_SHOWN).map(SourceFrame::to_string).collect();
@@ -270,7 +271,8 @@ impl<'m> SourceFrames<'m> {
 }
 
 impl StackFrames {
-    /// An entry of `FileLocations` with the names that it leads to; `None` if it leads nowhere.
+    /// Returns an entry of `FileLocations` with its file and function names; `None` if a reference is
+    /// invalid.
     fn place(&self, location: i32) -> Option<(&FileLocation, &HloString, &HloString)> {
         let location = entry(&self.file_locations, location)?;
         let file = entry(&self.file_names, location.file)?;
@@ -278,13 +280,13 @@ impl StackFrames {
     }
 }
 
-/// The entry of a table that has a number.
+/// Returns the entry of a table with a number.
 fn entry<T>(table: &[T], number: i32) -> Option<&T> {
     table.get(usize::try_from(number).ok()?.checked_sub(1)?)
 }
 
 impl Module {
-    /// Renumbers the stack frames: what XLA does to a module that it reads. Linear.
+    /// Renumbers the stack frames as XLA does when it reads a module. Takes linear time.
     pub fn renumber_stack_frames(&mut self) {
         let old = std::mem::take(&mut self.stack_frames);
         let frames = Frame::table(&old);
@@ -294,7 +296,7 @@ impl Module {
             numbers: vec![Number::Unknown; frames.len()],
             frames,
         };
-        // By id: in the order of the text.
+        // In the order of ids, which is that of the text.
         for index in 0..self.instruction_capacity() {
             let id = InstrId::new(index);
             let Some(common) = self[id].common.as_deref().filter(|_| self.is_live(id)) else { continue };
@@ -316,12 +318,12 @@ impl Module {
 #[derive(Clone, Copy)]
 struct Frame {
     location: i32,
-    /// The number of the frame that it was called from; `None` for the outermost.
+    /// The number of the caller's frame; `None` for the outermost frame.
     parent: Option<usize>,
 }
 
 impl Frame {
-    /// The frames, `None` where the parent can't be one.
+    /// Returns the frames. An entry is `None` if its parent cannot be a frame.
     fn table(tables: &StackFrames) -> Vec<Option<Frame>> {
         let offset = Self::offset(tables);
         let parent = |f: &StackFrame| {
@@ -332,9 +334,9 @@ impl Frame {
         entries.map(|f| Some(Frame { location: f.location, parent: parent(f)? })).collect()
     }
 
-    /// What is added to a parent's number in the table. The parent's number is written plus one, and 1 stands for no
-    /// parent; but in a table that has a 0 (and where no frame would be its own parent) it is 0 that stands for no
-    /// parent, and nothing is added.
+    /// Returns the number added to a parent's number in the table. Usually it is 1: the table contains the
+    /// parent's number plus one, and 1 means no parent. In a table that contains a 0, and in which no frame
+    /// would then be its own parent, it is 0: 0 means no parent.
     fn offset(tables: &StackFrames) -> usize {
         let parents = || tables.stack_frames.iter().map(|f| usize::try_from(f.parent).ok());
         let own = parents().enumerate().any(|(n, p)| p == Some(n + 1));
@@ -346,7 +348,7 @@ impl Frame {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
     Unknown,
-    /// It is being numbered: a frame that needs this one's number is its own ancestor.
+    /// The frame is being numbered. A frame that needs its number is its own ancestor.
     Open,
     Dropped,
     Known(usize),
@@ -360,7 +362,7 @@ struct Renumbering<'m> {
 }
 
 impl Renumbering<'_> {
-    /// The new number of the frame that has the number `id` now.
+    /// Returns the new number of the frame with number `id`.
     fn frame(&mut self, id: usize) -> Option<usize> {
         // Up to an ancestor whose number is known, then down again.
         let mut chain = Vec::new();
@@ -376,7 +378,7 @@ impl Renumbering<'_> {
                     chain.push((index, frame));
                     at = frame.parent;
                 }
-                // Before anything is added: what is dropped leaves no frame that only it needs.
+                // Checked before anything is added, so that a dropped frame adds no unused entries.
                 (Number::Unknown | Number::Open, _) => {
                     parent = Number::Dropped;
                     break;
@@ -402,7 +404,7 @@ impl Renumbering<'_> {
         }
     }
 
-    /// Adds a frame whose parent is written as `parent`; `None` if what it points at is missing.
+    /// Adds a frame whose parent is written as `parent`. Returns `None` if a reference is invalid.
     fn add(&mut self, frame: Frame, parent: usize) -> Option<usize> {
         let (location, file, function) = self.old.place(frame.location)?;
         let Interned { tables, files, functions, locations, frames } = &mut self.new;
@@ -415,7 +417,7 @@ impl Renumbering<'_> {
     }
 }
 
-/// Tables without repetitions.
+/// Tables without duplicates.
 #[derive(Default)]
 struct Interned {
     tables: StackFrames,
@@ -425,7 +427,7 @@ struct Interned {
     frames: HashMap<StackFrame, usize>,
 }
 
-/// The number of an entry, which is added if it is new.
+/// Returns the number of an entry. Adds it if it is new.
 fn intern<T: Clone + Eq + Hash>(numbers: &mut HashMap<T, usize>, table: &mut Vec<T>, entry: &T) -> usize {
     if let Some(&n) = numbers.get(entry) {
         return n;
@@ -435,7 +437,7 @@ fn intern<T: Clone + Eq + Hash>(numbers: &mut HashMap<T, usize>, table: &mut Vec
     table.len()
 }
 
-/// As the tables have numbers.
+/// Converts a number to the type in the tables.
 fn number(n: usize) -> Option<i32> {
     i32::try_from(n).ok()
 }
