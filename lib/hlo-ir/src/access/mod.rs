@@ -35,7 +35,7 @@ pub enum Access {
 /// The axis of each dimension of an operand.
 pub type Axes = SmallVec<[Axis; 4]>;
 
-/// How the index in one dimension of an operand follows from the index in the result.
+/// How the index in one dimension of an operand is computed from the index in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Along a dimension of the result.
@@ -111,7 +111,7 @@ impl Along {
 }
 
 impl Axis {
-    /// Returns the dimension of the result that the index follows in any way.
+    /// Returns the dimension of the result that the index depends on, if it follows one along or by a window.
     pub fn dim(&self) -> Option<usize> {
         match *self {
             Axis::Along(Along { dim, .. }) | Axis::Window { dim, .. } | Axis::Moved { dim } => Some(dim),
@@ -119,7 +119,7 @@ impl Axis {
         }
     }
 
-    /// Returns the dimension of the result whose index it equals.
+    /// Returns the dimension of the result whose index it equals, if there is one.
     pub fn same(&self) -> Option<usize> {
         match self {
             Axis::Along(along) if along.is_same() => Some(along.dim),

@@ -94,7 +94,7 @@ impl Call<'_> {
         }
     }
 
-    /// The result's own index, or a scalar used for all elements.
+    /// Returns the access at the result's own index, or of a scalar used for all elements.
     pub(super) fn pointwise(&self) -> Access {
         match self.from.rank() {
             0 => Access::Axes(Axes::new()),
@@ -103,12 +103,12 @@ impl Call<'_> {
         }
     }
 
-    /// A scalar, such as an initial value.
+    /// Returns the access of a scalar, such as an initial value.
     pub(super) fn scalar_or_any(&self) -> Access {
         if self.from.rank() == 0 { Access::Axes(Axes::new()) } else { Access::Any }
     }
 
-    /// Sets the axes of some of the operand's dimensions. The others are unknown.
+    /// Returns the access with these axes for some of the operand's dimensions. The others are unknown.
     fn placed(&self, axes: impl IntoIterator<Item = (i64, Axis)>) -> Access {
         let mut out: Axes = (0..self.from.rank()).map(|_| Axis::Any).collect();
         for (d, axis) in axes {
@@ -119,7 +119,8 @@ impl Call<'_> {
         Access::Axes(out)
     }
 
-    /// The result's own index, except in some dimensions that are read completely: sorting, transforms.
+    /// Returns the access at the result's own index, except in some dimensions that are read completely:
+    /// sorting, transforms.
     fn lines(&self, dims: impl IntoIterator<Item = usize>) -> Access {
         let Access::Axes(mut axes) = Access::identity(self.from.rank()) else { return Access::Any };
         for (k, d) in dims.into_iter().enumerate() {
@@ -130,7 +131,7 @@ impl Call<'_> {
         Access::Axes(axes)
     }
 
-    /// All of some dimensions, which the result does not have.
+    /// Returns the access that reads all of some dimensions, which the result does not have.
     fn without(&self, dims: &[i64]) -> Access {
         let mut kept = 0..;
         let axes = (0..self.from.rank() as i64).map(|d| match dims.iter().position(|&r| r == d) {

@@ -10,7 +10,7 @@ attrs! {
         channel_id: Option<i64> = Optional,
         /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// Whether layouts are part of the contract.
+        /// Whether the layouts of operands and results are fixed.
         constrain_layout: bool = Optional,
         /// The dimension to concatenate along, as a list of one.
         dimensions: Dims = Required,
@@ -23,7 +23,7 @@ attrs! {
         channel_id: Option<i64> = Optional,
         /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// Whether layouts are part of the contract.
+        /// Whether the layouts of operands and results are fixed.
         constrain_layout: bool = Optional,
         /// Whether the groups contain `replica × partitions + partition`.
         use_global_device_ids: bool = Optional,
@@ -38,7 +38,7 @@ attrs! {
         channel_id: Option<i64> = Optional,
         /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// Whether layouts are part of the contract.
+        /// Whether the layouts of operands and results are fixed.
         constrain_layout: bool = Optional,
         /// Whether the groups contain `replica × partitions + partition`.
         use_global_device_ids: bool = Optional,
@@ -55,7 +55,7 @@ attrs! {
         channel_id: Option<i64> = Optional,
         /// The groups of devices that exchange data. If there are none, all devices form one group.
         replica_groups: ReplicaGroups = Always,
-        /// Whether layouts are part of the contract.
+        /// Whether the layouts of operands and results are fixed.
         constrain_layout: bool = Optional,
         /// The dimension to split and concatenate along, as a list of one; empty if the operands are the
         /// parts.

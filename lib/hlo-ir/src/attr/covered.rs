@@ -22,15 +22,15 @@ pub struct Covered {
 }
 
 impl WindowDim {
-    /// Returns the elements of the window that cover elements of a base area of `size` elements when the window is at
-    /// `position`.
+    /// Returns the elements of the window that cover elements of a base area of `size` elements when the
+    /// window is at `position`.
     pub fn covered(&self, position: i64, size: i64) -> Covered {
         let start = i128::from(position) * i128::from(self.stride) - i128::from(self.pad_low);
         Covered::new(start, [self.size, self.rhs_dilate], [size, self.lhs_dilate])
     }
 
-    /// Returns an upper bound for the number of elements of the window that cover elements of a base area of `size`
-    /// elements, at any position.
+    /// Returns an upper bound for the number of elements of the window that cover elements of a base area of
+    /// `size` elements, at any position.
     pub fn most_covered(&self, size: i64) -> i64 {
         self.size.min(size)
     }

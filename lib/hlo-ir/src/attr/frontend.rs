@@ -9,7 +9,7 @@ use std::fmt;
 pub struct FrontendAttributes(Vec<(Box<str>, HloString)>);
 
 impl FrontendAttributes {
-    /// Returns the value of a key.
+    /// Returns the value of a key, if it is present.
     pub fn get(&self, key: &str) -> Option<&HloString> {
         self.0.binary_search_by(|(k, _)| (**k).cmp(key)).ok().map(|i| &self.0[i].1)
     }

@@ -116,7 +116,7 @@ impl Mesh {
         }
     }
 
-    /// Returns the positions of the first two references that overlap on an axis.
+    /// Returns the positions of the first two references that overlap on an axis, if any do.
     pub(super) fn overlap(&self, axes: &[&AxisRef]) -> Option<(usize, usize)> {
         // Sorted by axis and position along it, so that only neighbours can overlap.
         let range = |a: &AxisRef| match a.part {

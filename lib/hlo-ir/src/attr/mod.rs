@@ -109,17 +109,17 @@ impl Inside {
     /// Contents without names.
     pub const NOTHING: Self = Self { braces: true, words: &[], fields: &[], parts: &[] };
 
-    /// One of the given words, without braces.
+    /// Creates the contents of a value that is one of the given words, without braces.
     pub const fn word(words: &'static [&'static str]) -> Self {
         Self { braces: false, words, ..Self::NOTHING }
     }
 
-    /// A list of the given words.
+    /// Creates the contents of a list of the given words.
     pub const fn words(words: &'static [&'static str]) -> Self {
         Self { words, ..Self::NOTHING }
     }
 
-    /// The given fields, whose values contain no names.
+    /// Creates the contents of a value with the given fields, whose values contain no names.
     pub const fn fields(fields: &'static [&'static str]) -> Self {
         Self { fields, ..Self::NOTHING }
     }

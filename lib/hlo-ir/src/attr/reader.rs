@@ -1,4 +1,4 @@
-//! The reader of attribute values: a cursor with what it knows of the module.
+//! The reader of attribute values: a cursor with information about the module.
 
 use crate::diag::Diag;
 use crate::text::blank::TrimBlanks;

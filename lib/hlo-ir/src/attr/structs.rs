@@ -366,7 +366,7 @@ attrs! {
     }
     /// `custom-call`.
     CustomCallAttrs {
-        /// A window.
+        /// A window, as for a convolution.
         window: Option<Window> = Optional,
         /// The meaning of the dimensions, as for a convolution.
         dim_labels: Option<ConvDimLabels> = Optional,

@@ -49,7 +49,7 @@ impl Affine {
         used.next().filter(|_| used.next().is_none())
     }
 
-    /// Returns the last index that the function depends on.
+    /// Returns the last index that the function depends on, if there is one.
     pub fn last_index(&self) -> Option<usize> {
         (0..self.coefficients.len()).rev().find(|&i| self.depends_on(i))
     }

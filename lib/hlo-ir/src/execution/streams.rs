@@ -29,7 +29,7 @@ pub fn of(module: &Module) -> BTreeMap<InstrId, u64> {
     noted.into_iter().map(stream).collect()
 }
 
-/// Returns the stream that is recorded for an instruction.
+/// Returns the stream that is recorded for an instruction, if there is one.
 pub fn noted(module: &Module, id: InstrId) -> Option<u64> {
     let attributes = &module[id].common.as_deref()?.frontend_attributes;
     attributes.get(ATTRIBUTE)?.as_str()?.parse().ok()

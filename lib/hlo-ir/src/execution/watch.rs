@@ -79,7 +79,7 @@ impl Watches {
         self.0.is_empty()
     }
 
-    /// Returns the watch of a device.
+    /// Returns the watch of a device, if there is one.
     pub fn of(&self, device: usize) -> Option<&Arc<Watch>> {
         self.0.get(device)
     }

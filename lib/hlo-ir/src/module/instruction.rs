@@ -141,7 +141,7 @@ impl CommonField {
         }
     }
 
-    /// Returns the attribute with this name.
+    /// Returns the attribute with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|f| f.name() == name)
     }

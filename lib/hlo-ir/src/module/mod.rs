@@ -269,7 +269,7 @@ impl Module {
         self.live_computations.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// Returns whether `id` is a computation of the module that has been given a root.
+    /// Returns whether `id` is a computation of the module whose root is set.
     pub fn has_root(&self, id: ComputationId) -> bool {
         self.computations.get(id.index()).is_some_and(|c| c.root.is_some())
     }

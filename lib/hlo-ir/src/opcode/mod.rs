@@ -152,7 +152,7 @@ macro_rules! define_opcodes {
                 match self { $(Opcode::$variant => $text,)* }
             }
 
-            /// Returns the opcode with this name.
+            /// Returns the opcode with this name, if there is one.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Opcode::$variant),)* _ => None }
             }

@@ -18,7 +18,7 @@ macro_rules! element_types {
                 match self { $(ElementType::$variant => $name,)* }
             }
 
-            /// Returns the type with this name.
+            /// Returns the type with this name, if there is one.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(ElementType::$variant),)* _ => None }
             }
