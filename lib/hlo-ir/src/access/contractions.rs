@@ -5,9 +5,9 @@ use super::{Access, Along, Axis};
 use crate::contraction::{Affine, Contraction};
 
 impl Call<'_> {
-    /// The default operand is read where the output element has no value. An axis of another operand is known
-    /// in two cases: its index is a linear function of one dimension of the result, or it uses an index that
-    /// the result does not use.
+    /// Returns the access of an operand. The default operand is read where the output element has no value.
+    /// An axis of another operand is known if its index is a linear function of one dimension of the result.
+    /// It is also known if it is an index that the result does not use, plus a constant.
     pub(super) fn contraction(&self, contraction: &Contraction) -> Access {
         match contraction.operands.get(self.operand) {
             Some(access) => Access::Axes(access.iter().map(|index| axis(contraction, index)).collect()),

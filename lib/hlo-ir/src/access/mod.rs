@@ -111,7 +111,7 @@ impl Along {
 }
 
 impl Axis {
-    /// Returns the dimension of the result that the index depends on, if it follows one along or by a window.
+    /// Returns the dimension of the result for `Along`, `Window` and `Moved`.
     pub fn dim(&self) -> Option<usize> {
         match *self {
             Axis::Along(Along { dim, .. }) | Axis::Window { dim, .. } | Axis::Moved { dim } => Some(dim),

@@ -79,8 +79,8 @@ impl ReplicaGroups {
     /// Returns the groups as lists, with at most `limit` devices.
     ///
     /// # Errors
-    /// There are more than `limit` devices or groups, the order has a different number of devices, the order
-    /// names a dimension twice, an axis of the mesh is used twice, or its parts do not divide each other.
+    /// There are more than `limit` devices or groups, or the order has another number of devices or names a
+    /// dimension twice. For axes of a mesh: an axis is used twice, or its parts do not divide each other.
     pub fn expand(&self, limit: usize) -> Result<Vec<Vec<i64>>, String> {
         match self {
             ReplicaGroups::Lists(groups) => {

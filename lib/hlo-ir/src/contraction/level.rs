@@ -85,8 +85,8 @@ impl Level {
     }
 }
 
-/// Returns the bounds of a strip on the last variable that it depends on: a lower one to be rounded up, and
-/// an upper one to be rounded down.
+/// Returns the bounds of a strip on the last variable that it depends on. The lower one must be rounded up,
+/// and the upper one down.
 pub(super) fn bounds(strip: &Strip, variable: usize) -> [Quotient; 2] {
     let mut rest = strip.index.clone();
     let coefficient = std::mem::take(&mut rest.coefficients[variable]);

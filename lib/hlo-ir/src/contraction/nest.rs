@@ -1,10 +1,10 @@
 //! Loop nests that enumerate each valid index exactly once.
 //!
 //! The valid indices are the integer points at which some linear forms are within bounds. Unimodular column
-//! operations (the Hermite form, [`super::lattice`]) express them in loop variables such that the forms have
-//! different last variables. Every bound is therefore a bound of one variable in terms of the outer
-//! variables, and no point needs a test. The forms of the output come first. The first variables therefore
-//! identify the output element: points that aggregate to the same element have the same values of these
+//! operations (the Hermite form, [`super::lattice`]) express the forms in loop variables. Each form then
+//! bounds its last variable in terms of the outer variables, so no point needs a test. The forms of the
+//! output come first. The first variables therefore identify the output element. Points that aggregate to the
+//! same element have the same values of these variables, and other points have different values.
 //! variables, and other points have different values.
 
 use super::lattice::{Basis, Overflow};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Limits the time and the memory of a compilation.
 ///
-/// The pass runner checks the budget before each pass, passes check it between rewrites, and code generation
+/// The pass runner checks the budget before each pass, and passes check it between rewrites. Code generation
 /// checks it before each part of a program that LLVM compiles. A part that LLVM is already compiling is not
 /// interrupted.
 pub trait Budget: Debug + Send + Sync {

@@ -1,5 +1,5 @@
-//! Data types shared by all engines that run a module: options and errors of programs, the host at the other
-//! end of transfers, watching a run, the streams of random numbers, and the devices that exchange data.
+//! Common parts of all engines: options and errors of programs, the host at the other end of transfers,
+//! watches, the streams of random numbers, and the devices that exchange data.
 
 pub mod budget;
 mod channels;

@@ -2,11 +2,11 @@
 
 use crate::{ComputationId, ElementType, InstrId, Module, Op};
 
-/// Returns, for each of the `count` results of a computation, whether it is the sum or the product of its
-/// accumulator and its element: the operation (`add` or `multiply`) and the type. The computation's first
-/// parameters are the accumulators, the others the elements.
+/// Finds the results of a computation that are the sum or the product of their accumulator and their element.
+/// Returns the operation (`add` or `multiply`) and the type for each of the `count` results, and `None` for
+/// other results. The computation's first parameters are the accumulators, the others the elements.
 ///
-/// The result is `None` if the accumulator has another use. Otherwise, the type that the accumulator is
+/// The result is also `None` if the accumulator has another use. Otherwise, the type that the accumulator is
 /// stored in does not affect the other results.
 pub fn sums_and_products(
     module: &Module,

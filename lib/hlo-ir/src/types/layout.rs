@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
 /// The layout of an array: the order of its dimensions from the fastest to the slowest varying, and further
-/// items (tiles, element size, memory space, …) that most layouts do not have.
+/// items. Most layouts have no further items (tiles, element size, memory space, …).
 ///
 /// Source: XLA preview, "Shapes and layout"; the text form is `{minor_to_major:items}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
-//! Rust types for the element types that Rust and the crate `half` do not have: floating-point numbers of at
-//! most 8 bits, and integers of less than 8 bits.
+//! Rust types for element types that are neither in Rust nor in the crate `half`: floating-point numbers of
+//! at most 8 bits, and integers of less than 8 bits.
 //!
 //! # Example
 //! ```
