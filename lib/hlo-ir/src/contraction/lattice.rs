@@ -34,10 +34,9 @@ impl Basis {
         self.vectors.iter().map(|v| dot(form, v)).collect()
     }
 
-    /// Makes a linear form zero at all vectors after number `at`, and non-negative at that vector, by
-    /// changing the vectors from `at` on (Euclid's algorithm on the values of the form). Returns the value at
-    /// vector `at`: the greatest common divisor of the previous values, or 0 if the form is zero at all of
-    /// them.
+    /// Makes a linear form zero at all vectors after number `at`, and non-negative at that vector. Changes
+    /// the vectors from `at` on, by Euclid's algorithm on the values of the form. Returns the value at vector
+    /// `at`: the greatest common divisor of the previous values, or 0 if the form is zero at all of them.
     ///
     /// # Errors
     /// An intermediate number does not fit 128 bits.

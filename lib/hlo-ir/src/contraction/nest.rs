@@ -5,7 +5,6 @@
 //! bounds its last variable in terms of the outer variables, so no point needs a test. The forms of the
 //! output come first. The first variables therefore identify the output element. Points that aggregate to the
 //! same element have the same values of these variables, and other points have different values.
-//! variables, and other points have different values.
 
 use super::lattice::{Basis, Overflow};
 use super::{Affine, Interval, Level, Strip, level};

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// The frontend attribute that records an instruction's stream.
 const ATTRIBUTE: &str = "rng_stream";
 
-/// Returns the stream of every instruction that has one: the recorded one, or else the next free number, in
-/// the order in which the instructions were added to the module.
+/// Returns the stream of every instruction that has one. It is the recorded one, or else the next free
+/// number. Numbers are assigned in the order in which the instructions were added to the module.
 pub fn of(module: &Module) -> BTreeMap<InstrId, u64> {
     let draws = |&i: &InstrId| matches!(module[i].op, Op::Rng(_) | Op::RngGetAndUpdateState(_));
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied().filter(draws));
