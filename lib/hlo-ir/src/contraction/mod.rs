@@ -8,7 +8,7 @@
 //! ```
 //! use hlo_ir::contraction::{Affine, Nest, Strip};
 //!
-//! Pairs of an index below 3 and an index that is not greater.
+//! // Pairs of an index below 3 and an index that is not greater.
 //! let within = |coefficients: [i64; 2], size| Strip {
 //!     index: Affine { coefficients: coefficients.to_vec(), constant: 0 },
 //!     size,

@@ -18,8 +18,8 @@ use std::ptr::NonNull;
 /// let address = numbers.as_ptr().cast::<u8>();
 /// let bytes = AlignedBytes::from_owner(numbers);
 /// assert_eq!(bytes.len(), 4096);
-/// The allocator may or may not align a vector of floats to 16 bytes. If it does not, the elements are
-/// copied.
+/// // The allocator may or may not align a vector of floats to 16 bytes. If it does not, the elements are
+/// // copied.
 /// assert_eq!(bytes.is_borrowed(), bytes.as_ptr() == address);
 /// ```
 pub struct AlignedBytes(Memory);
