@@ -1,64 +1,64 @@
-//! Finding the pass, and the rewrite in it, that breaks something.
+//! Bisection: finds the pass, and the rewrite in it, that breaks a module.
 //!
-//! The pipeline is run up to some execution of a pass, and whoever asks says whether the module is still right. Passes
-//! are deterministic, so that the executions of a shorter run are the first ones of a longer run, with the same
-//! results.
+//! The search runs the pipeline up to some execution of a pass, and asks the caller whether the module is
+//! still correct. Passes are deterministic. The executions of a shorter run are therefore the first
+//! executions of a longer run, with the same results.
 
 use crate::{Extent, Observer, PassInfo, PassRun, Pipeline, Rewrite};
 use hlo_ir::Module;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub enum Bisection {
-    /// The whole pipeline keeps the module right.
+    /// The module is correct after the whole pipeline.
     Kept {
-        /// How often a pass was run.
+        /// Number of executions of passes.
         executions: usize,
     },
-    /// The module is wrong before any pass has run, and why.
+    /// The module is wrong before any pass runs. Contains the reason.
     WrongBefore(String),
-    /// A pass that makes it wrong.
+    /// A pass makes the module wrong.
     Found(Box<Culprit>),
 }
 
-/// The execution of a pass before which the module is right, and after which it is not.
+/// The execution of a pass that makes a correct module wrong.
 #[derive(Debug)]
 pub struct Culprit {
     /// The pass.
     pub pass: &'static PassInfo,
-    /// Which execution of any pass it is, counted from 1.
+    /// Number of this execution among the executions of all passes, counted from 1.
     pub execution: usize,
-    /// How many there are in the whole pipeline, or up to the pass that fails.
+    /// Number of executions in the whole pipeline, or up to the pass that fails.
     pub executions: usize,
-    /// Which execution of this pass it is, counted from 1.
+    /// Number of this execution among the executions of this pass, counted from 1.
     pub run: usize,
-    /// The rewrite, if the pass makes them one by one.
+    /// The rewrite, if the pass makes its rewrites one by one.
     pub rewrite: Option<CulpritRewrite>,
     /// The module before the rewrite, or before the pass.
     pub before: Module,
-    /// The module after it.
+    /// The module after the rewrite or the pass.
     pub after: Module,
-    /// What is wrong then.
+    /// The reason why `after` is wrong.
     pub why: String,
 }
 
-/// The rewrite before which the module is right, and after which it is not.
+/// The rewrite that makes a correct module wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CulpritRewrite {
-    /// What it is, and of which instruction.
+    /// The name of the rewrite and of the instruction that it rewrites.
     pub rewrite: Rewrite,
-    /// Which rewrite of that execution it is, counted from 1.
+    /// Number of this rewrite in the execution, counted from 1.
     pub number: u64,
-    /// How many that execution makes.
+    /// Number of rewrites in the execution.
     pub total: u64,
 }
 
-/// Looks for the pass of the pipeline that makes a valid module wrong, and for the rewrite in it. `check` says what is
-/// wrong with a module. It is asked once for the whole pipeline and then a number of times that goes by the logarithm
-/// of how many executions change something.
+/// Finds the pass of the pipeline that makes a valid module wrong, and the rewrite in that pass. `check`
+/// returns the reason if a module is wrong. It is called once for the whole pipeline. The number of further
+/// calls is logarithmic in the number of executions that change the module.
 ///
-/// Of several passes that break the module one is found, and before it the module is right; where it stays wrong from
-/// the first on, that is the first.
+/// If several passes break the module, the search finds one of them, and the module before that pass is
+/// correct. If the module stays wrong after the first such pass, the search finds the first.
 pub fn bisect(
     pipeline: &Pipeline,
     module: &Module,
@@ -70,11 +70,11 @@ pub fn bisect(
     if let Err(why) = check(module) {
         return Bisection::WrongBefore(why);
     }
-    // The executions that change something; one that fails is the last.
+    // The executions that change the module. An execution that fails is the last.
     let changing: Vec<usize> =
         (0..executions).filter(|&n| whole.executions.get(n).is_some_and(|e| e.changed)).collect();
     let mut after = whole;
-    // Right after `low` of them, wrong after `high`.
+    // The module is correct after `low` of these executions and wrong after `high`.
     let (mut low, mut high) = (0, changing.len());
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -88,7 +88,7 @@ pub fn bisect(
         }
     }
     let Some(&number) = changing.get(high.saturating_sub(1)) else {
-        // Nothing was changed, and yet it is wrong: `check` does not say the same every time.
+        // No execution changed the module, yet it is wrong: `check` is not deterministic.
         return Bisection::WrongBefore(why);
     };
     let before = Prefix::run(pipeline, module, number, Extent::Skip);
@@ -109,7 +109,7 @@ pub fn bisect(
     Bisection::Found(Box::new(culprit))
 }
 
-/// Looks for the rewrite in one execution.
+/// Searches one execution for the rewrite that makes the module wrong.
 fn bisect_rewrites(
     pipeline: &Pipeline,
     module: &Module,
@@ -119,7 +119,7 @@ fn bisect_rewrites(
     check: &mut dyn FnMut(&Module) -> Result<(), String>,
 ) {
     let none = Prefix::run(pipeline, module, execution, Extent::Rewrites(0));
-    // A pass that changes the module as a whole does not ask.
+    // A pass that changes the module as a whole does not count its rewrites.
     if total == 0 || none.check(check).is_err() {
         return;
     }
@@ -147,7 +147,7 @@ fn bisect_rewrites(
 struct Prefix {
     module: Module,
     executions: Vec<Execution>,
-    /// Why it stopped, if a pass failed.
+    /// The reason why the run stopped, if a pass failed.
     failed: Option<String>,
 }
 
@@ -160,7 +160,8 @@ struct Execution {
 }
 
 impl Prefix {
-    /// Runs all executions before number `last`, counted from 0, that one as far as `extent` says, and none after it.
+    /// Runs the executions before number `last`, counted from 0. Runs execution `last` as far as `extent`
+    /// says, and skips all later ones.
     fn run(pipeline: &Pipeline, module: &Module, last: usize, extent: Extent) -> Self {
         let mut module = module.clone();
         let mut watcher = Watcher { last, extent, executions: Vec::new() };
@@ -188,7 +189,7 @@ struct Watcher {
 }
 
 impl Observer for Watcher {
-    /// A pass that breaks the rules of the language is a finding too.
+    /// Verifies after each pass, because a pass that leaves an invalid module is a culprit too.
     fn verify_each(&self) -> bool {
         true
     }
@@ -200,7 +201,7 @@ impl Observer for Watcher {
             std::cmp::Ordering::Equal => self.extent,
             std::cmp::Ordering::Greater => Extent::Skip,
         };
-        // Until it has ended, and for good if it fails, it counts as a change.
+        // The execution counts as a change until it ends. If it fails, it keeps counting as one.
         let changed = extent != Extent::Skip;
         self.executions.push(Execution { pass, changed, rewrites: 0, last: None });
         extent

@@ -1,11 +1,12 @@
-//! The reference page of the passes, `docs/passes.md`, from what the registry says.
+//! Generates the reference page of the passes, `docs/passes.md`, from the registry.
 
 use crate::{FIX_OPTIONS, GROUPS, Keeps, OptionInfo, OptionValue, PIPELINES, PassInfo, Pipeline, Schedule};
 use hlo_ir::Module;
 use hlo_ir::print::{PrintOptions, print_module};
 use std::fmt::Write;
 
-/// The text of `docs/passes.md`. `parse` reads the examples: passes know nothing of text.
+/// Returns the text of `docs/passes.md`. `parse` parses the examples, because this crate does not use the
+/// parser.
 pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     let mut out = String::from(
         "# Passes\n\n\
@@ -37,7 +38,7 @@ pub fn passes_markdown(parse: &dyn Fn(&str) -> Module) -> String {
     out
 }
 
-/// The section of a pass.
+/// Writes the section of a pass.
 fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     // Writing to a string does not fail.
     let _ = write!(out, "\n## `{}`\n\n{}.\n", p.name, sentence(p.summary));
@@ -60,7 +61,7 @@ fn section(out: &mut String, p: &PassInfo, parse: &dyn Fn(&str) -> Module) {
     }
 }
 
-/// The pass's example before and after it, as markdown.
+/// Returns the example of a pass before and after it, as Markdown.
 fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
     let (before, after) = pass_example(pass, parse);
     if before == after {
@@ -71,28 +72,29 @@ fn example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> String {
     format!("```\n{before}\n```\n\nbecomes\n\n```\n{after}\n```\n")
 }
 
-/// The pass's example before and after it: without the header and what else says little, unless that is where the
-/// change is, or the schedule, which the header has. Both are the same if what changed is not part of the text. `parse` reads it.
+/// Returns the example of a pass before and after it. Both texts omit the header and other details, unless
+/// only they show the change or the module has a schedule. Both texts are equal if the text form does not
+/// show the change. `parse` parses the example.
 pub fn pass_example(pass: &PassInfo, parse: &dyn Fn(&str) -> Module) -> (String, String) {
     let before = parse(pass.example);
     let mut after = before.clone();
-    // The tests run every example.
+    // The tests run every example, so failures are reported there.
     if !Pipeline::parse(pass.name).is_ok_and(|p| p.run(&mut after, &mut ()).is_ok()) {
         return (short(&before), String::new());
     }
     let (brief, in_full) = ((short(&before), short(&after)), (full(&before), full(&after)));
-    // Without its header an example with a schedule is another module.
+    // Without its header, a scheduled module would read as an unscheduled one.
     let header_tells = before.header.is_scheduled || brief.0 == brief.1 && in_full.0 != in_full.1;
     if header_tells { in_full } else { brief }
 }
 
-/// The module without its header, which says what the signature of the entry does.
+/// Prints the module without its header, which only repeats the signature of the entry.
 fn short(module: &Module) -> String {
     let text = print_module(module, &PrintOptions { metadata: false, ..PrintOptions::short() });
     text.split_once("\n\n").map_or(text.as_str(), |(_, body)| body).trim_end().to_owned()
 }
 
-/// The module with its header and control dependencies.
+/// Prints the module with its header and control dependencies.
 fn full(module: &Module) -> String {
     let options = PrintOptions { metadata: false, control_predecessors: true, ..PrintOptions::short() };
     print_module(module, &options).trim_end().to_owned()

@@ -1,7 +1,7 @@
 //! HLO passes: the registry, the pipeline language, the runner, and the passes themselves.
 //!
-//! A pass transforms a module and keeps its meaning, to the bit where the opcode's result is defined to the bit.
-//! Passes know nothing of text or of code generation.
+//! A pass transforms a module and preserves its meaning. Results stay the same bit for bit where the opcode's
+//! result is defined to the bit. Passes use neither the parser nor code generation.
 //!
 //! # Example
 //! ```
@@ -20,7 +20,7 @@
 //!
 //! let pipeline = Pipeline::parse("cse,fix{limit=10}(algsimp,dce)").expect("a pipeline");
 //! assert_eq!(pipeline.pass_names(), ["cse", "algsimp", "dce"]);
-//! // `()` watches nothing.
+//! // `()` is an observer that does nothing.
 //! assert!(pipeline.run(&mut module, &mut ()).expect("no pass fails"));
 //! let main = &module[module.entry()];
 //! let names: Vec<&str> = main.instructions().iter().map(|&i| &*module[i].name).collect();

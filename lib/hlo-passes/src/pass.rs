@@ -1,24 +1,27 @@
-//! What a pass is: its description in the registry and its behaviour on a module.
+//! The interface of passes: the description of a pass in the registry, its options, and its behaviour on a
+//! module.
 
 use crate::Rewrites;
 use crate::support::rewrite::{Pattern, pattern_pass};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// A transformation of a module that keeps its meaning. Pipelines are shared between threads, and so are their passes.
+/// A transformation of a module that preserves its meaning. Threads share pipelines and therefore passes.
 pub trait Pass: Send + Sync {
-    /// What is wrong with the module: it is looked at before [`Pass::run`], and if there is anything the pipeline stops.
+    /// Returns what is wrong with the module. The runner calls it before [`Pass::run`] and stops the pipeline
+    /// if it returns diagnostics.
     fn check(&self, _module: &Module) -> Vec<Diag> {
         Vec::new()
     }
 
-    /// Transforms the module and says whether it changed anything.
+    /// Transforms the module and returns whether it changed.
     ///
-    /// One that makes rewrites independent of each other asks `rewrites` before each of them and counts it there;
-    /// one that changes the module as a whole leaves `rewrites` alone, and is counted as one rewrite by the runner.
+    /// A pass that makes independent rewrites calls [`Rewrites::allowed`] before each rewrite and
+    /// [`Rewrites::made`] after it. A pass that changes the module as a whole does not use `rewrites`; the
+    /// runner counts it as one rewrite.
     ///
     /// # Errors
-    /// Why the pass can't go on: the module is valid, and may have been changed.
+    /// The reason why the pass cannot continue. The module is valid then, and may have changed.
     fn run(&self, module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag>;
 }
 
@@ -28,47 +31,47 @@ impl<F: Fn(&mut Module, &mut Rewrites) -> Result<bool, Diag> + Send + Sync> Pass
     }
 }
 
-/// What a pass keeps of results.
+/// How exactly a pass preserves results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
-    /// Every bit, but that a NaN is as good as another.
+    /// Every bit of the results, except which NaN a NaN is.
     Bits,
-    /// The values up to rounding: an operation is expressed by others that round elsewhere.
+    /// The values up to rounding: the pass may replace an operation with others that round differently.
     Values,
 }
 
-/// What a pass has to do with the schedule of a module.
+/// How a pass treats the schedule of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// It knows nothing of it: the runner repairs it after the pass.
+    /// The pass ignores the schedule. The runner repairs it after the pass.
     Repaired,
-    /// It makes, removes or keeps it itself.
+    /// The pass itself creates, removes or preserves the schedule.
     Own,
-    /// It goes by it, and is not run on a module without one: the runner warns of that.
+    /// The pass requires a schedule. On a module without one, the runner skips the pass with a warning.
     Needed,
 }
 
-/// A pass as the registry lists it.
+/// The description of a pass in the registry.
 pub struct PassInfo {
     /// The name in pipelines.
     pub name: &'static str,
-    /// One line: what it does.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// What can be set in braces after the name.
+    /// The options that can follow the name in braces.
     pub options: &'static [OptionInfo],
-    /// What it keeps of results.
+    /// How exactly the pass preserves results.
     pub keeps: Keeps,
-    /// What it has to do with the schedule.
+    /// How the pass treats the schedule.
     pub schedule: Schedule,
-    /// Returns a warning about a module that lacks what the pass goes by, so that the pass leaves it as it is.
+    /// Returns a warning if the module lacks what the pass requires. The runner then skips the pass.
     pub(crate) lacks: fn(&Module) -> Option<Diag>,
-    /// True if it never changes a module, but says what is wrong with it.
+    /// Whether the pass only reports diagnostics and never changes a module.
     pub only_checks: bool,
-    /// A small module, as text, that it changes: `docs/passes.md` shows it before and after.
+    /// The text of a small module that the pass changes. `docs/passes.md` shows it before and after the pass.
     pub example: &'static str,
-    /// The tables of its patterns, if it is made of such.
+    /// The tables of the pass's patterns, if it consists of patterns.
     pub(crate) patterns: &'static [&'static [Pattern]],
-    /// Makes the pass with the given settings: one that applies the patterns unless it says otherwise.
+    /// Creates the pass with the given options. The default applies the patterns.
     pub(crate) build: fn(&'static PassInfo, &Options) -> Box<dyn Pass>,
 }
 
@@ -79,7 +82,7 @@ impl std::fmt::Debug for PassInfo {
 }
 
 impl PassInfo {
-    /// What most passes have in common: no options and no patterns, every bit is kept. For `..PassInfo::PLAIN`.
+    /// The defaults for `..PassInfo::PLAIN`: no options, no patterns, and results preserved bit for bit.
     pub(crate) const PLAIN: Self = Self {
         name: "",
         summary: "",
@@ -93,7 +96,7 @@ impl PassInfo {
         build: |info, _| pattern_pass(info.patterns),
     };
 
-    /// A pass of a program's own, for [`crate::register`]: without options.
+    /// Returns the description of a pass that a program registers with [`crate::register`], without options.
     pub const fn own(
         name: &'static str,
         summary: &'static str,
@@ -102,7 +105,8 @@ impl PassInfo {
         Self { name, summary, build, ..Self::PLAIN }
     }
 
-    /// The names and one-line descriptions of the pass's patterns: what [`Rewrites::counts`] has.
+    /// Returns the names and one-line descriptions of the pass's patterns. [`Rewrites::counts`] uses the same
+    /// names.
     pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.patterns.iter().flat_map(|table| table.iter()).map(|p| (p.name, p.summary))
     }
@@ -113,24 +117,24 @@ impl PassInfo {
 pub struct OptionInfo {
     /// The name before the `=`.
     pub name: &'static str,
-    /// One line: what it sets.
+    /// A description of one line.
     pub summary: &'static str,
-    /// Its type, and the value when it is not given.
+    /// The default value, which also determines the type.
     pub default: OptionValue,
 }
 
 /// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// A count, not negative.
+    /// A non-negative number.
     Count(u64),
     /// `true` or `false`.
     Switch(bool),
     /// One of several words.
     Choice {
-        /// The word.
+        /// The selected word.
         word: &'static str,
-        /// All that there are.
+        /// All allowed words.
         of: &'static [&'static str],
     },
 }
@@ -145,7 +149,7 @@ impl std::fmt::Display for OptionValue {
     }
 }
 
-/// `{name=value,…}` with every option; nothing if there are none.
+/// Writes `{name=value,…}` with every option, or nothing if there are no options.
 impl std::fmt::Display for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (n, (name, value)) in self.iter().enumerate() {
@@ -155,19 +159,20 @@ impl std::fmt::Display for Options {
     }
 }
 
-/// The settings of one use of a pass: every option of its [`PassInfo`], given or default.
+/// The values of all options of a [`PassInfo`] for one use of the pass: given in the pipeline, or the
+/// default.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     values: Vec<(&'static str, OptionValue)>,
 }
 
 impl Options {
-    /// The defaults of `infos`.
+    /// Returns the default values of `infos`.
     pub fn defaults(infos: &'static [OptionInfo]) -> Self {
         Self { values: infos.iter().map(|o| (o.name, o.default)).collect() }
     }
 
-    /// Sets a declared option.
+    /// Sets the value of a declared option.
     pub fn set(&mut self, name: &str, value: OptionValue) {
         for (n, v) in &mut self.values {
             if *n == name {
@@ -176,12 +181,12 @@ impl Options {
         }
     }
 
-    /// Every option with its value, in the order in which they are declared.
+    /// Returns every option with its value, in the order of declaration.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, OptionValue)> + '_ {
         self.values.iter().copied()
     }
 
-    /// The value of a count; 0 if no count of that name is declared.
+    /// Returns the value of a count, or 0 if no count has that name.
     pub fn count(&self, name: &str) -> u64 {
         self.values.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| match v {
             OptionValue::Count(n) => *n,
@@ -189,12 +194,12 @@ impl Options {
         })
     }
 
-    /// The value of a switch; false if no switch of that name is declared.
+    /// Returns the value of a switch, or false if no switch has that name.
     pub fn switch(&self, name: &str) -> bool {
         self.values.iter().any(|(n, v)| *n == name && *v == OptionValue::Switch(true))
     }
 
-    /// The word that was chosen; empty if no choice of that name is declared.
+    /// Returns the selected word of a choice, or an empty string if no choice has that name.
     pub fn choice(&self, name: &str) -> &'static str {
         self.values.iter().find(|(n, _)| *n == name).map_or("", |(_, v)| match v {
             OptionValue::Choice { word, .. } => word,

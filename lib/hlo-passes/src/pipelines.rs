@@ -1,30 +1,31 @@
-//! The pipelines that have names: each stands for its passes wherever a pass may stand.
+//! The named pipelines. A name can be used wherever a pass can, and runs the passes of the pipeline.
 //!
-//! This is the one place that says what runs: `hlo-run` compiles what `cpu` makes, `docs/passes.md` lists them. A new
-//! pass goes into the text of the pipeline that it belongs to.
+//! This list alone defines which passes run: `hlo-run` compiles the result of `cpu`, and `docs/passes.md`
+//! lists the pipelines. Add a new pass to the text of the pipeline in which it runs.
 
 use hlo_ir::suggest::spelt_alike;
 
-/// A pipeline with a name.
+/// A named pipeline.
 #[derive(Debug)]
 pub struct PipelineInfo {
     /// The name in pipelines.
     pub name: &'static str,
-    /// One line: what it does.
+    /// A summary of one line.
     pub summary: &'static str,
-    /// Its passes, in the pipeline language.
+    /// The passes, in the pipeline language.
     pub text: &'static str,
 }
 
-/// The passes that code generation needs: what it does not know is expressed by what it knows. They come before it
-/// whatever else was run.
+/// The passes that code generation requires. They replace operations that code generation does not support.
+/// They run before code generation, whichever other passes ran.
 pub const LOWERING: &str = "lowering";
 
-/// The pipeline that turns a module into what code generation takes: long windows cut, calls inlined, every computation
-/// called from one place, values row-major, simplified as far as it goes, loops fused.
+/// The pipeline that prepares a module for code generation. It divides long windows, inlines calls, gives
+/// every computation a single caller, makes layouts row-major, simplifies as far as possible, and fuses
+/// loops.
 pub const CPU_PIPELINE: &str = "cpu";
 
-/// The pipelines, by name.
+/// The named pipelines, ordered by name.
 pub static PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: CPU_PIPELINE,
@@ -99,12 +100,12 @@ pub static PIPELINES: &[PipelineInfo] = &[
     },
 ];
 
-/// The pipeline of a name.
+/// Returns the pipeline with a name.
 pub fn find_pipeline(name: &str) -> Option<&'static PipelineInfo> {
     PIPELINES.iter().find(|p| p.name == name)
 }
 
-/// The pipeline of a name, however `-`, `_` and case are written.
+/// Returns the pipeline with a name, ignoring case and treating `-` and `_` as equal.
 pub(crate) fn find_pipeline_alike(name: &str) -> Option<&'static PipelineInfo> {
     PIPELINES.iter().find(|p| spelt_alike(p.name, name))
 }

@@ -1,14 +1,14 @@
-//! The list of all passes.
+//! The registry: the list of all passes.
 
 use crate::{PassInfo, backend, checks, collectives, control_flow, expansion, partitioning, simplification};
 use hlo_ir::suggest::spelt_alike;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-/// Passes of one purpose: those of a folder.
+/// A group of passes with a common purpose. Each group is one folder of the source.
 pub struct Group {
-    /// What they are called together.
+    /// The title of the group.
     pub title: &'static str,
-    /// The passes, by name.
+    /// The passes, ordered by name.
     pub passes: &'static [&'static PassInfo],
 }
 
@@ -23,23 +23,23 @@ pub static GROUPS: &[Group] = &[
     Group { title: "Checks", passes: checks::PASSES },
 ];
 
-/// Every pass, by name.
+/// All passes of this crate, ordered by name.
 static PASSES: LazyLock<Vec<&'static PassInfo>> = LazyLock::new(|| {
     let mut all: Vec<&PassInfo> = GROUPS.iter().flat_map(|g| g.passes).copied().collect();
     all.sort_by_key(|p| p.name);
     all
 });
 
-/// Every pass, by name.
+/// Returns all passes of this crate, ordered by name.
 pub fn passes() -> &'static [&'static PassInfo] {
     &PASSES
 }
 
-/// The passes of the program itself: see [`register`].
+/// The passes that the program registered: see [`register`].
 static OWN: RwLock<Vec<&'static PassInfo>> = RwLock::new(Vec::new());
 
-/// Makes a pass of the program's own known to pipelines, by its name; see [`PassInfo::own`]. One of a name that is
-/// known already is not used. [`passes`] and [`GROUPS`] do not list it.
+/// Registers a pass of the program, so that pipelines can use it by its name; see [`PassInfo::own`]. A pass
+/// whose name is already in use is ignored. [`passes`] and [`GROUPS`] do not contain registered passes.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn register(info: &'static PassInfo) {
     OWN.write().unwrap_or_else(PoisonError::into_inner).push(info);
 }
 
-/// The pass of a name.
+/// Returns the pass with a name.
 pub fn find(name: &str) -> Option<&'static PassInfo> {
     let listed = passes().iter().copied().find(|p| p.name == name);
     listed.or_else(|| {
@@ -77,7 +77,8 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
     })
 }
 
-/// The pass of a name, however `-`, `_` and case are written.
+/// Returns the pass with a name, ignoring case and treating `-` and `_` as equal. Does not find registered
+/// passes.
 pub fn find_alike(name: &str) -> Option<&'static PassInfo> {
     passes().iter().copied().find(|p| spelt_alike(p.name, name))
 }

@@ -1,4 +1,4 @@
-//! What a pass says about its rewrites: how many of which kind it made, and how many more it may make.
+//! The rewrites of a pass: counts them by name, and limits how many more the pass may make.
 
 use hlo_ir::budget::{self, Budget};
 use hlo_ir::diag::Diag;
@@ -6,8 +6,8 @@ use hlo_ir::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The rewrites of one run of a pass: counted by name, and limited when somebody looks for the one that breaks a
-/// result.
+/// The rewrites of one run of a pass, counted by name. A limit serves the search for the rewrite that breaks
+/// a result.
 #[derive(Debug, Default)]
 pub struct Rewrites {
     counts: BTreeMap<&'static str, u64>,
@@ -27,17 +27,18 @@ pub struct Rewrite {
 }
 
 impl Rewrites {
-    /// For a run that may make `limit` rewrites, or as many as there are.
+    /// Returns a counter for a run with at most `limit` rewrites, or without a limit if `None`.
     pub fn new(limit: Option<u64>) -> Self {
         Self { limit, ..Self::default() }
     }
 
-    /// The same rewrites, limited by the budget of a compilation too.
+    /// Returns the same counter, also limited by the budget of a compilation.
     pub(crate) fn within(self, budget: Option<Arc<dyn Budget>>) -> Self {
         Self { budget, ..self }
     }
 
-    /// Returns whether another rewrite may be made. A pass asks before each one, and stops where the answer is no.
+    /// Returns whether the pass may make another rewrite. A pass calls it before each rewrite, and stops if
+    /// it returns false.
     pub fn allowed(&self) -> bool {
         self.limit.is_none_or(|limit| self.made < limit) && self.check_budget().is_ok()
     }
@@ -45,37 +46,37 @@ impl Rewrites {
     /// Checks the budget of the compilation.
     ///
     /// # Errors
-    /// The time or the memory of the compilation is used up.
+    /// The time or the memory of the budget is used up.
     pub(crate) fn check_budget(&self) -> Result<(), Diag> {
         budget::check(self.budget.as_ref(), 0)
     }
 
-    /// Returns the watch that ends evaluations within the pass.
+    /// Returns the watch that stops evaluations inside the pass.
     pub(crate) fn watch(&self) -> Option<Arc<Watch>> {
         self.budget.as_ref()?.watch()
     }
 
-    /// Counts a rewrite of the instruction of that name.
+    /// Counts a rewrite of the instruction with the name `instruction`.
     pub fn made(&mut self, name: &'static str, instruction: &str) {
         self.made += 1;
         *self.counts.entry(name).or_default() += 1;
-        // Nobody asks for it without a limit.
+        // Only runs with a limit need the last rewrite.
         if self.limit.is_some() {
             self.last = Some(Rewrite { name, instruction: instruction.to_owned() });
         }
     }
 
-    /// The number of rewrites.
+    /// Returns the number of rewrites.
     pub fn total(&self) -> u64 {
         self.made
     }
 
-    /// The numbers of rewrites by name.
+    /// Returns the number of rewrites for each name.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.counts.iter().map(|(&name, &count)| (name, count))
     }
 
-    /// The last rewrite of a run with a limit.
+    /// Returns the last rewrite, if the run has a limit.
     pub fn last(&self) -> Option<&Rewrite> {
         self.last.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Running a pipeline: timing, checks after each pass, and whoever watches.
+//! Runs a pipeline: measures times, checks the module after each pass, and informs an observer.
 
 use crate::pipeline::Step;
 use crate::{PassInfo, Pipeline, PipelineInfo, Rewrites, Schedule};
@@ -11,16 +11,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Watches a pipeline run.
+/// Observes the run of a pipeline.
 pub trait Observer {
-    /// Whether the module is verified after each pass, and a pass that says that it changed nothing is held to
-    /// it. By default only where debug assertions are on.
+    /// Whether the runner verifies the module after each pass. It then also checks that a pass that reports
+    /// no change made none. The default is whether debug assertions are enabled.
     fn verify_each(&self) -> bool {
         cfg!(debug_assertions)
     }
 
-    /// Whether the runner verifies the module before the first pass. An observer that verified it itself, or that has
-    /// reasons to run passes on an invalid module, returns false.
+    /// Whether the runner verifies the module before the first pass. Return false if the module was already
+    /// verified, or if passes should run on an invalid module.
     fn verify_first(&self) -> bool {
         true
     }
@@ -30,59 +30,64 @@ pub trait Observer {
         None
     }
 
-    /// Called before each pass: how much of it is run.
+    /// Called before each pass. Returns how much of the pass to run.
     fn before_pass(&mut self, _pass: &'static PassInfo, _module: &Module) -> Extent {
         Extent::Whole
     }
 
-    /// Called after each pass that was run.
+    /// Called after each pass that ran.
     fn after_pass(&mut self, _pass: &'static PassInfo, _run: &PassRun, _module: &Module) {}
 
-    /// Called with the reason where a pass can't do anything on a module, and is passed over.
+    /// Called when the runner skips a pass because it cannot do anything on the module. `why` is the reason.
     fn passed_over(&mut self, _pass: &'static PassInfo, _why: Diag) {}
 
-    /// Called before the passes of a pipeline with a name.
+    /// Called before the passes of a named pipeline.
     fn before_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
 
-    /// Called after the passes of a pipeline with a name, but not if one of them failed.
+    /// Called after the passes of a named pipeline, unless one of them failed.
     fn after_pipeline(&mut self, _pipeline: &'static PipelineInfo, _module: &Module) {}
 }
 
-/// How much of a pass is run.
+/// How much of a pass to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of it.
+    /// The whole pass.
     Whole,
-    /// No more than this number of rewrites, if the pass makes them one by one.
+    /// At most this number of rewrites, if the pass makes its rewrites one by one.
     Rewrites(u64),
     /// Nothing.
     Skip,
 }
 
-/// What one run of a pass did.
+/// The result of one run of a pass.
 #[derive(Debug)]
 pub struct PassRun {
     /// Whether it changed the module.
     pub changed: bool,
-    /// The time that it took.
+    /// The duration of the run.
     pub time: Duration,
-    /// Its rewrites: those of a pass that changes the module as a whole are one, of the pass's name.
+    /// The rewrites of the run. A pass that changes the module as a whole counts as one rewrite with the
+    /// pass's name.
     pub rewrites: Rewrites,
 }
 
-/// Watches nothing.
+/// An observer that does nothing.
 impl Observer for () {}
 
 impl Pipeline {
-    /// Verifies the module, runs the passes in order and returns whether any of them changed it. Stops at the first
-    /// pass that fails or, where the observer asks for it, leaves an invalid module.
+    /// Verifies the module, runs the passes in order, and returns whether any of them changed the module. It
+    /// stops at the first pass that fails. If the observer requests verification, it also stops at the first
+    /// pass that leaves an invalid module.
     ///
-    /// Passes see modules that say all that they do: [`Module::make_explicit`] comes first.
+    /// [`Module::make_explicit`] runs before the passes, so passes see only explicit forms.
     ///
     /// # Errors
-    /// The rules that the module breaks, a `bitcast` to another size in memory, what a pass finds wrong with the module,
-    /// why it can't go on, a budget that is used up, or, where the observer asks for it, what is invalid after a pass. What
-    /// was changed until then stays changed.
+    /// - The rules that the module violates, or a `bitcast` to another size in memory.
+    /// - The diagnostics of [`Pass::check`], or the reason why a pass cannot continue.
+    /// - A budget that is used up.
+    /// - The rules that the module violates after a pass, if the observer requests verification.
+    ///
+    /// Changes made before the error remain in the module.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<bool, Vec<Diag>> {
         if self.steps.is_empty() {
             return Ok(false);
@@ -157,14 +162,15 @@ fn run_pass(
     let check = observer.verify_each();
     let before = check.then(|| print_module(module, &PrintOptions::default()));
     let start = Instant::now();
-    // New instructions go to the end of the list: a pass works without a schedule, which is repaired after it.
+    // Passes append new instructions to the list. The pass therefore runs without a schedule, which is
+    // repaired after it.
     let scheduled = info.schedule == Schedule::Repaired && std::mem::take(&mut module.header.is_scheduled);
     let result = pass.run(module, &mut rewrites);
     if scheduled {
         repair_schedule(module);
     }
     let changed = result.map_err(|d| vec![in_pass(d)])?;
-    // The pass may have stopped halfway.
+    // The pass may have stopped early because the budget was used up.
     rewrites.check_budget().map_err(|d| vec![in_pass(d)])?;
     let time = start.elapsed();
     if changed && rewrites.total() == 0 {
@@ -185,7 +191,7 @@ fn run_pass(
     Ok(changed)
 }
 
-/// The warning of a pass that needs a schedule.
+/// Returns the warning about a pass that requires a schedule.
 fn without_schedule(info: &PassInfo, module: &Module) -> Diag {
     Diag::warning(format!(
         "pass `{}` leaves module `{}` as it is: the module has no schedule, by which the pass goes",
@@ -195,8 +201,8 @@ fn without_schedule(info: &PassInfo, module: &Module) -> Diag {
     .note("`hlo-memory-scheduler` before it makes one, and so does `hlo-trivial-scheduler`")
 }
 
-/// Moves every instruction that comes after a user of it to just before the first one; the others keep their
-/// order.
+/// Moves every instruction that comes after one of its users to just before its first user. The other
+/// instructions keep their order.
 fn repair_schedule(module: &mut Module) {
     for c in module.computations().collect::<Vec<_>>() {
         let order = operands_first(module, c);
@@ -205,7 +211,8 @@ fn repair_schedule(module: &mut Module) {
     module.header.is_scheduled = true;
 }
 
-/// The instructions in the order of the list, but that what one needs comes just before it if it would come later.
+/// Returns the instructions in the order of the list, except that an operand or control predecessor that
+/// would come later is moved to just before its first user.
 fn operands_first(module: &Module, computation: ComputationId) -> Vec<InstrId> {
     let list = module[computation].instructions();
     let own = |id: InstrId| module[id].parent == computation;
@@ -215,7 +222,7 @@ fn operands_first(module: &Module, computation: ComputationId) -> Vec<InstrId> {
     for &start in list {
         let mut stack = vec![start];
         while let Some(&at) = stack.last() {
-            // Seen for the second time: all that it needs is there.
+            // This is the second visit, so all predecessors of the instruction are in `order`.
             if done.contains(&at) || !open.insert(at) {
                 stack.pop();
                 if done.insert(at) {

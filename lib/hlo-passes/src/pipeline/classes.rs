@@ -1,8 +1,8 @@
-//! The names that XLA's passes have as classes in C++, which its documentation and its source speak of.
+//! Maps the names of XLA's C++ pass classes, which its documentation and source use, to passes.
 
 use crate::registry::{find, find_alike};
 
-/// Classes whose passes are called otherwise.
+/// Classes whose pass has a different name.
 static CLASSES: &[(&str, &str)] = &[
     ("AlgebraicSimplifier", "algsimp"),
     ("BFloat16ConversionFolding", "bfloat16-fold"),
@@ -18,10 +18,11 @@ static CLASSES: &[(&str, &str)] = &[
     ("WhileLoopSimplifier", "simplify-while-loops"),
 ];
 
-/// What classes begin with that says little of what they do.
+/// Prefixes of class names that are ignored.
 const PREFIXES: &[&str] = &["Hlo", "Cpu", "Gpu"];
 
-/// The name of the pass that XLA has a class of this name for, such as `algsimp` for `AlgebraicSimplifier`.
+/// Returns the name of the pass that corresponds to an XLA class, such as `algsimp` for
+/// `AlgebraicSimplifier`.
 pub fn pass_of_class(class: &str) -> Option<&'static str> {
     let mut rest = class;
     if !rest.starts_with(|c: char| c.is_ascii_uppercase()) {

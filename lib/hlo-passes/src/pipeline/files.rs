@@ -1,40 +1,42 @@
-//! Pipelines in files: `@FILE` in a pipeline stands for what is in the file.
+//! Pipelines in files: `@FILE` in a pipeline is replaced by the contents of the file.
 
 use hlo_ir::diag::Diag;
 
-/// The most files that are read for a pipeline, each time that one is named: files can name each other.
+/// Maximum number of files read for one pipeline. A file counts each time that it is named, because files can
+/// name each other.
 const MAX_FILES: usize = 1_000;
 
-/// Where the files come from that a pipeline names.
+/// A source of the files that pipelines name.
 pub trait PipelineFiles {
-    /// Reads the file of a path that the file `from` names, or the pipeline itself if that is `None`.
+    /// Reads the file with a path. `from` is the file that contains the path, or `None` for the pipeline
+    /// itself.
     ///
     /// # Errors
-    /// Which file can't be read, and why.
+    /// The file that cannot be read, and the reason.
     fn read(&mut self, path: &str, from: Option<&str>) -> Result<PipelineFile, String>;
 }
 
 /// A file with a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineFile {
-    /// What it is called in messages, and what paths in it may be relative to.
+    /// The name in messages. Paths in the file may be relative to it.
     pub name: String,
-    /// What is the same for the same file only, whatever path leads to it.
+    /// A value that is equal for two paths only if they lead to the same file.
     pub identity: String,
-    /// The pipeline.
+    /// The text of the pipeline.
     pub text: String,
 }
 
-/// What is wrong with a pipeline, and where.
+/// An error in a pipeline, and the file that contains it.
 #[derive(Clone, Debug)]
 pub struct PipelineError {
-    /// What is wrong.
+    /// The error.
     pub diag: Diag,
-    /// The file into which it points; `None` for the pipeline itself.
+    /// The file that the spans of `diag` refer to, or `None` for the pipeline itself.
     pub file: Option<PipelineFile>,
 }
 
-/// Reads no files.
+/// A source that contains no files.
 pub(super) struct NoFiles;
 
 impl PipelineFiles for NoFiles {
@@ -43,16 +45,16 @@ impl PipelineFiles for NoFiles {
     }
 }
 
-/// The files of a pipeline that is being read.
+/// The state of reading a pipeline and the files that it names.
 pub(super) struct Reading<'f> {
     files: &'f mut dyn PipelineFiles,
-    /// The names and identities of those that are being read, the outermost first.
+    /// The names and identities of the files that are being read, the outermost first.
     open: Vec<(String, String)>,
-    /// How many have been opened.
+    /// Number of files opened so far.
     count: usize,
-    /// The file with the error.
+    /// The file that contains the error.
     failed: Option<PipelineFile>,
-    /// Names of passes that are read as another: what is written, and what is meant.
+    /// Names that were accepted in a different spelling: the written and the registered name.
     pub(super) respelt: Vec<(String, &'static str)>,
 }
 
@@ -61,7 +63,7 @@ impl<'f> Reading<'f> {
         Self { files, open: Vec::new(), count: 0, failed: None, respelt: Vec::new() }
     }
 
-    /// Reads a file; until [`Reading::close`] it is one that must not be read again.
+    /// Reads a file. Until [`Reading::close`], opening the same file again is an error.
     pub(super) fn open(&mut self, path: &str) -> Result<PipelineFile, String> {
         self.count += 1;
         if self.count > MAX_FILES {
@@ -77,12 +79,12 @@ impl<'f> Reading<'f> {
         Ok(file)
     }
 
-    /// Ends the reading of the file that was opened last.
+    /// Ends the reading of the most recently opened file.
     pub(super) fn close(&mut self) {
         self.open.pop();
     }
 
-    /// Notes that an error is in a file that was closed, or in one that it names.
+    /// Records that an error is in `file`, which is closed. Adds a note about the file that names it.
     pub(super) fn fail(&mut self, diag: Diag, file: PipelineFile) -> Diag {
         let diag = match self.open.last() {
             Some((by, _)) => diag.note(format!("`{}` is read by `{by}`", file.name)),
@@ -92,7 +94,7 @@ impl<'f> Reading<'f> {
         diag
     }
 
-    /// The error with the file that it is in.
+    /// Returns the error with the file that contains it.
     pub(super) fn error(self, diag: Diag) -> Box<PipelineError> {
         Box::new(PipelineError { diag, file: self.failed })
     }
@@ -104,7 +106,7 @@ mod tests {
     use crate::Pipeline;
     use std::collections::HashMap;
 
-    /// Files by name, each in the folder of all.
+    /// Files by name, all in one folder.
     struct Map(HashMap<&'static str, String>);
 
     impl PipelineFiles for Map {
@@ -165,9 +167,9 @@ mod tests {
         let e = error("dce,@a", &[("a", "@b"), ("b", "dce,@c"), ("c", "fix(@a)")]);
         assert_eq!(e.diag.message, "a pipeline that reads itself: a → b → c → a");
         assert_eq!(e.file.map(|f| f.name).as_deref(), Some("c"));
-        // Twice, one after the other, is none.
+        // Naming a file twice in sequence is not a cycle.
         assert!(parse("@a,@a", &[("a", "@b,@b"), ("b", "dce")]).is_ok());
-        // Each reads the next one twice.
+        // Each file names the next one twice.
         const NAMES: [&str; 26] = [
             "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
             "t", "u", "v", "w", "x", "y", "z",

@@ -1,9 +1,15 @@
 //! The pipeline language: `algsimp,constant_folding{max-elements=64},fix{limit=10}(cse,dce)`.
 //!
-//! A pipeline is a list of passes separated by commas or line breaks; options stand in braces after a name; `fix(…)`
-//! repeats its list until nothing changes; the name of a pipeline ([`crate::PIPELINES`]) stands for its passes, and
-//! `@FILE` or `@"FILE"` for those in a file. Other white space means nothing, and comments go from `#` or `//` to the end
-//! of the line. `grammar/pipeline.pest` is its grammar. Errors point into the pipeline's text, or that of the file, and propose the nearest name.
+//! A pipeline is a list of passes separated by commas or line breaks:
+//!
+//! - Options follow a name in braces.
+//! - `fix(…)` repeats its list until nothing changes.
+//! - The name of a pipeline ([`crate::PIPELINES`]) runs the passes of that pipeline.
+//! - `@FILE` or `@"FILE"` runs the passes in a file.
+//!
+//! Other white space has no meaning, and comments extend from `#` or `//` to the end of the line. The grammar
+//! is in `grammar/pipeline.pest`. Errors point into the text of the pipeline or of the file, and suggest the
+//! nearest name.
 
 mod classes;
 mod files;
@@ -18,7 +24,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 use std::fmt;
 
-/// A parsed pipeline, ready to run: see [`Pipeline::run`].
+/// A parsed pipeline. [`Pipeline::run`] runs it.
 ///
 /// # Example
 /// ```
@@ -30,7 +36,7 @@ use std::fmt;
 /// ```
 pub struct Pipeline {
     pub(crate) steps: Vec<Step>,
-    /// Names that are read as another: what is written, and what is meant.
+    /// Names that were accepted in a different spelling: the written and the registered name.
     respelt: Vec<(String, &'static str)>,
 }
 
@@ -38,25 +44,25 @@ pub struct Pipeline {
 pub(crate) enum Step {
     /// A pass.
     Pass {
-        /// Its description.
+        /// The description of the pass.
         info: &'static PassInfo,
-        /// Its settings.
+        /// The options of the pass.
         options: Options,
-        /// The pass with its settings.
+        /// The pass, created with these options.
         pass: Box<dyn Pass>,
     },
-    /// `fix{limit=N}(…)`: the steps again and again until a round changes nothing, `limit` rounds at most.
+    /// `fix{limit=N}(…)`: repeats the steps until a round changes nothing, for at most `limit` rounds.
     Fix {
-        /// The largest number of rounds.
+        /// Maximum number of rounds.
         limit: u64,
-        /// What a round does.
+        /// The steps of a round.
         steps: Vec<Step>,
     },
-    /// A pipeline with a name.
+    /// A named pipeline.
     Named {
-        /// Its description.
+        /// The description of the pipeline.
         info: &'static PipelineInfo,
-        /// What it does.
+        /// The steps of the pipeline.
         steps: Vec<Step>,
     },
 }
@@ -65,30 +71,30 @@ pub(crate) enum Step {
 pub static FIX_OPTIONS: &[OptionInfo] =
     &[OptionInfo { name: "limit", summary: "the largest number of rounds", default: OptionValue::Count(25) }];
 
-/// How deep `fix`, named pipelines and files may nest: a guard for recursion.
+/// Maximum nesting depth of `fix`, named pipelines and files. It limits recursion.
 const MAX_NESTING: usize = 32;
 
-/// The largest number of bytes of a pipeline's text in [`Pipeline::parse_bounded`].
+/// Maximum size in bytes of a pipeline's text in [`Pipeline::parse_bounded`].
 const MAX_BOUNDED_TEXT: usize = 8 << 10;
 
-/// The largest value of a count in [`Pipeline::parse_bounded`], unless its default is larger.
+/// Maximum value of a count in [`Pipeline::parse_bounded`], unless the default is larger.
 const MAX_BOUNDED_COUNT: u64 = 1024;
 
 impl Pipeline {
-    /// Reads a pipeline without files. An empty text is an empty pipeline.
+    /// Parses a pipeline that names no files. An empty text is an empty pipeline.
     ///
     /// # Errors
-    /// The first syntax error, unknown pass or option, or file that is named. Its span is a range of
-    /// `text`.
+    /// The first syntax error, unknown pass or option, or named file. Its span is a range of `text`.
     pub fn parse(text: &str) -> Result<Self, Diag> {
         Self::parse_with_files(text, &mut NoFiles).map_err(|e| e.diag)
     }
 
-    /// Reads a pipeline of somebody who may ask for a bounded amount of work only, such as a client of a server. No text is
-    /// longer than 8 KiB, and no count exceeds 1024 or the default of the option, whichever is larger.
+    /// Parses a pipeline from an untrusted source, such as a client of a server, and limits the work that it
+    /// can request. The text may have at most 8 KiB. A count may be at most 1024, or the default of its
+    /// option if that is larger.
     ///
     /// # Errors
-    /// As [`Pipeline::parse`], or the text or a count is too large.
+    /// The errors of [`Pipeline::parse`], and a text or count that is too large.
     pub fn parse_bounded(text: &str) -> Result<Self, Diag> {
         let refused = |what: String| Diag::error(what).with_code(code::PASS_OPTION_VALUE);
         let length = text.len();
@@ -106,11 +112,11 @@ impl Pipeline {
         }
     }
 
-    /// Reads a pipeline, with the files that it names.
+    /// Parses a pipeline and the files that it names.
     ///
     /// # Errors
-    /// The first syntax error, unknown pass or option, or file that can't be read or reads itself, with the
-    /// file that it is in.
+    /// The first syntax error, unknown pass or option, or file that cannot be read or that reads itself. The
+    /// error contains the file in which it occurred.
     pub fn parse_with_files(text: &str, files: &mut dyn PipelineFiles) -> Result<Self, Box<PipelineError>> {
         let mut reading = Reading::new(files);
         match parse::steps(text, 0, &mut reading) {
@@ -119,12 +125,12 @@ impl Pipeline {
         }
     }
 
-    /// What is to say about it though nothing is wrong: names that are not written as the registry has them.
+    /// Returns notes about names that differ from the registered spelling.
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
         self.respelt.iter().map(|(written, name)| format!("`{written}` is read as `{name}`"))
     }
 
-    /// The pipelines with names that it runs, in order, those inside of others too.
+    /// Returns the names of the named pipelines that it runs, in order, including nested ones.
     pub fn pipeline_names(&self) -> Vec<&'static str> {
         fn walk(steps: &[Step], out: &mut Vec<&'static str>) {
             for step in steps {
@@ -143,7 +149,8 @@ impl Pipeline {
         out
     }
 
-    /// The names of the passes that it runs, in order, those inside `fix` and named pipelines too.
+    /// Returns the names of the passes that it runs, in order, including those inside `fix` and named
+    /// pipelines.
     pub fn pass_names(&self) -> Vec<&'static str> {
         fn walk(steps: &[Step], out: &mut Vec<&'static str>) {
             for step in steps {
@@ -159,7 +166,8 @@ impl Pipeline {
     }
 }
 
-/// Returns the first count above the bound of [`Pipeline::parse_bounded`]: the pass, the option, its value and the bound.
+/// Returns the first count above the bound of [`Pipeline::parse_bounded`]: the pass, the option, the value
+/// and the bound.
 fn excessive_count(steps: &[Step]) -> Option<(&'static str, &'static str, u64, u64)> {
     let excessive = |pass, of: &OptionInfo, found: u64| {
         let OptionValue::Count(default) = of.default else { return None };
@@ -178,15 +186,15 @@ fn excessive_count(steps: &[Step]) -> Option<(&'static str, &'static str, u64, u
     })
 }
 
-/// The pipeline in full, one pass a line: named pipelines expanded under a comment with their names, every option with
-/// its value. [`Pipeline::parse`] reads it back.
+/// Writes the whole pipeline, one pass on each line and every option with its value. The passes of a named
+/// pipeline follow a comment with its name. [`Pipeline::parse`] accepts the result.
 impl fmt::Display for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_steps(f, &self.steps, 0, "")
     }
 }
 
-/// Writes steps; `end` comes after the last.
+/// Writes steps. `end` follows the last one.
 fn write_steps(f: &mut fmt::Formatter<'_>, steps: &[Step], depth: usize, end: &str) -> fmt::Result {
     let indent = "  ".repeat(depth);
     for (n, step) in steps.iter().enumerate() {
@@ -218,7 +226,7 @@ mod tests {
         }
     }
 
-    /// The part of the text that the error is about.
+    /// Returns the part of the text that the error marks.
     fn marked(text: &str) -> String {
         error(text).labels.iter().map(|l| text[l.span.range()].to_owned()).collect()
     }
@@ -289,7 +297,7 @@ mod tests {
             let printed = first.to_string();
             let again = Pipeline::parse(&printed).unwrap_or_else(|d| panic!("{printed}\n{d:?}"));
             assert_eq!(first.pass_names(), again.pass_names());
-            // The comments are gone, and what they were for: the rest stays.
+            // The comments with the names of pipelines are lost. The rest is equal.
             let strip = |text: String| {
                 let lines = text.lines().map(str::trim).filter(|l| !l.starts_with('#'));
                 lines.collect::<Vec<_>>().join("\n")
@@ -340,7 +348,7 @@ mod tests {
         assert_eq!(marked("constant_folding{max-elements}"), "max-elements");
         assert_eq!(marked("constant_folding{max-elements=}"), "}");
         assert_eq!(marked("dce{"), "");
-        // However deep: one list, without an end and with it.
+        // Deep nesting produces one diagnostic, with or without the closing parentheses.
         let open = "fix(".repeat(100_000);
         for text in [open.clone(), format!("{open}dce{}", ")".repeat(100_000))] {
             assert_eq!(error(&text).code, Some("E2001"));

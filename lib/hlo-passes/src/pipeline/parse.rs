@@ -1,4 +1,5 @@
-//! From a pipeline's text to its steps: `grammar/pipeline.pest` finds the names, and this is what they mean.
+//! Converts the text of a pipeline to steps. `grammar/pipeline.pest` finds the names, and this module
+//! resolves them.
 
 use super::classes::pass_of_class;
 use super::files::{NoFiles, Reading};
@@ -19,17 +20,17 @@ use pest::iterators::Pair;
 #[grammar = "../../grammar/pipeline.pest"]
 struct PipelineGrammar;
 
-/// The steps of a text that stands inside `depth` others.
+/// Parses the steps of a text that is nested inside `depth` other steps.
 ///
 /// # Errors
-/// The first syntax error; else the first name, option or file that is wrong.
+/// The first syntax error, or otherwise the first wrong name, option or file.
 pub(super) fn steps(text: &str, depth: usize, reading: &mut Reading<'_>) -> Result<Vec<Step>, Diag> {
     let parsed = PipelineGrammar::parse(Rule::pipeline, text).map_err(|e| explain(&e, text))?;
     let mut pairs = parsed.flat_map(Pair::into_inner).filter(|p| p.as_rule() != Rule::comma);
     list(&mut pairs, depth, None, reading)
 }
 
-/// Where a token that was not expected stands, and what was tried there, in words.
+/// Converts a syntax error of the grammar to a diagnostic that lists in words what was expected.
 fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
     let at = match error.location {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => p.min(text.len()),
@@ -40,7 +41,7 @@ fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
         }
         ErrorVariant::CustomError { .. } => Vec::new(),
     };
-    // What may follow a name says little where other things may, too.
+    // Omits tokens that may follow any name, if anything else was expected.
     let rare = |word: &&str| !matches!(*word, "" | "`{`" | "`(` and the passes to repeat");
     let mut expected: Vec<&str> = words.iter().copied().filter(rare).collect();
     if expected.is_empty() {
@@ -49,7 +50,7 @@ fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
     syntax_error(&alternatives(&expected), text, at)
 }
 
-/// What a person calls a rule; empty for what is not worth a word.
+/// Returns the words for a grammar rule, or an empty string for a rule that messages omit.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::pipeline | Rule::group | Rule::pass | Rule::name => "the name of a pass",
@@ -68,7 +69,7 @@ fn describe(rule: Rule) -> &'static str {
     }
 }
 
-/// The error that `expected` was expected at byte `at`.
+/// Returns the error that `expected` was expected at byte `at`.
 fn syntax_error(expected: &str, text: &str, at: usize) -> Diag {
     let (found, length) = token_at(&text[at..]);
     unreadable(Span::new(at, at + length), format!("expected {expected}, found {found}"))
@@ -82,7 +83,8 @@ fn span(pair: &Pair<'_, Rule>) -> Span {
     Span::new(pair.as_span().start(), pair.as_span().end())
 }
 
-/// The steps up to what closes `group`, the span of what opened it; up to the end where that is `None`.
+/// Parses the steps up to the token that closes `group`, whose opening token has this span. If `group` is
+/// `None`, parses up to the end.
 fn list<'a>(
     pairs: &mut impl Iterator<Item = Pair<'a, Rule>>,
     depth: usize,
@@ -114,7 +116,7 @@ fn list<'a>(
                 };
                 match step {
                     Ok(step) => steps.push(step),
-                    // The names after it may be wrong as well.
+                    // Continue, because later names may be wrong too.
                     Err(d) if d.code == Some(code::PASS_NAME) => {
                         unknown = Some(unknown.map_or(d.clone(), |first| both(first, d)));
                     }
@@ -126,7 +128,8 @@ fn list<'a>(
     done(steps, unknown)
 }
 
-/// Returns one diagnostic for two unknown passes of a pipeline: the first one's, with the places and proposals of the second.
+/// Combines the diagnostics of two unknown passes: adds the labels, notes and suggestions of `second` to
+/// `first`.
 fn both(mut first: Diag, second: Diag) -> Diag {
     first.labels.extend(second.labels.into_iter().map(|label| Label { primary: false, ..label }));
     let new = |note: &String| !first.notes.contains(note);
@@ -136,7 +139,7 @@ fn both(mut first: Diag, second: Diag) -> Diag {
     first
 }
 
-/// `@FILE`: the steps that are in the file.
+/// Parses `@FILE`: returns the steps in the file.
 fn file(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result<Vec<Step>, Diag> {
     let mut parts = pair.into_inner();
     let Some(at_path) = parts.next() else { return Ok(Vec::new()) };
@@ -151,7 +154,7 @@ fn file(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
     steps.map_err(|d| reading.fail(d, file))
 }
 
-/// The depth of what stands inside a step of this depth.
+/// Returns the depth of steps that are nested inside a step of depth `depth`.
 fn inside(depth: usize, place: Span) -> Result<usize, Diag> {
     if depth >= MAX_NESTING {
         return Err(unreadable(place, format!("pipelines are nested more than {MAX_NESTING} deep")));
@@ -159,7 +162,7 @@ fn inside(depth: usize, place: Span) -> Result<usize, Diag> {
     Ok(depth + 1)
 }
 
-/// `fix{limit=N}(`, and the steps up to its `)`.
+/// Parses `fix{limit=N}(` and the steps up to its `)`.
 fn fix<'a>(
     pair: Pair<'a, Rule>,
     pairs: &mut impl Iterator<Item = Pair<'a, Rule>>,
@@ -190,7 +193,7 @@ fn fix<'a>(
     Ok(Step::Fix { limit, steps })
 }
 
-/// A pass, or a pipeline with a name.
+/// Parses a pass or a named pipeline.
 fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result<Step, Diag> {
     let mut parts = pair.into_inner();
     let (name, place) = word(parts.next());
@@ -212,7 +215,8 @@ fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
     options(parts.next(), info.name, &[])?;
     let deeper = inside(depth, place)?;
     let inner = steps(info.text, deeper, &mut Reading::new(&mut NoFiles)).map_err(|d| {
-        // A defect of the list of pipelines: the place in its text means nothing to whoever wrote this one.
+        // This is a defect in the list of named pipelines. The user did not write that text, so the error
+        // does not point into it.
         Diag::error(format!("pipeline `{}` can't be read: {}", info.name, d.message))
             .with_code(code::PIPELINE)
             .at(place, "")
@@ -220,7 +224,7 @@ fn step(pair: Pair<'_, Rule>, depth: usize, reading: &mut Reading<'_>) -> Result
     Ok(Step::Named { info, steps: inner })
 }
 
-/// A token's text and place.
+/// Returns the text and the span of a token.
 fn word(pair: Option<Pair<'_, Rule>>) -> (&str, Span) {
     pair.map_or(("", Span::default()), |p| (p.as_str(), span(&p)))
 }
@@ -231,7 +235,7 @@ fn unknown_pass(name: &str, place: Span) -> Diag {
         .at(place, "not the name of a pass")
 }
 
-/// The pass of a name; one that is spelt a little differently is noted.
+/// Finds a pass by name, and records a different spelling in `reading`.
 fn pass(name: &str, reading: &mut Reading<'_>) -> Option<&'static PassInfo> {
     registry::find(name).or_else(|| {
         let info = registry::find_alike(name).filter(|_| find_pipeline(name).is_none())?;
@@ -240,7 +244,7 @@ fn pass(name: &str, reading: &mut Reading<'_>) -> Option<&'static PassInfo> {
     })
 }
 
-/// The pipeline of a name, likewise.
+/// Finds a named pipeline, and records a different spelling in `reading`.
 fn pipeline(name: &str, reading: &mut Reading<'_>) -> Option<&'static PipelineInfo> {
     find_pipeline(name).or_else(|| {
         let info = find_pipeline_alike(name)?;
@@ -249,7 +253,7 @@ fn pipeline(name: &str, reading: &mut Reading<'_>) -> Option<&'static PipelineIn
     })
 }
 
-/// `{name=value,…}`, if there.
+/// Parses the options `{name=value,…}`, if present.
 fn options(
     braces: Option<Pair<'_, Rule>>,
     pass: &str,
@@ -280,7 +284,7 @@ fn options(
     Ok(options)
 }
 
-/// The value of an option whose name stands at `name`; a switch may do without.
+/// Parses the value of an option whose name has the span `name`. A switch needs no value.
 fn value(info: &OptionInfo, written: Option<Pair<'_, Rule>>, name: Span) -> Result<OptionValue, Diag> {
     let Some(written) = written else {
         return match info.default {
@@ -311,7 +315,7 @@ fn value(info: &OptionInfo, written: Option<Pair<'_, Rule>>, name: Span) -> Resu
     })
 }
 
-/// Adds "did you mean" if one of `names` is near.
+/// Adds a "did you mean" suggestion if one of `names` is similar.
 fn propose(diag: Diag, span: Span, name: &str, names: impl Iterator<Item = &'static str>) -> Diag {
     match nearest(name, names) {
         Some(n) => diag.did_you_mean(span, n),

@@ -93,11 +93,12 @@ fn page(table: &BTreeMap<String, BTreeMap<i64, (u64, u64)>>) -> String {
     let mut text = "\
 # How much partitioned programs send
 
-The bytes that a device hands to others while a program runs once, by the passes `sharding-propagation` and
-`spmd-partitioning`, beside those of the program that jaxlib 0.10.2 makes of the same shardings
-(`lowered.compile().as_text()`). Both are counted by `hlo-opt --cost`: of each collective what a device has to send at least,
-an all-reduce being a reduce-scatter and an all-gather, loops as often as they run. The programs are in `test/partitioning`;
-`cargo test -p hlo-passes volume::` holds this page to them, and their results to those of one device.
+This page compares the bytes that partitioned programs send with those of jaxlib. The programs are in `test/partitioning`.
+For each program, `sent` is the number of bytes that one device sends in one run, after `sharding-propagation` and
+`spmd-partitioning`. `jaxlib` is the same for the program that jaxlib 0.10.2 compiles from the same shardings
+(`lowered.compile().as_text()`). `hlo-opt --cost` counts both: the minimum that a device must send in each collective. An
+all-reduce counts as a reduce-scatter and an all-gather, and loops count as often as they run. `cargo test -p hlo-passes
+volume::` checks this page, and compares the results with those of one device.
 
 | program | devices | sent | jaxlib | ratio |
 |---|--:|--:|--:|--:|
