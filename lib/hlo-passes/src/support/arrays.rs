@@ -1,4 +1,4 @@
-//! Arithmetic and movement of whole arrays, for passes that express an operation by others.
+//! Arithmetic and movement of whole arrays, for passes that replace an operation with others.
 
 use super::constants::integer_bytes;
 use super::expander::Emitter;
@@ -6,26 +6,26 @@ use hlo_ir::attr::{ComparisonDirection, DimensionAttrs, DynamicSliceAttrs, Slice
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, FloatFormat, InstrId, Op};
 
-/// The unsigned integer type of a width; `None` if there is none.
+/// Returns the unsigned integer type with a bit width, or `None` if there is none.
 pub(crate) fn unsigned(bits: u32) -> Option<ElementType> {
     use ElementType::*;
     [U1, U2, U4, U8, U16, U32, U64].into_iter().find(|t| t.bit_width() == bits)
 }
 
-/// The signed integer type of a width; `None` if there is none.
+/// Returns the signed integer type with a bit width, or `None` if there is none.
 pub(crate) fn signed(bits: u32) -> Option<ElementType> {
     use ElementType::*;
     [S1, S2, S4, S8, S16, S32, S64].into_iter().find(|t| t.bit_width() == bits)
 }
 
 impl Emitter<'_> {
-    /// True if no operand and no result of the instruction has a size that is known at run time only.
+    /// Returns whether all operands and the result of the instruction have static sizes.
     pub(crate) fn is_static(&self, id: InstrId) -> bool {
         let is_static = |i: InstrId| self.module[i].shape.dynamic_dimensions().is_empty();
         is_static(id) && self.module[id].operands.iter().all(|&o| is_static(o))
     }
 
-    /// A scalar constant of a real type: the nearest number.
+    /// Emits a scalar constant of a real or complex type: the number of that type that is nearest to `value`.
     pub(crate) fn number(&mut self, ty: ElementType, value: f64) -> Option<InstrId> {
         let literal = match FloatFormat::of(ty) {
             Some(format) => {
@@ -45,13 +45,13 @@ impl Emitter<'_> {
         self.scalar(ty, &literal)
     }
 
-    /// A number in every element of an array of the sizes of `like`.
+    /// Emits an array with the dimensions of `like` whose elements are all `value`.
     pub(crate) fn splat(&mut self, like: InstrId, ty: ElementType, value: f64) -> Option<InstrId> {
         let scalar = self.number(ty, value)?;
         self.spread(like, scalar)
     }
 
-    /// A scalar in every element of an array of the sizes of `like`.
+    /// Broadcasts a scalar to the dimensions of `like`.
     pub(crate) fn spread(&mut self, like: InstrId, scalar: InstrId) -> Option<InstrId> {
         let ty = self.array(scalar)?.element_type;
         let shape = self.array(like)?;
@@ -61,26 +61,27 @@ impl Emitter<'_> {
         Some(self.filled(&shape.with_element_type(ty), scalar))
     }
 
-    /// Unsigned bits in every element of an array of the sizes of `like`.
+    /// Emits an array with the dimensions of `like` whose elements all have these unsigned bits.
     pub(crate) fn splat_bits(&mut self, like: InstrId, ty: ElementType, bits: u64) -> Option<InstrId> {
         let bytes = bits.to_le_bytes();
         let scalar = self.scalar(ty, bytes.get(..ty.byte_size())?)?;
         self.spread(like, scalar)
     }
 
-    /// The relation of two arrays, element by element, by the usual order.
+    /// Compares two arrays element by element in the usual order.
     pub(crate) fn relation(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
         let compare = Op::compare(direction);
         self.elementwise(ElementType::Pred, compare, &[a, b])
     }
 
-    /// `a` where `test` is true, else `b`, element by element.
+    /// Selects elements of `a` where `test` is true, and of `b` elsewhere.
     pub(crate) fn choose(&mut self, test: InstrId, a: InstrId, b: InstrId) -> Option<InstrId> {
         let ty = self.array(a)?.element_type;
         Some(self.elementwise(ty, Op::Select, &[test, a, b]))
     }
 
-    /// The elements' bits as another type of the same width; the value itself if it has it.
+    /// Reinterprets the bits of the elements as another type of the same width. Returns `value` if it already
+    /// has that type.
     pub(crate) fn reinterpret(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         if self.array(value)?.element_type == ty {
             return Some(value);
@@ -88,7 +89,7 @@ impl Emitter<'_> {
         Some(self.elementwise(ty, Op::BitcastConvert, &[value]))
     }
 
-    /// The array with its dimensions in another order; the value itself if it is the order they are in.
+    /// Transposes an array. Returns `value` if `order` keeps the order of the dimensions.
     pub(crate) fn transposed(&mut self, value: InstrId, order: &[usize]) -> Option<InstrId> {
         let shape = self.array(value)?;
         if order.iter().copied().eq(0..shape.rank()) {
@@ -100,7 +101,7 @@ impl Emitter<'_> {
         Some(self.add(result, Op::transpose(order.iter().map(|&d| d as i64)), &[value]))
     }
 
-    /// The elements from `start` up to `limit` along a dimension; the value itself if it has no others.
+    /// Slices an array from `start` to `limit` along a dimension. Returns `value` if this is the whole array.
     pub(crate) fn sliced(&mut self, value: InstrId, along: usize, start: i64, limit: i64) -> Option<InstrId> {
         let shape = self.array(value)?;
         if start == 0 && shape.dims.get(along) == Some(&limit) {
@@ -113,7 +114,7 @@ impl Emitter<'_> {
         Some(self.add(ArrayShape::new(shape.element_type, dims), Op::slice(ranges), &[value]))
     }
 
-    /// Arrays end to end along a dimension; one by itself.
+    /// Concatenates arrays along a dimension. Returns a single array unchanged.
     pub(crate) fn joined(&mut self, values: &[InstrId], along: usize) -> Option<InstrId> {
         let (&first, rest) = values.split_first()?;
         if rest.is_empty() {
@@ -128,7 +129,7 @@ impl Emitter<'_> {
         Some(self.add(shape, Op::Concatenate(attrs), values))
     }
 
-    /// The part of an array that begins at indices, moved so that it lies inside.
+    /// Emits a `dynamic-slice` of an array at `start`, which is clamped so that the slice is in bounds.
     pub(crate) fn part(&mut self, value: InstrId, start: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
         let ty = self.array(value)?.element_type;
         let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() };
@@ -136,13 +137,13 @@ impl Emitter<'_> {
         Some(self.add(ArrayShape::new(ty, sizes.iter().copied()), Op::DynamicSlice(attrs), &operands))
     }
 
-    /// The array with a part that begins at indices replaced.
+    /// Emits a `dynamic-update-slice` that writes `part` at `start`.
     pub(crate) fn updated(&mut self, value: InstrId, start: &[InstrId], part: InstrId) -> InstrId {
         let operands: Vec<InstrId> = [value, part].into_iter().chain(start.iter().copied()).collect();
         self.same(Op::DynamicUpdateSlice, &operands)
     }
 
-    /// The constant array of all zero bits of a shape.
+    /// Emits an array of a shape whose bits are all zero.
     pub(crate) fn zeros(&mut self, shape: &ArrayShape) -> Option<InstrId> {
         let zero = self.zero(shape.element_type)?;
         Some(self.filled(shape, zero))

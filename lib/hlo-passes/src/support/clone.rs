@@ -1,12 +1,12 @@
-//! Copying instructions and computations.
+//! Copies instructions and computations.
 
 use super::layouts::relaid;
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// Copies an instruction to the end of `to` with new operands. Metadata and the other common attributes come
-/// along, control predecessors don't; called computations are shared.
+/// Appends a copy of an instruction, with new operands, to `to`. The copy has the same metadata and other
+/// common attributes, but no control predecessors. Both instructions call the same computations.
 pub(crate) fn clone_instruction(
     module: &mut Module,
     id: InstrId,
@@ -24,9 +24,10 @@ pub(crate) fn clone_instruction(
     copy
 }
 
-/// Copies the instructions of `from` into `to`, parameters replaced by `arguments` (in the order of their
-/// numbers), and returns what the root became. What may have one caller only, such as fused computations, is copied too.
-/// `None` if there are fewer arguments than parameters; nothing is copied then.
+/// Copies the instructions of `from` into `to` and returns the copy of the root. `arguments`, in the order of
+/// parameter numbers, replace the parameters. Computations that may have only one caller, such as fused
+/// computations, are copied too. If there are fewer arguments than parameters, returns `None` and copies
+/// nothing.
 pub fn inline_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -43,7 +44,7 @@ pub fn inline_computation(
     }
     let mut copies: HashMap<InstrId, InstrId> = HashMap::with_capacity(order.len());
     for (parameter, argument) in given {
-        // The body may look at the layout, as a bitcast does.
+        // The body may depend on the layout, as a bitcast does.
         let shape = module[parameter].shape.clone();
         copies.insert(parameter, relaid(module, argument, &shape));
     }
@@ -54,8 +55,8 @@ pub fn inline_computation(
     copies.get(&module[from].root()).copied()
 }
 
-/// `inline_computation` in the computation of `site`, in place of which its result can stand: in the layouts of
-/// that. `site` itself stays as it is.
+/// Calls [`inline_computation`] in the computation of `site`, and converts the result to the layouts of
+/// `site`, so that it can replace `site`. Does not change `site`.
 pub fn inline_at(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -68,8 +69,8 @@ pub fn inline_at(
     Some(relaid(module, value, &shape))
 }
 
-/// Gives the instructions, all of which must have computations of their own, copies of those that they have. Returns
-/// the copies.
+/// Copies the computations that `owners` call, so that each owner has its own. Every owner must own its
+/// computations. Returns the copies.
 fn clone_owned(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -88,7 +89,8 @@ fn clone_owned(
     copies
 }
 
-/// Copies a whole computation, and in it what may have one caller only. Returns the copies, that of `from` first.
+/// Copies a whole computation and, inside it, the computations that may have only one caller. Returns the
+/// copies, that of `from` first.
 pub(crate) fn clone_with_owned(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -102,12 +104,12 @@ pub(crate) fn clone_with_owned(
     copies
 }
 
-/// True for an operation whose computation nothing else may call.
+/// Returns whether only this operation may call its computation.
 fn owns(op: &Op) -> bool {
     matches!(op, Op::Fusion(_) | Op::AsyncStart(_))
 }
 
-/// The number of instructions that [`inline_computation`] copies.
+/// Returns the number of instructions that [`inline_computation`] copies.
 pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
     let (mut size, mut work) = (0u64, vec![from]);
     while let Some(c) = work.pop() {
@@ -118,7 +120,7 @@ pub(crate) fn inlined_size(module: &Module, from: ComputationId) -> u64 {
     size
 }
 
-/// Replaces the `n`-th computation that the operation names.
+/// Replaces the `n`-th computation that the operation calls.
 pub(crate) fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
     let mut at = 0;
     if let Some(attrs) = op.attrs_mut() {
@@ -131,7 +133,7 @@ pub(crate) fn set_callee(op: &mut Op, n: usize, with: ComputationId) {
     }
 }
 
-/// Copies a whole computation; what it calls is shared.
+/// Copies a whole computation. The copy calls the same computations.
 pub(crate) fn clone_computation(module: &mut Module, from: ComputationId, name: &str) -> ComputationId {
     let to = module.add_computation(name);
     module[to].execution_thread = module[from].execution_thread.clone();
@@ -144,7 +146,8 @@ pub(crate) fn clone_computation(module: &mut Module, from: ComputationId, name: 
     to
 }
 
-/// Copies `order` but what `copies` holds already, with operands and control predecessors mapped.
+/// Copies the instructions of `order` that `copies` does not contain, and maps their operands and control
+/// predecessors.
 fn copy_all(
     module: &mut Module,
     order: &[InstrId],

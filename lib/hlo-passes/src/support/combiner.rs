@@ -1,4 +1,5 @@
-//! Recognising what the computation of a reduce or scatter does, and making such computations.
+//! Recognises the operation that the computation of a reduce or scatter applies, and creates such
+//! computations.
 
 use super::constants::{
     ElementBytes, all_ones, float_bytes, integer_bytes, is_splat_float, is_splat_integer, splat,
@@ -8,7 +9,8 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, Module, Op, Opcode, Shape};
 use std::collections::HashMap;
 
-/// The elementwise opcode that a computation of two scalars applies to its parameters in order, and nothing else.
+/// Returns the opcode if the computation only applies one elementwise operation to its two scalar parameters
+/// in order.
 pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opcode> {
     if !module.has_root(id) {
         return None;
@@ -18,7 +20,7 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
         root.operands.iter().map(|&o| parameter_number(module, o)).collect::<Option<_>>()?;
     match (root.opcode(), numbers.as_slice()) {
         (Opcode::Compare | Opcode::Complex | Opcode::StochasticConvert, _) => None,
-        // Of a call, say, the opcode does not tell what it computes.
+        // The opcode of, for example, a call does not define the operation.
         (op, _) if !op.is_elementwise() => None,
         (op, [0, 1]) => Some(op),
         (op, [1, 0]) if op.is_commutative() => Some(op),
@@ -26,12 +28,12 @@ pub(crate) fn binary_combiner(module: &Module, id: ComputationId) -> Option<Opco
     }
 }
 
-/// True if the computation's result is its parameter of the given number.
+/// Returns whether the computation returns its parameter with this number.
 pub(crate) fn returns_parameter(module: &Module, id: ComputationId, number: i64) -> bool {
     module.has_root(id) && parameter_number(module, module[id].root()) == Some(number)
 }
 
-/// The number of a parameter.
+/// Returns the number of a parameter.
 pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i64> {
     match &module[id].op {
         Op::Parameter(p) => Some(p.number),
@@ -39,7 +41,7 @@ pub(crate) fn parameter_number(module: &Module, id: hlo_ir::InstrId) -> Option<i
     }
 }
 
-/// True if the value is neutral for an operation that is associative to the bit.
+/// Returns whether the value is the identity of an operation that is exactly associative.
 pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
     let ty = module[value].shape.as_array()?.element_type;
     let exact = ty.is_integer() || ty.is_pred();
@@ -55,14 +57,15 @@ pub(crate) fn is_neutral(module: &Module, op: Opcode, value: hlo_ir::InstrId) ->
     })
 }
 
-/// True if combining another one of these values changes no result of a reduction that begins with it.
+/// Returns whether a reduction that begins with this value stays unchanged if it combines the value once
+/// more.
 pub(crate) fn is_padding(module: &Module, op: Opcode, value: hlo_ir::InstrId) -> Option<bool> {
-    // A sum that begins at +0 is never -0, so that another +0 changes nothing.
+    // A sum that begins with +0 is never -0, so adding another +0 does not change it.
     let zeros = op == Opcode::Add && is_splat_float(module, value, 0.0);
     Some(zeros || is_neutral(module, op, value)?)
 }
 
-/// The element that changes nothing: `e ∘ x = x` to the bit.
+/// Returns the identity element: `e ∘ x = x`, bit for bit.
 pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     let extreme = |largest: bool| -> Option<ElementBytes> {
         if ty.is_float() {
@@ -90,13 +93,13 @@ pub(crate) fn identity(op: Opcode, ty: ElementType) -> Option<ElementBytes> {
     }
 }
 
-/// The computations that a pass makes to combine two scalars: one for each operation, type and thread.
+/// The computations that a pass creates to combine two scalars: one for each operation, type and thread.
 #[derive(Default)]
 pub(crate) struct Combiners(HashMap<(Opcode, ElementType, Option<HloString>), ComputationId>);
 
 impl Combiners {
-    /// The computation that applies a binary operation to two scalars of the type, for instructions of `caller`, on
-    /// whose thread it runs.
+    /// Returns a computation that applies a binary operation to two scalars of the type, for instructions of
+    /// `caller`. It runs on the thread of `caller`.
     pub(crate) fn get(
         &mut self,
         module: &mut Module,
@@ -109,18 +112,18 @@ impl Combiners {
         *self.0.entry(key).or_insert_with(|| binary_computation(module, namer, op, ty, caller))
     }
 
-    /// How many there are.
+    /// Returns the number of computations.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Forgets one that is to be removed.
+    /// Forgets a computation that is about to be removed.
     pub(crate) fn forget(&mut self, computation: ComputationId) {
         self.0.retain(|_, made| *made != computation);
     }
 }
 
-/// A new computation that applies a binary operation to two scalars, on the thread of `caller`.
+/// Creates a computation that applies a binary operation to two scalars, on the thread of `caller`.
 fn binary_computation(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -141,8 +144,8 @@ fn binary_computation(
     computation
 }
 
-/// True if the operation rounds to a type so narrow that doing so in the middle of a reduction would be seen: the
-/// engines combine such values in `f32`.
+/// Returns whether rounding to `ty` inside a reduction would change its result. The engines combine values of
+/// such narrow types in `f32`.
 pub(crate) fn rounds_in_between(op: Opcode, ty: ElementType) -> bool {
     ty.is_float() && ty.bit_width() < 32 && matches!(op, Opcode::Add | Opcode::Multiply)
 }

@@ -1,4 +1,4 @@
-//! Conditionals: what a branch computes in place of the conditional, and a select between two.
+//! Conditionals: inlines a branch, or replaces the conditional by a select between both branches.
 
 use super::clone::inline_at;
 use super::constants::{integer_bytes, scalar_integer};
@@ -9,7 +9,7 @@ use hlo_ir::attr::{CallAttrs, CompareAttrs, ComparisonDirection};
 use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Shape};
 
-/// The computations of a conditional with their arguments, in order.
+/// Returns the branch computations of a conditional with their arguments, in order.
 pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationId, InstrId)>> {
     let Op::Conditional(a) = &module[id].op else { return None };
     let branches = a.branches();
@@ -18,7 +18,7 @@ pub(crate) fn branches(module: &Module, id: InstrId) -> Option<Vec<(ComputationI
         .then(|| branches.into_iter().zip(arguments.iter().copied()).collect())
 }
 
-/// The number of the branch that always runs, if the index is a constant or there is one branch only.
+/// Returns the number of the branch that always runs, if the index is a constant or there is only one branch.
 pub(crate) fn known_branch(module: &Module, id: InstrId) -> Option<usize> {
     let count = branches(module, id)?.len();
     let index = *module[id].operands.first()?;
@@ -36,8 +36,8 @@ fn is_predicate(module: &Module, id: InstrId) -> bool {
     module[id].shape.as_array().is_some_and(|a| a.element_type.is_pred())
 }
 
-/// What a branch gives for its argument, to be used in place of the conditional: its instructions, or a call of it
-/// where it has effects or an order of its own. `None` if the shapes do not fit.
+/// Emits one branch in place of the conditional: its instructions, or a call if the branch has side effects
+/// or control dependencies. Returns `None` if the shapes do not match.
 pub(crate) fn take_branch(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -57,7 +57,8 @@ pub(crate) fn take_branch(
     inline_at(module, namer, id, computation, &[argument])
 }
 
-/// True if the argument is what the computation takes, and its result what the conditional gives, layouts included.
+/// Returns whether the argument matches the parameter, and the root matches the conditional, layouts
+/// included.
 fn fits(module: &Module, id: InstrId, computation: ComputationId, argument: InstrId) -> bool {
     let same = |a: InstrId, b: InstrId| {
         module[a].shape.compatible(&module[b].shape) && same_layout(&module[a].shape, &module[b].shape)
@@ -67,8 +68,8 @@ fn fits(module: &Module, id: InstrId, computation: ComputationId, argument: Inst
         && same(module[computation].root(), id)
 }
 
-/// Runs both branches of a conditional and selects; `None` if there are others than two, or something in the result
-/// can't be selected. The branches must have no effects.
+/// Runs both branches of a conditional and selects between the results. Returns `None` unless there are
+/// exactly two branches and every part of the result can be selected. The branches must have no side effects.
 pub(crate) fn select_between(
     module: &mut Module,
     namer: &mut ComputationNamer,
@@ -87,7 +88,7 @@ pub(crate) fn select_between(
     let predicate = match is_predicate(module, index) {
         true => index,
         false => {
-            // Only index 0 means the first branch.
+            // Index 0 selects the first branch, and any other index the second.
             let zero = Literal::scalar_from_bytes(ElementType::S32, &integer_bytes(ElementType::S32, 0)?)?;
             let zero = module.add_like(id, Shape::scalar(ElementType::S32), Op::constant(zero), []);
             let attrs = CompareAttrs { direction: ComparisonDirection::Eq, ..CompareAttrs::default() };
@@ -100,7 +101,7 @@ pub(crate) fn select_between(
     Some(select(module, id, predicate, a, b, &shape))
 }
 
-/// A select of two values leaf by leaf.
+/// Selects between two values, leaf by leaf.
 fn select(
     module: &mut Module,
     at: InstrId,
@@ -139,7 +140,7 @@ fn select(
     }
 }
 
-/// An element of a tuple: the value itself where the tuple is made here.
+/// Returns an element of a tuple. If a `tuple` instruction creates the tuple, returns its operand.
 fn element(module: &mut Module, tuple: InstrId, n: usize, shape: &Shape) -> InstrId {
     let made = match module[tuple].op {
         Op::Tuple => module[tuple].operands.get(n).copied(),

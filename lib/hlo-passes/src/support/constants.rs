@@ -1,4 +1,4 @@
-//! Constants: reading the value that all elements share, and making scalars of a type.
+//! Constants: reads the value that all elements share, and creates scalars of a type.
 
 use half::{bf16, f16};
 use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 /// The bytes of one element.
 pub(crate) type ElementBytes = SmallVec<[u8; 16]>;
 
-/// The literal of a constant whose text had its elements.
+/// Returns the literal of a constant, unless the text omitted its elements.
 pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
     match &module[id].op {
         Op::Constant(a) if !a.is_elided() => Some(&a.literal),
@@ -15,14 +15,14 @@ pub(crate) fn literal(module: &Module, id: InstrId) -> Option<&Literal> {
     }
 }
 
-/// The largest constant that [`splat`] looks through element by element.
+/// Maximum size in bytes of a constant whose elements [`splat`] compares.
 const MAX_SPLAT_BYTES: usize = 4096;
 
-/// The element type and bytes that all elements of `id` share, if it is a constant or a broadcast, reshape or
-/// transpose of one with equal elements.
+/// Returns the element type and the bytes that all elements of `id` share, if there are such bytes. Finds
+/// constants through broadcasts, reshapes, transposes and copies.
 pub(crate) fn splat(module: &Module, id: InstrId) -> Option<(ElementType, ElementBytes)> {
     let mut at = id;
-    // The chain is as long as somebody wrote it; a few steps are all that occurs.
+    // The input may contain a chain of any length, but real programs need only a few steps.
     for _ in 0..8 {
         match &module[at].op {
             Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Copy => {
@@ -42,8 +42,7 @@ pub(crate) fn splat(module: &Module, id: InstrId) -> Option<(ElementType, Elemen
     Some((ty, SmallVec::from_slice(first)))
 }
 
-/// The bytes of a small integer, exact in every type but those of a few bits: `None` if the type can't hold it
-/// (or is none that passes calculate in).
+/// Returns the bytes of a small integer, if the type represents it exactly and passes compute in this type.
 pub(crate) fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes> {
     use ElementType::*;
     let bytes: SmallVec<[u8; 16]> = match ty {
@@ -69,7 +68,7 @@ pub(crate) fn integer_bytes(ty: ElementType, value: i64) -> Option<ElementBytes>
     Some(bytes)
 }
 
-/// The value of an element of a real floating-point type that passes calculate in.
+/// Returns the value of an element, if the type is a real floating-point type that passes compute in.
 pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
     Some(match ty {
         ElementType::F16 => f16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
@@ -80,7 +79,7 @@ pub(crate) fn float_value(ty: ElementType, bytes: &[u8]) -> Option<f64> {
     })
 }
 
-/// The bytes of a floating-point value, if the type holds it exactly.
+/// Returns the bytes of a floating-point value, if the type represents it exactly.
 pub(crate) fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
     let bytes: ElementBytes = match ty {
         ElementType::F16 => SmallVec::from_slice(&f16::from_f64(value).to_le_bytes()),
@@ -92,22 +91,23 @@ pub(crate) fn float_bytes(ty: ElementType, value: f64) -> Option<ElementBytes> {
     (float_value(ty, &bytes)?.to_bits() == value.to_bits()).then_some(bytes)
 }
 
-/// True if all elements of `id` are the given small integer; a float zero must be positive.
+/// Returns whether all elements of `id` equal this small integer. A negative floating-point zero does not
+/// equal 0.
 pub(crate) fn is_splat_integer(module: &Module, id: InstrId, value: i64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| integer_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
-/// True if all elements of `id` are this float, by bits.
+/// Returns whether all elements of `id` have the bits of this number.
 pub(crate) fn is_splat_float(module: &Module, id: InstrId, value: f64) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| float_bytes(ty, value).is_some_and(|b| b == bytes))
 }
 
-/// True if all elements of `id` are integers with all bits set, or true.
+/// Returns whether all elements of `id` are true, or integers with all bits set.
 pub(crate) fn is_splat_all_ones(module: &Module, id: InstrId) -> bool {
     splat(module, id).is_some_and(|(ty, bytes)| all_ones(ty).is_some_and(|b| b == bytes))
 }
 
-/// The element with all value bits set, of an integer type or `pred`.
+/// Returns the element of an integer type or `pred` with all value bits set.
 pub(crate) fn all_ones(ty: ElementType) -> Option<ElementBytes> {
     if ty.is_pred() {
         return Some(SmallVec::from_slice(&[1]));
@@ -116,13 +116,13 @@ pub(crate) fn all_ones(ty: ElementType) -> Option<ElementBytes> {
         return None;
     }
     Some(match (ty.is_signed_integer(), ty.bit_width()) {
-        // Sub-byte unsigned elements have zeros above.
+        // The high bits of unsigned elements narrower than a byte are zero.
         (false, bits @ 0..8) => SmallVec::from_slice(&[(1u8 << bits) - 1]),
         _ => SmallVec::from_elem(0xff, ty.byte_size()),
     })
 }
 
-/// The unsigned integer or index value of a scalar integer constant.
+/// Returns the value of a scalar integer constant.
 pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     let value = literal(module, id)?;
     if !value.shape().is_scalar() {
@@ -131,7 +131,7 @@ pub(crate) fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     value.integer_at(0)
 }
 
-/// The value of an element that passes calculate with.
+/// The value of an element that passes compute with.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Number {
     Integer(i128),
@@ -139,7 +139,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The element of the given bytes; `None` for complex and narrow floating-point types.
+    /// Decodes an element. Returns `None` for complex and narrow floating-point types.
     pub(crate) fn of(ty: ElementType, bytes: &[u8]) -> Option<Self> {
         match float_value(ty, bytes) {
             Some(value) => Some(Self::Float(value)),
@@ -147,14 +147,14 @@ impl Number {
         }
     }
 
-    /// What all elements of `id` are.
+    /// Returns the value that all elements of `id` share.
     pub(crate) fn splat(module: &Module, id: InstrId) -> Option<Self> {
         let (ty, bytes) = splat(module, id)?;
         Self::of(ty, &bytes)
     }
 }
 
-/// The integer that all elements of `id` are.
+/// Returns the integer that all elements of `id` share.
 pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
     match Number::splat(module, id)? {
         Number::Integer(value) => Some(value),
@@ -162,7 +162,7 @@ pub(crate) fn splat_value(module: &Module, id: InstrId) -> Option<i128> {
     }
 }
 
-/// The bytes of an integer, if the type is one of integers, or `pred`, that has it.
+/// Returns the bytes of an integer, if `ty` is an integer type or `pred` that represents it.
 pub(crate) fn wide_integer_bytes(ty: ElementType, value: i128) -> Option<ElementBytes> {
     let all = super::range::type_range(ty)?;
     if value < all.low || value > all.high {

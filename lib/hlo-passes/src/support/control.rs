@@ -1,9 +1,9 @@
-//! Control dependencies of calls and fusions, carried over to the instructions that take their place.
+//! Moves the control dependencies of calls and fusions to the instructions that replace them.
 
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::{HashMap, HashSet};
 
-/// Returns the control successors of each instruction of a computation that has some.
+/// Returns the control successors of each instruction of a computation that has any.
 pub(crate) fn control_successors(
     module: &Module,
     computation: ComputationId,
@@ -17,9 +17,9 @@ pub(crate) fn control_successors(
     out
 }
 
-/// Moves the control dependencies of `call` to the instructions that take its place. The copies wait for the control
-/// predecessors of `call`. The control successors of `call` wait for its value and, if there are `effects` among the
-/// copies, for those too.
+/// Moves the control dependencies of `call` to the instructions that replace it. The copies wait for the
+/// control predecessors of `call`. The control successors of `call` wait for `value`. If `effects` is true,
+/// they also wait for the copies that have side effects or call computations.
 pub(crate) fn carry_control(
     module: &mut Module,
     call: InstrId,
@@ -44,7 +44,7 @@ pub(crate) fn carry_control(
         after.extend(copies.iter().copied().filter(|&i| i != value && does_more(&i)));
     }
     if !copies.contains(&value) {
-        // The value was there before the call: it does not wait for what the call waits for.
+        // The value existed before the call, so it does not wait for the control predecessors of the call.
         after.extend(before);
     }
     for successor in successors {
@@ -53,7 +53,7 @@ pub(crate) fn carry_control(
     }
 }
 
-/// Adds control predecessors to those that an instruction has.
+/// Adds control predecessors to an instruction.
 fn wait_for(module: &mut Module, id: InstrId, before: &[InstrId]) {
     let all = &mut module.common_mut(id).control_predecessors;
     let mut known: HashSet<InstrId> = all.iter().copied().collect();

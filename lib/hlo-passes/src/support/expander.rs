@@ -1,4 +1,4 @@
-//! What passes share that put several instructions in place of one.
+//! The framework for passes that expand one instruction into several.
 
 use super::clone::clone_with_owned;
 use super::combiner::Combiners;
@@ -12,14 +12,14 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// What makes the instructions that stand in place of one, or nothing.
+/// A function that emits the replacement of an instruction, or returns `None`.
 pub(crate) type Expand = fn(&mut Emitter<'_>, InstrId) -> Option<InstrId>;
 
 /// The computations that expansions add to a module.
 pub(crate) struct Functions {
     pub(crate) namer: ComputationNamer,
     combiners: Combiners,
-    /// All that were made, in order.
+    /// All computations that were added, in order.
     made: Vec<ComputationId>,
 }
 
@@ -29,45 +29,45 @@ impl Functions {
     }
 }
 
-/// Makes the instructions that stand in place of one. Shapes of arrays whose sizes are known at run time only say so:
-/// what an instruction here gives is dynamic where its operands are.
+/// Emits the instructions that replace one instruction. The shapes record which dimensions are dynamic: an
+/// emitted instruction is dynamic where its operands are.
 pub(crate) struct Emitter<'m> {
     pub(crate) module: &'m mut Module,
     functions: &'m mut Functions,
-    /// The instruction that is replaced.
+    /// The instruction to replace.
     at: InstrId,
-    /// Where instructions are added.
+    /// The computation to which instructions are added.
     to: ComputationId,
 }
 
 impl<'m> Emitter<'m> {
-    /// For what stands in place of `at`.
+    /// Returns an emitter for the replacement of `at`.
     pub(crate) fn new(module: &'m mut Module, functions: &'m mut Functions, at: InstrId) -> Self {
         let to = module[at].parent;
         Self { module, functions, at, to }
     }
 
-    /// The shape of the instruction that is replaced.
+    /// Returns the shape of the instruction to replace.
     pub(crate) fn shape(&self) -> Shape {
         self.module[self.at].shape.clone()
     }
 
-    /// Its operand of that number.
+    /// Returns an operand of the instruction to replace.
     pub(crate) fn operand(&self, index: usize) -> Option<InstrId> {
         self.module[self.at].operands.get(index).copied()
     }
 
-    /// The shape of an array.
+    /// Returns the shape of an array.
     pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
         self.module[id].shape.as_array().cloned()
     }
 
-    /// Adds an instruction.
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         self.module.add_like_in(self.to, self.at, shape, op, operands.iter().copied())
     }
 
-    /// Adds an instruction of the shape of its first operand, dynamic where any operand is.
+    /// Adds an instruction with the shape of its first operand. A dimension is dynamic if it is dynamic in
+    /// any operand.
     pub(crate) fn same(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = operands.first().map_or(Shape::Token, |&o| self.module[o].shape.clone());
         match shape.as_array() {
@@ -76,7 +76,8 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// Adds an elementwise instruction: as large as its operands but scalars, dynamic where any of them is.
+    /// Adds an elementwise instruction with the dimensions of its non-scalar operands. A dimension is dynamic
+    /// if it is dynamic in any of them.
     pub(crate) fn elementwise(&mut self, ty: ElementType, op: Op, operands: &[InstrId]) -> InstrId {
         let arrays: Vec<&ArrayShape> =
             operands.iter().filter_map(|&o| self.module[o].shape.as_array()).collect();
@@ -90,13 +91,13 @@ impl<'m> Emitter<'m> {
         self.add(shape.with_element_type(ty), op, operands)
     }
 
-    /// The size of an array's dimension.
+    /// Emits the size of a dimension of an array.
     pub(crate) fn size(&mut self, value: InstrId, d: usize) -> InstrId {
         let attrs = DimensionAttrs { dimensions: [d as i64].into_iter().collect() };
         self.add(Shape::scalar(ElementType::S32), Op::GetDimensionSize(attrs), &[value])
     }
 
-    /// The array with another size in a dimension, up to the bound.
+    /// Emits the array with another size in a dimension, up to its bound.
     pub(crate) fn set_size(&mut self, value: InstrId, d: usize, size: InstrId) -> Option<InstrId> {
         let shape = self.array(value)?;
         let dynamic: Vec<bool> = (0..shape.rank()).map(|k| k == d || shape.is_dynamic_dim(k)).collect();
@@ -104,7 +105,7 @@ impl<'m> Emitter<'m> {
         Some(self.add(shape.with_dynamic(dynamic), Op::SetDimensionSize(attrs), &[value, size]))
     }
 
-    /// The product of an array's sizes along some dimensions, as a scalar of type `ty`.
+    /// Emits the product of the sizes of some dimensions as a scalar of type `ty`.
     pub(crate) fn count(&mut self, value: InstrId, dimensions: &[i64], ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         let (mut known, mut sizes) = (1.0, Vec::new());
@@ -128,7 +129,7 @@ impl<'m> Emitter<'m> {
         self.convert(product, ty)
     }
 
-    /// `value` with elements of another type; itself if it has them.
+    /// Converts `value` to another element type. Returns it unchanged if it already has that type.
     pub(crate) fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         if shape.element_type == ty {
@@ -137,7 +138,7 @@ impl<'m> Emitter<'m> {
         Some(self.add(shape.with_element_type(ty), Op::Convert, &[value]))
     }
 
-    /// `value` as a value of the given shape: of its element type and in its layout.
+    /// Converts `value` to the element type and layout of a shape.
     pub(crate) fn finish(&mut self, value: InstrId, shape: &Shape) -> Option<InstrId> {
         let from = self.array(value)?.element_type;
         let to = shape.as_array()?.element_type;
@@ -150,7 +151,7 @@ impl<'m> Emitter<'m> {
         })
     }
 
-    /// The sums of an array over some dimensions; of truth values, whether any is true.
+    /// Emits the sums of an array over some dimensions, or the disjunctions if the elements are predicates.
     pub(crate) fn sum(&mut self, value: InstrId, dimensions: &[i64]) -> Option<InstrId> {
         let shape = self.array(value)?;
         let ty = shape.element_type;
@@ -163,7 +164,7 @@ impl<'m> Emitter<'m> {
         Some(self.add(result, Op::Reduce(attrs), &[value, zero]))
     }
 
-    /// The computation that applies a binary operation to two scalars.
+    /// Returns a computation that applies a binary operation to two scalars.
     pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
         let Functions { namer, combiners, made } = &mut *self.functions;
         let before = combiners.count();
@@ -174,19 +175,19 @@ impl<'m> Emitter<'m> {
         combiner
     }
 
-    /// A parameter of the computation that is being made.
+    /// Adds a parameter to the computation that is being built.
     pub(crate) fn parameter(&mut self, number: usize, shape: Shape) -> InstrId {
         self.add(shape, Op::parameter(number as i64), &[])
     }
 
-    /// A copy of a computation, which may be changed.
+    /// Copies a computation, so that it can be modified.
     pub(crate) fn copy_of(&mut self, computation: ComputationId) -> ComputationId {
         let copies = clone_with_owned(self.module, &mut self.functions.namer, computation);
         self.functions.made.extend(copies.iter().rev());
         copies[0]
     }
 
-    /// A new computation that `fill` makes, on the thread of the one that calls it; it returns the root.
+    /// Adds a computation on the thread of its caller. `fill` emits its instructions and returns the root.
     pub(crate) fn computation(
         &mut self,
         base: &str,
@@ -219,7 +220,8 @@ impl Build for Emitter<'_> {
     }
 }
 
-/// Makes what stands in place of `id`, which waits for what `id` waits for. Where nothing is made the module stays as it is.
+/// Emits the replacement of `id`, which inherits the control predecessors of `id`. If `expand` returns
+/// `None`, the module does not change.
 pub(crate) fn expand_one(
     module: &mut Module,
     functions: &mut Functions,
@@ -240,7 +242,7 @@ pub(crate) fn expand_one(
     Some(value)
 }
 
-/// Takes away what an expansion added before it gave up: instructions and computations from these numbers on.
+/// Removes the instructions and computations, from these numbers on, that a failed expansion added.
 fn undo(
     module: &mut Module,
     functions: &mut Functions,
@@ -252,29 +254,32 @@ fn undo(
     if !added.is_empty() {
         module.remove_all(&added);
     }
-    // Those that call others were made after them.
+    // Callers were added after the computations that they call.
     for c in functions.made.split_off(first_function).into_iter().rev() {
         functions.combiners.forget(c);
         module.remove_computation(c);
     }
 }
 
-/// The instructions of a computation from number `first` on, in the order in which they were added.
+/// Returns the instructions of a computation with numbers from `first` on, in the order in which they were
+/// added.
 pub(crate) fn added_since(module: &Module, computation: ComputationId, first: usize) -> Vec<InstrId> {
     let all = module[computation].instructions();
     let count = all.iter().rev().take_while(|i| i.index() >= first).count();
     all[all.len() - count..].to_vec()
 }
 
-/// A pass that puts what `expand` makes in place of each instruction that `wanted` names; its rewrites are called `name`.
+/// Returns a pass that replaces each instruction that `wanted` selects with the result of `expand`. `name` is
+/// the name of its rewrites.
 pub(crate) fn expansion_pass(name: &'static str, wanted: fn(&Op) -> bool, expand: Expand) -> Box<dyn Pass> {
     Box::new(move |module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
         Ok(expand_all(module, name, wanted, expand, rewrites))
     })
 }
 
-/// Puts what `expand` makes in place of each instruction that `wanted` names, control dependencies included; where it
-/// makes nothing the instruction stays. Returns whether anything changed. The rewrites are called `name`.
+/// Replaces each instruction that `wanted` selects with the result of `expand`, and moves its control
+/// dependencies. An instruction for which `expand` returns `None` stays. Returns whether the module changed.
+/// `name` is the name of the rewrites.
 pub(crate) fn expand_all(
     module: &mut Module,
     name: &'static str,
@@ -302,7 +307,7 @@ pub(crate) fn expand_all(
         let Some(value) = expand_one(module, &mut functions, id, &mut expand) else { continue };
         rewrites.made(name, &module[id].name);
         places.note(module, new, id);
-        // Only what was made for it: another value has its own.
+        // A value that existed before has annotations of its own.
         if value.index() >= new {
             module.copy_annotations(id, value);
         }
@@ -320,7 +325,7 @@ pub(crate) fn expand_all(
     !gone.is_empty()
 }
 
-/// Lets what waited for a replaced instruction wait for its replacement.
+/// Replaces control predecessors according to `replaced`.
 pub(crate) fn rename_control_predecessors(module: &mut Module, replaced: &HashMap<InstrId, InstrId>) {
     for c in module.computations().collect::<Vec<_>>() {
         for i in module[c].instructions().to_vec() {

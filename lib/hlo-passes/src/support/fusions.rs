@@ -1,9 +1,10 @@
-//! Computations that stand for one instruction: those of fusions and of asynchronous operations.
+//! Finds the computations that implement a single instruction: fusion bodies and wrapped asynchronous
+//! operations.
 
 use hlo_ir::{ComputationId, Module, Op};
 use std::collections::HashSet;
 
-/// The computations that are bodies of fusions.
+/// Returns the computations that are bodies of fusions.
 pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     let fused = |i: &hlo_ir::InstrId| match &module[*i].op {
         Op::Fusion(a) => Some(a.calls),
@@ -12,7 +13,7 @@ pub(crate) fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     module.computations().flat_map(|c| module[c].instructions().iter().filter_map(fused)).collect()
 }
 
-/// The computations that asynchronous operations wrap.
+/// Returns the computations that asynchronous operations wrap.
 pub(crate) fn started_computations(module: &Module) -> HashSet<ComputationId> {
     let started = |i: &hlo_ir::InstrId| match &module[*i].op {
         Op::AsyncStart(a) => a.calls,

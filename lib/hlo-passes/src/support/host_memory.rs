@@ -1,47 +1,49 @@
-//! Values on their way through tuples, calls and loops, the memory that they lie in, and the calls that move them
-//! between the memory of the host and that of the device.
+//! Follows values through tuples, calls and loops, and handles their memory spaces and the custom calls that
+//! move them between host and device memory.
 
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, LayoutItems, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// The number of the host's memory space.
+/// The memory space of the host.
 pub(crate) const HOST: i32 = LayoutItems::HOST_MEMORY;
 
-/// The number of the device's memory space.
+/// The memory space of the device.
 pub(crate) const DEVICE: i32 = 0;
 
-/// The target of a call that moves a value to the host.
+/// The target of a custom call that moves a value to the host.
 pub(crate) const MOVE_TO_HOST: &str = "MoveToHost";
 
-/// The target of a call that moves a value back to the device.
+/// The target of a custom call that moves a value back to the device.
 pub(crate) const MOVE_TO_DEVICE: &str = "MoveToDevice";
 
-/// A part of an instruction's value: the elements of tuples to take, the outermost first.
+/// A part of an instruction's value. The list contains the indices of the tuple elements, the outermost
+/// first.
 pub(crate) type Part = (InstrId, Vec<usize>);
 
-/// True for a custom call of a target.
+/// Returns whether the instruction is a custom call with this target.
 pub(crate) fn calls_target(module: &Module, id: InstrId, target: &str) -> bool {
     matches!(&module[id].op, Op::CustomCall(a) if a.custom_call_target == target)
 }
 
-/// What a call moves to the host or back: its only operand, of the call's shape.
+/// Returns the value that a custom call moves to the host or back: its only operand, if it has the shape of
+/// the call.
 pub(crate) fn moved(module: &Module, id: InstrId, target: &str) -> Option<InstrId> {
     let [operand] = module[id].operands[..] else { return None };
     let moves = calls_target(module, id, target) && module[operand].shape.compatible(&module[id].shape);
     moves.then_some(operand)
 }
 
-/// The shape of a part of a value.
+/// Returns the shape of a part of a value.
 pub(crate) fn part_shape<'m>(module: &'m Module, (id, index): &Part) -> Option<&'m Shape> {
     shape_part(&module[*id].shape, index)
 }
 
-/// The part of a shape.
+/// Returns a part of a shape.
 pub(crate) fn shape_part<'s>(shape: &'s Shape, index: &[usize]) -> Option<&'s Shape> {
     index.iter().try_fold(shape, |shape, &i| shape.as_tuple()?.get(i))
 }
 
-/// The part of a shape, to be changed.
+/// Returns a mutable reference to a part of a shape.
 pub(crate) fn part_mut<'s>(shape: &'s mut Shape, index: &[usize]) -> Option<&'s mut Shape> {
     index.iter().try_fold(shape, |s, &i| match s {
         Shape::Tuple(parts) => parts.get_mut(i),
@@ -49,12 +51,12 @@ pub(crate) fn part_mut<'s>(shape: &'s mut Shape, index: &[usize]) -> Option<&'s 
     })
 }
 
-/// The memory space of an instruction's array.
+/// Returns the memory space of an instruction's array.
 pub(crate) fn space(module: &Module, id: InstrId) -> Option<i32> {
     module[id].shape.as_array().map(ArrayShape::memory_space)
 }
 
-/// Puts all arrays of a shape in a memory space. Returns whether any lay in another one.
+/// Sets the memory space of all arrays of a shape. Returns whether any array was in another space.
 pub(crate) fn set_space(shape: &mut Shape, space: i32) -> bool {
     match shape {
         Shape::Array(a) if a.memory_space() != space => {
@@ -64,13 +66,13 @@ pub(crate) fn set_space(shape: &mut Shape, space: i32) -> bool {
             *a = a.clone().with_layout(layout.with_items(items));
             true
         }
-        // Not `any`: all of them are changed.
+        // `any` would stop at the first change.
         Shape::Tuple(parts) => parts.iter_mut().fold(false, |changed, part| set_space(part, space) | changed),
         _ => false,
     }
 }
 
-/// Puts a part of a value in a memory space. Returns whether it lay in another one.
+/// Sets the memory space of a part of a value. Returns whether the part was in another space.
 pub(crate) fn move_part(module: &mut Module, (id, index): &Part, space: i32) -> bool {
     let mut shape = module[*id].shape.clone();
     let changed = part_mut(&mut shape, index).is_some_and(|part| set_space(part, space));
@@ -80,24 +82,26 @@ pub(crate) fn move_part(module: &mut Module, (id, index): &Part, space: i32) -> 
     changed
 }
 
-/// Where parts of values come from and go to, also through computations.
+/// Follows parts of values forward and backward, also through computations.
 pub(crate) struct Flow {
     callers: HashMap<ComputationId, Vec<InstrId>>,
 }
 
 impl Flow {
-    /// Of a module, whose calls stay as they are.
+    /// Returns the flow of a module. It stays valid while the calls do not change.
     pub(crate) fn of(module: &Module) -> Self {
         Self { callers: module.callers() }
     }
 
-    /// The instructions that name a computation.
+    /// Returns the instructions that call a computation.
     pub(crate) fn callers(&self, computation: ComputationId) -> &[InstrId] {
         self.callers.get(&computation).map_or(&[], Vec::as_slice)
     }
 
-    /// What has a part of a value as its own or makes something of it: its users, or in place of one that calls a computation
-    /// with it the parameters there, and the callers of what gives it as its result.
+    /// Returns the parts to which a part of a value flows:
+    ///
+    /// - its users; for a user that calls a computation, the parameters of that computation instead;
+    /// - the callers of the computation, if the instruction is its root.
     pub(crate) fn successors(&self, module: &Module, (id, index): &Part) -> Vec<Part> {
         let mut out = Vec::new();
         let parent = module[*id].parent;
@@ -147,8 +151,9 @@ impl Flow {
         out
     }
 
-    /// What gives a part of a value: the operand that it is of, what callers pass, the result of a computation. `operand` says
-    /// which one where there are several that it may be.
+    /// Returns the parts from which a part of a value flows: operands, arguments of callers, or the result of
+    /// a called computation. `operand` selects the operand of an instruction that may take the value from
+    /// several; the default is the first.
     pub(crate) fn predecessors(
         &self,
         module: &Module,
@@ -193,13 +198,13 @@ impl Flow {
     }
 }
 
-/// The numbers of the operands of `user` that are `id`.
+/// Returns the operand numbers of `user` at which it uses `id`.
 pub(crate) fn places(module: &Module, user: InstrId, id: InstrId) -> impl Iterator<Item = usize> {
     let operands = module[user].operands.iter().enumerate();
     operands.filter(move |(_, o)| **o == id).map(|(n, _)| n)
 }
 
-/// True for what hands values on without computing with them.
+/// Returns whether the operation passes values on without computing with them.
 pub(crate) fn forwards_operands(op: &Op) -> bool {
     matches!(
         op,
@@ -221,8 +226,8 @@ pub(crate) fn forwards_operands(op: &Op) -> bool {
     )
 }
 
-/// True for a `reshape` that changes no element's place in memory: what is one step away along a dimension of either side
-/// lies in the same place on the other.
+/// Returns whether a `reshape` leaves every element at its place in memory. It compares strides: a step along
+/// a dimension of either side must lead to the same memory offset on the other side.
 pub(crate) fn is_bitcast(module: &Module, id: InstrId) -> bool {
     let [operand] = module[id].operands[..] else { return false };
     let (Some(to), Some(from)) = (module[id].shape.as_array(), module[operand].shape.as_array()) else {

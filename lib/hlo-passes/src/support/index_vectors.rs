@@ -5,32 +5,33 @@ use super::loops::INDEX;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
-/// Where the slices of a `gather` or `scatter` begin.
+/// The start indices of the slices of a `gather` or `scatter`.
 pub(crate) struct IndexVectors {
-    /// The vectors: one a row, of indices.
+    /// The index vectors, one per row, with elements of type [`INDEX`].
     pub(crate) rows: InstrId,
-    /// The sizes of the dimensions that number the vectors.
+    /// The sizes of the dimensions of the index array other than the vector dimension.
     pub(crate) batch: Vec<i64>,
-    /// For each component of a vector, the operand dimension that it offsets.
+    /// The operand dimension that each component of a vector indexes.
     components: Vec<usize>,
-    /// Operand dimensions that take their index from the number of the vector: the dimension, and the one of `batch`.
+    /// The batching dimensions: pairs of an operand dimension and the dimension of `batch` that provides its
+    /// index.
     batching: Vec<(usize, usize)>,
-    /// The operand's sizes.
+    /// The sizes of the operand.
     dims: Dims,
 }
 
-/// What the attributes say of index vectors.
+/// The attributes that describe index vectors.
 pub(crate) struct VectorDims<'a> {
-    /// The dimension of the index array that holds the components.
+    /// The dimension of the index array that contains the components.
     pub(crate) vector: i64,
-    /// For each component, the operand dimension that it offsets.
+    /// The operand dimension that each component indexes.
     pub(crate) components: &'a [i64],
-    /// Operand dimensions that pair up with index dimensions, and these.
+    /// The batching dimensions of the operand, and the matching dimensions of the index array.
     pub(crate) batching: [&'a [i64]; 2],
 }
 
 impl VectorDims<'_> {
-    /// The number of vectors in an array of indices of the given sizes.
+    /// Returns the number of vectors in an index array with these sizes.
     pub(crate) fn count(&self, dims: &[i64]) -> Option<i64> {
         let others = dims.iter().enumerate().filter(|(d, _)| i64::try_from(*d) != Ok(self.vector));
         others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul)
@@ -38,7 +39,7 @@ impl VectorDims<'_> {
 }
 
 impl IndexVectors {
-    /// Of an array of indices into an operand of the given sizes.
+    /// Emits the index vectors of an index array, for an operand with the sizes `dims`.
     pub(crate) fn new(
         e: &mut Emitter<'_>,
         indices: InstrId,
@@ -61,7 +62,8 @@ impl IndexVectors {
 
         let mut rows = indices;
         if shape.element_type == ElementType::U64 {
-            // What is beyond the indices is beyond every array.
+            // A `u64` index above the range of `i64` is out of bounds in every array, so clamping it does not
+            // change the meaning.
             let most = e.splat_bits(rows, ElementType::U64, i64::MAX as u64)?;
             rows = e.same(Op::Minimum, &[rows, most]);
         }
@@ -74,13 +76,13 @@ impl IndexVectors {
         Some(Self { rows, batch, components, batching, dims: dims.clone() })
     }
 
-    /// The number of vectors.
+    /// Returns the number of vectors.
     pub(crate) fn count(&self) -> i64 {
         self.batch.iter().product()
     }
 
-    /// Where the slice of vector number `i` begins in each of the operand's dimensions, wherever that may be. `rows` are
-    /// the vectors, `batch` is the index of the number.
+    /// Emits the start indices of slice `i` in each dimension of the operand. They may be out of bounds.
+    /// `rows` contains the vectors, and `batch` is the multi-dimensional index of `i`.
     pub(crate) fn start(
         &self,
         e: &mut Emitter<'_>,
@@ -105,7 +107,7 @@ impl IndexVectors {
         Some(start)
     }
 
-    /// The operand dimensions in which a slice may begin anywhere.
+    /// Returns the operand dimensions that the index vectors index.
     pub(crate) fn offset_dims(&self) -> &[usize] {
         &self.components
     }

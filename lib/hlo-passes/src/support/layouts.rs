@@ -1,21 +1,21 @@
-//! Values in other layouts.
+//! Converts values to other layouts.
 
 use super::rewrite::same_layout;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// The value with the layouts of `shape`, through copies of its arrays.
+/// Converts a value to the layouts of `shape` by copying its arrays.
 pub(crate) fn relaid(module: &mut Module, id: InstrId, shape: &Shape) -> InstrId {
     relaid_by(module, id, shape, &|module, id, shape| relaid_array(module, id, shape, Op::Copy))
 }
 
-/// What an operation that changes layouts only makes of an array.
+/// Emits an operation on an array that only changes its layout.
 pub(crate) fn relaid_array(module: &mut Module, id: InstrId, shape: &Shape, op: Op) -> InstrId {
     let copy = module.add_like(id, shape.clone(), op, [id]);
     module.copy_annotations(id, copy);
     copy
 }
 
-/// The value with the layouts of `shape`: `array` makes an array in another layout.
+/// Converts a value to the layouts of `shape`. `array` converts one array.
 pub(crate) fn relaid_by(
     module: &mut Module,
     id: InstrId,

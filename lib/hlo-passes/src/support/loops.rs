@@ -1,4 +1,4 @@
-//! Loops over elements, for passes that turn one instruction into a `while`.
+//! Loops over elements, for passes that replace one instruction with a `while`.
 
 use super::expander::Emitter;
 use hlo_ir::attr::{ComparisonDirection, WhileAttrs};
@@ -8,12 +8,12 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Op, Shape};
 /// The type of counters and indices.
 pub(crate) const INDEX: ElementType = ElementType::S64;
 
-/// How many steps a loop takes.
+/// The number of steps of a loop.
 #[derive(Clone, Copy)]
 pub(crate) enum Steps {
-    /// A number that is known.
+    /// A known number.
     Known(i64),
-    /// What element number `n` of the loop's state says, an index.
+    /// The value of this element of the loop's state, an index.
     InState(usize),
 }
 
@@ -24,24 +24,24 @@ impl From<i64> for Steps {
 }
 
 impl Emitter<'_> {
-    /// An index.
+    /// Emits a constant index.
     pub(crate) fn index(&mut self, value: i64) -> Option<InstrId> {
         self.scalar(INDEX, &value.to_le_bytes())
     }
 
-    /// A comparison of two scalars.
+    /// Compares two scalars.
     pub(crate) fn compare(&mut self, a: InstrId, direction: ComparisonDirection, b: InstrId) -> InstrId {
         let compare = Op::compare(direction);
         self.add(Shape::scalar(ElementType::Pred), compare, &[a, b])
     }
 
-    /// `a` if the scalar `test` is true, else `b`.
+    /// Selects `a` if the scalar `test` is true, and `b` otherwise.
     pub(crate) fn select(&mut self, test: InstrId, a: InstrId, b: InstrId) -> InstrId {
         let shape = self.module[a].shape.clone();
         self.add(shape, Op::Select, &[test, a, b])
     }
 
-    /// The elements of a tuple; the value itself if it is none.
+    /// Emits the elements of a tuple. Returns any other value as a single element.
     pub(crate) fn elements(&mut self, value: InstrId) -> Option<Vec<InstrId>> {
         match self.module[value].shape.as_tuple().map(<[Shape]>::len) {
             Some(n) => (0..n).map(|i| self.element(value, i)).collect(),
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A call; the elements of its result.
+    /// Emits a call and returns the elements of its result.
     pub(crate) fn call(&mut self, to_apply: ComputationId, arguments: &[InstrId]) -> Option<Vec<InstrId>> {
         let root = self.module[to_apply].root();
         let shape = self.module[root].shape.clone();
@@ -57,7 +57,8 @@ impl Emitter<'_> {
         self.elements(call)
     }
 
-    /// Values as the instruction that is replaced gives them: one by itself, several in a tuple.
+    /// Combines values into the result of the instruction to replace: a single array, or a tuple of several
+    /// values.
     pub(crate) fn results(&mut self, values: &[InstrId]) -> Option<InstrId> {
         let shape = self.shape();
         match (values, shape.as_tuple()) {
@@ -71,7 +72,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The element of a non-empty array at an index.
+    /// Emits the element of a non-empty array at an index.
     pub(crate) fn read(&mut self, array: InstrId, index: &[InstrId]) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
@@ -81,7 +82,7 @@ impl Emitter<'_> {
         Some(self.add(Shape::scalar(whole.element_type), Op::reshape(), &[slice]))
     }
 
-    /// A non-empty array with another element at an index.
+    /// Emits a non-empty array in which the element at an index is replaced.
     pub(crate) fn write(&mut self, array: InstrId, index: &[InstrId], value: InstrId) -> Option<InstrId> {
         let whole = self.array(array)?;
         let one = ArrayShape::new(whole.element_type, vec![1; whole.rank()]);
@@ -90,13 +91,13 @@ impl Emitter<'_> {
         Some(self.same(Op::DynamicUpdateSlice, &operands))
     }
 
-    /// An array of a shape, without its layout, with one value everywhere.
+    /// Emits an array with the dimensions of a shape, without its layout, whose elements are all `value`.
     pub(crate) fn filled(&mut self, shape: &ArrayShape, value: InstrId) -> InstrId {
         let shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
         self.broadcast(value, &shape, &[])
     }
 
-    /// The index of a row-major position in an array of the given sizes, none of them 0.
+    /// Converts a row-major position to an index into an array with these sizes, none of which is 0.
     pub(crate) fn unravel(&mut self, position: InstrId, dims: &[i64]) -> Option<Vec<InstrId>> {
         let mut out = Vec::with_capacity(dims.len());
         let mut rest = position;
@@ -111,8 +112,8 @@ impl Emitter<'_> {
         Some(out)
     }
 
-    /// A loop of `count` steps, whose computations are named after `name`; `step` makes the next state from the number of
-    /// the step and the state. Gives the last state.
+    /// Emits a loop of `count` steps and returns the last state. `step` emits the next state from the step's
+    /// number and the current state. `name` is the prefix of the names of its computations.
     pub(crate) fn counted_loop(
         &mut self,
         name: &str,

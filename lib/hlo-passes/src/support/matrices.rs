@@ -1,4 +1,4 @@
-//! Matrices in the last two dimensions of arrays, for passes that express linear algebra by loops.
+//! Matrices in the last two dimensions of arrays, for passes that implement linear algebra with loops.
 
 use super::expander::Emitter;
 use super::loops::INDEX;
@@ -6,7 +6,7 @@ use hlo_ir::attr::ComparisonDirection;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// The type that linear algebra on a type is computed in.
+/// Returns the type in which linear algebra on `ty` is computed.
 pub(crate) fn computed_in(ty: ElementType) -> ElementType {
     match ty {
         ElementType::F64 | ElementType::C64 | ElementType::C128 => ty,
@@ -14,7 +14,7 @@ pub(crate) fn computed_in(ty: ElementType) -> ElementType {
     }
 }
 
-/// The number of matrices, of their rows and of their columns.
+/// Returns the number of matrices, and the number of rows and columns of each.
 pub(crate) fn matrix_sizes(shape: &ArrayShape) -> Option<[i64; 3]> {
     let [batch @ .., rows, columns] = shape.dims.as_slice() else { return None };
     let count = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
@@ -22,7 +22,7 @@ pub(crate) fn matrix_sizes(shape: &ArrayShape) -> Option<[i64; 3]> {
 }
 
 impl Emitter<'_> {
-    /// The conjugates of complex numbers; real ones as they are.
+    /// Emits complex conjugates. Returns real numbers unchanged.
     pub(crate) fn conjugate(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         if !ty.is_complex() {
@@ -33,19 +33,19 @@ impl Emitter<'_> {
         Some(self.elementwise(ty, Op::Complex, &[real, imag]))
     }
 
-    /// The real parts; real numbers as they are.
+    /// Emits the real parts. Returns real numbers unchanged.
     pub(crate) fn real_part(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         Some(if ty.is_complex() { self.elementwise(ty.real_type(), Op::Real, &[x]) } else { x })
     }
 
-    /// The magnitudes, which are real.
+    /// Emits the magnitudes, which are real.
     pub(crate) fn magnitude(&mut self, x: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         Some(self.elementwise(ty.real_type(), Op::Abs, &[x]))
     }
 
-    /// Numbers by real ones.
+    /// Divides numbers by real numbers.
     pub(crate) fn over_real(&mut self, x: InstrId, by: InstrId) -> Option<InstrId> {
         let ty = self.array(x)?.element_type;
         if !ty.is_complex() {
@@ -56,19 +56,19 @@ impl Emitter<'_> {
         Some(self.elementwise(ty, Op::Complex, &parts))
     }
 
-    /// Not a number, in each part.
+    /// Emits a NaN. In a complex number, both parts are NaN.
     pub(crate) fn nan(&mut self, ty: ElementType) -> Option<InstrId> {
         let nan = self.number(ty.real_type(), f64::NAN)?;
         Some(if ty.is_complex() { self.elementwise(ty, Op::Complex, &[nan, nan]) } else { nan })
     }
 
-    /// The matrices of an array in one batch.
+    /// Reshapes an array of matrices to a single batch dimension.
     pub(crate) fn matrices(&mut self, x: InstrId) -> Option<InstrId> {
         let sizes = matrix_sizes(&self.array(x)?)?;
         self.reshaped(x, &sizes)
     }
 
-    /// An array with sizes of 1 repeated to the given sizes.
+    /// Broadcasts the dimensions of size 1 to the given sizes.
     pub(crate) fn stretched(&mut self, x: InstrId, dims: &[i64]) -> Option<InstrId> {
         let shape = self.array(x)?;
         if shape.dims.as_slice() == dims {
@@ -81,13 +81,14 @@ impl Emitter<'_> {
         Some(self.broadcast(x, &to, &kept.iter().map(|&d| d as i64).collect::<Vec<_>>()))
     }
 
-    /// The product of a column and a row of each of a batch of matrices.
+    /// Emits the product of a column and a row for each matrix of a batch.
     pub(crate) fn outer(&mut self, column: InstrId, row: InstrId, sizes: &[i64; 3]) -> Option<InstrId> {
         let (column, row) = (self.stretched(column, sizes)?, self.stretched(row, sizes)?);
         Some(self.same(Op::Multiply, &[column, row]))
     }
 
-    /// How the numbers of rows (`along` 1) or columns (2) of matrices of the given sizes relate to an index.
+    /// Compares the row numbers (`along` is 1) or column numbers (`along` is 2) of the elements of a batch of
+    /// matrices with an index.
     pub(crate) fn places(
         &mut self,
         sizes: &[i64; 3],

@@ -1,5 +1,5 @@
-//! What several passes need: arithmetic on arrays, the dimensions of reshapes, side effects, constants, ranges of
-//! integers, combiners, copying and the rewrite driver.
+//! Code that several passes share: arithmetic on arrays, the dimensions of reshapes, side effects, constants,
+//! ranges of integers, combiners, copying, and the rewrite driver.
 
 pub(crate) mod arrays;
 pub(crate) mod clone;

@@ -1,18 +1,18 @@
-//! Where added instructions stand in a computation's list, which is its schedule if it has one.
+//! The positions of added instructions in a computation's list, which is the schedule if there is one.
 
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::ops::Range;
 
-/// Instructions that stand in place of others. Added ones go to the end of the list: effects among them would happen
-/// after all that the list has.
+/// The instructions that replace others. New instructions are appended to the list, so their side effects
+/// would happen after all others. [`Places::arrange`] moves them to the replaced instructions.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// What was added, by number, in the order in which it was, and what it stands in place of.
+    /// The id ranges of added instructions, in increasing order, each with the instruction that they replace.
     added: Vec<(Range<usize>, InstrId)>,
 }
 
 impl Places {
-    /// Notes that what `add` adds stands in place of `site`.
+    /// Calls `add`, and records that the instructions that it adds replace `site`.
     pub(crate) fn at<T>(
         &mut self,
         module: &mut Module,
@@ -25,13 +25,13 @@ impl Places {
         out
     }
 
-    /// Notes that what was added since the module had `first` instructions stands in place of `site`.
+    /// Records that the instructions with ids from `first` on replace `site`.
     pub(crate) fn note(&mut self, module: &Module, first: usize, site: InstrId) {
         self.added.push((first..module.instruction_capacity(), site));
     }
 
-    /// Moves what was added to a computation to the places that were noted. What it stands in place of must still be in
-    /// the list.
+    /// Moves the added instructions of a computation to just before the instructions that they replace, which
+    /// must still be in the list.
     pub(crate) fn arrange(&self, module: &mut Module, computation: ComputationId) {
         let site_of = |i: InstrId| {
             let n = self.added.partition_point(|(range, _)| range.end <= i.index());
@@ -48,7 +48,7 @@ impl Places {
             return;
         }
         let mut order = Vec::with_capacity(list.len());
-        // What stands in place of what was added itself comes before that.
+        // A block that replaces an added instruction comes before that instruction.
         let mut stack: Vec<(InstrId, bool)> =
             list.iter().rev().filter(|i| site_of(**i).is_none()).map(|&i| (i, false)).collect();
         while let Some((i, placed)) = stack.pop() {

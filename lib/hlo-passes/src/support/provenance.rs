@@ -1,31 +1,37 @@
-//! What inlined instructions say of where they come from: as it is seen from the call.
+//! Metadata of inlined instructions: updates it for the program that contains the call.
 
 use hlo_ir::attr::{HloString, Origin, OriginTree};
 use hlo_ir::{ComputationId, InstrId, JoinedFrames, Module, Op};
 use std::collections::HashSet;
 
-/// Names of operations stay below so many bytes.
+/// Maximum length in bytes of operation names (exclusive).
 const MAX_OP_NAME: usize = 1024;
 
-/// Marks of a call that what is inlined has too: of the first two there is one.
+/// Attributes of a call that inlined instructions inherit. At most one of the first two names applies.
 const FUSION_MARKS: [&[&str]; 2] = [&["MUST_FUSE", "MAXIMAL_FUSE"], &["mosaic_fusion_group"]];
 
-/// What calls say of the instructions that are put in place of them.
+/// Passes on the metadata of calls to the instructions that replace the calls.
 pub(crate) struct CallSites {
     frames: JoinedFrames,
-    /// The computations within called ones that were done: they are not copied with their loops and conditionals.
+    /// Pairs of an inlined computation and a loop body or branch inside it that were already processed. Such
+    /// bodies are not copied.
     done: HashSet<(ComputationId, ComputationId)>,
 }
 
 impl CallSites {
-    /// For the calls of a module.
+    /// Returns the state for inlining calls of a module.
     pub(crate) fn of(module: &Module) -> Self {
         Self { frames: JoinedFrames::of(module), done: HashSet::new() }
     }
 
-    /// Makes what copies of `callee`'s instructions say hold in place of the call: its operation goes before theirs, and its
-    /// origin before theirs; where it is not known what was called, nor is what they were. They are called from where
-    /// the call is. Bodies of loops and branches of conditionals, which are shared, say where the first call is.
+    /// Updates the metadata of the copies of `callee`'s instructions for the program that contains the call:
+    ///
+    /// - The operation name of the call is put before theirs, and the call's stack frame becomes the caller
+    ///   of theirs.
+    /// - The origin of the call is put before theirs. If the origin of the call is unknown, theirs is
+    ///   removed.
+    ///
+    /// Loop bodies and branches of conditionals are shared, so they are updated for the first call only.
     pub(crate) fn apply(
         &mut self,
         module: &mut Module,
@@ -60,7 +66,7 @@ impl CallSites {
         }
     }
 
-    /// Gives an instruction the operation and the stack frame that it has inside of the call.
+    /// Updates the operation name and the stack frame of an instruction.
     fn name(&mut self, module: &mut Module, site: &CallSite, id: InstrId) {
         let metadata = module[id].common.as_deref().map(|c| &c.metadata);
         let name = inside(&site.op_name, metadata.map_or(&HloString::default(), |m| &m.op_name));
@@ -75,7 +81,7 @@ impl CallSites {
     }
 }
 
-/// The computations of control flow, whose instructions are instructions of the program.
+/// Returns the computations of control flow that an operation calls. Their instructions need metadata too.
 fn bodies_of(op: &Op) -> Vec<ComputationId> {
     match op {
         Op::While(_) | Op::Conditional(_) | Op::AsyncStart(_) => op.called_computations().to_vec(),
@@ -83,7 +89,7 @@ fn bodies_of(op: &Op) -> Vec<ComputationId> {
     }
 }
 
-/// True for what could be part of a fusion.
+/// Returns whether the instruction can be part of a fusion.
 fn is_fusible(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::Domain(_) | Op::Parameter(_) | Op::While(_) | Op::Conditional(_) | Op::Call(_) => false,
@@ -93,7 +99,7 @@ fn is_fusible(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// Where a call is, by its metadata and its origin, and how it is marked.
+/// The metadata, origin and marks of a call.
 pub(crate) struct CallSite {
     op_name: HloString,
     frame: i32,
@@ -102,7 +108,7 @@ pub(crate) struct CallSite {
 }
 
 impl CallSite {
-    /// Of a call.
+    /// Reads the metadata of a call.
     pub(crate) fn of(module: &Module, call: InstrId) -> Self {
         let Some(common) = module[call].common.as_deref() else {
             return Self { op_name: HloString::default(), frame: 0, origin: None, marks: Vec::new() };
@@ -116,15 +122,15 @@ impl CallSite {
         }
     }
 
-    /// True if it is not known where the call is.
+    /// Returns whether the metadata does not identify the call.
     fn is_nowhere(&self) -> bool {
         self.op_name.is_empty() && self.frame == 0
     }
 
-    /// What a value of the called computation is in the program that has the call.
+    /// Returns the origin of a value of the called computation in the calling program.
     fn origin_of(&self, mut inner: Origin) -> Option<Origin> {
         let call = match self.origin.as_ref()? {
-            // It was not in that program: what is inside stood where the call is.
+            // The original program does not contain the call, so the value's own origin applies.
             Origin::SyntheticCall => return Some(inner),
             Origin::Arrays(tree) => first(tree)?,
         };
@@ -135,7 +141,7 @@ impl CallSite {
     }
 }
 
-/// The instruction of the first array of a tree.
+/// Returns the instruction of the first array of a tree.
 fn first(tree: &OriginTree) -> Option<&HloString> {
     match tree {
         OriginTree::Array(array) => Some(&array.as_ref()?.instruction),
@@ -143,7 +149,7 @@ fn first(tree: &OriginTree) -> Option<&HloString> {
     }
 }
 
-/// Puts a call before the instructions of a tree.
+/// Prefixes the instructions of a tree with the name of a call.
 fn prefix(tree: &mut OriginTree, call: &HloString) {
     match tree {
         OriginTree::Array(Some(array)) => {
@@ -154,7 +160,8 @@ fn prefix(tree: &mut OriginTree, call: &HloString) {
     }
 }
 
-/// The name of an operation inside of another one; `None` if it says so already, or would be too long.
+/// Prefixes an operation name with the outer one. Returns `None` if the name already has this prefix or would
+/// be too long.
 fn inside(outer: &HloString, inner: &HloString) -> Option<HloString> {
     let outer = outer.as_bytes();
     let outer = outer.strip_suffix(b"/").unwrap_or(outer);

@@ -1,27 +1,27 @@
-//! What values the elements of an integer array may have, read off the instructions that make it.
+//! Derives the range of an integer array's elements from the instructions that compute it.
 
 use super::constants::literal;
 use hlo_ir::{ElementType, InstrId, Literal, Module, Op};
 
-/// All values from `low` to `high`, both included.
+/// A range of values. Both bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) low: i128,
     pub(crate) high: i128,
 }
 
-/// How many instructions are looked at for one range.
+/// Maximum number of instructions visited for one range.
 const BUDGET: usize = 24;
 
-/// The largest constant whose elements are looked at one by one.
+/// Maximum number of elements of a constant that is scanned.
 const MAX_ELEMENTS: usize = 1024;
 
-/// The values that the elements of `id` may have; `None` if they are neither integers nor predicates.
+/// Returns the range of the elements of `id`, or `None` if they are neither integers nor predicates.
 pub(crate) fn range_of(module: &Module, id: InstrId) -> Option<Range> {
     range(module, id, &mut { BUDGET })
 }
 
-/// All values of an integer type or `pred`.
+/// Returns the range of an integer type or `pred`.
 pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
     let bits = if ty.is_pred() { 1 } else { ty.bit_width() };
     match (ty.is_signed_integer(), ty.is_integer() || ty.is_pred()) {
@@ -31,7 +31,7 @@ pub(crate) fn type_range(ty: ElementType) -> Option<Range> {
     }
 }
 
-/// The value of an integer type that a sum or product without bounds, modulo 2¹²⁸, wraps around to.
+/// Wraps an integer around to the range of a type. `value` is the result of arithmetic modulo 2¹²⁸.
 pub(crate) fn wrapped(ty: ElementType, value: i128) -> Option<i128> {
     let all = type_range(ty)?;
     Some(value.wrapping_sub(all.low).rem_euclid(all.high - all.low + 1) + all.low)
@@ -48,7 +48,7 @@ impl Range {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// True if the range has all values of the other one.
+    /// Returns whether the range contains all values of another one.
     pub(crate) fn contains(self, other: Self) -> bool {
         self.low <= other.low && other.high <= self.high
     }
@@ -61,11 +61,11 @@ fn range(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
         return Some(all);
     }
     *budget -= 1;
-    // What would leave the type wraps: then it may be anything.
+    // A value outside of the type wraps around, so the result may be any value of the type.
     Some(computed(module, id, budget).filter(|r| all.contains(*r)).unwrap_or(all))
 }
 
-/// The range by the operation, as if integers had no limits.
+/// Returns the range of an operation on unbounded integers.
 fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
     let operands = &module[id].operands;
     let mut of = |n: usize| range(module, *operands.get(n)?, budget);
@@ -80,7 +80,7 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
             let bound = *array.dims.get(usize::try_from(a.dimension()).ok()?)?;
             (bound >= 0).then_some(Range { low: 0, high: bound.into() })
         }
-        // Values outside of the type of the result wrap; `range` sees to that.
+        // Values outside of the result type wrap around. The caller `range` handles this.
         Op::Convert => of(0),
         Op::PopulationCount | Op::CountLeadingZeros => {
             let bits = module[id].shape.as_array()?.element_type.bit_width();
@@ -103,7 +103,7 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
             let moved: Vec<usize> = (0..operands.len()).filter(|&n| moves.contains(n)).collect();
             match moved.split_first() {
                 None => binary(op, of(0)?, of(1)?),
-                // The budget would not suffice for more.
+                // The budget does not suffice for more operands.
                 Some(_) if moved.len() > BUDGET => None,
                 Some((&first, rest)) => rest.iter().try_fold(of(first)?, |r, &n| Some(r.union(of(n)?))),
             }
@@ -111,7 +111,7 @@ fn computed(module: &Module, id: InstrId, budget: &mut usize) -> Option<Range> {
     }
 }
 
-/// The range of a binary operation.
+/// Returns the range of a binary operation.
 fn binary(op: &Op, a: Range, b: Range) -> Option<Range> {
     Some(match op {
         Op::Add => Range { low: a.low + b.low, high: a.high + b.high },
@@ -145,7 +145,7 @@ fn minimum(a: Range, b: Range) -> Range {
     Range { low: a.low.min(b.low), high: a.high.min(b.high) }
 }
 
-/// The least and the greatest element.
+/// Returns the range of the elements of a constant.
 fn constant_range(value: &Literal) -> Option<Range> {
     let count = value.shape().as_array()?.element_count();
     (count <= MAX_ELEMENTS).then(|| Range::of((0..count).filter_map(|i| value.integer_at(i)))).flatten()
@@ -155,7 +155,7 @@ fn constant_range(value: &Literal) -> Option<Range> {
 mod tests {
     use super::{Range, range_of};
 
-    /// The range of the root of the entry.
+    /// Returns the range of the root of the entry computation.
     fn range(body: &str) -> Option<(i128, i128)> {
         let text = format!("HloModule m\n\nENTRY e {{\n{body}\n}}\n");
         let module = hlo_parser::parse_module(&text).unwrap_or_else(|d| panic!("{}", d[0].message));

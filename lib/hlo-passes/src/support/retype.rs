@@ -1,11 +1,11 @@
-//! Operations on elements of another type: their operands converted, and their result converted back.
+//! Computes operations in another element type: converts the operands, and converts the result back.
 
 use super::expander::{Emitter, expand_all};
 use crate::{Options, Rewrites};
 use hlo_ir::attr::ComparisonType;
 use hlo_ir::{ElementType, Family, FloatFormat, InstrId, Module, Op, Shape};
 
-/// The types of floats that are less than `f32`, by name.
+/// The names of the floating-point types narrower than `f32`.
 pub(crate) static NARROW_FLOATS: &[&str] = &[
     "bf16",
     "f16",
@@ -22,36 +22,36 @@ pub(crate) static NARROW_FLOATS: &[&str] = &[
     "f4e2m1fn",
 ];
 
-/// The types of floats that hold all numbers of [`NARROW_FLOATS`], by name.
+/// The names of the floating-point types that represent all numbers of [`NARROW_FLOATS`].
 pub(crate) static WIDE_FLOATS: &[&str] = &["f32", "f64"];
 
-/// A change of the type that is computed in.
+/// A change of the type in which operations are computed.
 #[derive(Clone, Copy)]
 pub(crate) struct Retype {
-    /// What its rewrites are called.
+    /// The name of the rewrites.
     pub(crate) name: &'static str,
-    /// The type that operands or results have.
+    /// The type of the original operands or results.
     pub(crate) from: ElementType,
-    /// The type that takes its place.
+    /// The type in which the operation is computed.
     pub(crate) to: ElementType,
-    /// True if all operands and the result must have the type.
+    /// Whether all operands and the result must have the type `from`.
     pub(crate) whole: bool,
 }
 
 impl Retype {
-    /// Of the types that options name.
+    /// Creates a change from the types in the options `from` and `to`.
     pub(crate) fn named(name: &'static str, options: &Options, whole: bool) -> Self {
         let ty = |option: &str| ElementType::from_name(options.choice(option)).unwrap_or(ElementType::F32);
         Self { name, from: ty("from"), to: ty("to"), whole }
     }
 
-    /// Expresses the operations that `wanted` names on the one type by those on the other. Returns whether anything
-    /// changed.
+    /// Replaces the operations that `wanted` selects by operations on the other type. Returns whether the
+    /// module changed.
     pub(crate) fn run(self, module: &mut Module, wanted: fn(&Op) -> bool, rewrites: &mut Rewrites) -> bool {
         expand_all(module, self.name, wanted, |e, id| self.expand(e, id), rewrites)
     }
 
-    /// The operation on the other type, if it has operands or a result of the one type and no others but arrays.
+    /// Emits the operation on the type `to`, if its operands are arrays and the types match.
     fn expand(self, e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
         let Self { from, to, whole, .. } = self;
         let operands = e.module[id].operands.to_vec();
@@ -82,12 +82,12 @@ impl Retype {
     }
 }
 
-/// True for what computes numbers of numbers by itself; moves are none.
+/// Returns whether the operation itself computes numbers from numbers. Data movement does not count.
 pub(crate) fn is_arithmetic(op: &Op) -> bool {
     match op {
         Op::Convert | Op::BitcastConvert | Op::StochasticConvert => false,
         Op::Copy | Op::Select | Op::ReducePrecision(_) => false,
-        // Of bits, not of values.
+        // A total order compares bits, not values.
         Op::Compare(a) => a.comparison_type != ComparisonType::TotalOrder,
         _ if !op.called_computations().is_empty() => false,
         op => match op.opcode().family() {
@@ -98,7 +98,8 @@ pub(crate) fn is_arithmetic(op: &Op) -> bool {
     }
 }
 
-/// True for arithmetic on integers whose lowest bits are those of the arithmetic on wider ones.
+/// Returns whether the low bits of the integer operation's result equal those of the same operation on a
+/// wider type.
 pub(crate) fn is_modular(op: &Op) -> bool {
     let exact = matches!(
         op,
@@ -124,13 +125,17 @@ pub(crate) fn is_modular(op: &Op) -> bool {
     exact && is_arithmetic(op)
 }
 
-/// The type that a product of floats is summed in before the sum becomes an integer or a predicate, one of complex numbers
-/// before its real part does so or becomes a float, and one of real numbers before it becomes complex; `None` for other
-/// operands and results.
+/// Returns the type in which a product is summed before the sum is converted to the result type:
+///
+/// - floating-point operands and an integer or predicate as the result;
+/// - complex operands and a real result, which is the real part of the sum;
+/// - real operands and a complex result.
+///
+/// Returns `None` for other operands and results.
 pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementType) -> Option<ElementType> {
     let complex = operands.iter().find(|t| t.is_complex());
     match complex {
-        // The sum is as precise as its real part is to be.
+        // The sum must be as precise as the result.
         Some(_) if result == ElementType::F64 => return Some(ElementType::C128),
         Some(&sum) => return (!result.is_complex()).then_some(sum),
         None if result.is_complex() => return Some(result.real_type()),
@@ -143,7 +148,7 @@ pub(crate) fn sum_before_conversion(operands: [ElementType; 2], result: ElementT
     Some(if fits_f32 { ElementType::F32 } else { ElementType::F64 })
 }
 
-/// True if a type has every number of another: of real types, floats and integers.
+/// Returns whether a real type `wide` represents every number of the real type `narrow`.
 pub(crate) fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let bits = |t: ElementType| t.bit_width() - u32::from(t.is_signed_integer());
     match (FloatFormat::of(wide), FloatFormat::of(narrow)) {

@@ -1,9 +1,11 @@
 //! The rewrite driver: one worklist, patterns as functions.
 //!
-//! A [`Pattern`] looks at one instruction and may return another value to use in its place. The driver visits
-//! operands before users, replaces uses, and visits again what a replacement touched: the new instructions and
-//! the users. What nothing uses any more is taken out of the user lists at once, so that a pattern may ask
-//! whether a value has one user only, and removed from the module in one go at the end.
+//! A [`Pattern`] examines one instruction and may return another value to replace it. The driver visits
+//! operands before users and replaces all uses. It then visits the affected instructions again: the new ones
+//! and the users.
+//!
+//! The driver immediately removes unused instructions from the user lists, so that a pattern can check
+//! whether a value has a single user. It removes them from the module at the end.
 
 use super::combiner::Combiners;
 use super::effects::{Effects, control_dependent};
@@ -16,20 +18,20 @@ use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Literal, Mod
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-/// A rewrite.
+/// A rewrite pattern.
 pub(crate) struct Pattern {
-    /// What it is called in tests and in the documentation.
+    /// The name in tests and in the documentation.
     pub(crate) name: &'static str,
-    /// One line, before → after.
+    /// A description of one line, before → after.
     pub(crate) summary: &'static str,
-    /// The opcodes that it looks at; all of them if there are none.
+    /// The opcodes of the instructions to examine, or all if empty.
     pub(crate) opcodes: &'static [Opcode],
-    /// Returns the value to use in place of the instruction, of the same shape, or `None`.
+    /// Returns the value of the same shape that replaces the instruction, or `None`.
     pub(crate) apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>,
 }
 
 impl Pattern {
-    /// A pattern, for tables.
+    /// Creates a pattern for a table.
     pub(crate) const fn new(
         name: &'static str,
         summary: &'static str,
@@ -40,36 +42,38 @@ impl Pattern {
     }
 }
 
-/// What a pattern works on: the module, and ways to make instructions beside the one that it looks at.
+/// The context of a pattern: the module, and methods to emit instructions next to the examined one.
 pub(crate) struct Cx<'m> {
     pub(crate) module: &'m mut Module,
     at: InstrId,
     added: Vec<InstrId>,
-    /// What [`Cx::concatenate_starts`] found of long concatenations: operands are replaced by others of their sizes.
+    /// The results of [`Cx::concatenate_starts`] for long concatenations. They stay valid because operands
+    /// are only replaced by others of the same sizes.
     starts: HashMap<InstrId, Rc<[i64]>>,
-    /// The names that computations have, once a pattern makes one.
+    /// The names of computations. Created when a pattern first adds a computation.
     namer: Option<ComputationNamer>,
     combiners: Combiners,
 }
 
 impl Cx<'_> {
-    /// The operands' ids, copied.
+    /// Returns an operand of an instruction.
     pub(crate) fn operand(&self, id: InstrId, index: usize) -> Option<InstrId> {
         self.module[id].operands.get(index).copied()
     }
 
-    /// The array shape of a static array; `None` for tuples, tokens and dynamic arrays, which patterns leave
-    /// alone.
+    /// Returns the shape of a static array. Returns `None` for tuples, tokens and dynamic arrays, which
+    /// patterns skip.
     pub(crate) fn array(&self, id: InstrId) -> Option<ArrayShape> {
         self.module[id].shape.as_array().filter(|a| a.is_static()).cloned()
     }
 
-    /// The element type of an array.
+    /// Returns the element type of an array.
     pub(crate) fn element_type(&self, id: InstrId) -> Option<ElementType> {
         self.module[id].shape.as_array().map(|a| a.element_type)
     }
 
-    /// Where each operand of a concatenation begins along its dimension, and where the last one ends.
+    /// Returns the offset of each operand of a concatenation along its dimension, and the end of the last
+    /// one.
     pub(crate) fn concatenate_starts(&mut self, id: InstrId, dimension: usize) -> Option<Rc<[i64]>> {
         const MANY: usize = 16;
         if let Some(known) = self.starts.get(&id) {
@@ -90,43 +94,43 @@ impl Cx<'_> {
         Some(starts)
     }
 
-    /// The opcode.
+    /// Returns the opcode of an instruction.
     pub(crate) fn opcode(&self, id: InstrId) -> Opcode {
         self.module[id].opcode()
     }
 
-    /// True if only `user` uses the value and it is not a root.
+    /// Returns whether `user` is the only user of the value and the value is not a root.
     pub(crate) fn used_only_by(&self, id: InstrId, user: InstrId) -> bool {
         self.module.users(id) == [user] && !self.module.is_root(id)
     }
 
-    /// The module, and names for the computations that a pattern adds to it.
+    /// Returns the module, and the namer for computations that a pattern adds to it.
     pub(crate) fn naming(&mut self) -> (&mut Module, &mut ComputationNamer) {
         let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
         (self.module, namer)
     }
 
-    /// The computation that applies a binary operation to two scalars.
+    /// Returns a computation that applies a binary operation to two scalars.
     pub(crate) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
         let caller = self.module[self.at].parent;
         let namer = self.namer.get_or_insert_with(|| ComputationNamer::new(self.module));
         self.combiners.get(self.module, namer, op, ty, caller)
     }
 
-    /// Adds an instruction beside the one that the pattern looks at.
+    /// Adds an instruction next to the examined one.
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, op: Op, operands: &[InstrId]) -> InstrId {
         let id = self.module.add_like(self.at, shape, op, operands.iter().copied());
         self.added.push(id);
         id
     }
 
-    /// The instruction with another operation and operands, and the shape of the one looked at.
+    /// Adds an instruction with the shape of the examined one.
     pub(crate) fn instead(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = self.module[self.at].shape.clone();
         self.add(shape, op, operands)
     }
 
-    /// `value` with elements of another type; itself if it has them.
+    /// Converts `value` to another element type. Returns it unchanged if it already has that type.
     pub(crate) fn convert(&mut self, value: InstrId, ty: ElementType) -> Option<InstrId> {
         let shape = self.array(value)?;
         if shape.element_type == ty {
@@ -135,7 +139,7 @@ impl Cx<'_> {
         Some(self.add(shape.with_element_type(ty), Op::Convert, &[value]))
     }
 
-    /// The instruction looked at, an operation on arrays, computed on operands of another type, its result converted.
+    /// Computes the examined array operation on operands of type `ty`, and converts the result back.
     pub(crate) fn computed_in(&mut self, ty: ElementType) -> Option<InstrId> {
         let (operands, op) = (self.module[self.at].operands.to_vec(), self.module[self.at].op.clone());
         let converted = operands.into_iter().map(|o| self.convert(o, ty)).collect::<Option<Vec<_>>>()?;
@@ -144,7 +148,7 @@ impl Cx<'_> {
         Some(self.instead(Op::Convert, &[result]))
     }
 
-    /// The elements of `id` in these ranges, which lie inside; `id` itself if they are all.
+    /// Slices `id` to these ranges, which must be in bounds. Returns `id` if they contain the whole array.
     pub(crate) fn slice(&mut self, id: InstrId, ranges: Vec<SliceDim>) -> Option<InstrId> {
         let a = self.array(id)?;
         let dims: Dims = ranges.iter().map(taken).collect::<Option<_>>()?;
@@ -154,13 +158,14 @@ impl Cx<'_> {
         Some(self.add(ArrayShape::new(a.element_type, dims), Op::slice(ranges), &[id]))
     }
 
-    /// `id` in an array of the given sizes, its dimensions along `map`.
+    /// Broadcasts `id` to an array with the sizes `dims`. `map` contains the result dimension of each
+    /// dimension.
     pub(crate) fn broadcast(&mut self, id: InstrId, dims: &[i64], map: &[i64]) -> Option<InstrId> {
         let shape = ArrayShape::new(self.element_type(id)?, dims.iter().copied());
         Some(Build::broadcast(self, id, &shape, map))
     }
 
-    /// A constant of the shape with all elements the given bytes.
+    /// Emits a constant of the shape whose elements all have these bytes.
     pub(crate) fn splat(&mut self, shape: &ArrayShape, bytes: &[u8]) -> Option<InstrId> {
         if shape.rank() == 0 {
             let literal = Literal::scalar_from_bytes(shape.element_type, bytes)?;
@@ -170,7 +175,7 @@ impl Cx<'_> {
         Some(self.add(shape.clone(), Op::broadcast([]), &[scalar]))
     }
 
-    /// A constant of the shape with all elements the given small integer.
+    /// Emits a constant of the shape whose elements all equal this small integer.
     pub(crate) fn splat_integer(&mut self, shape: &ArrayShape, value: i64) -> Option<InstrId> {
         let bytes = constants::integer_bytes(shape.element_type, value)?;
         self.splat(shape, &bytes)
@@ -186,29 +191,29 @@ impl Build for Cx<'_> {
         self.module[id].shape.clone()
     }
 
-    /// Patterns leave arrays alone whose sizes are known at run time only.
+    /// Patterns skip dynamic arrays.
     fn array_of(&self, id: InstrId) -> Option<ArrayShape> {
         self.array(id)
     }
 }
 
-/// How many elements a range takes; `None` for one that no valid slice has.
+/// Returns the number of elements in a range, or `None` if the range is not valid.
 fn taken(range: &SliceDim) -> Option<i64> {
     let length = range.limit.checked_sub(range.start)?;
     (range.stride > 0 && length >= 0).then(|| length / range.stride + i64::from(length % range.stride != 0))
 }
 
-/// The dimension number `d` as an index.
+/// Converts a dimension number to an index.
 pub(crate) fn index(d: i64) -> Option<usize> {
     usize::try_from(d).ok()
 }
 
-/// The sizes without those that are 1.
+/// Returns the sizes other than 1.
 pub(crate) fn without_ones(dims: &[i64]) -> Dims {
     dims.iter().copied().filter(|&d| d != 1).collect()
 }
 
-/// True if both have the same layouts.
+/// Returns whether both shapes have the same layouts.
 pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Array(a), Shape::Array(b)) => {
@@ -221,33 +226,34 @@ pub(crate) fn same_layout(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// True if the sharding of `old` is one that `new` has too: a value that was there before keeps its own.
+/// Returns whether `new` has the sharding of `old`, if `old` has one. A value that existed before keeps its
+/// sharding.
 fn keeps_sharding(module: &Module, old: InstrId, new: InstrId) -> bool {
     module[old].sharding().is_none_or(|s| module[new].sharding() == Some(s))
 }
 
-/// How exact the result of an instruction has to be.
+/// Returns the required accuracy of an instruction's result.
 pub(crate) fn result_accuracy(module: &Module, id: InstrId) -> ResultAccuracy {
     module[id].common.as_deref().map_or(ResultAccuracy::Default, |c| c.result_accuracy)
 }
 
-/// The attributes that change the value although every opcode has them; `None` if they are the defaults.
+/// Returns the common attributes that affect the value, or `None` if they have their default values.
 pub(crate) fn accuracy(module: &Module, id: InstrId) -> Option<(ResultAccuracy, &HloString)> {
     let common = module[id].common.as_deref()?;
     let any = common.result_accuracy != ResultAccuracy::Default || !common.backend_config.is_empty();
     any.then_some((common.result_accuracy, &common.backend_config))
 }
 
-/// True unless both are placed on devices, in different ways.
+/// Returns whether the shardings of two instructions are equal or at least one has none.
 pub(crate) fn same_sharding(module: &Module, a: InstrId, b: InstrId) -> bool {
     module[a].sharding().zip(module[b].sharding()).is_none_or(|(a, b)| a == b)
 }
 
-/// More rewrites than this times the number of instructions mean that two patterns undo each other: the driver
-/// stops, with what it has.
+/// Maximum number of rewrites per instruction. More of them mean that two patterns undo each other, so the
+/// driver stops and keeps its current result.
 const MAX_REWRITES_PER_INSTRUCTION: usize = 32;
 
-/// A pass that applies the patterns of some tables.
+/// Returns a pass that applies the patterns of some tables.
 pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pass> {
     Box::new(|module: &mut Module, rewrites: &mut Rewrites| -> Result<bool, Diag> {
         let patterns: Vec<&Pattern> = tables.iter().flat_map(|table| table.iter()).collect();
@@ -255,13 +261,13 @@ pub(crate) fn pattern_pass(tables: &'static [&'static [Pattern]]) -> Box<dyn Pas
     })
 }
 
-/// Applies the patterns to every instruction of the module until none applies, and says whether any did. On one
-/// instruction they are tried in their order.
+/// Applies the patterns to every instruction of the module until none applies. Returns whether any applied.
+/// For each instruction, the patterns are tried in their order.
 pub(crate) fn apply_patterns(module: &mut Module, patterns: &[&Pattern], rewrites: &mut Rewrites) -> bool {
     apply_patterns_in(module, patterns, rewrites, |_| true)
 }
 
-/// The same in some computations only.
+/// Applies the patterns to the instructions of the computations that `within` selects.
 pub(crate) fn apply_patterns_in(
     module: &mut Module,
     patterns: &[&Pattern],
@@ -339,7 +345,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Makes room for what a pattern added.
+    /// Grows the tables after a pattern added instructions.
     fn grow(&mut self) {
         let n = self.cx.module.instruction_capacity();
         self.queued.resize(n, false);
@@ -353,9 +359,10 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Looks again at what uses a new value, a few steps on: patterns see constants through what only moves them.
-    /// `users` use it now instead of another. Those that used it before are beside others then, which patterns see as
-    /// well; of many that is not asked each time that there is one more.
+    /// Queues the users of a new value, and their users through a few data movements, because patterns find
+    /// constants through data movements. `users` previously used the replaced value. The earlier users of
+    /// `new` are queued as well, because patterns examine sibling users. They are omitted if there are many,
+    /// to limit the cost.
     fn push_users(&mut self, new: InstrId, users: Vec<InstrId>) {
         const STEPS: usize = 4;
         const FEW: usize = 16;
@@ -410,14 +417,14 @@ impl<'m> Driver<'m> {
                 self.push_users(new, users);
                 self.push(new);
                 self.kill_if_unused(id, true);
-                // What a pattern made and did not use after all.
+                // Remove instructions that the pattern added but did not use.
                 for a in added {
                     self.kill_if_unused(a, true);
                 }
                 true
             }
             _ => {
-                // All is as before: looking at the same instructions again would fail again.
+                // Nothing changed, so the same instructions are not queued again.
                 for a in added.into_iter().rev() {
                     self.kill_if_unused(a, false);
                 }
@@ -426,8 +433,8 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Takes an instruction that nothing needs, and then its operands likewise, out of the user lists. `again`
-    /// tells whether patterns that ask for a single user get another look at what has one now.
+    /// Removes an unused instruction, and then operands that became unused, from the user lists. `again` is
+    /// whether to queue the users of operands that now have a single user.
     fn kill_if_unused(&mut self, id: InstrId, again: bool) {
         let mut stack = vec![id];
         while let Some(i) = stack.pop() {
@@ -447,7 +454,7 @@ impl<'m> Driver<'m> {
             let operands = module[i].operands.clone();
             module.set_operands(i, []);
             for &o in operands.iter().filter(|_| again) {
-                // Their number of users changed: a pattern that asked for one user may apply now.
+                // The number of users changed, so a pattern that requires a single user may apply now.
                 if let &[user] = self.cx.module.users(o) {
                     self.push(user);
                 }

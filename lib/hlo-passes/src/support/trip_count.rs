@@ -1,7 +1,7 @@
-//! How often a `while` runs its body, where that can be told from the text.
+//! Determines statically how often a `while` runs its body.
 //!
-//! Two ways: a counter that goes by a constant from a constant up or down to a constant is calculated; what else
-//! depends on one element of the state only is run by the interpreter, for a few iterations.
+//! There are two methods. If a counter has a constant start, step and bound, the count is calculated. If the
+//! condition otherwise depends on only one element of the state, the interpreter runs a few iterations.
 
 use super::constants::literal;
 use super::range::wrapped;
@@ -10,25 +10,26 @@ use hlo_ir::attr::ComparisonDirection as Direction;
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op};
 use std::collections::HashMap;
 
-/// What is known of a loop.
+/// The known facts about a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TripCount {
-    /// How often the body runs.
+    /// Number of executions of the body.
     pub(crate) trips: u64,
-    /// The element of the state that decides it; `None` if the condition is a constant.
+    /// The element of the state that determines the count, or `None` if the condition is a constant.
     pub(crate) element: Option<usize>,
-    /// Its first value and what is added to it each time, if that is a constant.
+    /// The first value of the element and its step, if the step is a constant.
     pub(crate) range: Option<(i128, i128)>,
 }
 
-/// How often the body of a `while` runs; `None` if that is not known.
+/// Returns how often the body of a `while` runs, or `None` if this is not known.
 pub(crate) fn trip_count(module: &Module, id: InstrId) -> Option<TripCount> {
     let counted = Counted::of(module, id)?;
     counted.never().or_else(|| counted.linear()).or_else(|| counted.by_running())
 }
 
-/// Tells of an element of the state of a `while`, of an integer type, its first value and what is added to it each time,
-/// nearest to zero, if both are constants.
+/// Returns a function of an integer element of a `while`'s state. The function returns the first value of the
+/// element and the value added in each iteration, if both are constants. The added value is the
+/// representative nearest to zero.
 pub(crate) fn courses(
     module: &Module,
     id: InstrId,
@@ -37,16 +38,16 @@ pub(crate) fn courses(
     Some(move |element, ty| counted.course(element, ty))
 }
 
-/// The largest number of iterations that are run to count them.
+/// Maximum number of iterations that are run to count them.
 const MAX_RUN: u64 = 128;
 
-/// The largest number of instructions that one of these iterations may have.
+/// Maximum number of instructions in one of these iterations.
 const MAX_STEP: usize = 32;
 
-/// How deep sums of constants are looked into.
+/// Maximum depth of sums of constants.
 const MAX_DEPTH: usize = 8;
 
-/// A loop, taken apart.
+/// The parts of a loop.
 struct Counted<'m> {
     module: &'m Module,
     init: InstrId,
@@ -86,7 +87,7 @@ impl<'m> Counted<'m> {
         })
     }
 
-    /// The constant that an element of the state begins as.
+    /// Returns the constant initial value of an element of the state.
     fn initial(&self, element: usize) -> Option<&Literal> {
         match self.module[self.init].op {
             Op::Tuple => literal(self.module, *self.module[self.init].operands.get(element)?),
@@ -94,13 +95,13 @@ impl<'m> Counted<'m> {
         }
     }
 
-    /// The value of an element of the state that begins as a constant and stays that.
+    /// Returns the value of an element of the state that begins as a constant and never changes.
     fn invariant(&self, element: usize) -> Option<&Literal> {
         let next = *self.next.get(element)?;
         (element_of(self.module, next, self.body_state) == Some(element)).then(|| self.initial(element))?
     }
 
-    /// The value of a scalar integer in terms of the state `state`.
+    /// Returns the value of a scalar integer in terms of `state`.
     fn term(&self, id: InstrId, state: InstrId, depth: usize) -> Option<Term> {
         if let Some(element) = element_of(self.module, id, state) {
             let known = self.invariant(element).and_then(scalar_value);
@@ -125,13 +126,13 @@ impl<'m> Counted<'m> {
         }
     }
 
-    /// No iterations if the condition is the constant false.
+    /// Returns zero iterations if the condition is the constant false.
     fn never(&self) -> Option<TripCount> {
         let holds = scalar_value(literal(self.module, self.module[self.condition].root())?)?;
         (holds == 0).then_some(TripCount { trips: 0, element: None, range: None })
     }
 
-    /// The first value of an element and what is added to it each time.
+    /// Returns the first value of an element and the value added in each iteration.
     fn course(&self, element: usize, ty: ElementType) -> Option<(i128, i128)> {
         let next = self.term(*self.next.get(element)?, self.body_state, MAX_DEPTH)?;
         let Term::Element(from, step) = next else { return None };
@@ -139,14 +140,14 @@ impl<'m> Counted<'m> {
             return None;
         }
         let first = scalar_value(self.initial(element)?)?;
-        // Adding the largest unsigned number is subtracting 1.
+        // Adding the largest unsigned number is the same as subtracting 1.
         let (low, high) = limits(ty)?;
         let modulus = high - low + 1;
         let step = wrapped(ty, step)?;
         Some((first, if step > modulus / 2 { step - modulus } else { step }))
     }
 
-    /// Counts where the condition compares a counter with a constant.
+    /// Calculates the count if the condition compares a counter with a constant.
     fn linear(&self) -> Option<TripCount> {
         let root = &self.module[self.module[self.condition].root()];
         let Op::Compare(compare) = &root.op else { return None };
@@ -162,7 +163,7 @@ impl<'m> Counted<'m> {
         let (first, step) = self.course(element, ty)?;
         let trips = iterations(first, step, bound, direction)?;
         let last = trips.checked_mul(step)?.checked_add(first)?;
-        // A counter that wraps around on its way takes other values than these.
+        // If the counter wraps around, it has other values than those calculated.
         (low..=high).contains(&last).then_some(TripCount {
             trips: u64::try_from(trips).ok()?,
             element: Some(element),
@@ -170,7 +171,7 @@ impl<'m> Counted<'m> {
         })
     }
 
-    /// Counts by running condition and body, as far as one element of the state needs them.
+    /// Counts by running the parts of the condition and the body that one element of the state requires.
     fn by_running(&self) -> Option<TripCount> {
         let mut element = None;
         let condition =
@@ -187,8 +188,8 @@ impl<'m> Counted<'m> {
         None
     }
 
-    /// What a value needs, operands first, if that is few elementwise instructions on scalars, constants and one
-    /// element of the state.
+    /// Returns the instructions that a value requires, operands first. There may only be a few elementwise
+    /// instructions on scalars, constants and one element of the state.
     fn needed(&self, root: InstrId, state: InstrId, element: &mut Option<usize>) -> Option<Vec<InstrId>> {
         let mut found = Vec::new();
         let mut stack = vec![(root, false)];
@@ -222,7 +223,7 @@ impl<'m> Counted<'m> {
         Some(found)
     }
 
-    /// The value of the last of `needed` if the counter has the given value.
+    /// Returns the value of the last instruction of `needed` if the counter has the value `counter`.
     fn run(&self, needed: &[InstrId], state: InstrId, counter: &Literal) -> Option<Literal> {
         let options = hlo_eval::Options {
             max_operations: Some(MAX_STEP as u64),
@@ -246,12 +247,12 @@ impl<'m> Counted<'m> {
     }
 }
 
-/// The value of a scalar integer or truth value.
+/// Returns the value of a scalar integer or predicate.
 fn scalar_value(value: &Literal) -> Option<i128> {
     value.shape().is_scalar().then(|| value.integer_at(0))?
 }
 
-/// The smallest and the largest value of an integer type.
+/// Returns the smallest and the largest value of an integer type.
 fn limits(ty: ElementType) -> Option<(i128, i128)> {
     let bits = ty.bit_width();
     match (ty.is_integer(), ty.is_signed_integer()) {
@@ -261,7 +262,7 @@ fn limits(ty: ElementType) -> Option<(i128, i128)> {
     }
 }
 
-/// The comparison with its operands exchanged.
+/// Returns the comparison with exchanged operands.
 fn mirrored(direction: Direction) -> Direction {
     match direction {
         Direction::Lt => Direction::Gt,
@@ -272,8 +273,8 @@ fn mirrored(direction: Direction) -> Direction {
     }
 }
 
-/// How many of `first`, `first + step`, … in turn compare with `bound` as `direction` says before one does not, if
-/// numbers did not wrap around.
+/// Returns how many of `first`, `first + step`, … satisfy the comparison with `bound` before one does not.
+/// Numbers do not wrap around.
 fn iterations(first: i128, step: i128, bound: i128, direction: Direction) -> Option<i128> {
     let up_to = |distance: i128, step: i128| match (distance <= 0, step > 0) {
         (true, _) => Some(0),
@@ -299,7 +300,7 @@ fn iterations(first: i128, step: i128, bound: i128, direction: Direction) -> Opt
 mod tests {
     use super::*;
 
-    /// The trip count of `while (i DIRECTION bound) i = next(i)`, whose counter is of type `ty`.
+    /// Returns the trip count of `while (i DIRECTION bound) i = next(i)`, whose counter has the type `ty`.
     fn count(ty: &str, first: &str, next: &str, direction: &str, bound: &str) -> Option<u64> {
         let text = format!(
             "HloModule m
@@ -344,9 +345,9 @@ mod tests {
     fn endless_and_wrapping_loops_have_no_count() {
         assert_eq!(count("s32", "0", "add(i, two)", "NE", "1000001"), None);
         assert_eq!(count("s32", "0", "subtract(i, one)", "LT", "1000000"), None);
-        // 126, then -128: the counter never exceeds 127.
+        // The counter goes from 126 to -128 and never exceeds 127.
         assert_eq!(count("s8", "0", "add(i, two)", "LE", "127"), None);
-        // 0, 2, ..., 254, 0, ...: never 255.
+        // The counter is 0, 2, ..., 254, 0, ... and never 255.
         assert_eq!(count("u8", "0", "add(i, two)", "LT", "255"), None);
         assert_eq!(count("s32", "0", "subtract(one, i)", "GE", "0"), None);
     }

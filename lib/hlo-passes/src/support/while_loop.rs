@@ -1,5 +1,5 @@
-//! Loops whose state is a tuple that condition and body take apart: finding their elements, and giving them more or
-//! fewer.
+//! Loops whose state is a tuple that the condition and the body access by element: finds their elements, and
+//! adds or removes elements.
 
 use super::clone::{clone_instruction, clone_with_owned, set_callee};
 use super::layouts::relaid;
@@ -8,7 +8,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// The number of the element of `tuple` that an instruction takes.
+/// Returns the index if the instruction is a `get-tuple-element` of `tuple`.
 pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option<usize> {
     match &module[id].op {
         Op::GetTupleElement(a) if module[id].operands.first() == Some(&tuple) => {
@@ -18,7 +18,7 @@ pub(crate) fn element_of(module: &Module, id: InstrId, tuple: InstrId) -> Option
     }
 }
 
-/// How often each computation is named by an instruction.
+/// Number of instructions that call each computation.
 pub(crate) struct CallCounts(HashMap<ComputationId, usize>);
 
 impl CallCounts {
@@ -30,7 +30,7 @@ impl CallCounts {
         counts
     }
 
-    /// Counts what a new computation names.
+    /// Counts the calls in a new computation.
     pub(crate) fn note(&mut self, module: &Module, computation: ComputationId) {
         for &i in module[computation].instructions() {
             for callee in module[i].op.called_computations() {
@@ -39,7 +39,7 @@ impl CallCounts {
         }
     }
 
-    /// Gives an instruction computations that nothing else calls, by copying those that something does.
+    /// Copies the computations that an instruction shares with others, so that it has its own.
     pub(crate) fn make_own(
         &mut self,
         module: &mut Module,
@@ -65,8 +65,8 @@ impl CallCounts {
     }
 }
 
-/// Calls `visit` with the loops of these computations whose state is a tuple that condition and body only take elements
-/// of. Returns whether any call changed something.
+/// Calls `visit` for each loop of these computations that [`WhileLoop`] can represent. Returns whether any
+/// call changed something.
 pub(crate) fn visit_loops(
     module: &mut Module,
     computations: impl IntoIterator<Item = ComputationId>,
@@ -83,7 +83,8 @@ pub(crate) fn visit_loops(
     changed
 }
 
-/// A `while` whose state is a tuple, made as a tuple by the body, that condition and body only take elements of.
+/// A `while` whose state is a tuple. The condition and the body only read elements of the state, and the root
+/// of the body is a `tuple` instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct WhileLoop {
     pub(crate) id: InstrId,
@@ -93,13 +94,13 @@ pub(crate) struct WhileLoop {
     pub(crate) body_state: InstrId,
     /// The tuple that is the next state.
     pub(crate) next: InstrId,
-    /// The number of elements.
+    /// Number of elements.
     pub(crate) len: usize,
 }
 
 impl WhileLoop {
-    /// The loop, if the instruction is one of this kind. What is sharded, replicated or traced element by element
-    /// is left alone.
+    /// Returns the loop if the instruction is one of this kind. Loops with per-element shardings, replication
+    /// or original values are skipped.
     pub(crate) fn of(module: &Module, id: InstrId) -> Option<Self> {
         let Op::While(a) = &module[id].op else { return None };
         let len = module[id].shape.as_tuple()?.len();
@@ -137,7 +138,7 @@ impl WhileLoop {
             .then_some(found)
     }
 
-    /// The initial value of an element, if the initial state is a tuple of values.
+    /// Returns the initial value of an element, if a `tuple` instruction creates the initial state.
     pub(crate) fn initial(&self, module: &Module, element: usize) -> Option<InstrId> {
         let init = *module[self.id].operands.first()?;
         match module[init].op {
@@ -146,18 +147,18 @@ impl WhileLoop {
         }
     }
 
-    /// The next value of an element.
+    /// Returns the next value of an element.
     pub(crate) fn next_value(&self, module: &Module, element: usize) -> Option<InstrId> {
         module[self.next].operands.get(element).copied()
     }
 
-    /// True if the body leaves an element as it is.
+    /// Returns whether the element is loop-invariant.
     pub(crate) fn is_invariant(&self, module: &Module, element: usize) -> bool {
         let next = self.next_value(module, element);
         next.is_some_and(|n| element_of(module, n, self.body_state) == Some(element))
     }
 
-    /// The instructions that take an element of `tuple`, by element.
+    /// Returns the `get-tuple-element` instructions of `tuple`, for each element.
     pub(crate) fn takers(&self, module: &Module, tuple: InstrId) -> Vec<Vec<InstrId>> {
         let mut out = vec![Vec::new(); self.len];
         for &user in module.users(tuple) {
@@ -168,7 +169,7 @@ impl WhileLoop {
         out
     }
 
-    /// For each element, whether the condition or the body reads it, but to pass it on.
+    /// Returns for each element whether the condition or the body reads it other than to pass it on.
     pub(crate) fn reads(&self, module: &Module) -> Vec<bool> {
         let mut out = vec![false; self.len];
         for state in [self.condition_state, self.body_state] {
@@ -181,8 +182,9 @@ impl WhileLoop {
         out
     }
 
-    /// Writes the initial values of some elements, constants or broadcasts of such that the body leaves as they are, in
-    /// the condition and the body, which must be the loop's own. `name` is what the rewrites are called.
+    /// Copies the initial values of some elements into the condition and the body. The elements must be
+    /// loop-invariant, and their initial values constants or broadcasts of constants. No other instruction
+    /// may call the condition and the body. `name` is the name of the rewrites.
     pub(crate) fn sink_constants(
         &self,
         module: &mut Module,
@@ -206,8 +208,8 @@ impl WhileLoop {
         changed
     }
 
-    /// Uses a copy of a value from outside, a constant or a broadcast of one, in place of what takes an element in
-    /// the condition or the body, but where the element is passed on.
+    /// Replaces the reads of an element in the condition or the body by a copy of `value`, which is a
+    /// constant or a broadcast of one. An element that is only passed on stays.
     fn replace_reads(
         &self,
         module: &mut Module,
@@ -223,7 +225,7 @@ impl WhileLoop {
             if users.is_empty() && !is_root {
                 continue;
             }
-            // Its layout outside may be another one.
+            // The layout outside of the loop may differ.
             let shape = module[taker].shape.clone();
             let here = *copy.get_or_insert_with(|| {
                 let here = copy_constant(module, value, computation);
@@ -238,8 +240,9 @@ impl WhileLoop {
         }
     }
 
-    /// Appends elements that begin as the given values of the computation of the loop and stay so. Returns what
-    /// takes them in the body. The computations must be the loop's own. What uses the whole result gets it as it was.
+    /// Appends loop-invariant elements with these initial values to the state. Returns the instructions that
+    /// read them in the body. No other instruction may call the condition and the body. Users of the whole
+    /// result get a tuple with the old elements.
     pub(crate) fn add_invariants(&mut self, module: &mut Module, values: &[InstrId]) -> Option<Vec<InstrId>> {
         let shapes: Vec<Shape> = values.iter().map(|&v| module[v].shape.clone()).collect();
         let mut init = self.initial_values(module)?;
@@ -264,18 +267,18 @@ impl WhileLoop {
         Some(taken)
     }
 
-    /// What uses the loop's result other than to take an element.
+    /// Returns the users of the loop's result that are not `get-tuple-element` instructions.
     fn whole_users(&self, module: &Module) -> Vec<InstrId> {
         let whole = |&u: &InstrId| element_of(module, u, self.id).is_none();
         module.users(self.id).iter().copied().filter(whole).collect()
     }
 
-    /// True if the loop's result is used as a whole.
+    /// Returns whether the loop's result is used as a whole.
     pub(crate) fn is_used_whole(&self, module: &Module) -> bool {
         module.is_root(self.id) || !self.whole_users(module).is_empty()
     }
 
-    /// Makes what uses the loop's result as a whole use a tuple of its elements.
+    /// Replaces the uses of the whole result by a tuple of its elements.
     pub(crate) fn take_apart_result(&self, module: &mut Module) {
         let is_root = module.is_root(self.id);
         let users = self.whole_users(module);
@@ -295,8 +298,8 @@ impl WhileLoop {
         }
     }
 
-    /// Keeps the elements that `keep` says only. Nothing may use the others but the next state and the initial one,
-    /// and what takes them must be gone.
+    /// Removes the elements for which `keep` is false. Only the initial and the next state may use their
+    /// values, and no instruction may read them.
     pub(crate) fn keep_elements(&mut self, module: &mut Module, keep: &[bool]) {
         let Some(init) = self.initial_values(module) else { return };
         let mut number = vec![0usize; self.len];
@@ -328,7 +331,8 @@ impl WhileLoop {
         self.forget_indices(module);
     }
 
-    /// The initial values of all elements, taken out of the initial state if it is no tuple of values.
+    /// Returns the initial values of all elements. Emits `get-tuple-element` instructions unless a `tuple`
+    /// instruction creates the initial state.
     fn initial_values(&self, module: &mut Module) -> Option<Vec<InstrId>> {
         let init = *module[self.id].operands.first()?;
         if let Op::Tuple = module[init].op {
@@ -338,7 +342,7 @@ impl WhileLoop {
         Some(parts.into_iter().enumerate().map(|(n, shape)| add_element(module, init, n, shape)).collect())
     }
 
-    /// Makes the tuple of some values the initial state: in place if nothing else uses the one that is there.
+    /// Sets the initial state to a tuple of these values. Modifies the current tuple if nothing else uses it.
     fn set_initial(&self, module: &mut Module, values: Vec<InstrId>) {
         let Some(&old) = module[self.id].operands.first() else { return };
         let shape = Shape::Tuple(values.iter().map(|&v| module[v].shape.clone()).collect());
@@ -355,7 +359,7 @@ impl WhileLoop {
         module.set_operands(self.id, [tuple]);
     }
 
-    /// Removes what is noted of elements by number.
+    /// Removes annotations that refer to elements by number.
     fn forget_indices(&self, module: &mut Module) {
         let Some(common) = module[self.id].common.as_deref() else { return };
         let numbered = common.backend_config.to_text().contains("tuple_index");
@@ -369,7 +373,7 @@ impl WhileLoop {
     }
 }
 
-/// Adds what takes an element of a tuple.
+/// Adds a `get-tuple-element` instruction.
 pub(crate) fn add_element(module: &mut Module, tuple: InstrId, index: usize, shape: Shape) -> InstrId {
     let (parent, base) = (module[tuple].parent, module[tuple].name.clone());
     let name = module.unique_name(&base);
