@@ -1,5 +1,5 @@
-//! What the passes share that change the order of a reduction between devices and of what a loop does to its result
-//! before it accumulates it.
+//! Code shared by the passes that move a reduction between devices past the conversions and transposes that a
+//! loop applies to its result before it accumulates it.
 
 use super::groups::reduction;
 use crate::support::clone::{clone_instruction, set_callee};
@@ -9,7 +9,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 
-/// The bodies of loops that nothing else calls.
+/// Returns the loop bodies that nothing else calls.
 pub(super) fn loop_bodies(module: &Module) -> Vec<ComputationId> {
     let callers = module.callers();
     let is_body = |c: &ComputationId| match callers.get(c).map(Vec::as_slice) {
@@ -19,20 +19,20 @@ pub(super) fn loop_bodies(module: &Module) -> Vec<ComputationId> {
     module.computations().filter(is_body).collect()
 }
 
-/// True for an element of a computation's parameter.
+/// Returns whether the instruction reads an element of a computation's parameter.
 pub(super) fn is_element_of_state(module: &Module, id: InstrId) -> bool {
     let of = |&tuple: &InstrId| matches!(module[tuple].op, Op::Parameter(_));
     matches!(module[id].op, Op::GetTupleElement(_)) && module[id].operands.first().is_some_and(of)
 }
 
-/// A reduction of one array between devices, and the conversion of its result, if there is one.
+/// A reduction of one array between devices, and the conversion of its result, if any.
 #[derive(Clone, Copy)]
 pub(super) struct Reduced {
     pub(super) reduction: InstrId,
     pub(super) convert: Option<InstrId>,
 }
 
-/// Puts reductions of what is made of the operand in place of what is made of the result.
+/// Replaces operations on the result of a reduction by the same operations on its operand.
 pub(super) struct Reorder {
     pinned: HashSet<InstrId>,
     namer: ComputationNamer,
@@ -50,14 +50,16 @@ impl Reorder {
         }
     }
 
-    /// True for a static array without control dependencies, sharding and `backend_config`.
+    /// Returns whether the instruction is a static array without control dependencies, sharding or
+    /// `backend_config`.
     pub(super) fn is_plain(&self, module: &Module, id: InstrId) -> bool {
         let is_static = module[id].shape.as_array().is_some_and(|a| a.is_static());
         is_static && !self.pinned.contains(&id) && !is_marked(module, id)
     }
 
-    /// The reduction whose result `value` is, perhaps converted, if `wanted` has it and nothing but `value` and `user`,
-    /// if there is one, needs what comes in between.
+    /// Returns the reduction that computes `value`, with an optional conversion after it, if `wanted` selects
+    /// it. The intermediate results must have no other users. If `user` is given, it must be the only user of
+    /// `value`.
     pub(super) fn reduced(
         &self,
         module: &Module,
@@ -84,7 +86,7 @@ impl Reorder {
         (wanted(&module[reduction].op) && free && may).then_some(found)
     }
 
-    /// The operand of the reduction, converted as its result was.
+    /// Returns the operand of the reduction, converted like its result.
     pub(super) fn operand(&self, module: &mut Module, of: Reduced) -> Option<InstrId> {
         let operand = *module[of.reduction].operands.first()?;
         let Some(convert) = of.convert else { return Some(operand) };
@@ -93,7 +95,7 @@ impl Reorder {
         Some(add_like(module, convert, shape.into(), Op::Convert, operand))
     }
 
-    /// The reduction of another operand, to a value of that shape, by the same operation.
+    /// Adds the same reduction of another operand, with a result of this shape.
     pub(super) fn reduce(
         &mut self,
         module: &mut Module,
@@ -112,7 +114,7 @@ impl Reorder {
         id
     }
 
-    /// Puts `new` in place of `old`, which goes with all that only it needs of `reduced`.
+    /// Replaces `old` by `new`, and records `old`, the reduction and its conversion for removal.
     pub(super) fn replace(&mut self, module: &mut Module, old: InstrId, new: InstrId, reduced: Reduced) {
         module.replace_all_uses_with(old, new);
         let mut gone = vec![old];
@@ -124,7 +126,7 @@ impl Reorder {
         self.gone.extend(gone);
     }
 
-    /// Takes out what was replaced. Returns whether there was anything.
+    /// Removes the replaced instructions. Returns whether there are any.
     pub(super) fn finish(self, module: &mut Module) -> bool {
         module.remove_all(&self.gone);
         !self.gone.is_empty()
@@ -132,7 +134,7 @@ impl Reorder {
 }
 
 impl Reduced {
-    /// What combines the values, the type that it does that in, and the type of the conversion.
+    /// Returns the combining operation, its type, and the type after the conversion.
     fn conversion(self, module: &Module) -> Option<(Op, ElementType, ElementType)> {
         let &[to_apply] = module[self.reduction].op.called_computations().as_slice() else { return None };
         reduction(module, to_apply)?;
@@ -142,7 +144,7 @@ impl Reduced {
     }
 }
 
-/// Adds an instruction of one operand beside `like`.
+/// Adds an instruction with one operand next to `like`.
 pub(super) fn add_like(
     module: &mut Module,
     like: InstrId,
@@ -153,13 +155,14 @@ pub(super) fn add_like(
     module.add_like(like, shape, op, [operand])
 }
 
-/// True if values may be converted before they are combined, not after: the result is the same, or has fewer roundings.
+/// Returns whether values may be converted before they are combined instead of after. The result must be
+/// equal or have fewer roundings.
 fn converts_before(op: Opcode, from: ElementType, to: ElementType) -> bool {
     let floats = from.is_float() && to.is_float();
     let integers = from.is_integer() && to.is_integer();
-    // The low bits of a sum are those of the sum of the low bits.
+    // The low bits of a sum are the sum of the low bits.
     let modular = integers && to.bit_width() <= from.bit_width();
-    // Every number of the one type is one of the other.
+    // The wider type represents every number of the narrower one.
     let signs = from.is_signed_integer() == to.is_signed_integer() || to.is_signed_integer();
     let widens = from.bit_width() < to.bit_width()
         && (integers && signs || floats && matches!(to, ElementType::F32 | ElementType::F64));
@@ -184,13 +187,13 @@ mod tests {
             (Opcode::Add, F32, F64, true),
             // Sums would be rounded more often.
             (Opcode::Add, F32, Bf16, false),
-            // 200 + 100 is 44 in eight bits.
+            // In 8 bits, 200 + 100 is 44.
             (Opcode::Add, U8, S32, false),
             (Opcode::Add, S32, U8, true),
             (Opcode::Multiply, S32, U32, true),
             (Opcode::Add, S32, F32, false),
             (Opcode::Maximum, F16, F32, true),
-            // -1 would be the largest number.
+            // -1 would become the largest number.
             (Opcode::Maximum, S8, U32, false),
             (Opcode::Maximum, U8, S32, true),
             (Opcode::Minimum, F32, S32, false),

@@ -1,4 +1,4 @@
-//! `all-gather-combiner`: one all-gather of several operands in place of several.
+//! `all-gather-combiner`: combines several all-gathers into one with several operands.
 //!
 //! ```text
 //! a = f32[8] all-gather(x), …               both = (f32[8], f32[16]) all-gather(x, y), …
@@ -6,15 +6,15 @@
 //!                                           b = f32[16] get-tuple-element(both), index=1
 //! ```
 //!
-//! They must be of the same devices, along the same dimension, and not need each other. Those with control
-//! dependencies, shardings or a `backend_config` stay by themselves.
+//! The all-gathers must have the same devices and dimension, and must not depend on each other. All-gathers
+//! with control dependencies, shardings or a `backend_config` stay unchanged.
 
 use super::combine::{Thresholds, combine};
 use super::groups::is_marked;
 use crate::{PassInfo, Rewrites};
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-gather-combiner",
     summary: "put all-gathers that do not need each other together",

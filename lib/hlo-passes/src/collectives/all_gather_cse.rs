@@ -1,4 +1,4 @@
-//! `all-gather-cse`: of several all-gathers of the same value, one stays.
+//! `all-gather-cse`: merges all-gathers of the same value.
 //!
 //! ```text
 //! a = f32[8] all-gather(x), …               a = f32[8] all-gather(x), …
@@ -6,8 +6,9 @@
 //! ROOT s = f32[8] add(a, b)
 //! ```
 //!
-//! Elements of tuples and barriers are looked through. The devices and the dimension must be the same; the number of
-//! the channel may differ. Those with control dependencies, shardings or a `backend_config` stay.
+//! The pass looks through tuple elements and optimization barriers. The all-gathers must have the same
+//! devices and dimension, but may have different channel ids. All-gathers with control dependencies,
+//! shardings or a `backend_config` stay unchanged.
 
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;
@@ -18,7 +19,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-gather-cse",
     summary: "merge all-gathers of the same value",
@@ -73,10 +74,11 @@ fn agree(a: &AllGatherAttrs, b: &AllGatherAttrs) -> bool {
     without_number(a) == without_number(b)
 }
 
-/// So many tuples and barriers are looked through.
+/// Maximum number of tuples and barriers to look through.
 const MAX_STEPS: usize = 64;
 
-/// What a value is, beyond tuples and barriers: an instruction, or an element of one.
+/// Looks through tuples and barriers: returns the instruction that defines a value, and the index if the
+/// value is an element of its result.
 fn source(module: &Module, id: InstrId) -> (InstrId, Option<i64>) {
     let (mut at, mut element) = (id, None);
     for _ in 0..MAX_STEPS {

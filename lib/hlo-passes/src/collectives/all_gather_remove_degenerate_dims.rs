@@ -1,12 +1,13 @@
-//! `all-gather-remove-degenerate-dims`: all-gathers of arrays without dimensions of size 1.
+//! `all-gather-remove-degenerate-dims`: removes dimensions of size 1 from the arrays of an all-gather.
 //!
 //! ```text
 //! g = f32[1,8,1] all-gather(x), dimensions={1}, …    →    h = f32[8] all-gather(reshape(x)), dimensions={0}, …
 //!                                                         g = f32[1,8,1] reshape(h)
 //! ```
 //!
-//! The dimension that is put together stays. Of several arrays the dimensions before it go that have size 1 in all of
-//! them; those after it go in each by itself. Those whose layouts are part of the contract, with control dependencies, shardings or a `backend_config` stay, and
+//! The concatenated dimension stays. If there are several arrays, a dimension before it is removed if it has
+//! size 1 in all results, and a dimension after it is removed from each array separately. These all-gathers
+//! stay unchanged: with `constrain_layout`, control dependencies, shardings or a `backend_config`, and of
 //! arrays in layouts with tiles.
 
 use super::groups::is_marked;
@@ -18,7 +19,7 @@ use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Layout, Module, Op, Shape};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-gather-remove-degenerate-dims",
     summary: "gather arrays without their dimensions of size 1",
@@ -86,7 +87,7 @@ fn without_ones(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.tuple(&results))
 }
 
-/// The shape without some dimensions, the others in the order in memory that they have.
+/// Returns the shape without some dimensions. The other dimensions keep their order in memory.
 fn without(shape: &ArrayShape, gone: &[usize]) -> ArrayShape {
     let kept: Vec<usize> = (0..shape.rank()).filter(|d| !gone.contains(d)).collect();
     let new = ArrayShape::new(shape.element_type, kept.iter().map(|&d| shape.dims[d]));

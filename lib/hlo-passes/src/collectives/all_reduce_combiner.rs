@@ -1,4 +1,4 @@
-//! `all-reduce-combiner`: one all-reduce of several operands in place of several.
+//! `all-reduce-combiner`: combines several all-reduces into one with several operands.
 //!
 //! ```text
 //! a = f32[4] all-reduce(x), …               both = (f32[4], f32[8]) all-reduce(x, y), …
@@ -6,15 +6,15 @@
 //!                                           b = f32[8] get-tuple-element(both), index=1
 //! ```
 //!
-//! They must be of the same devices, combine by the same operation and not need each other. Those with control
-//! dependencies, shardings or a `backend_config` stay by themselves.
+//! The all-reduces must have the same devices and operation, and must not depend on each other. All-reduces
+//! with control dependencies, shardings or a `backend_config` stay unchanged.
 
 use super::combine::{Thresholds, combine};
 use super::groups::{is_marked, same_all_reduce};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-combiner",
     summary: "put all-reduces that do not need each other together",

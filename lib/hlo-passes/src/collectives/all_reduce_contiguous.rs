@@ -1,4 +1,4 @@
-//! `all-reduce-contiguous`: an all-reduce of several arrays becomes one of all their elements in a row.
+//! `all-reduce-contiguous`: replaces an all-reduce of several arrays by one of their concatenated elements.
 //!
 //! ```text
 //! r = (f32[4], f32[2,3]) all-reduce(x, y), …    →    all = f32[10] concatenate(x, reshape(y)), dimensions={0}
@@ -6,8 +6,8 @@
 //!                                                    … slices of r, reshaped, as a tuple
 //! ```
 //!
-//! The arrays must be static and of one type. Those with control dependencies stay, and those whose layouts are part
-//! of the contract.
+//! The arrays must be static and have the same element type. All-reduces with control dependencies or
+//! `constrain_layout` stay unchanged.
 
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;
@@ -17,7 +17,7 @@ use hlo_ir::attr::{DimensionAttrs, SliceDim};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-contiguous",
     summary: "make all-reduces of several arrays ones of a single array",

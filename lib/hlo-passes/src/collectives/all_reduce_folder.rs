@@ -1,12 +1,13 @@
-//! `all-reduce-folder`: an all-reduce of an all-reduce becomes one over the devices of both.
+//! `all-reduce-folder`: replaces an all-reduce of an all-reduce by a single one over the devices of both.
 //!
 //! ```text
 //! a = f32[4] all-reduce(x), replica_groups={{0,1},{2,3}}, …
 //! b = f32[4] all-reduce(a), replica_groups={{0,2},{1,3}}, …    →    b = f32[4] all-reduce(x), replica_groups={{0,1,2,3}}, …
 //! ```
 //!
-//! It is done if both combine replicas by the same operation, if every replica gets each value once, and if nothing
-//! else uses the first. Those with control dependencies, shardings or a `backend_config` stay.
+//! Both must combine replicas by the same operation. Each replica must receive each value exactly once, and
+//! the first all-reduce must have no other users. All-reduces with control dependencies, shardings or a
+//! `backend_config` stay unchanged.
 
 use super::groups::{MAX_DEVICES, is_marked, rewrite_each, same_all_reduce};
 use crate::{Keeps, PassInfo, Rewrites};
@@ -15,11 +16,11 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-folder",
     summary: "make one all-reduce of an all-reduce of an all-reduce",
-    // Sums are of the same values, in another order.
+    // The same values are added in another order.
     keeps: Keeps::Values,
     example: "\
 HloModule all_reduce_folder, replica_count=4
@@ -41,7 +42,7 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    // The inner ones come first: what was folded is folded into what uses it.
+    // Inner all-reduces come first, so a folded one can be folded again into its user.
     Ok(rewrite_each(module, rewrites, |module, id, pinned, rewrites| {
         let Some((inner, groups)) = foldable(module, id, pinned) else { return Vec::new() };
         rewrites.made("fold", &module[id].name);
@@ -54,7 +55,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     }))
 }
 
-/// The all-reduce that another one is of, and the groups of both.
+/// Returns the inner all-reduce and the combined groups, if they can be folded.
 fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(InstrId, Vec<Vec<i64>>)> {
     let plain =
         |i: InstrId| !pinned.contains(&i) && !is_marked(module, i) && module[i].shape.as_array().is_some();
@@ -76,7 +77,7 @@ fn foldable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<(
     Some((inner, folded(&groups(first)?, &groups(outer)?)?))
 }
 
-/// The groups of replicas that get the same values by both, if each gets each value once.
+/// Returns the combined groups of replicas, if each replica receives each value exactly once.
 fn folded(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
     let mut of: HashMap<i64, usize> = HashMap::new();
     for (number, group) in first.iter().enumerate() {
@@ -86,20 +87,21 @@ fn folded(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
             }
         }
     }
-    // The groups of the first whose values meet in a group of the second.
+    // The groups of `first` whose values are combined by a group of `second`.
     let mut met: BTreeSet<Vec<usize>> = BTreeSet::new();
     let mut covered: HashSet<i64> = HashSet::new();
     for group in second {
         let mut numbers = group.iter().map(|r| of.get(r).copied()).collect::<Option<Vec<_>>>()?;
         numbers.sort_unstable();
-        // A value that comes twice would be counted twice.
+        // A group that appears twice would count its values twice.
         if numbers.is_empty() || numbers.windows(2).any(|pair| pair[0] == pair[1]) {
             return None;
         }
         met.insert(numbers);
         covered.extend(group);
     }
-    // Whoever takes part must have the same result, and whoever gives a value must get it.
+    // All participants must receive the same result, and each replica that contributes a value must receive
+    // it.
     let mut seen = HashSet::new();
     if !met.iter().flatten().all(|number| seen.insert(*number)) {
         return None;
@@ -122,15 +124,15 @@ mod tests {
     fn groups_of_groups() {
         let first = [vec![0, 1], vec![2, 3]];
         assert_eq!(folded(&first, &[vec![0, 2], vec![1, 3]]), Some(vec![vec![0, 1, 2, 3]]));
-        // Each sum is taken twice.
+        // Each value would be added twice.
         assert_eq!(folded(&first, &[vec![0, 1], vec![2, 3]]), None);
         assert_eq!(folded(&first, &[vec![0, 1, 2, 3]]), None);
-        // A replica that is in two groups, and a group that shares one with another.
+        // A replica in two groups, and a group that overlaps another.
         assert_eq!(folded(&[vec![0, 1], vec![1, 2]], &[vec![0, 2], vec![1]]), None);
         let six = [vec![0, 1], vec![2, 3], vec![4, 5]];
         assert_eq!(folded(&six, &[vec![0, 2], vec![1, 4], vec![3, 5]]), None);
         assert_eq!(folded(&first, &[vec![0, 2], vec![1, 3], vec![]]), None);
-        // Replicas 1 and 3 take no part.
+        // Replicas 1 and 3 do not participate.
         assert_eq!(folded(&first, &[vec![0, 2]]), None);
         let four = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
         let pairs = [vec![0, 2], vec![1, 3], vec![4, 6], vec![5, 7]];

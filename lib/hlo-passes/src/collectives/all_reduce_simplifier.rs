@@ -1,15 +1,18 @@
-//! `all-reduce-simplifier`: all-reduces whose result is known without communication.
+//! `all-reduce-simplifier`: replaces all-reduces whose result is known without communication.
 //!
 //! ```text
 //! r = f32[4] all-reduce(x), replica_groups={{0},{1}}, …    →    x
 //! ```
 //!
-//! - Of groups of one device an all-reduce, an all-gather or a reduce-scatter is its operand.
-//! - Of a value that is the same on all replicas the largest, the smallest, and bitwise and or are the value, and the
-//!   sum is the value times the number of replicas in a group. The same everywhere are constants, iotas, parameters of
-//!   the entry that say so, results of all-reduces over all replicas, and what is computed from such alone.
+//! - If the groups contain one device each, an all-reduce, all-gather or reduce-scatter is replaced by its
+//!   operand.
+//! - If the value is equal on all replicas, a maximum, minimum, and bitwise and or or is the value, and a sum
+//!   is the value times the number of replicas in a group. These values are equal on all replicas: constants,
+//!   iotas, parameters of the entry that are marked as replicated, results of all-reduces over all replicas,
+//!   and values computed only from these.
 //!
-//! Those of several arrays, with control dependencies, or with another layout of the result stay.
+//! Collectives of several arrays, with control dependencies, or whose result has another layout stay
+//! unchanged.
 
 use super::groups::{filled, participants, reduction, rewrite_each, whole_number};
 use crate::support::effects::is_impure;
@@ -19,11 +22,11 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{Family, InstrId, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all-reduce-simplifier",
     summary: "remove all-reduces of one device, and of values that are the same on all replicas",
-    // A product instead of a sum.
+    // A product replaces a sum.
     keeps: Keeps::Values,
     example: "\
 HloModule all_reduce_simplifier, replica_count=2
@@ -64,7 +67,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     }))
 }
 
-/// What stands in place of a collective, and the name of that rewrite.
+/// Returns the replacement of a collective and the name of the rewrite.
 fn simplified(
     module: &mut Module,
     id: InstrId,
@@ -78,7 +81,7 @@ fn simplified(
         _ => return None,
     };
     let size = participants(module, groups, channel, global)?;
-    // A header without counts is of a module whose devices are not known yet.
+    // If the header has no counts, the number of devices is not known yet.
     let known = !groups.is_empty() || module.header.replica_count.0 > 1 || module.header.num_partitions.0 > 1;
     if size == 1 && known {
         return Some((operand, "one-device"));
@@ -94,11 +97,11 @@ fn simplified(
     }
 }
 
-/// The value times a number, unless its type can't hold that.
+/// Multiplies the value by a number, if its type represents that number.
 fn times(module: &mut Module, id: InstrId, operand: InstrId, number: i64) -> Option<InstrId> {
     let array = module[id].shape.as_array()?.clone();
     let ty = array.element_type;
-    // The sum of truth values is whether one is true.
+    // The sum of predicates is true if any of them is.
     if ty.is_pred() || !array.is_static() {
         return ty.is_pred().then_some(operand);
     }
@@ -108,7 +111,7 @@ fn times(module: &mut Module, id: InstrId, operand: InstrId, number: i64) -> Opt
     Some(new)
 }
 
-/// True for a value that is the same on all replicas, if its operands in `known` are.
+/// Returns whether a value is equal on all replicas. `known` contains the operands that are.
 fn is_replicated(module: &Module, id: InstrId, known: &HashSet<InstrId>) -> bool {
     let instr = &module[id];
     match &instr.op {
@@ -127,7 +130,7 @@ fn is_replicated(module: &Module, id: InstrId, known: &HashSet<InstrId>) -> bool
                 instr.opcode().family(),
                 Family::Structural | Family::Elementwise | Family::DataMovement | Family::Indexing
             );
-            // What is called may ask for the number of the replica.
+            // A called computation may read the replica id.
             let calls = !op.called_computations().is_empty();
             computed && !calls && !is_impure(op) && instr.operands.iter().all(|o| known.contains(o))
         }

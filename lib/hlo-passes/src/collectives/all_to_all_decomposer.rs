@@ -1,4 +1,4 @@
-//! `all_to_all_decomposer`: an all-to-all along a dimension becomes one of the parts.
+//! `all_to_all_decomposer`: replaces an all-to-all along a dimension by an all-to-all of slices.
 //!
 //! ```text
 //! r = f32[8] all-to-all(x), dimensions={0}, …    →    a = f32[4] slice(x), slice={[0:4]}
@@ -7,8 +7,8 @@
 //!                                                     r = f32[8] concatenate(t.0, t.1), dimensions={0}
 //! ```
 //!
-//! It is done where the groups say how many parts there are, at least two and not more than the dimension has
-//! elements. Those with control dependencies stay, and those whose layouts are part of the contract.
+//! The groups must define the number of slices. It must be at least two and at most the size of the
+//! dimension. All-to-alls with control dependencies or `constrain_layout` stay unchanged.
 
 use super::groups::{MAX_DEVICES, is_marked, participants};
 use crate::support::effects::control_dependent;
@@ -18,7 +18,7 @@ use hlo_ir::attr::{AllToAllAttrs, DimensionAttrs, SliceDim};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "all_to_all_decomposer",
     summary: "express an all-to-all along a dimension by one of its parts",

@@ -1,14 +1,15 @@
-//! `async-collective-creator`: a collective becomes a start, after which other work may run, and an end that waits for it.
+//! `async-collective-creator`: splits a collective into a start and a done, between which other work can run.
 //!
 //! ```text
 //! r = f32[4] all-reduce(x), …    →    s = f32[4] all-reduce-start(x), …
 //!                                     r = f32[4] all-reduce-done(s)
 //! ```
 //!
-//! All-reduces, all-gathers and permutes have starts of their own; others are the operation of an `async-start`. What waits
-//! for the collective waits for the end, and the start for what the collective waits for. Permutes in place and what is in
-//! a computation that is started or fused stay. `convert-async-collectives-to-sync` is the way back, where a schedule
-//! has nothing to run in between.
+//! All-reduces, all-gathers and permutes have start opcodes of their own. Other collectives are wrapped in an
+//! `async-start`. Instructions that wait for the collective wait for the done, and the start waits for the
+//! collective's predecessors. In-place permutes, and collectives in computations that are started or fused,
+//! stay unchanged. `convert-async-collectives-to-sync` reverts the split where a schedule has nothing to run
+//! in between.
 
 use crate::support::expander::{Emitter, expand_all};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
@@ -17,7 +18,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "async-collective-creator",
     summary: "split collectives into a start and an end, between which other work may run",
@@ -79,7 +80,7 @@ fn is_collective(op: &Op) -> bool {
     }
 }
 
-/// True for a reduction or a gathering whose results have less than so many bytes.
+/// Returns whether the instruction is a reduction or an all-gather with results of fewer than `least` bytes.
 fn is_small(module: &Module, id: InstrId, least: u64) -> bool {
     let counts = matches!(module[id].op, Op::AllGather(_) | Op::AllReduce(_) | Op::ReduceScatter(_));
     let leaves = module[id].shape.leaves();

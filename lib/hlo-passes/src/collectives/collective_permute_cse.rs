@@ -1,5 +1,5 @@
-//! `collective-permute-cse`: of several exchanges of the same value between the same devices, one stays; that of a slice
-//! is a slice of that of the whole.
+//! `collective-permute-cse`: merges collective-permutes of the same value between the same devices. A permute
+//! of a slice becomes a slice of the permute of the whole value.
 //!
 //! ```text
 //! a = f32[8] collective-permute(x), source_target_pairs=p          a = f32[8] collective-permute(x), …
@@ -7,8 +7,8 @@
 //! b = f32[4] collective-permute(s), source_target_pairs=p
 //! ```
 //!
-//! The number of the channel may differ. Those with control dependencies, shardings or a `backend_config`, and exchanges in
-//! place stay.
+//! Channel ids may differ. Permutes with control dependencies, shardings or a `backend_config`, and in-place
+//! permutes stay unchanged.
 
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;
@@ -20,7 +20,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "collective-permute-cse",
     summary: "merge collective-permutes of the same value and of its slices",
@@ -39,10 +39,10 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// So many different parts of a value are compared with each other.
+/// Maximum number of parts of a value that are compared with each other.
 const MAX_PARTS: usize = 64;
 
-/// What is sent, by the value that it is a part of, and to whom.
+/// The value that is sent, or of which a slice is sent, and the pairs of devices.
 type Key = (InstrId, Vec<(i64, i64)>);
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -92,7 +92,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(!gone.is_empty())
 }
 
-/// What a `collective-permute` sends, if it sends one static array.
+/// Returns the key of a `collective-permute` that sends one static array.
 fn key(module: &Module, id: InstrId) -> Option<Key> {
     let Op::CollectivePermute(attrs) = &module[id].op else { return None };
     let &[operand] = &module[id].operands[..] else { return None };
@@ -104,14 +104,14 @@ fn key(module: &Module, id: InstrId) -> Option<Key> {
     Some((slice(module, operand).map_or(operand, |(whole, _)| whole), pairs))
 }
 
-/// The operand and the ranges of a slice.
+/// Returns the operand and the ranges of a slice.
 fn slice(module: &Module, id: InstrId) -> Option<(InstrId, &[SliceDim])> {
     let Op::Slice(a) = &module[id].op else { return None };
     Some((*module[id].operands.first()?, &a.slice))
 }
 
-/// The ranges of what `large` sends that `small` sends, if it is a part of it; none for the whole. Both send parts of the same
-/// value.
+/// Returns the ranges of `small` within `large` if `large` contains it, or `Some(None)` if both are equal.
+/// Both send parts of the same value.
 fn contains(module: &Module, large: InstrId, small: InstrId) -> Option<Option<Vec<SliceDim>>> {
     let operand = |id: InstrId| module[id].operands.first().copied();
     let (whole, of) = (operand(large)?, operand(small)?);
@@ -135,7 +135,7 @@ fn contains(module: &Module, large: InstrId, small: InstrId) -> Option<Option<Ve
     }
 }
 
-/// Where `count` elements from `inner` on are among the `size` that `outer` takes.
+/// Returns the position of `count` elements of `inner` among the `size` elements of `outer`.
 fn inside(outer: &SliceDim, inner: &SliceDim, size: i64, count: i64) -> Option<SliceDim> {
     let ahead = inner.start.checked_sub(outer.start)?;
     if outer.stride != inner.stride || outer.stride < 1 || ahead < 0 || ahead % outer.stride != 0 {
@@ -146,7 +146,7 @@ fn inside(outer: &SliceDim, inner: &SliceDim, size: i64, count: i64) -> Option<S
     (limit <= size).then_some(SliceDim { start, limit, stride: 1 })
 }
 
-/// The part of what `large` receives that `small` does.
+/// Adds the slice of `large` that equals `small`.
 fn part(module: &mut Module, large: InstrId, small: InstrId, ranges: Option<Vec<SliceDim>>) -> InstrId {
     let Some(ranges) = ranges else { return large };
     let (parent, shape) = (module[small].parent, module[small].shape.clone());

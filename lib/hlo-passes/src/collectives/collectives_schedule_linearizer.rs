@@ -1,18 +1,20 @@
-//! `collectives-schedule-linearizer`: every device runs the collectives of a computation in the same order.
+//! `collectives-schedule-linearizer`: makes every device run the collectives of a computation in the same
+//! order.
 //!
 //! ```text
 //! a = f32[4] all-reduce(x), …         a = f32[4] all-reduce(x), …
 //! b = f32[4] all-reduce(y), …    →    b = f32[4] all-reduce(y), …, control-predecessors={a}
 //! ```
 //!
-//! Each collective gets the one before it, in post-order, as a control predecessor unless it needs it anyway.
+//! Each collective gets the previous one, in post-order, as a control predecessor, unless it already depends
+//! on it.
 
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "collectives-schedule-linearizer",
     summary: "order the collectives of a computation by control dependencies",
@@ -40,7 +42,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let mut changed = false;
     for c in module.computations().collect::<Vec<_>>() {
         let mut before: Option<InstrId> = None;
-        // What needs the collective before, of what came after it.
+        // The instructions that depend on the previous collective.
         let mut after: HashSet<InstrId> = HashSet::new();
         for id in module.post_order(c) {
             let control = module[id].control_predecessors();
@@ -63,7 +65,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(changed)
 }
 
-/// True for what exchanges data between devices, or starts to.
+/// Returns whether the operation exchanges data between devices, or starts to.
 fn is_collective(op: &Op) -> bool {
     matches!(
         op,

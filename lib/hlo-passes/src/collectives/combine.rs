@@ -1,4 +1,4 @@
-//! One collective of several operands in place of several with one operand each.
+//! Combines several collectives with one operand each into one with several operands.
 
 use crate::Rewrites;
 use crate::support::effects::control_dependent;
@@ -7,15 +7,15 @@ use hlo_ir::attr::ReplicaGroups;
 use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 
-/// How much goes into one.
+/// The limits on one combined collective.
 #[derive(Clone, Copy)]
 pub(super) struct Thresholds {
     pub(super) bytes: u64,
     pub(super) count: u64,
 }
 
-/// Puts collectives together that do not need each other. `is_one` says which are looked at, `agree` which of them
-/// may be one.
+/// Combines collectives that do not depend on each other. `is_one` selects the collectives, and `agree`
+/// returns whether two of them may be combined.
 pub(super) fn combine(
     module: &mut Module,
     thresholds: Thresholds,
@@ -29,7 +29,7 @@ pub(super) fn combine(
         let is_one = |i: InstrId| is_one(module, i) && module[i].operands.len() == 1 && !pinned.contains(&i);
         let mut groups: Vec<Vec<InstrId>> = Vec::new();
         for level in levels(module, c, is_one) {
-            // Only those of the same devices are compared.
+            // Only collectives with the same devices are compared.
             let mut of_devices: HashMap<Option<&ReplicaGroups>, Vec<usize>> = HashMap::new();
             for id in level {
                 let known = of_devices.entry(devices(module, id)).or_default();
@@ -57,7 +57,7 @@ pub(super) fn combine(
     changed
 }
 
-/// The devices of a collective.
+/// Returns the groups of devices of a collective.
 fn devices(module: &Module, id: InstrId) -> Option<&ReplicaGroups> {
     match &module[id].op {
         Op::AllGather(a) => Some(&a.replica_groups),
@@ -66,8 +66,9 @@ fn devices(module: &Module, id: InstrId) -> Option<&ReplicaGroups> {
     }
 }
 
-/// The wanted instructions of a computation by how many of them lie one after the other before each: those of a level
-/// do not need each other, whichever of other levels are put together.
+/// Groups the wanted instructions of a computation by the number of wanted instructions on the longest path
+/// to each. The instructions of a level do not depend on each other, even after instructions of other levels
+/// are combined.
 fn levels(
     module: &Module,
     computation: ComputationId,
@@ -91,7 +92,7 @@ fn levels(
     out
 }
 
-/// Cuts a group where it would be too large.
+/// Splits a group that exceeds the thresholds.
 fn split(module: &Module, group: &[InstrId], thresholds: Thresholds) -> Vec<Vec<InstrId>> {
     let mut out: Vec<Vec<InstrId>> = Vec::new();
     let mut bytes = 0u64;
@@ -111,7 +112,7 @@ fn split(module: &Module, group: &[InstrId], thresholds: Thresholds) -> Vec<Vec<
     out
 }
 
-/// Makes one instruction of several; the uses of each become uses of an element of its result.
+/// Combines several instructions. Uses of each become uses of an element of the result.
 fn merge(module: &mut Module, part: &[InstrId]) {
     let Some(&first) = part.first() else { return };
     let operands: Vec<InstrId> = part.iter().flat_map(|&i| module[i].operands.iter().copied()).collect();

@@ -1,14 +1,14 @@
-//! `convert-async-collectives-to-sync`: an asynchronous collective during which nothing else runs becomes one that is
-//! waited for.
+//! `convert-async-collectives-to-sync`: replaces asynchronous collectives by synchronous ones if no other
+//! work runs in the meantime.
 //!
 //! ```text
 //! s = f32[4] all-reduce-start(x), …    →    s = f32[4] all-reduce(x), …
 //! d = f32[4] all-reduce-done(s)
 //! ```
 //!
-//! In a scheduled module that is so where between start and end are only starts and ends of others and what takes no
-//! time: parameters, constants, tuples and their elements, bitcasts. A module without a schedule stays as it is: its
-//! order is yet to be found.
+//! The module must be scheduled. Between the start and the done there may only be starts and dones of other
+//! collectives, and instructions that take no time: parameters, constants, tuples, tuple elements and
+//! bitcasts.
 
 use crate::support::expander::rename_control_predecessors;
 use crate::{PassInfo, Rewrites, Schedule};
@@ -16,7 +16,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-async-collectives-to-sync",
     summary: "make asynchronous collectives during which nothing else runs synchronous",
@@ -54,14 +54,14 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
         }
     }
     if !gone.is_empty() {
-        // What waited for an end waits for the start, which is now the whole.
+        // The start is now the whole operation, so instructions that waited for the done wait for the start.
         rename_control_predecessors(module, &starts);
         module.remove_all(&gone);
     }
     Ok(!gone.is_empty())
 }
 
-/// The starts and ends of collectives between which nothing else runs.
+/// Returns the starts and dones of collectives between which no other work runs.
 fn pairs(module: &Module, computation: ComputationId) -> Vec<(InstrId, InstrId)> {
     let mut under_way: HashSet<InstrId> = HashSet::new();
     let mut out = Vec::new();
@@ -81,9 +81,9 @@ fn pairs(module: &Module, computation: ComputationId) -> Vec<(InstrId, InstrId)>
     out
 }
 
-/// The operation that starts and waits.
+/// Returns the synchronous operation for a start.
 fn synchronous(module: &Module, start: InstrId) -> Option<Op> {
-    // Its result is that of the start: nothing but the end may look at it.
+    // The result of the start changes, so only the done may use it.
     let alone = module.users(start).len() == 1 && !module.is_root(start);
     match &module[start].op {
         _ if !alone => None,
@@ -94,7 +94,7 @@ fn synchronous(module: &Module, start: InstrId) -> Option<Op> {
     }
 }
 
-/// Makes the start the whole operation.
+/// Replaces the start by the synchronous operation.
 fn wait(module: &mut Module, start: InstrId, done: InstrId) {
     let Some(op) = synchronous(module, start) else { return };
     let shape = module[done].shape.clone();

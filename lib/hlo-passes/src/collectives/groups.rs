@@ -1,4 +1,4 @@
-//! What collectives have in common: who takes part, and by what they combine.
+//! Code shared by passes on collectives: the participants and the combining operations.
 
 use crate::Rewrites;
 use crate::support::combiner::binary_combiner;
@@ -9,11 +9,12 @@ use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups};
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::HashSet;
 
-/// The largest number of devices that groups are written out for.
+/// Maximum number of devices for which groups are expanded to lists.
 pub(super) const MAX_DEVICES: usize = 1 << 16;
 
-/// Shows `rewrite` every instruction, operands first, while rewrites are allowed, with the set of those that have control
-/// dependencies. It returns what it has put nothing in need of any more, which goes. Returns whether there was any.
+/// Calls `rewrite` for every instruction, operands first, while rewrites are allowed. The third argument
+/// contains the instructions with control dependencies. `rewrite` returns instructions that became unused,
+/// which are removed. Returns whether there are any.
 pub(super) fn rewrite_each(
     module: &mut Module,
     rewrites: &mut Rewrites,
@@ -36,7 +37,8 @@ pub(super) fn rewrite_each(
     !gone.is_empty()
 }
 
-/// How many devices combine their values with each other; `None` if groups differ in size or it is not known.
+/// Returns the number of devices in each group. Returns `None` if groups differ in size or the number is not
+/// known.
 pub(super) fn participants(
     module: &Module,
     groups: &ReplicaGroups,
@@ -49,18 +51,18 @@ pub(super) fn participants(
         true => Some(if global { replicas.checked_mul(partitions)? } else { replicas }),
     };
     match (channel.is_some(), global) {
-        // The groups are of replicas, each with all its partitions.
+        // The groups contain replicas. All partitions of a replica participate.
         (true, false) => listed?.checked_mul(partitions),
         _ => listed,
     }
 }
 
-/// The operation by which a computation combines two scalars, if it does nothing else and in any order alike.
+/// Returns the operation of a computation that only combines two scalars, if the operation is associative.
 pub(super) fn reduction(module: &Module, to_apply: ComputationId) -> Option<Opcode> {
     binary_combiner(module, to_apply).filter(|op| op.is_associative())
 }
 
-/// True if two all-reduces agree in all but operands and the number of the channel.
+/// Returns whether two all-reduces differ only in their operands and channel ids.
 pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduceAttrs) -> bool {
     a.replica_groups == b.replica_groups
         && a.channel_id.is_some() == b.channel_id.is_some()
@@ -71,13 +73,13 @@ pub(super) fn same_all_reduce(module: &Module, a: &AllReduceAttrs, b: &AllReduce
         && reduction(module, a.to_apply) == reduction(module, b.to_apply)
 }
 
-/// A whole number in a type that passes calculate in, if that holds it exactly.
+/// Returns an integer as a literal, if passes compute in the type and it represents the integer exactly.
 pub(super) fn whole_number(ty: ElementType, number: i64) -> Option<Literal> {
     let literal = Literal::scalar_from_bytes(ty, &integer_bytes(ty, number)?)?;
     (ty.is_integer() || float_value(ty, literal.bytes())? == number as f64).then_some(literal)
 }
 
-/// An array of a shape, filled with a number, for what stands beside `at`.
+/// Adds an array of a shape whose elements all equal `number`, next to `at`.
 pub(super) fn filled(module: &mut Module, at: InstrId, shape: &Shape, number: Literal) -> InstrId {
     let scalar = module.add_like(at, number.shape().clone(), Op::constant(number), []);
     if shape.is_scalar() { scalar } else { module.add_like(at, shape.clone(), Op::broadcast([]), [scalar]) }

@@ -1,4 +1,4 @@
-//! Passes on the exchange of data between devices.
+//! Passes on collectives, which exchange data between devices.
 
 mod accumulation;
 pub(crate) mod all_gather_combiner;

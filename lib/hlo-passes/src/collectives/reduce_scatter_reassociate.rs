@@ -1,4 +1,5 @@
-//! `reduce-scatter-reassociate`: of two reduce-scatters that are combined by their own operation, one is left.
+//! `reduce-scatter-reassociate`: replaces two reduce-scatters whose results are combined by their own
+//! operation with one.
 //!
 //! ```text
 //! a = f32[4] reduce-scatter(x), …
@@ -6,8 +7,8 @@
 //! ROOT r = f32[4] add(a, b)               ROOT r = f32[4] reduce-scatter(s), …
 //! ```
 //!
-//! They must be of the same devices along the same dimension, and be used nowhere else. Those with control
-//! dependencies, shardings or a `backend_config` stay.
+//! The reduce-scatters must have the same devices and dimension, and no other users. Reduce-scatters with
+//! control dependencies, shardings or a `backend_config` stay unchanged.
 
 use super::groups::{is_marked, reduction, rewrite_each};
 use crate::support::rewrite::same_layout;
@@ -17,11 +18,11 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reduce-scatter-reassociate",
     summary: "combine the operands of reduce-scatters instead of their results",
-    // Sums are of the same values, in another order.
+    // The same values are added in another order.
     keeps: Keeps::Values,
     example: "\
 HloModule reduce_scatter_reassociate, replica_count=2
@@ -45,7 +46,7 @@ ENTRY e {
 };
 
 fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
-    // Sums of sums: the inner ones come first.
+    // In sums of sums, the inner ones come first.
     Ok(rewrite_each(module, rewrites, |module, id, pinned, rewrites| {
         let Some([a, b]) = reassociable(module, id, pinned) else { return Vec::new() };
         rewrites.made("reassociate", &module[id].name);
@@ -62,7 +63,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     }))
 }
 
-/// The two reduce-scatters whose results are combined.
+/// Returns the two reduce-scatters whose results are combined.
 fn reassociable(module: &Module, id: InstrId, pinned: &HashSet<InstrId>) -> Option<[InstrId; 2]> {
     let &[a, b] = &module[id].operands[..] else { return None };
     let (Op::ReduceScatter(x), Op::ReduceScatter(y)) = (&module[a].op, &module[b].op) else { return None };

@@ -1,4 +1,5 @@
-//! `reorder-convert-reduce-add`: what a loop accumulates is converted before it is reduced between devices, not after.
+//! `reorder-convert-reduce-add`: converts a value that a loop accumulates before its reduction between
+//! devices.
 //!
 //! ```text
 //! r = bf16[8] all-reduce(x), to_apply=add_bf16         c = f32[8] convert(x)
@@ -6,19 +7,21 @@
 //! ROOT sum = f32[8] add(c, state)                      ROOT sum = f32[8] add(r, state)
 //! ```
 //!
-//! The reduction is next to the sum then, where a pass can take it out of the loop. As in XLA it is done in the body of a
-//! loop, for what is added to an element of the state, and for reduce-scatters only if asked for. It is done where values
-//! may be converted before they are combined: floats to wider ones, which round sums less often, integers to narrower
-//! ones for sums, integers to wider ones for extrema. (XLA does it for all types, and leaves the computation that combines
-//! two scalars in the old type.) What has control dependencies, a sharding, a `backend_config`, `constrain_layout`, a
-//! dynamic size, or another use in between stays.
+//! The reduction is then next to the sum, where a pass can move it out of the loop. As in XLA, the value must
+//! be added to an element of the state in a loop body, and reduce-scatters require an option. Values may be
+//! converted before they are combined in these cases: floating-point numbers to wider types, where sums have
+//! fewer roundings, integers to narrower types for sums, and integers to wider types for extrema. (XLA does
+//! it for all types, and leaves the computation that combines two scalars in the old type.)
+//!
+//! Instructions with control dependencies, a sharding, a `backend_config`, `constrain_layout`, a dynamic
+//! size, or further users of the intermediate results stay unchanged.
 
 use super::accumulation::{Reduced, Reorder, is_element_of_state, loop_bodies};
 use crate::{Keeps, OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reorder-convert-reduce-add",
     summary: "in loops, convert before an all-reduce instead of after it",
@@ -27,7 +30,7 @@ pub static INFO: PassInfo = PassInfo {
         summary: "whether to convert before reduce-scatters too",
         default: OptionValue::Switch(false),
     }],
-    // Sums are rounded in the type that they are converted to.
+    // Sums are rounded in the type after the conversion.
     keeps: Keeps::Values,
     example: "\
 HloModule reorder_convert_reduce_add
@@ -96,7 +99,7 @@ fn is_all_reduce(op: &Op) -> bool {
     matches!(op, Op::AllReduce(a) if !a.constrain_layout)
 }
 
-/// The converted reduction that an instruction adds to an element of the state.
+/// Returns the converted reduction that an instruction adds to an element of the state.
 fn accumulated(
     module: &Module,
     id: InstrId,

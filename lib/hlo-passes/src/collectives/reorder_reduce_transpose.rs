@@ -1,4 +1,5 @@
-//! `reorder-reduce-transpose`: what a loop accumulates is transposed before it is reduced between devices, not after.
+//! `reorder-reduce-transpose`: transposes a value that a loop accumulates before its reduction between
+//! devices.
 //!
 //! ```text
 //! r = bf16[4,3] reduce-scatter(x), dimensions={0}, …        c = f32[8,3] convert(x)
@@ -7,23 +8,25 @@
 //! ROOT sum = f32[3,4] add(t, state)                         ROOT sum = f32[3,4] add(r, state)
 //! ```
 //!
-//! The reduction is next to the sum then, where a pass can take it out of the loop. As in XLA it is done in the body of a
-//! loop, where the transposed value is added to an element of the state, or written into an array by `reshape` and
-//! `dynamic-update-slice`. A conversion comes along if values may be converted before they are combined: floats to wider
-//! ones, which round sums less often, integers to narrower ones for sums, integers to wider ones for extrema. What has
-//! control dependencies, a sharding, a `backend_config`, `constrain_layout`, a dynamic size, or another use in between
-//! stays.
+//! The reduction is then next to the sum, where a pass can move it out of the loop. As in XLA, the loop body
+//! must add the transposed value to an element of the state, or write it into an array by `reshape` and
+//! `dynamic-update-slice`. A conversion moves too if values may be converted before they are combined:
+//! floating-point numbers to wider types, where sums have fewer roundings, integers to narrower types for
+//! sums, and integers to wider types for extrema.
+//!
+//! Instructions with control dependencies, a sharding, a `backend_config`, `constrain_layout`, a dynamic
+//! size, or further users of the intermediate results stay unchanged.
 
 use super::accumulation::{Reduced, Reorder, add_like, is_element_of_state, loop_bodies};
 use crate::{Keeps, PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reorder-reduce-transpose",
     summary: "in loops, transpose before a reduce-scatter instead of after it",
-    // Sums are rounded in the type that they are converted to.
+    // Sums are rounded in the type after the conversion.
     keeps: Keeps::Values,
     example: "\
 HloModule reorder_reduce_transpose
@@ -79,7 +82,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(reorder.finish(module))
 }
 
-/// The reduce-scatter that an instruction transposes, if the loop accumulates the result.
+/// Returns the reduce-scatter that an instruction transposes, if the loop accumulates the result.
 fn transposed(module: &Module, id: InstrId, reorder: &Reorder) -> Option<Reduced> {
     let Op::Transpose(_) = &module[id].op else { return None };
     let value = *module[id].operands.first()?;
@@ -91,7 +94,8 @@ fn transposed(module: &Module, id: InstrId, reorder: &Reorder) -> Option<Reduced
     reorder.reduced(module, value, Some(id), free)
 }
 
-/// True for a sum with an element of the state, and for a reshape that is written into an array.
+/// Returns whether the instruction is a sum with an element of the state, or a reshape that is written into
+/// an array.
 fn is_accumulation(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::Add => module[id].operands.iter().any(|&o| is_element_of_state(module, o)),
@@ -105,7 +109,7 @@ fn is_accumulation(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// The reduce-scatter of the converted and transposed operand.
+/// Adds the reduce-scatter of the converted and transposed operand.
 fn transpose_first(module: &mut Module, id: InstrId, of: Reduced, reorder: &mut Reorder) -> Option<InstrId> {
     let Op::Transpose(permutation) = module[id].op.clone() else { return None };
     let Op::ReduceScatter(scatter) = &module[of.reduction].op else { return None };

@@ -1,4 +1,4 @@
-//! Which values are the same on all partitions of a replica, in a program that all partitions run.
+//! Finds the values that are equal on all partitions of a replica, in a program that all partitions run.
 
 use crate::support::effects::{Impure, is_impure};
 use hlo_ir::attr::{AllReduceAttrs, ReplicaGroups, ShardingKind};
@@ -7,23 +7,24 @@ use std::collections::{HashMap, HashSet};
 
 use super::groups::MAX_DEVICES;
 
-/// The values that partitions of a replica may have differently.
+/// The values that may differ between the partitions of a replica.
 ///
-/// Everything is taken to be the same until there is a reason why it is not: what differs spreads from the partition's
-/// number, from parameters of the entry that are not said to be replicated, and from what is not known.
+/// The analysis assumes that values are equal until it finds a reason why they differ. Differences originate
+/// from the partition id, from parameters of the entry that are not marked as replicated, and from unknown
+/// operations.
 pub(super) struct Replication<'m> {
     module: &'m Module,
     callers: HashMap<ComputationId, Vec<InstrId>>,
     parameters: HashMap<ComputationId, Vec<InstrId>>,
     asks: Impure,
-    /// For each instruction with a difference, for each array of its value whether it differs.
+    /// Whether each array of an instruction's value differs, for instructions with at least one that does.
     differs: HashMap<InstrId, Vec<bool>>,
-    /// The computations that some partitions run and others don't.
+    /// The computations that only some partitions run, or that partitions run a different number of times.
     diverging: HashSet<ComputationId>,
 }
 
 impl<'m> Replication<'m> {
-    /// Looks through a module.
+    /// Analyses a module.
     pub(super) fn of(module: &'m Module) -> Self {
         let callers = module.callers();
         let parameters = module.computations().map(|c| (c, module.parameters(c))).collect();
@@ -38,12 +39,12 @@ impl<'m> Replication<'m> {
         found
     }
 
-    /// True if all partitions of a replica have the same value.
+    /// Returns whether all partitions of a replica have the same value.
     pub(super) fn is_replicated(&self, id: InstrId) -> bool {
         self.differs.get(&id).is_none_or(|d| !d.contains(&true))
     }
 
-    /// Looks at an instruction again, and adds to `work` what has to be looked at because of it.
+    /// Updates an instruction, and adds the instructions that depend on a change to `work`.
     fn visit(&mut self, id: InstrId, work: &mut Vec<InstrId>) {
         let leaves = self.module[id].shape.leaf_count();
         let mut now = match self.diverging.contains(&self.module[id].parent) {
@@ -84,7 +85,7 @@ impl<'m> Replication<'m> {
         }
     }
 
-    /// Notes that partitions run a computation, and what it calls, differently often.
+    /// Records that partitions run a computation, and those that it calls, a different number of times.
     fn diverge(&mut self, computation: ComputationId, work: &mut Vec<InstrId>) {
         let mut pending = vec![computation];
         while let Some(c) = pending.pop() {
@@ -98,7 +99,8 @@ impl<'m> Replication<'m> {
         }
     }
 
-    /// For each array of an instruction's value whether it differs, by what is known of others.
+    /// Returns whether each array of an instruction's value differs, given the current state of other
+    /// instructions.
     fn transfer(&self, id: InstrId) -> Vec<bool> {
         let instr = &self.module[id];
         let leaves = instr.shape.leaf_count();
@@ -137,7 +139,7 @@ impl<'m> Replication<'m> {
         self.differs.get(&id).cloned().unwrap_or_else(same)
     }
 
-    /// Of an element of a tuple.
+    /// Computes the state of a tuple element.
     fn element(&self, id: InstrId, index: i64) -> Vec<bool> {
         let Some(&tuple) = self.module[id].operands.first() else { return vec![true] };
         let Some(differs) = self.differs.get(&tuple) else { return Vec::new() };
@@ -147,7 +149,8 @@ impl<'m> Replication<'m> {
         differs.get(start..end).map_or(vec![true], <[bool]>::to_vec)
     }
 
-    /// Of a parameter: what the module says of the entry's, what callers pass of others.
+    /// Computes the state of a parameter. For the entry, it follows from shardings, and otherwise from the
+    /// arguments of callers.
     fn parameter(&self, id: InstrId, number: i64) -> Vec<bool> {
         let instr = &self.module[id];
         let leaves = instr.shape.leaf_count();
@@ -176,7 +179,7 @@ impl<'m> Replication<'m> {
                 Op::Call(_) | Op::Fusion(_) => {
                     usize::try_from(number).ok().and_then(|n| operands.get(n).copied()).into_iter().collect()
                 }
-                // Elements of an array, of which only what the caller gives is looked at.
+                // The parameters are elements of arrays, which are not tracked.
                 _ => return vec![true; leaves],
             };
             given.into_iter().for_each(|g| merge(&mut out, self.differs.get(&g)));
@@ -184,7 +187,7 @@ impl<'m> Replication<'m> {
         out
     }
 
-    /// Of what a computation gives: of all that may give the value.
+    /// Computes the state of the result of called computations, from all values that the result may have.
     fn called(&self, id: InstrId) -> Vec<bool> {
         let instr = &self.module[id];
         let mut out = vec![false; instr.shape.leaf_count()];
@@ -200,12 +203,12 @@ impl<'m> Replication<'m> {
         out
     }
 
-    /// True if an all-reduce gives all partitions of a replica one result, whatever they put in.
+    /// Returns whether an all-reduce produces the same result on all partitions of a replica.
     fn joins_partitions(&self, a: &AllReduceAttrs) -> bool {
         a.channel_id.is_some() && self.is_uniform(&a.replica_groups, a.use_global_device_ids)
     }
 
-    /// True if groups have all partitions of a replica or none: numbers of replicas always do.
+    /// Returns whether each group contains all partitions of a replica or none. Groups of replicas always do.
     fn is_uniform(&self, groups: &ReplicaGroups, global: bool) -> bool {
         let partitions = self.module.header.num_partitions.0;
         if !global || groups.is_empty() || partitions < 1 {

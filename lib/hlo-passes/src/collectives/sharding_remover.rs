@@ -1,12 +1,13 @@
-//! `sharding-remover`: takes out the custom calls that only say how a value is spread over devices.
+//! `sharding-remover`: removes custom calls that only specify a sharding.
 //!
 //! ```text
 //! s = f32[4] custom-call(x), custom_call_target="Sharding", …    →    x
 //! ```
 //!
-//! These are `Sharding`, `SPMDFullToShardShape`, `SPMDShardToFullShape`, `ShardBarrierFrom` and `ShardBarrierTo`: where
-//! nothing is partitioned they do nothing. What a call says of its value its operand gets, unless it has a sharding of its own. Calls that change the
-//! shape or the layout stay, and those with control dependencies.
+//! These are `Sharding`, `SPMDFullToShardShape`, `SPMDShardToFullShape`, `ShardBarrierFrom` and
+//! `ShardBarrierTo`. They do nothing if the program is not partitioned. The operand gets the sharding of the
+//! call unless it has one. Calls that change the shape or the layout, and those with control dependencies,
+//! stay unchanged.
 
 use crate::support::effects::control_dependent;
 use crate::support::rewrite::same_layout;
@@ -14,7 +15,7 @@ use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sharding-remover",
     summary: "remove custom calls that only say how a value is sharded",
@@ -58,7 +59,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(!gone.is_empty())
 }
 
-/// The value that a call says something of.
+/// Returns the operand of such a call.
 fn marked(module: &Module, id: InstrId) -> Option<InstrId> {
     let Op::CustomCall(a) = &module[id].op else { return None };
     let &[operand] = &module[id].operands[..] else { return None };

@@ -1,4 +1,4 @@
-//! `sub-byte-collective-normalization`: collectives that only move data move whole bytes.
+//! `sub-byte-collective-normalization`: makes collectives that only move data move whole bytes.
 //!
 //! ```text
 //! g = s4[4,8]{1,0:E(4)} all-gather(x), …    →    b = s4[2,4,2]{2,1,0:E(4)} bitcast(x)
@@ -8,8 +8,8 @@
 //!                                                g = s4[4,8]{1,0:E(4)} bitcast(d)
 //! ```
 //!
-//! Elements lie as many in a byte as it holds, and the fastest dimension is a multiple of that. An `all-to-all` that splits
-//! a dimension gives each device a multiple of it as well.
+//! The elements must be packed into bytes, and the size of the minor-most dimension must be a multiple of the
+//! number of elements per byte. If an `all-to-all` splits a dimension, each part must be such a multiple too.
 
 use super::groups::{is_marked, participants};
 use crate::support::effects::control_dependent;
@@ -18,7 +18,7 @@ use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Layout, LayoutItems, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sub-byte-collective-normalization",
     summary: "move whole bytes where collectives move elements of less",
@@ -42,7 +42,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(expand_all(module, "in-bytes", moves, expand, rewrites))
 }
 
-/// True for a collective that computes nothing.
+/// Returns whether the collective only moves data.
 fn moves(op: &Op) -> bool {
     match op {
         Op::AllGather(_) | Op::AllToAll(_) => true,
@@ -52,7 +52,8 @@ fn moves(op: &Op) -> bool {
     }
 }
 
-/// How many elements a byte holds, and the fastest dimension, of an array that is packed and whose rows are whole bytes.
+/// Returns the number of elements per byte and the minor-most dimension of an array that is packed and whose
+/// rows are whole bytes.
 fn packed(a: &ArrayShape) -> Option<(i64, usize)> {
     let bits = a.element_type.bit_width();
     let narrow = bits < 8 && (a.element_type.is_integer() || a.element_type.is_float()) && 8 % bits == 0;
@@ -66,7 +67,7 @@ fn packed(a: &ArrayShape) -> Option<(i64, usize)> {
     fits.then_some((per_byte, fastest))
 }
 
-/// The layout of an order of dimensions, and of elements of so many bits.
+/// Returns the layout with this order of dimensions and elements of `bits` bits.
 fn packed_layout(order: Vec<usize>, bits: u32) -> Layout {
     let items = LayoutItems { element_size_bits: i64::from(bits), ..LayoutItems::default() };
     Layout::new(order.into_iter().map(|d| d as u32)).with_items(items)
@@ -93,7 +94,7 @@ fn in_bytes(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     Some(e.add(to, Op::Bitcast, &[elements]))
 }
 
-/// The shape with the elements of each byte as a last dimension.
+/// Returns the shape in which the elements of each byte are an additional last dimension.
 fn by_byte(a: &ArrayShape) -> Option<ArrayShape> {
     let (per_byte, fastest) = packed(a)?;
     let mut dims = a.dims.clone();
@@ -104,7 +105,7 @@ fn by_byte(a: &ArrayShape) -> Option<ArrayShape> {
     Some(ArrayShape::new(a.element_type, dims).with_layout(layout))
 }
 
-/// The shape of its bytes.
+/// Returns the shape of the array's bytes.
 fn in_whole_bytes(a: &ArrayShape) -> Option<ArrayShape> {
     let (per_byte, fastest) = packed(a)?;
     let mut dims = a.dims.clone();

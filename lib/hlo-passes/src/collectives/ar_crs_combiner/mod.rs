@@ -1,4 +1,5 @@
-//! `ar-crs-combiner`: a sum over partitions that a sum over replicas follows becomes one sum over all devices.
+//! `ar-crs-combiner`: combines a sum over partitions and a later sum over replicas into one sum over all
+//! devices.
 //!
 //! ```text
 //! a = f32[] all-reduce(x), channel_id=1, replica_groups={{0},{1}}, …
@@ -6,18 +7,23 @@
 //! r = f32[] all-reduce(b), replica_groups={{0,1}}, …                    r = f32[] all-reduce(b), channel_id=1, …
 //! ```
 //!
-//! Between the two may be what a sum commutes with, used once each: `bitcast`, `reshape`, `transpose`, conversions between
-//! floating-point types or to integers that are no wider, and additions, subtractions and multiplications of floating-point
-//! numbers. What is added is divided by the number of partitions; if it is such a sum over partitions itself, that goes
-//! as well. All of it must be the same on all partitions of a replica:
+//! There may be operations between the two sums that commute with a sum and are used once: `bitcast`,
+//! `reshape`, `transpose`, conversions between floating-point types or to integers that are no wider, and
+//! additions, subtractions and multiplications of floating-point numbers. An added value is divided by the
+//! number of partitions. If it is a sum over partitions too, that sum is removed instead.
 //!
-//! - with `spmd`, where all partitions run one program, that is what follows from shardings, channels and the partition's number;
-//! - without, where the module has the programs of all partitions beside each other, all the sums of a channel are
-//!   followed by instructions that compute the same.
+//! All of these operations must compute the same value on all partitions of a replica:
 //!
-//! With `spmd` and at least eight times as many replicas as partitions, a sum over all replicas of what is the same on all
-//! partitions is a sum over all devices, divided by the number of partitions. Sums of several arrays, asynchronous ones and
-//! those with control dependencies stay, as do sums over groups that leave a partition out.
+//! - With `spmd`, all partitions run one program. The shardings, the channels and the uses of the partition
+//!   id must imply that the values are equal.
+//! - Without it, the module contains the programs of all partitions. All sums of a channel must be followed
+//!   by instructions that compute the same.
+//!
+//! With `spmd` and at least eight times as many replicas as partitions, a sum over all replicas of a value
+//! that is equal on all partitions becomes a sum over all devices, divided by the number of partitions.
+//!
+//! These sums stay unchanged: of several arrays, asynchronous ones, with control dependencies, and over
+//! groups that leave out a partition.
 
 mod same_value;
 
@@ -31,7 +37,7 @@ use hlo_ir::{ElementType, InstrId, Module, Op, Opcode};
 use same_value::SameValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ar-crs-combiner",
     summary: "make one sum over all devices of sums over partitions that sums over replicas follow",
@@ -47,7 +53,7 @@ pub static INFO: PassInfo = PassInfo {
             default: OptionValue::Switch(true),
         },
     ],
-    // Sums are made in another order.
+    // The same values are added in another order.
     keeps: Keeps::Values,
     example: "\
 HloModule ar_crs_combiner, replica_count=2, num_partitions=2
@@ -111,21 +117,22 @@ fn run(module: &mut Module, partitions: u64, spmd: bool, rewrites: &mut Rewrites
     Ok(changed)
 }
 
-/// A sum over partitions, what follows it, and the sum over replicas at the end.
+/// A sum over partitions, the instructions that follow it, and the sum over replicas at the end.
 struct Chain {
     sum: InstrId,
-    /// What uses the sum, what uses that, and so on, with the sum over replicas as the last.
+    /// The users from the sum over partitions on, each the only user of the one before. The last is the sum
+    /// over replicas.
     links: Vec<InstrId>,
 }
 
 impl Chain {
-    /// The sum over replicas.
+    /// Returns the sum over replicas.
     fn end(&self) -> Option<InstrId> {
         self.links.last().copied()
     }
 }
 
-/// What finds the sums of a module.
+/// Finds the sums of a module.
 struct Sums<'m> {
     module: &'m Module,
     partitions: i64,
@@ -133,8 +140,8 @@ struct Sums<'m> {
 }
 
 impl Sums<'_> {
-    /// The chains by the channels of their first sums. Of several that lead to one sum over replicas there is the longest,
-    /// for it goes through the others.
+    /// Returns the chains by the channel of their first sum. If several chains end in the same sum over
+    /// replicas, only the longest is returned, because it contains the others.
     fn groups(&self) -> Vec<Vec<Chain>> {
         let mut by_channel: BTreeMap<i64, Vec<Chain>> = BTreeMap::new();
         let mut by_end: HashMap<InstrId, (i64, usize)> = HashMap::new();
@@ -160,7 +167,7 @@ impl Sums<'_> {
         kept.map(|(_, chains)| chains).collect()
     }
 
-    /// The chain that begins at an instruction, with the number of the channel.
+    /// Returns the chain that begins at an instruction, and the channel id.
     fn chain(&self, id: InstrId) -> Option<(i64, Chain)> {
         let channel = partition_sum(self.module, id, self.partitions)?.channel_id?;
         let mut links = Vec::new();
@@ -183,14 +190,14 @@ impl Sums<'_> {
     }
 }
 
-/// The attributes of a sum of one array.
+/// Returns the attributes of a sum of one array.
 fn sum(module: &Module, id: InstrId) -> Option<&AllReduceAttrs> {
     let Op::AllReduce(a) = &module[id].op else { return None };
     let one = module[id].operands.len() == 1 && module[id].shape.as_array().is_some();
     (one && reduction(module, a.to_apply) == Some(Opcode::Add)).then_some(a)
 }
 
-/// The attributes of a sum over all partitions of each replica.
+/// Returns the attributes of a sum over all partitions of each replica.
 fn partition_sum(module: &Module, id: InstrId, partitions: i64) -> Option<&AllReduceAttrs> {
     let a = sum(module, id).filter(|a| a.channel_id.is_some())?;
     let replicas = module.header.replica_count.0;
@@ -198,7 +205,7 @@ fn partition_sum(module: &Module, id: InstrId, partitions: i64) -> Option<&AllRe
         return None;
     }
     if !a.use_global_device_ids {
-        // As many groups as replicas: one replica in each.
+        // There are as many groups as replicas, so each group contains one replica.
         return (a.replica_groups.group_size() == Some(1)).then_some(a);
     }
     let groups = a.replica_groups.expand(MAX_DEVICES).ok()?;
@@ -211,14 +218,14 @@ fn partition_sum(module: &Module, id: InstrId, partitions: i64) -> Option<&AllRe
     whole.then_some(a)
 }
 
-/// True for a sum over replicas, of more than one.
+/// Returns whether the instruction is a sum over several replicas.
 fn is_replica_sum(module: &Module, id: InstrId) -> bool {
     sum(module, id).is_some_and(|a| {
         a.channel_id.is_none() && !a.replica_groups.is_empty() && a.replica_groups.group_size() != Some(1)
     })
 }
 
-/// True if an instruction of a sum is the sum of that instruction, once what it adds is divided.
+/// Returns whether the operation can move from a sum to its summands, once an added value is divided.
 fn commutes(module: &Module, id: InstrId, operand: InstrId) -> bool {
     let float = |id: InstrId| module[id].shape.as_array().is_some_and(|a| a.element_type.is_float());
     let once = module[id].operands.iter().filter(|&&o| o == operand).count() == 1;
@@ -238,15 +245,15 @@ fn commutes(module: &Module, id: InstrId, operand: InstrId) -> bool {
     }
 }
 
-/// What happens to what a chain adds.
+/// The treatment of a value that a chain adds.
 enum Summand {
-    /// A sum over partitions that goes.
+    /// Remove a sum over partitions.
     Sum(InstrId),
-    /// It is divided by the number of partitions.
+    /// Divide the value by the number of partitions.
     Divided(ElementType),
 }
 
-/// For each link of a chain what it adds; `None` if that can't be divided.
+/// Returns the value that each link of a chain adds. Returns `None` if such a value cannot be divided.
 fn summands(module: &Module, chain: &Chain, partitions: i64) -> Option<Vec<Option<(InstrId, Summand)>>> {
     let mut before = chain.sum;
     let mut out = Vec::with_capacity(chain.links.len());
@@ -267,13 +274,14 @@ fn summands(module: &Module, chain: &Chain, partitions: i64) -> Option<Vec<Optio
     Some(out)
 }
 
-/// True for a sum over partitions that nothing else uses.
+/// Returns whether the instruction is a sum over partitions with a single user.
 fn is_lone_sum(module: &Module, id: InstrId, partitions: i64) -> bool {
     let alone = module.users(id).len() == 1 && !module.is_root(id);
     alone && partition_sum(module, id, partitions).is_some()
 }
 
-/// Leaves the sum over partitions to the sum over replicas. Returns what is to be taken out.
+/// Removes the sum over partitions and extends the sum over replicas to all devices. Returns the instructions
+/// to remove.
 fn combine(
     module: &mut Module,
     chain: &Chain,
@@ -307,7 +315,7 @@ fn combine(
     gone
 }
 
-/// A value divided by a number.
+/// Divides a value by a number.
 fn divided(module: &mut Module, id: InstrId, ty: ElementType, by: i64) -> Option<InstrId> {
     let literal = whole_number(ty, by)?;
     let shape = module[id].shape.clone();
@@ -316,10 +324,11 @@ fn divided(module: &mut Module, id: InstrId, ty: ElementType, by: i64) -> Option
     Some(new)
 }
 
-/// How many times as many replicas as partitions there must be for [`widen`].
+/// Minimum ratio of replicas to partitions for [`widen`].
 const MANY_REPLICAS: i64 = 8;
 
-/// Makes sums over all replicas of what is the same on all partitions sums over all devices. Returns whether there are any.
+/// Replaces sums over all replicas of values that are equal on all partitions by sums over all devices.
+/// Returns whether there are any.
 fn widen(module: &mut Module, partitions: i64, rewrites: &mut Rewrites) -> bool {
     let replicas = module.header.replica_count.0;
     if replicas <= 1 || replicas < partitions.saturating_mul(MANY_REPLICAS) {
@@ -345,7 +354,7 @@ fn widen(module: &mut Module, partitions: i64, rewrites: &mut Rewrites) -> bool 
         if let Op::AllReduce(a) = module.op_mut(id) {
             a.channel_id = Some(next);
         }
-        // Of the users the division is one, which keeps its operand.
+        // The division is itself a user. It keeps its operand.
         module.replace_all_uses_with(id, whole);
         channel = next.checked_add(1);
         changed = true;
@@ -353,7 +362,7 @@ fn widen(module: &mut Module, partitions: i64, rewrites: &mut Rewrites) -> bool 
     changed
 }
 
-/// A number that no channel has.
+/// Returns an unused channel id.
 fn next_channel(module: &Module) -> Option<i64> {
     let all = module.computations().flat_map(|c| module[c].instructions());
     let largest = all.filter_map(|&i| module[i].op.effect().channel()).max().unwrap_or(0);

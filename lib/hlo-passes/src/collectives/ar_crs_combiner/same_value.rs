@@ -1,4 +1,5 @@
-//! Which instructions compute the same value in the programs of several partitions that stand beside each other.
+//! Finds instructions that compute the same value in the programs of several partitions, which one module
+//! contains.
 
 use super::Chain;
 use crate::simplification::cse::{Representatives, canonical_op, equal_computations};
@@ -14,12 +15,11 @@ pub(super) struct SameValue<'m> {
 }
 
 impl<'m> SameValue<'m> {
-    /// For the values of a module.
     pub(super) fn of(module: &'m Module) -> Self {
         Self { module, callers: module.callers(), same: equal_computations(module) }
     }
 
-    /// True if what follows the sums is the same in all chains.
+    /// Returns whether the instructions that follow the sums compute the same in all chains.
     pub(super) fn chains(&mut self, chains: &[Chain]) -> bool {
         let Some((first, rest)) = chains.split_first() else { return false };
         rest.iter().all(|other| {
@@ -28,8 +28,8 @@ impl<'m> SameValue<'m> {
         })
     }
 
-    /// True if the instructions of each pair compute the same. Pairs that are met again while they are compared, as in
-    /// loops, are the same unless something else differs.
+    /// Returns whether the instructions of each pair compute the same. A pair that depends on itself, as in a
+    /// loop, is assumed to be equal unless something else differs.
     fn all(&self, pairs: Vec<(InstrId, InstrId)>) -> bool {
         let mut seen = HashSet::new();
         let mut work = pairs;
@@ -46,7 +46,7 @@ impl<'m> SameValue<'m> {
                     if !ops || !x.shape.compatible(&y.shape) {
                         return false;
                     }
-                    // Each partition puts in its own.
+                    // Each partition contributes its own operand, and all receive the same sum.
                     continue;
                 }
                 (Op::Parameter(_), _) => return false,
@@ -58,7 +58,7 @@ impl<'m> SameValue<'m> {
                 _ => {}
             }
             let elided = matches!(&x.op, Op::Constant(c) if c.is_elided());
-            // A sum of the same values over the same replicas is the same.
+            // Sums of equal values over the same replicas are equal.
             let impure = is_impure(&x.op) && !matches!(x.op, Op::AllReduce(_));
             let same = x.operands.len() == y.operands.len() && x.shape.compatible(&y.shape);
             if elided || impure || !same {
@@ -69,7 +69,8 @@ impl<'m> SameValue<'m> {
         true
     }
 
-    /// For all tuples that an element is taken of, their elements of two numbers; `None` if some are not known.
+    /// Returns the elements `a` and `b` of every tuple that the operand may be. Returns `None` if some tuples
+    /// are not known.
     fn elements(&self, id: InstrId, a: i64, b: i64) -> Option<Vec<(InstrId, InstrId)>> {
         let &[tuple] = &self.module[id].operands[..] else { return None };
         let element =
@@ -77,11 +78,12 @@ impl<'m> SameValue<'m> {
         self.tuples(tuple)?.into_iter().map(|t| Some((element(t, a)?, element(t, b)?))).collect()
     }
 
-    /// All `tuple` instructions that an instruction may have the value of; `None` if some are not known.
+    /// Returns all `tuple` instructions that may define the value of an instruction. Returns `None` if some
+    /// are not known.
     fn tuples(&self, id: InstrId) -> Option<Vec<InstrId>> {
         let mut out = Vec::new();
         let mut seen = HashSet::new();
-        // Instructions with the elements to take of them, the outermost last.
+        // Instructions, each with the indices of the elements to access, the outermost last.
         let mut work: Vec<(InstrId, Vec<i64>)> = vec![(id, Vec::new())];
         while let Some((id, mut path)) = work.pop() {
             if !seen.insert((id, path.clone())) {
