@@ -1,16 +1,16 @@
-//! The channels and groups of the collectives that are inserted.
+//! The channel ids and device groups of inserted collectives.
 
 use hlo_ir::attr::{AllReduceAttrs, IotaOrder, ReduceScatterAttrs, ReplicaGroups, TileAssignment};
 use hlo_ir::{ComputationId, Dims, Module, Op};
 
-/// Devices that exchange data: the partitions of each group, in order.
+/// Groups of devices that exchange data. Each group lists its partitions in order.
 pub(super) type Groups = Vec<Vec<usize>>;
 
-/// Numbers the exchanges of a program of so many partitions, which runs in several copies.
+/// Allocates channel ids for a program with this many partitions, of which several copies run.
 pub(super) struct Channels {
     devices: usize,
     copies: usize,
-    /// The next channel that is not taken.
+    /// The next unused channel id.
     pub(super) next: i64,
 }
 
@@ -28,14 +28,14 @@ impl Channels {
         }
     }
 
-    /// The number of a further exchange.
+    /// Returns the id of another channel.
     pub(super) fn channel(&mut self) -> Option<i64> {
         let channel = self.next;
         self.next = channel.saturating_add(1);
         Some(channel)
     }
 
-    /// The groups of partitions as groups of devices, in each copy of the program.
+    /// Converts groups of partitions to groups of devices, for every copy of the program.
     pub(super) fn global(&self, groups: &Groups) -> ReplicaGroups {
         let of_copy = |copy: usize| {
             let device = move |&p: &usize| i64::try_from(copy * self.devices + p).unwrap_or(0);
@@ -44,7 +44,7 @@ impl Channels {
         written(&(0..self.copies).flat_map(of_copy).collect::<Vec<_>>())
     }
 
-    /// Combines the values of each group.
+    /// Returns an all-reduce over each group.
     pub(super) fn all_reduce(&mut self, groups: &Groups, to_apply: ComputationId) -> Op {
         Op::AllReduce(Box::new(AllReduceAttrs {
             channel_id: self.channel(),
@@ -55,7 +55,7 @@ impl Channels {
         }))
     }
 
-    /// Combines the values of each group, of which each device gets a part along a dimension.
+    /// Returns a reduce-scatter over each group along a dimension.
     pub(super) fn reduce_scatter(&mut self, dim: usize, groups: &Groups, to_apply: ComputationId) -> Op {
         Op::ReduceScatter(Box::new(ReduceScatterAttrs {
             channel_id: self.channel(),
@@ -68,7 +68,7 @@ impl Channels {
     }
 }
 
-/// Groups as an attribute, described if they can be.
+/// Converts groups to an attribute, in iota form if possible.
 pub(super) fn written(groups: &[Vec<i64>]) -> ReplicaGroups {
     let flat: Vec<i64> = groups.iter().flatten().copied().collect();
     let size = groups.first().map_or(0, Vec::len);
@@ -80,13 +80,13 @@ pub(super) fn written(groups: &[Vec<i64>]) -> ReplicaGroups {
     }
 }
 
-/// The one dimension that an exchange is along.
+/// Returns the attribute for a single dimension.
 pub(super) fn dimension(dim: usize) -> Dims {
     [i64::try_from(dim).unwrap_or(0)].into_iter().collect()
 }
 
-/// The dimension along which the groups that combine partial results can scatter them, and the groups in the order of the
-/// parts, if that is what is wanted.
+/// Returns the dimension along which a reduce-scatter over these groups produces the sharding `wanted`, and
+/// the groups in the order of the parts. Returns `None` if there is no such dimension.
 pub(super) fn scattered(
     tiling: &TileAssignment,
     groups: &Groups,

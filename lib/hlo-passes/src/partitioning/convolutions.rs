@@ -1,16 +1,16 @@
-//! The loops of convolutions.
+//! The factors of convolutions.
 //!
-//! The batch, and the features that a convolution makes, are those of the result. What is summed over are the features of
-//! the input and the places of the window. Along a spatial dimension there are two loops, of the result's places and of the
-//! window's, and the input is read at the sum of both: it is cut with the longer one, which in a gradient is the window's.
-//! Groups are cut with the features that are made of them, so that no part has a part of a group.
+//! The batch and the output features are dimensions of the result. The sums are over the input features and
+//! the window positions. A spatial dimension has two factors, the positions in the result and in the window,
+//! and the input is read at the sum of both. The longer factor is split; in a gradient, that is the window.
+//! Feature groups are split together with the output features, so that each part contains whole groups.
 
 use super::factors::{Factor, Factors, Kind};
 use super::reaches::{Reach, windowed};
 use hlo_ir::ArrayShape;
 use hlo_ir::attr::{ConvolutionAttrs, WindowDim};
 
-/// The loops of a convolution, without those that the input is read around.
+/// Returns the factors of a convolution, without those of windows larger than one element.
 pub(super) fn factors(
     a: &ConvolutionAttrs,
     input: &ArrayShape,
@@ -51,7 +51,7 @@ pub(super) fn factors(
     }
     let places = labels.input_spatial.iter().zip(&labels.output_spatial).zip(&a.window.dims);
     for ((&from, &to), w) in places {
-        // A window of one place is no loop: the result lies where the input does.
+        // A window of size 1 needs no factor: the result has the same index as the input.
         if *w == (WindowDim { reversed: w.reversed, ..WindowDim::default() }) {
             let (from, to) = (dim(from, input)?, dim(to, result)?);
             found.operands[0][from] = Some(to);
@@ -61,7 +61,8 @@ pub(super) fn factors(
     Some(found)
 }
 
-/// How the input is read along its spatial dimensions; the loops of windows are added to the factors.
+/// Returns the reaches along the spatial dimensions of the input. Adds the factors of windows that are longer
+/// than the result.
 pub(super) fn reaches(a: &ConvolutionAttrs, factors: &mut Factors) -> Vec<Reach> {
     let labels = &a.dim_labels;
     let lists = labels.input_spatial.iter().zip(&labels.output_spatial).zip(&labels.kernel_spatial);

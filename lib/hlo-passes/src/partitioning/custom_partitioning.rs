@@ -1,5 +1,5 @@
-//! Custom calls that functions outside of this program partition (`jax.custom_partitioning`): each becomes a part of the program in
-//! which every device has arrays of its own.
+//! Custom calls that an external function partitions (`jax.custom_partitioning`): replaces each by a manual
+//! region, in which each device has arrays of its own.
 //!
 //! ```text
 //! y = f32[8,4] custom-call(x), …          p = f32[8,4] custom-call(x), … "Sharding", sharding={…}     as the function wants it
@@ -8,8 +8,8 @@
 //!                                         y = f32[8,4] custom-call(r), … "SPMDShardToFullShape", sharding={…}
 //! ```
 //!
-//! It comes after `sharding-propagation`, as functions ask how values lie, and before `spmd-partitioning`, which knows nothing of
-//! it.
+//! This runs after `sharding-propagation`, because the functions ask for the shardings of values, and before
+//! `spmd-partitioning`, which does not know about such calls.
 
 use super::channels::Channels;
 use super::tilings::tilings;
@@ -22,52 +22,53 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-/// A value and how it lies on the devices.
+/// A value and its sharding.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// The shape of all of it.
+    /// The shape of the whole value.
     pub shape: Shape,
-    /// How it lies: of a tuple, for each leaf.
+    /// The sharding, for each leaf of a tuple.
     pub sharding: Sharding,
 }
 
-/// A custom call that is to be partitioned.
+/// A custom call to partition.
 #[derive(Clone, Debug)]
 pub struct CustomPartition<'m> {
-    /// Whom it calls.
+    /// The target of the call.
     pub target: &'m str,
-    /// Its `backend_config`.
+    /// The `backend_config` of the call.
     pub config: &'m [u8],
-    /// Its operands, arrays.
+    /// The operands, which are arrays.
     pub operands: Vec<Placed>,
-    /// Its result: an array, or a tuple of arrays.
+    /// The result: an array, or a tuple of arrays.
     pub result: Placed,
 }
 
-/// What each device does in place of a custom call.
+/// The replacement of a custom call on each device.
 #[derive(Clone, Debug)]
 pub struct Partitioned {
-    /// A verified module whose entry takes a device's parts of the operands and gives its part of the result.
+    /// A verified module. Its entry takes a device's parts of the operands and returns the device's part of
+    /// the result.
     pub module: Module,
-    /// How the operands are to lie.
+    /// The required shardings of the operands.
     pub operands: Vec<Sharding>,
-    /// How the result lies then.
+    /// The sharding of the result.
     pub result: Sharding,
 }
 
-/// Who partitions custom calls.
+/// A function that partitions custom calls.
 pub trait CustomPartitioner: Debug + Send + Sync {
-    /// True for the targets whose calls it partitions.
+    /// Whether it partitions calls with this target.
     fn partitions(&self, target: &str) -> bool;
 
-    /// What devices do in place of a call.
+    /// Returns the replacement of a call.
     ///
     /// # Errors
-    /// Why it can't be partitioned.
+    /// The reason why the call cannot be partitioned.
     fn partition(&self, call: &CustomPartition<'_>) -> Result<Partitioned, String>;
 }
 
-/// True if a module has custom calls that `partitioner` partitions.
+/// Returns whether a module contains custom calls that `partitioner` partitions.
 pub fn has_custom_partitions(module: &Module, partitioner: &dyn CustomPartitioner) -> bool {
     module.computations().any(|c| module[c].instructions().iter().any(|&i| is_of(module, i, partitioner)))
 }
@@ -77,11 +78,11 @@ fn is_of(module: &Module, id: InstrId, partitioner: &dyn CustomPartitioner) -> b
     a.custom_call_target.as_str().is_some_and(|target| partitioner.partitions(target))
 }
 
-/// Puts what each device does in the place of custom calls that `partitioner` partitions. The module's shardings must have been
-/// propagated. Returns whether there were any.
+/// Replaces the custom calls that `partitioner` partitions. The shardings of the module must have been
+/// propagated. Returns whether there were any such calls.
 ///
 /// # Errors
-/// A call can't be partitioned, or what devices are to do does not fit it: at the call.
+/// A call cannot be partitioned, or its replacement does not match it. The error points at the call.
 pub fn expand_custom_partitions(
     module: &mut Module,
     partitioner: &dyn CustomPartitioner,
@@ -110,11 +111,11 @@ pub fn expand_custom_partitions(
     Ok(true)
 }
 
-/// Why a call was not expanded.
+/// The reason why a call was not expanded.
 enum Wrong {
-    /// A sharding that can't be followed.
+    /// An invalid sharding.
     Sharding(Diag),
-    /// What is wrong with the call, or with what came for it.
+    /// An error of the call or of its replacement.
     Call(String),
 }
 
@@ -124,7 +125,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// The sharding of a value whose leaves lie so.
+/// Builds the sharding of a value from those of its leaves.
 fn said(shape: &Shape, kinds: impl Iterator<Item = ShardingKind>) -> Sharding {
     let mut each = kinds.map(Sharding::single);
     match shape {
@@ -133,7 +134,7 @@ fn said(shape: &Shape, kinds: impl Iterator<Item = ShardingKind>) -> Sharding {
     }
 }
 
-/// How the leaves of a value lie.
+/// Returns the tile assignments of the leaves of a value.
 fn cuts(shape: &Shape, shardings: &[Sharding], devices: usize) -> Result<Vec<TileAssignment>, String> {
     let leaves = shape.leaves();
     let said: Vec<_> = shardings.iter().flat_map(|s| s.leaves()).collect();
@@ -148,16 +149,16 @@ fn cuts(shape: &Shape, shardings: &[Sharding], devices: usize) -> Result<Vec<Til
     said.into_iter().map(|one| &**one).zip(&leaves).map(cut).collect()
 }
 
-/// How the operands and the result of a call lie on the devices, leaf by leaf.
+/// The tile assignments of the operands and the result of a call, leaf by leaf.
 struct Ends {
     operands: Vec<TileAssignment>,
     result: Vec<TileAssignment>,
-    /// How the program wants the result.
+    /// The shardings that the program requires for the result.
     wanted: Vec<ShardingKind>,
 }
 
 impl Ends {
-    /// Checks that a module takes a device's parts of the operands, and gives that of the result.
+    /// Checks that a module takes a device's parts of the operands and returns its part of the result.
     fn check(&self, module: &Module, operands: &[&Shape], result: &Shape) -> Result<(), String> {
         let (parameters, root) = module.entry_shapes();
         if parameters.len() != operands.len() {
@@ -184,7 +185,7 @@ impl Ends {
     }
 }
 
-/// The shape of the part of an array that a device has.
+/// Returns the shape of a device's part of an array.
 fn part(whole: &Shape, cut: &TileAssignment) -> Shape {
     whole
         .as_array()
@@ -192,7 +193,7 @@ fn part(whole: &Shape, cut: &TileAssignment) -> Shape {
         .without_layout()
 }
 
-/// What puts a program of one device into a module, in place of an instruction.
+/// Inserts the program of one device into a module, in place of an instruction.
 struct Inserting<'m> {
     module: &'m mut Module,
     namer: ComputationNamer,
@@ -211,7 +212,7 @@ impl Build for Inserting<'_> {
 }
 
 impl Inserting<'_> {
-    /// Puts what devices do in the place of the call.
+    /// Replaces the call.
     fn expand(&mut self, devices: usize, partitioner: &dyn CustomPartitioner) -> Result<(), Wrong> {
         let (module, id) = (&*self.module, self.at);
         let operands = module[id].operands.to_vec();
@@ -284,7 +285,8 @@ impl Inserting<'_> {
         Ok(())
     }
 
-    /// What devices have of a result as an array of the whole program, where that wants it.
+    /// Converts a device's part of a result to an array of the whole program, in the sharding that the
+    /// program requires.
     fn of_all(&mut self, shape: Shape, made: InstrId, ends: &Ends, number: usize) -> InstrId {
         let kind = ends.result.get(number).map_or(ShardingKind::Replicated, TileAssignment::to_kind);
         let whole = self.call("SPMDShardToFullShape", shape.clone(), made, kind.clone());
@@ -294,20 +296,21 @@ impl Inserting<'_> {
         }
     }
 
-    /// A custom call that says how a value lies.
+    /// Adds a custom call with a sharding.
     fn call(&mut self, target: &str, shape: Shape, id: InstrId, kind: ShardingKind) -> InstrId {
         let made = self.add(shape, Op::custom_call(target), &[id]);
         self.module.common_mut(made).sharding = Some(Sharding::single(kind));
         made
     }
 
-    /// Notes that each device has arrays of its own there.
+    /// Marks a value as manual: each device has an array of its own.
     fn is_manual(&mut self, id: InstrId) {
         let manual = Sharding::single(ShardingKind::Manual).for_shape(&self.module[id].shape);
         self.module.common_mut(id).sharding = Some(manual);
     }
 
-    /// Copies the computations of another module; the copy of its entry. Its exchanges get channels of their own.
+    /// Copies the computations of another module, and returns the copy of its entry. Collectives get new
+    /// channel ids.
     fn copied(&mut self, from: &Module) -> ComputationId {
         let mut computations: HashMap<ComputationId, ComputationId> = HashMap::new();
         let mut channels: HashMap<i64, Option<i64>> = HashMap::new();

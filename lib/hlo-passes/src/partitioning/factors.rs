@@ -1,59 +1,62 @@
-//! The loops that an operation is made of, as far as they can be cut among devices: its *factors*.
+//! The loops of an operation that can be split among devices: its *factors*.
 //!
-//! A factor is walked by dimensions of operands and of the result. Where all of these are cut alike, each device computes
-//! its part of the operation from its parts of the operands: all that partitioning of most operations is. The factors
-//! follow from what each operation reads ([`hlo_ir::access`]).
+//! Each dimension of an operand or of the result is the index of at most one factor. If all dimensions of a
+//! factor are split in the same way, each device computes its part of the operation from its parts of the
+//! operands. Most operations are partitioned this way. The factors follow from the elements that each
+//! operation reads ([`hlo_ir::access`]).
 
 use super::convolutions;
 use hlo_ir::access::{Access, Axis, access};
 use hlo_ir::attr::{TileAssignment, WindowDim};
 use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 
-/// What cutting a factor means.
+/// The effect of splitting a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Each device has a part of the result.
     Kept,
-    /// Each device has a part of what is combined: the results of all must be.
+    /// Each device combines a part of the elements. The devices' results must then be combined.
     Combined,
-    /// It can't be cut by cutting the operands: elements of one part depend on those of others.
+    /// The factor cannot be split by splitting the operands, because elements of one part depend on elements
+    /// of other parts.
     Whole,
 }
 
 /// A factor of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Factor {
-    /// How many indices it runs over.
+    /// Number of indices.
     pub(super) size: i64,
-    /// What cutting it means.
+    /// The effect of splitting the factor.
     pub(super) kind: Kind,
-    /// The number of runs of indices, as long as each other, none of which is cut: groups. Values that walk it may have
-    /// other sizes.
+    /// Number of runs of indices of equal length, such as groups, that must not be split. Values may have
+    /// other sizes along the factor.
     pub(super) runs: Option<i64>,
 }
 
 impl Factor {
-    /// True if it can be cut into so many parts.
+    /// Returns whether the factor can be split into this many parts.
     fn allows(&self, parts: i64) -> bool {
         self.kind != Kind::Whole && self.runs.is_none_or(|runs| runs % parts == 0)
     }
 }
 
-/// For each dimension of a value the factor that walks it.
+/// The factor of each dimension of a value, if any.
 pub(super) type Walk = Vec<Option<usize>>;
 
-/// The factors of an operation, and who walks them.
+/// The factors of an operation, and the factors of the dimensions of its operands and result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Factors {
     pub(super) factors: Vec<Factor>,
-    /// Of each operand.
+    /// The factors of the dimensions of each operand.
     pub(super) operands: Vec<Walk>,
-    /// Of the result; of each of the arrays of a tuple.
+    /// The factors of the dimensions of the result, or of each array of a tuple.
     pub(super) result: Walk,
 }
 
 impl Factors {
-    /// The factors of an instruction; `None` if it is not said what it reads, or it is not a function of it alone.
+    /// Returns the factors of an instruction. Returns `None` if the elements that it reads are not known, or
+    /// its result does not depend on its operands alone.
     pub(super) fn of(module: &Module, id: InstrId) -> Option<Self> {
         let instruction = &module[id];
         if !instruction.opcode().traits().by_parts {
@@ -63,7 +66,7 @@ impl Factors {
         Self::of_op(&instruction.op, &operands, &instruction.shape)
     }
 
-    /// The factors of an operation on operands of these shapes.
+    /// Returns the factors of an operation on operands of these shapes.
     pub(super) fn of_op(op: &Op, operands: &[&Shape], result: &Shape) -> Option<Self> {
         let leaves = result.leaves();
         let first = leaves.first()?.as_array()?;
@@ -82,7 +85,8 @@ impl Factors {
             result: (0..first.rank()).map(Some).collect(),
         };
         let mut combined: Vec<(usize, usize)> = Vec::new();
-        // The dimensions of the result on whose index more depends than the same index of operands.
+        // Dimensions of the result whose index determines more than the index into operands. They cannot be
+        // split.
         let mut bound = index_bound(op);
         for (n, shape) in operands.iter().enumerate() {
             let array = shape.as_array().filter(|a| a.is_static())?;
@@ -135,7 +139,7 @@ impl Factors {
         Some(found)
     }
 
-    /// Lets what is scattered to windows that lie beside each other be cut between them.
+    /// Allows splitting a select-and-scatter between windows that do not overlap and leave no gap.
     fn cut_between_windows(&mut self, window: &[WindowDim], source: &[i64]) {
         for (d, (w, &count)) in window.iter().zip(source).enumerate() {
             let beside = WindowDim { size: w.stride, stride: w.stride, ..WindowDim::default() };
@@ -153,8 +157,8 @@ impl Factors {
         }
     }
 
-    /// The assignment of factors by which a value is cut as it is: of those of its dimensions that are walked by a factor
-    /// that can be cut.
+    /// Converts the tile assignment of a value to a partition of the factors. Dimensions without a factor
+    /// that can be split are not split.
     pub(super) fn lift(&self, walk: &Walk, tiling: &TileAssignment) -> TileAssignment {
         let from: Vec<Option<usize>> = (0..self.factors.len())
             .map(|f| {
@@ -165,13 +169,13 @@ impl Factors {
         tiling.select(&from)
     }
 
-    /// The sizes of the factors.
+    /// Returns the sizes of the factors.
     pub(super) fn sizes(&self) -> Dims {
         self.factors.iter().map(|f| f.size).collect()
     }
 }
 
-/// What cutting that means which all of is read.
+/// Returns how a factor behaves that an operation reads completely for each element of the result.
 fn all_kind(op: &Op) -> Kind {
     match op {
         Op::Dot(_) | Op::Reduce(_) | Op::Scatter(_) => Kind::Combined,
@@ -179,7 +183,7 @@ fn all_kind(op: &Op) -> Kind {
     }
 }
 
-/// The operands whose elements are combined: each must be cut where the combination is.
+/// Returns the operands whose elements are combined. A combined factor must be split in each of them.
 fn combining(op: &Op, count: usize) -> std::ops::Range<usize> {
     match op {
         Op::Dot(_) => 0..2,
@@ -188,7 +192,7 @@ fn combining(op: &Op, count: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// The dimensions of the result that are counted through: operands say indices in them.
+/// Returns the dimensions of the result in which operands contain indices.
 fn index_bound(op: &Op) -> Vec<usize> {
     match op {
         Op::Scatter(a) => a.inserted_window_dims.iter().filter_map(|&d| usize::try_from(d).ok()).collect(),
@@ -196,8 +200,8 @@ fn index_bound(op: &Op) -> Vec<usize> {
     }
 }
 
-/// The assignment that cuts what either cuts: all that `first` does, and of `second` what goes with it. Both are of the
-/// same dimensions.
+/// Combines two tile assignments: splits everything that `first` splits, and whatever `second` additionally
+/// splits that is compatible with it. Both must have the same rank.
 pub(super) fn merged(first: &TileAssignment, second: &TileAssignment) -> TileAssignment {
     if first == second || second.is_replicated() {
         return first.clone();
@@ -206,7 +210,7 @@ pub(super) fn merged(first: &TileAssignment, second: &TileAssignment) -> TileAss
         return second.clone();
     }
     let (places, others) = (first.places(), second.places());
-    // Groups are the program's own: whoever has them keeps them.
+    // Groups belong to manual regions of the program, so they must be preserved.
     let (groups, by_second) = match (first.groups(), second.groups()) {
         (1, n) if n > 1 => (n, true),
         (n, _) => (n, false),

@@ -1,4 +1,4 @@
-//! Passes that make the program of one device out of one for all devices, by the shardings of its values.
+//! Passes that turn a program for all devices into the program of one device, according to shardings.
 
 mod channels;
 mod convolutions;

@@ -1,21 +1,22 @@
-//! Loops whose parts need more of an operand than the part with the same number: windows, slices, padding. What is missing
-//! lies with the neighbours.
+//! Factors whose parts also need elements of neighbouring parts of an operand: windows, slices, padding. The
+//! neighbouring devices hold the missing elements.
 
 use super::convolutions;
 use super::factors::{Factors, Kind};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{InstrId, Module, Op};
 
-/// A dimension of an operand that is read around the result's index in another: `first + step · i` and the `extent - 1`
-/// after that, counted in elements that lie `dilation` apart.
+/// A dimension of an operand that is read around an index `i` of a factor: at `first + step · i` and the
+/// `extent - 1` positions after it. Only every `dilation`-th position is an element; positions between
+/// elements are padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     pub(super) operand: usize,
-    /// The operand's dimension.
+    /// The dimension of the operand.
     pub(super) from: usize,
-    /// The factor: the result's dimension, or the loop over the places of a window.
+    /// The factor: a dimension of the result, or the positions of a window.
     pub(super) to: usize,
-    /// The number of the window's dimension, if the loop is over its places.
+    /// The window dimension, if the factor is over the window's positions.
     pub(super) window: Option<usize>,
     pub(super) first: i64,
     pub(super) step: i64,
@@ -23,23 +24,24 @@ pub(super) struct Reach {
     pub(super) dilation: i64,
 }
 
-/// What the parts of a loop need of an operand.
+/// The elements of an operand that the parts of a factor need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needed {
-    /// Where what a part needs begins, of each.
+    /// The first needed element of each part.
     pub(super) starts: Vec<i64>,
-    /// How many elements each needs.
+    /// Number of elements that each part needs.
     pub(super) size: i64,
-    /// How far the window begins before the first element, and goes on behind the last.
+    /// Number of window positions before the first element and after the last.
     pub(super) padding: [i64; 2],
 }
 
 impl Reach {
-    /// The very index of the result.
+    /// The operand is read exactly at the index of the result.
     pub(super) const PLAIN: Self =
         Self { operand: 0, from: 0, to: 0, window: None, first: 0, step: 1, extent: 1, dilation: 1 };
 
-    /// What so many parts of `part` indices of the result each need; `None` if it is not the same for all.
+    /// Returns the elements that `parts` parts of `part` indices each need. Returns `None` if the number of
+    /// elements differs between parts.
     pub(super) fn needed(&self, parts: i64, part: i64) -> Option<Needed> {
         let between = part.checked_mul(self.step)?;
         if between % self.dilation != 0 {
@@ -47,7 +49,7 @@ impl Reach {
         }
         let span = (part - 1).checked_mul(self.step)?.checked_add(self.extent)?;
         let low = (-self.first).rem_euclid(self.dilation);
-        // A window that holds no element has to be computed somewhere else.
+        // If a window contained no element, the result would have to be computed in another way.
         let size = (span - low + self.dilation - 1).div_euclid(self.dilation);
         if part < 1 || size < 1 {
             return None;
@@ -58,7 +60,7 @@ impl Reach {
     }
 }
 
-/// The reaches of an instruction, whose factors can be cut along them then.
+/// Returns the reaches of an instruction, and allows its factors to be split along them.
 pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Vec<Reach> {
     let plain = Reach::PLAIN;
     let mut found = Vec::new();
@@ -94,7 +96,7 @@ pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Ve
         }
         _ => {}
     }
-    // What is read at the very index of the result needs nothing else.
+    // Remove reaches of operands that are read exactly at the index of the result.
     found.retain(|r| {
         let walk = factors.operands.get(r.operand).and_then(|walk| walk.get(r.from));
         let of_window = r.window.is_some();
@@ -109,7 +111,8 @@ pub(super) fn reaches(module: &Module, id: InstrId, factors: &mut Factors) -> Ve
     found
 }
 
-/// Lets what is written at indices be cut there: devices that do not have what an index says write nothing.
+/// Allows splitting dimensions that are written at indices. A device writes nothing if its tile does not
+/// contain the index.
 pub(super) fn written_at_indices(op: &Op, factors: &mut Factors) {
     match op {
         Op::DynamicUpdateSlice => {
@@ -127,8 +130,8 @@ pub(super) fn written_at_indices(op: &Op, factors: &mut Factors) {
     }
 }
 
-/// The factors of an instruction along which its operands and its result are worth being cut alike, though parts may need
-/// some of their neighbours: where that is the smaller part of them.
+/// Returns the factors of an instruction for propagation. Its operands and its result should be split alike
+/// even if parts need some elements of neighbouring parts, as long as these are the smaller portion.
 pub(super) fn near_factors(module: &Module, id: InstrId) -> Option<Factors> {
     let mut factors = Factors::of(module, id)?;
     let strict = factors.clone();
@@ -170,7 +173,8 @@ mod tests {
         let plain = Reach { first: -1, extent: 3, ..Reach::PLAIN };
         let needed = plain.needed(4, 4);
         assert_eq!(needed, Some(Needed { starts: vec![-1, 3, 7, 11], size: 6, padding: [0, 0] }));
-        // Every other place of the window is an element: 0 . 1 . 2 . 3, from one place before the first on.
+        // Every other window position is an element: 0 . 1 . 2 . 3, starting one position before the first
+        // element.
         let dilated = Reach { dilation: 2, ..plain };
         let needed = dilated.needed(2, 4);
         assert_eq!(needed, Some(Needed { starts: vec![0, 2], size: 3, padding: [1, 0] }));

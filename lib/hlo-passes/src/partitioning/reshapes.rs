@@ -1,11 +1,11 @@
-//! Cuts of an array that is reshaped.
+//! Tile assignments of reshaped arrays.
 
 use hlo_ir::attr::TileAssignment;
 use hlo_ir::{Dims, reshape_groups, unravel};
 use std::ops::Range;
 
-/// What becomes of an array that is cut and reshaped on each device: the cut as far as that is possible, and the one of
-/// the result.
+/// Returns the tile assignments of an array and of its reshaped form, for a reshape that each device applies
+/// to its tile. The first is `tiling`, as far as it can be preserved.
 pub(super) fn reshaped(
     tiling: &TileAssignment,
     from: &[i64],
@@ -35,8 +35,8 @@ pub(super) fn reshaped(
     Some((kept, made))
 }
 
-/// The dimensions of a run of an array's whose tiles become tiles of other dimensions, and these, if all are of the same
-/// elements in a row.
+/// Returns the leading dimensions in `of` whose tiles become tiles of the dimensions in `becomes`, and the
+/// numbers of these tiles. Returns `None` if the tiles do not contain the same consecutive elements.
 fn carried(
     tiles: &[i64],
     from: &[i64],
@@ -47,7 +47,7 @@ fn carried(
     let long = |dims: &[i64], of: Range<usize>| -> Vec<usize> { of.filter(|&d| dims[d] != 1).collect() };
     let mut new = Dims::from_elem(1, becomes.len());
     if let ([a], [b]) = (&long(from, of.clone())[..], &long(to, becomes.clone())[..]) {
-        // It stays what it is: its last tile may be smaller.
+        // A single dimension keeps its size, so its last tile may be smaller.
         new[b - becomes.start] = tiles[*a];
         return Some((*a..a + 1, new));
     }

@@ -1,22 +1,22 @@
-//! What custom calls say of how they can be partitioned: Shardy's rules, and the number of dimensions that run over a batch.
+//! The partitioning information of custom calls: Shardy's rules, and the number of batch dimensions.
 //!
-//! A rule stands in the frontend attribute `xla.sdy.sharding_rule`: `#sdy.op_sharding_rule<([i, j], [j, k])->([i, k]) {i=8, j=4,
-//! k=2} reduction={j}, custom>`. For each dimension of each array it names the factor that walks it; of a dimension that is a product
-//! of factors (`[ij]`) all but the first run within it. The number of dimensions of a batch stands in `num_batch_dims`: all operands
-//! and results begin with these.
+//! The frontend attribute `xla.sdy.sharding_rule` contains a rule: `#sdy.op_sharding_rule<([i, j], [j,
+//! k])->([i, k]) {i=8, j=4, k=2} reduction={j}, custom>`. It names the factor of each dimension of each
+//! array. If a dimension is a product of factors (`[ij]`), the first factor is the outermost. The attribute
+//! `num_batch_dims` contains the number of batch dimensions, with which all operands and results begin.
 
 use super::factors::{Factor, Factors, Kind, Walk};
 use hlo_ir::{Dims, InstrId, Module, Op, Shape};
 use std::collections::BTreeMap;
 
-/// Where a rule stands.
+/// The attribute with the rule.
 const RULE: &str = "xla.sdy.sharding_rule";
 
-/// Where the number of dimensions of a batch stands.
+/// The attribute with the number of batch dimensions.
 const BATCH: &str = "num_batch_dims";
 
-/// The factors of a custom call, and which of them walk each of its results. The walk of the first result is that of
-/// [`Factors::result`].
+/// Returns the factors of a custom call, and the factors of the dimensions of each result. The first of these
+/// equals [`Factors::result`].
 pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk>)> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let attributes = &module[id].common.as_ref()?.frontend_attributes;
@@ -30,7 +30,7 @@ pub(super) fn factors(module: &Module, id: InstrId) -> Option<(Factors, Vec<Walk
     }
 }
 
-/// Factors that are the first dimensions of all arrays.
+/// Returns factors for the leading dimensions of all arrays.
 fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
     let factors = batch.iter().map(|&size| Factor { size, kind: Kind::Kept, runs: None }).collect();
     let walk = |dims: &Dims| -> Walk { (0..dims.len()).map(|d| (d < batch.len()).then_some(d)).collect() };
@@ -39,8 +39,8 @@ fn of_batch(batch: &[i64], operands: &[Dims], results: &[Dims]) -> Option<(Facto
     Some((Factors { factors, operands, result: walks.first()?.clone() }, walks))
 }
 
-/// The sizes of the dimensions of a batch that all operands and results of a custom call begin with; `None` if nothing is said of
-/// such, or it is not so.
+/// Returns the sizes of the batch dimensions that all operands and results of a custom call begin with.
+/// Returns `None` if the call has no such attribute, or an array does not begin with these dimensions.
 pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
     let Op::CustomCall(_) = module[id].op else { return None };
     let said = module[id].common.as_ref()?.frontend_attributes.get(BATCH)?.as_str()?;
@@ -52,21 +52,21 @@ pub(super) fn batch(module: &Module, id: InstrId) -> Option<Dims> {
     arrays.all(|a| a.is_some_and(alike)).then_some(first)
 }
 
-/// A rule as it is written. Factors are numbered in the order in which they are named first.
+/// A parsed rule. Factors are numbered in the order in which they first appear.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Rule {
-    /// For each operand, for each of its dimensions, the factors that it is the product of.
+    /// For each operand and each of its dimensions, the factors of which it is the product.
     operands: Vec<Vec<Vec<usize>>>,
-    /// The same for each result.
+    /// For each result and each of its dimensions, the factors of which it is the product.
     results: Vec<Vec<Vec<usize>>>,
     /// The sizes of the factors.
     sizes: Vec<i64>,
-    /// Those that are not to be cut.
+    /// The factors that must not be split.
     whole: Vec<usize>,
 }
 
 impl Rule {
-    /// Reads a rule; `None` if it is none.
+    /// Parses a rule. Returns `None` if the text is not one.
     fn parse(text: &str) -> Option<Self> {
         let text =
             text.trim().trim_start_matches('#').strip_prefix("sdy.op_sharding_rule<")?.strip_suffix('>')?;
@@ -104,7 +104,8 @@ impl Rule {
         Some(rule)
     }
 
-    /// The factors, and the walks of the results; `None` if the rule is for other arrays.
+    /// Returns the factors, and the factors of the dimensions of each result. Returns `None` if the rule does
+    /// not match the arrays.
     fn factors(&self, operands: &[Dims], results: &[Dims]) -> Option<(Factors, Vec<Walk>)> {
         let fits = |mapping: &[Vec<Vec<usize>>], arrays: &[Dims]| {
             mapping.len() == arrays.len()
@@ -136,12 +137,13 @@ impl Rule {
             }
         }
         self.whole.iter().for_each(|&f| known[f].dimensions = 0);
-        // What one dimension walks, and what is not to be cut, hands nothing on.
+        // Factors of a single dimension and factors that must not be split do not propagate shardings.
         let (mut numbers, mut factors) = (vec![None; known.len()], Vec::new());
         for (f, walked) in known.iter().enumerate().filter(|(_, walked)| walked.dimensions > 1) {
             numbers[f] = Some(factors.len());
             let kind = if walked.by_result { Kind::Kept } else { Kind::Combined };
-            // What a factor leads is cut only between what the others run over.
+            // If further factors follow within a dimension, the first one can only be split between its
+            // indices.
             let size = self.sizes[f];
             factors.push(Factor { size, kind, runs: walked.leads.then_some(size) });
         }
@@ -154,18 +156,19 @@ impl Rule {
     }
 }
 
-/// Who walks a factor.
+/// How dimensions use a factor.
 #[derive(Clone, Default)]
 struct Walked {
-    /// The dimensions that it is the first or only factor of.
+    /// Number of dimensions of which it is the first or only factor.
     dimensions: usize,
-    /// True if a result does.
+    /// Whether a result uses it.
     by_result: bool,
-    /// True if other factors run within it.
+    /// Whether it is followed by further factors within a dimension.
     leads: bool,
 }
 
-/// The factors of the dimensions of arrays: `([i, jk], [])`. A name is a letter, and `_` with a number if there are many.
+/// Parses the factors of the dimensions of arrays: `([i, jk], [])`. A name is a letter, followed by `_` and a
+/// number if there are many.
 fn mapping(text: &str, names: &mut BTreeMap<String, usize>) -> Option<Vec<Vec<Vec<usize>>>> {
     let text = text.trim().strip_prefix('(')?.strip_suffix(')')?;
     let arrays = text.split('[').skip(1).map(|array| array.split_once(']').map(|(dims, _)| dims));
@@ -209,7 +212,7 @@ mod tests {
         let dims = |sizes: &[i64]| Dims::from_slice(sizes);
         let (factors, walks) =
             rule.factors(&[dims(&[8, 6]), dims(&[3, 5])], &[dims(&[8, 5]), dims(&[])]).expect("factors");
-        // `j` is not to be cut, and `k` stands first in one place only.
+        // `j` must not be split, and `k` is the first factor of only one dimension.
         assert_eq!(factors.operands, [vec![Some(0), None], vec![None, Some(1)]]);
         assert_eq!(walks, [vec![Some(0), Some(1)], vec![]]);
         let kinds: Vec<Kind> = factors.factors.iter().map(|f| f.kind).collect();

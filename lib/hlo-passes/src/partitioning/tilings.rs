@@ -1,11 +1,12 @@
-//! The shardings that instructions are written with, in normal form.
+//! The annotated shardings of instructions, in normal form.
 
 use hlo_ir::attr::TileAssignment;
 use hlo_ir::diag::{Diag, Part};
 use hlo_ir::rules::code;
 use hlo_ir::{InstrId, Module};
 
-/// What an instruction's sharding says of each of its leaves; nothing where it has none, and of tokens.
+/// Returns the tile assignment of each leaf of an instruction's sharding. Tokens, and leaves without a
+/// sharding, have none.
 pub(super) fn tilings(
     module: &Module,
     id: InstrId,
@@ -14,7 +15,7 @@ pub(super) fn tilings(
     TileAssignment::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))
 }
 
-/// The error of a sharding that says what can't be.
+/// Returns the error about a sharding that cannot be followed.
 pub(super) fn wrong(module: &Module, id: InstrId, why: &str) -> Diag {
     let message = format!("the sharding of `{}` can't be followed: {why}", module[id].name);
     Diag::error(message).with_code(code::SHARDING_DEVICES).at_instruction(

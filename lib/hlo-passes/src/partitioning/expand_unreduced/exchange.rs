@@ -1,4 +1,4 @@
-//! Values taken from sums to summands, and back.
+//! Converts values between sums and summands.
 
 use super::linear::{is_sum, is_zero, passes_on, taken};
 use super::{Expansion, Said, lifted};
@@ -9,19 +9,19 @@ use hlo_ir::attr::{Sharding, Summands, TileAssignment};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op, Shape};
 
-/// How many operations that are linear may lie between a product and what says that its summands are meant.
+/// Maximum number of linear operations between a product and the sharding that requests its summands.
 const MAX_BETWEEN: usize = 16;
 
-/// The parts of a loop over what is combined that devices have.
+/// The partition of the combined factors among devices.
 struct Cut {
-    /// How many there are of each such loop.
+    /// Number of parts of each combined factor.
     tiles: Vec<i64>,
-    /// Which each device has.
+    /// For each device, the number of its part along each combined factor.
     places: Vec<Vec<i64>>,
 }
 
 impl Expansion<'_> {
-    /// The sum of what devices have, on all of them, or where it is to lie.
+    /// Returns the sum of the devices' summands, in the sharding `to` if given, or on all of these devices.
     pub(super) fn summed(&mut self, id: InstrId, own: &Summands, to: Option<&TileAssignment>) -> InstrId {
         let key = (id, to.cloned());
         if let Some(&known) = self.sums.get(&key) {
@@ -54,7 +54,8 @@ impl Expansion<'_> {
         sum
     }
 
-    /// Summands of a value: of a product or a sum each device's part, else one device of each group has it.
+    /// Returns summands of a value. For a product or a sum, each device computes a part. Otherwise one device
+    /// of each group has the whole value.
     pub(super) fn summands(&mut self, id: InstrId, wanted: &Summands) -> InstrId {
         if let Some(made) = self.of_parts(id, wanted, 0) {
             return made;
@@ -67,7 +68,7 @@ impl Expansion<'_> {
             source = before;
         }
         let all = self.for_all(source, wanted);
-        // Zeros are a sum of zeros.
+        // Zeros on all devices already add up to zero.
         let of = match self.module[source].op {
             Op::Broadcast(_) => self.module[source].operands.first().copied().unwrap_or(source),
             _ => source,
@@ -75,7 +76,7 @@ impl Expansion<'_> {
         if is_zero(self.module, of) { all } else { self.only_first(all, wanted) }
     }
 
-    /// What an instruction gives as it is.
+    /// Returns the value that an instruction passes on unchanged.
     fn handed_on(&self, id: InstrId) -> Option<InstrId> {
         let &operand = self.module[id].operands.first()?;
         match (&self.module[id].op, &self.module[operand].op) {
@@ -86,14 +87,14 @@ impl Expansion<'_> {
         }
     }
 
-    /// A value that is the same for all summands, as each device's own.
+    /// Returns a value that all summands share, as an array of each device.
     pub(super) fn for_all(&mut self, id: InstrId, summands: &Summands) -> InstrId {
         let Some(shape) = self.array_of(id) else { return id };
         let there = self.call("Sharding", shape.clone(), id, &summands.summed);
         self.call("SPMDFullToShardShape", shape, there, &summands.own)
     }
 
-    /// An instruction whose result lies so.
+    /// Adds an instruction with a sharding.
     fn lies(
         &mut self,
         shape: impl Into<Shape>,
@@ -106,12 +107,12 @@ impl Expansion<'_> {
         made
     }
 
-    /// A custom call that says how a value lies.
+    /// Adds a custom call that specifies a sharding.
     fn call(&mut self, target: &str, shape: ArrayShape, id: InstrId, tiling: &TileAssignment) -> InstrId {
         self.lies(shape, Op::custom_call(target), &[id], tiling)
     }
 
-    /// The value on the first device of each group, zeros on the others.
+    /// Returns the value on the first device of each group, and zeros on the others.
     fn only_first(&mut self, id: InstrId, wanted: &Summands) -> InstrId {
         let Some(shape) = self.array_of(id) else { return id };
         let mut first = vec![0; self.devices];
@@ -137,7 +138,7 @@ impl Expansion<'_> {
         Some(self.lies(shape.clone(), Op::broadcast([]), &[zero], tiling))
     }
 
-    /// The number that a device has, of one for each of them.
+    /// Returns the element of `numbers` at the index of the device.
     fn of_device(&mut self, numbers: &[i64], scalar: &TileAssignment) -> InstrId {
         let narrow: Vec<i32> = numbers.iter().map(|&n| i32::try_from(n).unwrap_or(i32::MAX)).collect();
         let (one, table) = (scalar.whole(1), Literal::r1(&narrow));
@@ -148,7 +149,8 @@ impl Expansion<'_> {
         self.lies(Shape::scalar(ElementType::S32), Op::reshape(), &[row], scalar)
     }
 
-    /// A value that is cut among those that are to have summands of it: each device's part where it belongs, among zeros.
+    /// Returns the summands of a value that is split among the devices of each group: each device has its
+    /// part at the right position, and zeros elsewhere.
     fn in_its_place(&mut self, id: InstrId, wanted: &Summands) -> Option<InstrId> {
         let shape = self.array_of(id)?;
         let cut = self.lies_as(id, 0, 0)?;
@@ -167,7 +169,7 @@ impl Expansion<'_> {
         Some(self.lies(shape, Op::DynamicUpdateSlice, &operands, &wanted.own))
     }
 
-    /// How a leaf of a value lies on the devices, by what is written of it or of what it is handed on from.
+    /// Returns the sharding of a leaf, from its annotation or that of the values it is passed on from.
     fn lies_as(&self, id: InstrId, leaf: usize, depth: usize) -> Option<TileAssignment> {
         if let Said::Plain(tiling) = self.flow.said(id, leaf) {
             return Some(tiling.clone());
@@ -201,7 +203,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The summands of a product or a sum, or of what is linear in one, of which each device computes a part.
+    /// Returns summands of a product or a sum, or of linear operations on one, if each device can compute a
+    /// part.
     fn of_parts(&mut self, id: InstrId, wanted: &Summands, depth: usize) -> Option<InstrId> {
         if depth > MAX_BETWEEN {
             return None;
@@ -224,7 +227,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The summands of the one operand of which the result has these.
+    /// Returns the summands of the single operand for which the result has the summands `wanted`.
     fn before(&self, id: InstrId, wanted: &Summands) -> Option<Summands> {
         let to = self.module[id].shape.as_array()?;
         let from = self.module[*self.module[id].operands.first()?].shape.as_array()?;
@@ -236,7 +239,7 @@ impl Expansion<'_> {
         Some(self.of_operand(id, 0, wanted))
     }
 
-    /// A product or a sum of which each device has what its part of the operands adds to it.
+    /// Emits a product or a sum in which each device combines its part of the operands.
     fn partial(&mut self, id: InstrId, wanted: &Summands) -> Option<InstrId> {
         let shape = self.array_of(id).filter(|a| !a.element_type.is_pred())?;
         let factors = Factors::of(self.module, id)?;
@@ -272,7 +275,8 @@ impl Expansion<'_> {
         Some(self.lies(shape, op, &operands, &wanted.own))
     }
 
-    /// How what is combined is cut among each group of devices: as an operand is, or along one of the loops.
+    /// Returns how to split the combined factors among each group of devices: as an operand is split, or
+    /// along one factor.
     fn cut(&self, id: InstrId, factors: &Factors, combined: &[usize], groups: &Groups) -> Option<Cut> {
         let divides = |f: usize, count: i64| factors.factors[f].size % count == 0;
         for (&o, walk) in self.module[id].operands.iter().zip(&factors.operands) {
@@ -304,7 +308,8 @@ impl Expansion<'_> {
     }
 }
 
-/// The dimension along which sums can be scattered so that they lie as is said, and the groups in the order of the parts.
+/// Returns the dimension along which a reduce-scatter produces the sharding `to`, and the groups in the order
+/// of the parts.
 fn scattered_to(
     own: &Summands,
     to: &TileAssignment,

@@ -1,5 +1,5 @@
-//! Which values are there as summands: those that are written so, and what operations make of them that are the same on
-//! summands as on their sum.
+//! Finds the values that are available as summands: those with such an annotation, and results of operations
+//! that are linear in them.
 
 use super::linear::taken;
 use crate::partitioning::factors::Factors;
@@ -12,44 +12,44 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The summands of a leaf that devices have; nothing if each has the array itself.
+/// The summands of a leaf, or `None` if the devices have the array itself.
 pub(super) type State = Option<Rc<Summands>>;
 
-/// What is written of a leaf.
+/// The annotation of a leaf.
 #[derive(Clone, Debug)]
 pub(super) enum Said {
-    /// Nothing.
+    /// No annotation.
     Nothing,
-    /// How the array itself lies on the devices.
+    /// The sharding of the array itself.
     Plain(TileAssignment),
-    /// That devices have summands.
+    /// The devices have summands.
     Summands(Rc<Summands>),
 }
 
-/// A value, leaf by leaf.
+/// The states of a value, leaf by leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// As its instruction gives it.
+    /// The states that the instruction produces.
     pub(super) given: Vec<State>,
-    /// As its users get it.
+    /// The states that its users receive.
     pub(super) wanted: Vec<State>,
 }
 
-/// All values.
+/// The states of all values.
 pub(super) struct Flow {
     devices: usize,
     said: HashMap<InstrId, Vec<Said>>,
     pub(super) nodes: HashMap<InstrId, Node>,
-    /// The leaves of loops' states that don't stay summands.
+    /// The leaves of loop states that do not stay summands.
     plain: HashSet<(InstrId, usize)>,
 }
 
 impl Flow {
-    /// What there is in a module whose loops, branches and calls have computations of their own.
+    /// Analyses a module. No two loops, branches or calls may share a computation.
     pub(super) fn of(module: &Module, devices: usize) -> Result<Self, Diag> {
         let said = written(module, devices)?;
         let mut flow = Self { devices, said, nodes: HashMap::new(), plain: HashSet::new() };
-        // Each round finds another leaf, or is the last one.
+        // Each round finds another such leaf, or is the last.
         loop {
             let found = flow.plain.len();
             let arguments =
@@ -61,22 +61,22 @@ impl Flow {
         }
     }
 
-    /// What is written of a leaf.
+    /// Returns the annotation of a leaf.
     pub(super) fn said(&self, id: InstrId, leaf: usize) -> &Said {
         self.said.get(&id).and_then(|leaves| leaves.get(leaf)).unwrap_or(&Said::Nothing)
     }
 
-    /// A value as its users get it.
+    /// Returns the states of a value that its users receive.
     pub(super) fn wanted(&self, id: InstrId) -> &[State] {
         self.nodes.get(&id).map(|n| &n.wanted[..]).unwrap_or_default()
     }
 
-    /// A value as its instruction gives it.
+    /// Returns the states of a value that its instruction produces.
     pub(super) fn given(&self, id: InstrId) -> &[State] {
         self.nodes.get(&id).map(|n| &n.given[..]).unwrap_or_default()
     }
 
-    /// The summands that are written of a value.
+    /// Returns the annotated states of a value.
     fn written(&self, module: &Module, id: InstrId) -> Vec<State> {
         self.overruled(id, vec![None; module[id].shape.leaf_count()])
     }
@@ -93,7 +93,7 @@ impl Flow {
         given.into_iter().enumerate().map(one).collect()
     }
 
-    /// Goes through a computation with these arguments. The states of its result.
+    /// Analyses a computation with these arguments, and returns the states of its result.
     fn computation(&mut self, module: &Module, c: ComputationId, arguments: Vec<Vec<State>>) -> Vec<State> {
         for id in module.post_order(c) {
             let count = module[id].shape.leaf_count();
@@ -105,10 +105,10 @@ impl Flow {
                 _ => self.gives(module, id),
             };
             given.resize(count, None);
-            // A tuple takes what it is to be.
+            // A tuple can accept its elements in the annotated states.
             let takes = matches!(module[id].op, Op::Tuple) || self.is_whole_again(module, id);
             let wanted = self.overruled(id, given.clone());
-            // Devices' arrays may be cut as is said where they are made.
+            // The instruction can produce the devices' arrays in the annotated sharding.
             for (given, wanted) in given.iter_mut().zip(&wanted) {
                 if takes || wanted.as_ref().is_some_and(|w| goes_on(w, given)) {
                     given.clone_from(wanted);
@@ -119,14 +119,14 @@ impl Flow {
         self.wanted(module[c].root()).to_vec()
     }
 
-    /// True for the call after which an array of the whole program's are summands that devices have.
+    /// Returns whether the call converts the devices' arrays to summands of an array of the whole program.
     fn is_whole_again(&self, module: &Module, id: InstrId) -> bool {
         target(module, id) == Some("SPMDShardToFullShape")
             && matches!(self.said(id, 0), Said::Summands(_))
             && module[id].operands.first().is_some_and(|&o| self.wanted(o).iter().all(Option::is_none))
     }
 
-    /// True for the call after which each device's summand is an array of its own.
+    /// Returns whether the call converts each device's summand to an array of its own.
     pub(super) fn is_own(&self, module: &Module, id: InstrId) -> bool {
         if target(module, id) != Some("SPMDFullToShardShape") {
             return false;
@@ -135,7 +135,7 @@ impl Flow {
             return false;
         };
         let Said::Plain(own) = self.said(id, 0) else { return true };
-        // Devices with other summands must be in other groups.
+        // Devices with different summands must be in different groups.
         let pairs: HashSet<(usize, usize)> = (0..self.devices)
             .filter_map(|device| Some((s.own.place(device)?.group, own.place(device)?.group)))
             .collect();
@@ -197,7 +197,7 @@ impl Flow {
         }
     }
 
-    /// The summands that an operation gives of those of its operands.
+    /// Returns the summands that an operation produces from summands of its operands.
     fn of_linear(&self, module: &Module, id: InstrId) -> State {
         let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
         let operands = &module[id].operands;
@@ -212,20 +212,20 @@ impl Flow {
     }
 }
 
-/// True if something in a module is written to be summands.
+/// Returns whether any value of a module is annotated as summands.
 pub(super) fn has_summands(module: &Module, devices: usize) -> Result<bool, Diag> {
     let said = written(module, devices)?;
     Ok(said.values().flatten().any(|s| matches!(s, Said::Summands(_))))
 }
 
-/// What is written of all instructions that have shardings.
+/// Returns the annotations of all instructions that have shardings.
 fn written(module: &Module, devices: usize) -> Result<HashMap<InstrId, Vec<Said>>, Diag> {
     let all = module.computations().flat_map(|c| module[c].instructions().iter().copied());
     let sharded = all.filter(|&id| module[id].sharding().is_some());
     sharded.map(|id| Ok((id, read(module, id, devices)?))).collect()
 }
 
-/// The summands of a result, where the operand of that number has these.
+/// Returns the summands of a result for which operand number `operand` has the summands `of`.
 fn result(module: &Module, id: InstrId, operand: usize, of: &Summands, shape: &ArrayShape) -> Summands {
     let rank = shape.rank();
     if let (Op::Reshape(_), Some(from)) =
@@ -251,7 +251,7 @@ fn both(a: State, b: &State) -> State {
     a.filter(|a| goes_on(a, b))
 }
 
-/// What is written of the leaves of an instruction.
+/// Returns the annotations of the leaves of an instruction.
 fn read(module: &Module, id: InstrId, devices: usize) -> Result<Vec<Said>, Diag> {
     let summands = Summands::of_instruction(&module[id], devices).map_err(|why| wrong(module, id, &why))?;
     let leaves = module[id].shape.leaves();
@@ -269,7 +269,7 @@ fn is_static(leaf: &hlo_ir::Shape) -> bool {
     leaf.as_array().is_some_and(ArrayShape::is_static)
 }
 
-/// The target of a custom call.
+/// Returns the target of a custom call.
 fn target(module: &Module, id: InstrId) -> Option<&str> {
     match &module[id].op {
         Op::CustomCall(a) => a.custom_call_target.as_str(),

@@ -1,11 +1,12 @@
-//! Operations whose result on a sum is the sum of their results on the summands.
+//! Linear operations: the result on a sum is the sum of the results on the summands.
 
 use crate::support::combiner::binary_combiner;
 use crate::support::constants::{is_splat_float, is_splat_integer};
 use hlo_ir::{ElementType, InstrId, Module, Op, Opcode};
 
-/// Which operands an operation takes as summands, given which are there as such, if it gives the summands of its result
-/// then: the others are the same for all summands.
+/// Returns which operands an operation takes as summands, if it then produces summands of its result. All
+/// other operands must be equal for all summands. `there` returns whether an operand is available as
+/// summands.
 pub(super) fn taken(module: &Module, id: InstrId, there: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
     let count = module[id].operands.len();
     let ty = element_type(module, id)?;
@@ -32,14 +33,14 @@ pub(super) fn taken(module: &Module, id: InstrId, there: impl Fn(usize) -> bool)
     }
 }
 
-/// True for a sum of one array that begins with zero.
+/// Returns whether the instruction is a sum of one array with the initial value zero.
 pub(super) fn is_sum(module: &Module, id: InstrId) -> bool {
     let Op::Reduce(a) = &module[id].op else { return false };
     let &[_, init] = &module[id].operands[..] else { return false };
     binary_combiner(module, a.to_apply) == Some(Opcode::Add) && is_zero(module, init)
 }
 
-/// True for what is all zeros, written so, or handed on by calls that say where it lies.
+/// Returns whether the value is zero, looking through calls that only specify a sharding.
 pub(super) fn is_zero(module: &Module, mut id: InstrId) -> bool {
     while let (true, &[operand]) = (passes_on(module, id), &module[id].operands[..]) {
         id = operand;
@@ -47,13 +48,13 @@ pub(super) fn is_zero(module: &Module, mut id: InstrId) -> bool {
     is_splat_float(module, id, 0.0) || is_splat_float(module, id, -0.0) || is_splat_integer(module, id, 0)
 }
 
-/// True for what gives its one operand, wherever it lies.
+/// Returns whether the instruction only passes on its operand, in any sharding.
 pub(super) fn passes_on(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::Copy) || crate::partitioning::sharding_propagation::hands_on_as_is(module, id)
 }
 
-/// True for a conversion that changes no more than the rounding: of what is rounded otherwise, or counts in a wider circle,
-/// the sum differs.
+/// Returns whether the conversion only changes the rounding. For other conversions, such as to a wider
+/// integer, the sum of the results would differ.
 fn rounds_only(module: &Module, id: InstrId, to: ElementType) -> bool {
     let from = module[id].operands.first().and_then(|&o| element_type(module, o));
     from.is_some_and(|from| {

@@ -1,5 +1,5 @@
-//! `expand-unreduced`: makes of values of which devices have summands parts of the program in which each device has an array
-//! of its own, and where they are needed as a whole, exchanges.
+//! `expand-unreduced`: replaces values of which devices have summands by manual regions, in which each device
+//! has an array of its own, and inserts exchanges where the whole values are needed.
 //!
 //! ```text
 //! d = f32[4,5] dot(x, w), …, sharding={unreduced}        d = f32[4,5] dot(part of x, part of w), …, sharding={manual}
@@ -8,11 +8,14 @@
 //!                                                        ROOT n = f32[4,5] abs(f)
 //! ```
 //!
-//! A value is a sum of what devices have where its sharding says so (`unreduced`), and so is what is linear in such values,
-//! loops' states among it ([`flow`], [`linear`]): the operation is the same, on summands. All else needs the sum. A product or
-//! a sum that is written to be unreduced becomes one of parts; of any other value the first device of each group has all,
-//! and the others zeros ([`exchange`]). `sharding-propagation` and `spmd-partitioning` come after it, and know nothing of
-//! summands.
+//! A value with the sharding `unreduced` is the sum of the devices' summands. So are the results of
+//! operations that are linear in such values, including loop states ([`flow`], [`linear`]). These operations
+//! work on the summands. All other operations need the sum.
+//!
+//! A product or a sum with the sharding `unreduced` is computed in parts. For any other value with this
+//! sharding, the first device of each group has the whole value, and the others zeros ([`exchange`]).
+//!
+//! `sharding-propagation` and `spmd-partitioning` run later and need not handle summands.
 
 mod exchange;
 mod flow;
@@ -33,7 +36,7 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "expand-unreduced",
     summary: "write what devices do with summands of arrays (shardings that are `unreduced`)",
@@ -57,7 +60,8 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     let Some(devices) = usize::try_from(module.header.num_partitions.0).ok().filter(|&n| n > 1) else {
         return Ok(false);
     };
-    // Computations that are called from several places are gone through once for each: so after there are no such.
+    // The analysis visits a computation once for each caller. So check whether there are summands first, and
+    // then give each caller its own copy.
     if !has_summands(module, devices)? {
         return Ok(false);
     }
@@ -88,24 +92,24 @@ struct Expansion<'m> {
     channels: Channels,
     namer: ComputationNamer,
     combiners: Combiners,
-    /// The computation that is looked at, and its instruction.
+    /// The computation in which instructions are replaced, and the current instruction.
     to: ComputationId,
     at: InstrId,
-    /// What the parameters of computations that are called are given.
+    /// The arguments of the parameters of called computations.
     arguments: HashMap<InstrId, InstrId>,
-    /// What the users of an instruction get instead of it.
+    /// The replacement that the users of an instruction receive.
     now: HashMap<InstrId, InstrId>,
-    /// The sums of values, and how they lie on the devices if that was asked for.
+    /// The sums of values, by value and requested sharding.
     sums: HashMap<(InstrId, Option<TileAssignment>), InstrId>,
 }
 
-/// How an instruction takes an operand.
+/// The form in which an instruction takes an operand.
 enum Taken {
-    /// As it is.
+    /// Unchanged.
     AsIs,
     /// In these states.
     As(Vec<State>),
-    /// The same for all of these summands.
+    /// As a value that all of these summands share.
     ForAll(Summands),
 }
 
@@ -201,7 +205,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// How an instruction takes an operand.
+    /// Returns the form in which an instruction takes an operand.
     fn taken(&self, id: InstrId, n: usize) -> Taken {
         let operands = &self.module[id].operands;
         let there = |n: usize| operands.get(n).is_some_and(|&o| matches!(self.flow.wanted(o), [Some(_)]));
@@ -230,7 +234,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The groups of devices that have the summands of a result, as an operand of it is cut.
+    /// Returns the summands of a result in terms of the dimensions of an operand.
     fn of_operand(&self, id: InstrId, n: usize, result: &Summands) -> Summands {
         let rank = self.module[self.module[id].operands[n]].shape.as_array().map_or(0, |a| a.rank());
         let factors = Factors::of(self.module, id);
@@ -240,7 +244,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Writes how the leaves of a value lie on the devices, where some are summands or were written to be.
+    /// Writes the sharding of a value of which a leaf is summands or was annotated as summands.
     fn annotate(&mut self, id: InstrId, states: &[State], as_said_of: InstrId) {
         let is_said = |n| matches!(self.flow.said(as_said_of, n), Said::Summands(_));
         if !states.iter().enumerate().any(|(n, s)| s.is_some() || is_said(n)) {
@@ -249,7 +253,7 @@ impl Expansion<'_> {
         let leaf = |(n, state): (usize, &State)| match (state, self.flow.said(as_said_of, n)) {
             (Some(summands), _) => summands.own.to_kind(),
             (None, Said::Plain(tiling)) => tiling.to_kind(),
-            // Where the whole lies before it is taken apart is left open.
+            // The sharding of the whole value before it is converted to summands is left open.
             (None, Said::Nothing | Said::Summands(_)) => ShardingKind::Unknown,
         };
         let mut leaves = states.iter().enumerate().map(leaf);
@@ -260,7 +264,7 @@ impl Expansion<'_> {
         self.module.common_mut(id).sharding = Some(sharding);
     }
 
-    /// A value in other states.
+    /// Converts a value to other states.
     fn converted(&mut self, id: InstrId, have: &[State], want: &[State]) -> InstrId {
         if have.iter().zip(want).all(|(a, b)| same(a, b)) {
             return id;
@@ -295,7 +299,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The result of an instruction in the states that are written of it: an array's sum lies on the devices as is said.
+    /// Converts the result of an instruction to the annotated states. The sum of an array gets the annotated
+    /// sharding.
     fn converted_as_said(&mut self, id: InstrId, given: &[State], wanted: &[State]) -> InstrId {
         match (given, wanted, self.flow.said(id, 0)) {
             ([Some(own)], [None], Said::Plain(tiling)) => {
@@ -311,13 +316,13 @@ impl Expansion<'_> {
     }
 }
 
-/// The summands of the loops that an array walks.
+/// Converts the summands of an array to a partition of the factors.
 fn lifted(factors: &Factors, walk: &super::factors::Walk, of: &Summands) -> Summands {
     let lifted = Summands { own: factors.lift(walk, &of.own), summed: factors.lift(walk, &of.summed) };
     lifted.or_whole(factors.factors.len())
 }
 
-/// True for states that are the same up to how the devices' arrays are cut.
+/// Returns whether two states are equal, ignoring how the devices' arrays are split.
 fn same(a: &State, b: &State) -> bool {
     match (a, b) {
         (None, None) => true,

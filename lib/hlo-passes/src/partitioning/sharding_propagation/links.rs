@@ -1,4 +1,4 @@
-//! Which values are cut alike, instruction by instruction.
+//! Finds the values that should be split alike, for each instruction.
 
 use crate::partitioning::factors::{Factors, Walk};
 use crate::partitioning::reaches::near_factors;
@@ -10,25 +10,25 @@ use std::collections::BTreeMap;
 /// A leaf of the result of an instruction.
 pub(super) type Leaf = (InstrId, usize);
 
-/// Values whose cuts follow from each other.
+/// Values whose shardings follow from each other.
 #[derive(Debug)]
 pub(super) enum Link {
-    /// They are cut in the same way.
+    /// Both are split in the same way.
     Same(Leaf, Leaf),
-    /// One is the other one reshaped.
+    /// The second is the reshaped first.
     Reshape(Leaf, Leaf),
-    /// They walk loops together: the results, and the operands.
+    /// The dimensions of operands and results are indices of shared factors.
     Loops { factors: Factors, results: Vec<(Leaf, Walk)>, operands: Vec<(Leaf, Walk)> },
 }
 
-/// When a link is looked at: what only moves elements first, as cuts go through it unchanged.
+/// When a link is applied. Data movement comes first, because shardings pass through it unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
     Moves,
     Computes,
 }
 
-/// The links of an instruction.
+/// Returns the links of an instruction.
 pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
     let mut found = Vec::new();
     let operands = &module[id].operands;
@@ -75,7 +75,8 @@ pub(super) fn links(module: &Module, id: InstrId) -> Vec<(Order, Link)> {
         Op::OptBarrier | Op::AddDependency | Op::Domain(_) => {
             operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
         }
-        // Those that change between the whole program's arrays and a device's own have arrays of other sizes.
+        // Calls that convert between arrays of the whole program and of a device are excluded, because the
+        // sizes differ.
         Op::CustomCall(_) if hands_on_as_is(module, id) => {
             operands.first().into_iter().for_each(|&o| same_leaves(module, id, o, &mut found));
         }
@@ -104,7 +105,7 @@ fn loops(module: &Module, id: InstrId, factors: Factors, walks: Vec<Walk>) -> Li
     Link::Loops { factors, results, operands }
 }
 
-/// True for what gives its operands' elements at the same places.
+/// Returns whether each element of the result depends on one element per operand.
 fn only_moves(op: &Op) -> bool {
     matches!(
         op,
@@ -112,7 +113,7 @@ fn only_moves(op: &Op) -> bool {
     )
 }
 
-/// True for calls that give their operand as devices have it.
+/// Returns whether the call passes its operand on as the devices have it.
 pub(in crate::partitioning) fn hands_on_as_is(module: &Module, id: InstrId) -> bool {
     let Op::CustomCall(a) = &module[id].op else { return false };
     let target = a.custom_call_target.as_str().unwrap_or_default();
@@ -130,7 +131,7 @@ pub(super) fn leaf_count(shape: &Shape) -> usize {
     shape.leaves().len()
 }
 
-/// The links between values that are written to be sharded together.
+/// Returns the links between values that are annotated to be sharded together.
 pub(super) fn shard_groups(module: &Module) -> Vec<(Order, Link)> {
     let mut first: BTreeMap<i64, Leaf> = BTreeMap::new();
     let mut found = Vec::new();

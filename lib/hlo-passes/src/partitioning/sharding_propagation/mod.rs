@@ -1,17 +1,18 @@
-//! `sharding-propagation`: gives values the shardings that follow from those that are written.
+//! `sharding-propagation`: derives shardings for values from those that the text contains.
 //!
 //! ```text
 //! x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}         x = …, sharding={devices=[2,1]<=[2]}
 //! n = f32[8,4] negate(x)                                      →    n = f32[8,4] negate(x), sharding={devices=[2,1]<=[2]}
 //! ```
 //!
-//! The operands and the result of an operation that walk a loop together are cut along it alike: a cut goes from each to
-//! the others, and what several are cut along adds up as far as the devices allow. A cut that is written stays what it is.
-//! Loops, branches and calls hand on what their computations have, each of which must be called from one place: those that
-//! several call are copied.
+//! If dimensions of operands and of the result of an operation belong to the same factor, they are split
+//! alike. The pass propagates a split from each value to the others, and combines the splits of several
+//! values as far as the devices allow. It does not change shardings that the text contains. Shardings also
+//! propagate into and out of loops, branches and calls. Their computations need a single caller, so the pass
+//! copies shared ones.
 //!
-//! Parameters and the result of the program get a sharding where `allow_spmd_sharding_propagation_to_parameters` and
-//! `…_to_output` say so, along dimensions that it cuts evenly; else they are whole on each device.
+//! Parameters and the result of the program get a sharding if `allow_spmd_sharding_propagation_to_parameters`
+//! and `…_to_output` allow it, along dimensions that it splits evenly. Otherwise they are replicated.
 
 mod links;
 mod state;
@@ -24,7 +25,7 @@ use hlo_ir::diag::Diag;
 pub(in crate::partitioning) use links::hands_on_as_is;
 use state::State;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "sharding-propagation",
     summary: "give values the shardings that follow from those that are written",

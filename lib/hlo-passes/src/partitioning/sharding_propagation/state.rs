@@ -1,4 +1,4 @@
-//! What is known of the shardings while they are propagated.
+//! The known shardings during propagation.
 
 use super::links::{Leaf, Link, Order, hands_on_as_is, leaf_count, links, shard_groups};
 use crate::partitioning::factors::{Factors, Walk, merged};
@@ -11,31 +11,32 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Cuts get finer with each change, so that there is an end; more rounds than this no program needs.
+/// Maximum number of rounds. Propagation ends because each change splits more finely, and no real program
+/// needs this many rounds.
 const MAX_ROUNDS: usize = 64;
 
-/// Who gets a cut from whom.
+/// The direction of propagation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Each from the others, through what only moves elements.
+    /// In both directions, only through data movement.
     Moves,
-    /// Results from operands, of all operations.
+    /// From operands to results, through all operations.
     Forward,
-    /// Each from the others.
+    /// In both directions, through all operations.
     All,
 }
 
 /// The shardings of all leaves.
 pub(super) struct State {
     devices: usize,
-    /// The leaves' cuts, as far as they are known.
+    /// The known tile assignments of leaves.
     known: HashMap<Leaf, TileAssignment>,
-    /// The leaves whose cuts stay what they are.
+    /// The leaves whose tile assignment must not change.
     fixed: HashSet<Leaf>,
-    /// Of leaves that may be cut more along some dimensions: for each dimension whether that is so.
+    /// For leaves that may be split further along some dimensions only: whether each dimension may.
     open: HashMap<Leaf, Vec<bool>>,
-    /// The sizes of the program's parameters and results that may get a cut: tiles of one size only, as whoever has them outside of
-    /// the program knows no others.
+    /// The sizes of parameters and results of the program that may get a sharding. Their tiles must have
+    /// equal sizes, because callers of the program do not know padding.
     ends: HashMap<Leaf, Dims>,
     links: Vec<(Order, Link)>,
 }
@@ -73,7 +74,7 @@ impl State {
         Ok(state)
     }
 
-    /// What is at the ends of the program stays whole, unless it has a sharding or may get one, which must be even.
+    /// Fixes the parameters and results of the program, except those that may get a sharding.
     fn fix_ends(&mut self, module: &Module) {
         let entry = module.entry();
         let may = |allowed: &PropagationAllowed, n: usize| match &allowed.0[..] {
@@ -104,7 +105,7 @@ impl State {
         }
     }
 
-    /// Lets cuts go where they can, until nothing changes.
+    /// Propagates shardings until nothing changes.
     pub(super) fn settle(&mut self, module: &Module) {
         let links = std::mem::take(&mut self.links);
         for stage in [Stage::Moves, Stage::Forward, Stage::All] {
@@ -137,7 +138,7 @@ impl State {
         }
     }
 
-    /// Gives a leaf what another has.
+    /// Propagates between two leaves that are split in the same way.
     fn same(&mut self, a: Leaf, b: Leaf) -> bool {
         let to_b = self.known.get(&a).cloned().is_some_and(|t| self.add(b, &t));
         let to_a = self.known.get(&b).cloned().is_some_and(|t| self.add(a, &t));
@@ -154,8 +155,9 @@ impl State {
         back.is_some_and(|t| self.add(from, &t)) || forward
     }
 
-    /// Cuts loops as those are that walk them, and the others with them. What is largest comes first, as others are put
-    /// together with less; then what is written, then what is cut most.
+    /// Splits factors as the values that use them are split, and then splits the other values alike. Larger
+    /// values have priority, because gathering others costs less. Next in priority are annotated values, and
+    /// then the most finely split ones.
     fn loops(
         &mut self,
         module: &Module,
@@ -187,7 +189,7 @@ impl State {
         changed
     }
 
-    /// Cuts a leaf finer, if it may be. Returns whether it is.
+    /// Splits a leaf more finely if this is allowed. Returns whether it changed.
     fn add(&mut self, leaf: Leaf, tiling: &TileAssignment) -> bool {
         if self.fixed.contains(&leaf) || tiling.device_count() != self.devices {
             return false;
@@ -217,7 +219,7 @@ impl State {
         finer
     }
 
-    /// Writes what became known to the instructions. Returns whether anything did.
+    /// Writes the new shardings to the instructions. Returns whether any changed.
     pub(super) fn write(&self, module: &mut Module) -> bool {
         let mut changed = false;
         for c in reached(module) {
@@ -259,14 +261,15 @@ impl State {
     }
 }
 
-/// The cuts that make tiles of one size.
+/// Removes the splits that produce tiles of unequal sizes.
 fn even(tiling: &TileAssignment, dims: &[i64]) -> TileAssignment {
     let is_even = |(d, (&tiles, &size)): (usize, (&i64, &i64))| (size % tiles.max(1) == 0).then_some(d);
     tiling.select(&tiling.tiles().iter().zip(dims).enumerate().map(is_even).collect::<Vec<_>>())
 }
 
-/// For each dimension of a call that says how a value lies whether it says nothing of it: of others, `None`. XLA writes the
-/// dimensions into the configuration, `unspecified_dims=[0,1]`.
+/// Returns for each dimension of a call that specifies a sharding whether the sharding of that dimension is
+/// unspecified. XLA writes these dimensions into the configuration as `unspecified_dims=[0,1]`. Returns
+/// `None` for other instructions.
 fn open_dimensions(module: &Module, id: InstrId) -> Option<Vec<bool>> {
     let Op::CustomCall(_) = &module[id].op else { return None };
     if !hands_on_as_is(module, id) {
@@ -281,7 +284,8 @@ fn open_dimensions(module: &Module, id: InstrId) -> Option<Vec<bool>> {
     Some(open)
 }
 
-/// The computations that values pass between: the entry, and those of loops, branches and calls.
+/// Returns the computations between which values flow: the entry, and the computations of loops, branches and
+/// calls.
 fn reached(module: &Module) -> Vec<ComputationId> {
     let mut found = vec![module.entry()];
     let mut seen: HashSet<ComputationId> = found.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Operations that give the same as an instruction of the whole program, and may need less to be exchanged.
+//! Alternatives to an instruction of the whole program that may exchange less data.
 
 use super::cutting::Cutting;
 use super::partitioner::{INDEX, Partitioner};
@@ -7,7 +7,7 @@ use crate::partitioning::factors::Factors;
 use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 
 impl Partitioner<'_> {
-    /// Another operation, on other operands, that gives what an instruction does.
+    /// Returns another operation, on other operands, with the same result as an instruction.
     pub(super) fn another_way(&mut self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
         match &plain.op {
             Op::Slice(a) if a.slice.iter().all(|s| s.stride == 1) => {
@@ -19,8 +19,8 @@ impl Partitioner<'_> {
         }
     }
 
-    /// A slice as one at indices: devices that have nothing of it have zeros, and all are added. That is less than to put
-    /// together what a small slice is taken of.
+    /// Returns a slice as a dynamic slice at constant indices. Devices that hold none of it contribute zeros,
+    /// and the results are added. For a small slice, this sends less than gathering the sliced array.
     fn slice_at_indices(&mut self, id: InstrId, plain: &Cutting, starts: &[i64]) -> Option<Cutting> {
         let [part] = &plain.parts[..] else { return None };
         let leaf = plain.leaves.first()?;
@@ -40,8 +40,8 @@ impl Partitioner<'_> {
         self.cutting_of(id, op, parts, factors, Vec::new())
     }
 
-    /// An operation on slices as one on the arrays that slices are taken of: each device gets what it needs of them,
-    /// whichever tiles that lies in.
+    /// Returns an operation on slices as an operation on the sliced arrays. Each device receives the elements
+    /// that it needs, whichever tiles contain them.
     fn of_slices(&self, id: InstrId, plain: &Cutting) -> Option<Cutting> {
         let mut found = plain.clone();
         let mut any = false;
@@ -59,7 +59,8 @@ impl Partitioner<'_> {
         any.then_some(found)
     }
 
-    /// The array that an instruction is a slice of along one dimension, and from where to where.
+    /// Returns the array that an instruction slices along a single dimension, and the start and limit of the
+    /// slice.
     fn sliced_along(&self, id: InstrId, dim: usize) -> Option<(Part, i64, i64)> {
         let Op::Slice(a) = &self.module[id].op else { return None };
         let Value::Array(part) = self.value(*self.module[id].operands.first()?) else { return None };

@@ -1,6 +1,6 @@
-//! Operations each of whose parts is the same operation on parts of its operands: most. The loops are cut in the way that
-//! is cheapest ([`super::cutting`]); products, reductions and the like that are cut along what they combine leave partial
-//! results, which all devices combine in the end.
+//! Operations whose parts are the same operation on parts of the operands, which most are. The factors are
+//! split in the cheapest way ([`super::cutting`]). Products, reductions and similar operations whose combined
+//! factors are split produce partial results, which the devices then combine.
 
 use super::cutting::Cutting;
 use super::partitioner::Partitioner;
@@ -11,7 +11,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op, Shape};
 
 impl Partitioner<'_> {
-    /// The instruction on parts of its operands; `None` if it can't be cut so.
+    /// Partitions the instruction by its factors. Returns `None` if this is not possible.
     pub(super) fn by_factors(&mut self, id: InstrId) -> Option<Value> {
         let (cutting, cut) = self.cheapest(id)?;
         let values = self.on_parts(id, &cutting, &cut)?;
@@ -24,7 +24,8 @@ impl Partitioner<'_> {
         })
     }
 
-    /// The loops of an instruction, or of another operation that gives the same, and the cheapest way to cut them.
+    /// Returns the factors of an instruction, or of an equivalent operation, and the cheapest partition of
+    /// them.
     fn cheapest(&mut self, id: InstrId) -> Option<(Cutting, TileAssignment)> {
         let plain = self.cutting(id)?;
         let (cost, cut) = self.choose(&plain);
@@ -39,13 +40,14 @@ impl Partitioner<'_> {
         Some((taken.1, taken.2))
     }
 
-    /// What need not be done for operands that nothing else uses, if they are not taken.
+    /// Returns the cost of the operands that nothing else uses. It is saved if the alternative does not use
+    /// them.
     fn saved(&self, id: InstrId) -> f64 {
         let alone = |o: &&InstrId| self.module.users(**o).len() == 1;
         self.module[id].operands.iter().filter(alone).filter_map(|o| self.scope.costs.get(o)).sum()
     }
 
-    /// The instruction on parts of its operands, its loops cut in the chosen way: its results.
+    /// Emits the instruction on parts of its operands for a partition of the factors. Returns its results.
     fn on_parts(&mut self, id: InstrId, cutting: &Cutting, cut: &TileAssignment) -> Option<Vec<Part>> {
         let combined = cutting.combined(cut);
         let mut parts = self.cut_operands(cutting, cut, &combined)?;
@@ -81,14 +83,14 @@ impl Partitioner<'_> {
         })
     }
 
-    /// The operands, cut as the loops are. What tiles were filled up with is masked where it is combined.
+    /// Reshards the operands for a partition of the factors. Masks padding along combined factors.
     fn cut_operands(
         &mut self,
         cutting: &Cutting,
         cut: &TileAssignment,
         combined: &[usize],
     ) -> Option<Vec<Part>> {
-        // Indices never lead to it.
+        // Indices never point to the padding.
         let indexed = matches!(cutting.op, Op::DynamicSlice(_) | Op::Gather(_));
         let mut parts = Vec::with_capacity(cutting.parts.len());
         for (n, (part, walk)) in cutting.parts.iter().zip(&cutting.factors.operands).enumerate() {
@@ -106,17 +108,20 @@ impl Partitioner<'_> {
         Some(parts)
     }
 
-    /// Gets what devices need of their neighbours' tiles; the operation takes windows of that.
+    /// Gets the elements that devices need from neighbouring tiles, and adapts the windows of the operation
+    /// to them.
     fn reach_out(&mut self, cutting: &Cutting, cut: &TileAssignment, op: &mut Op, parts: &mut [Part]) {
         for reach in cutting.reaches.iter().filter(|r| cut.tiles()[r.to] > 1) {
             let Some(needed) = cutting.needed(reach, cut) else { continue };
             let Some(run) = cutting.run(reach, cut) else { continue };
             let fill = self.outside(&cutting.op, reach.operand, parts);
             if let Some(part) = parts.get_mut(reach.operand) {
-                // By the part of the result that a device makes, whether or not the operand is cut alike.
+                // The run depends on the device's part of the factor, even if the operand is split
+                // differently.
                 let gone_on = self.run_of(part, &run, fill);
                 part.id = gone_on;
-                // From here on it is no tile of the array, but nothing asks for that along this dimension.
+                // The result is no longer a tile of the array, but nothing uses its position along this
+                // dimension.
                 part.shape.dims[reach.from] = needed.size * part.tiling.tiles()[reach.from];
             }
             match reach.window {
@@ -131,7 +136,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// What an operation reads outside of an operand.
+    /// Returns the value that an operation reads outside of an operand.
     fn outside(&mut self, op: &Op, operand: usize, parts: &[Part]) -> Option<InstrId> {
         match op {
             Op::Convolution(_) => self.zero(parts.get(operand)?.shape.element_type),
@@ -141,7 +146,8 @@ impl Partitioner<'_> {
         }
     }
 
-    /// The parts of a concatenation along a dimension that is cut: of each operand what lies there, if it does.
+    /// Emits a device's part of a concatenation along a split dimension: selects from the operands by global
+    /// index.
     fn chosen_by_index(
         &mut self,
         id: InstrId,
@@ -170,7 +176,7 @@ impl Partitioner<'_> {
     }
 }
 
-/// The operation with the sizes that parts have.
+/// Returns the operation with the sizes of the parts.
 fn local_op(cutting: &Cutting, cut_of: &TileAssignment, parts: &[Part]) -> Op {
     let mut op = cutting.op.clone();
     let (Some(part), Some(walk)) = (parts.first(), cutting.factors.operands.first()) else { return op };
@@ -189,7 +195,7 @@ fn local_op(cutting: &Cutting, cut_of: &TileAssignment, parts: &[Part]) -> Op {
             }
         }
         Op::Gather(a) => {
-            // Of a batching dimension a slice is one element, however many there are.
+            // Slices have size 1 along a batching dimension, whatever its size.
             let kept = |d: usize| cut(d).is_some_and(|f| f < cutting.factors.result.len());
             let batching = a.operand_batching_dims.clone();
             for (d, size) in a.slice_sizes.iter_mut().enumerate().filter(|(d, _)| kept(*d)) {
@@ -208,7 +214,7 @@ fn local_op(cutting: &Cutting, cut_of: &TileAssignment, parts: &[Part]) -> Op {
     op
 }
 
-/// Lets an operation take windows of what was got for them, along a dimension of the result.
+/// Adapts the windows of an operation along a dimension of the result to the elements in `needed`.
 fn take_windows(op: &mut Op, to: usize, needed: &Needed) {
     let [low, high] = needed.padding;
     match op {
@@ -237,7 +243,7 @@ fn take_windows(op: &mut Op, to: usize, needed: &Needed) {
     }
 }
 
-/// Lets a convolution have a part of a window, whose places lie in what was got for them.
+/// Adapts a convolution to a part of its window, of which `needed` contains the elements.
 fn take_part_of_window(op: &mut Op, dim: usize, size: i64, needed: &Needed) {
     if let Op::Convolution(a) = op
         && let Some(w) = a.window.dims.get_mut(dim)

@@ -1,4 +1,4 @@
-//! Collectives: those that are inserted, and the program's own.
+//! Emits collectives, and partitions the program's own collectives.
 
 use super::partitioner::Partitioner;
 use super::value::Value;
@@ -11,10 +11,10 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Op, Shape};
 use std::collections::BTreeMap;
 
-/// The most devices of groups that are looked at one by one.
+/// Maximum number of devices for which groups are expanded to lists.
 const MAX_LISTED: usize = 1 << 20;
 
-/// The groups of devices whose places have the same key, in the order of the number that each has.
+/// Groups devices by the key of their place. Each group is sorted by `order`.
 pub(super) fn groups_by<K: Ord>(
     tiling: &TileAssignment,
     key: impl Fn(&Place) -> K,
@@ -35,8 +35,8 @@ pub(super) fn groups_by<K: Ord>(
 }
 
 impl Partitioner<'_> {
-    /// An exchange of the program's own, of the parts that devices have of an array: where those that exchange have the same
-    /// tile, and it is along no dimension that is cut.
+    /// Partitions a collective of the program. The devices that exchange data must have the same tile, and
+    /// the collective's dimension must not be split.
     pub(super) fn own_exchange(&mut self, id: InstrId) -> Option<Value> {
         let part = self.part(0).filter(|_| self.module[id].operands.len() == 1)?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
@@ -67,7 +67,8 @@ impl Partitioner<'_> {
         Some(Value::Array(said.map_or_else(|| made.clone(), |to| self.reshard(&made, &to))))
     }
 
-    /// The partitions of each group of an exchange; `None` if it is not said, or not between some of them.
+    /// Returns the partitions of each group of a collective. Returns `None` if the groups are not known.
+    /// Returns no groups if partitions do not exchange data with each other.
     fn partitions_that_meet(&self, op: &Op) -> Option<Groups> {
         let partition = |d: &i64| usize::try_from(*d).ok().map(|d| d % self.devices);
         let (groups, channel, global) = match op {
@@ -82,7 +83,7 @@ impl Partitioner<'_> {
             _ => return None,
         };
         match (channel, global) {
-            // Between the copies of the program, each partition with itself.
+            // Each partition exchanges data with the same partition of other copies of the program.
             (None, false) => Some(Groups::new()),
             (Some(_), true) if !groups.is_empty() => {
                 let lists = groups.expand(MAX_LISTED).ok()?;
@@ -98,12 +99,12 @@ impl Partitioner<'_> {
         made
     }
 
-    /// The values of each group put together along a dimension.
+    /// Emits an all-gather over each group along a dimension.
     pub(super) fn all_gather(&mut self, value: InstrId, dim: usize, groups: &Groups) -> InstrId {
         let Some(mut shape) = self.array_of(value) else { return value };
         let count = groups.first().map_or(1, Vec::len) as i64;
         shape = ArrayShape::new(shape.element_type, shape.dims.iter().copied());
-        // Of the largest sizes, what tiles have beyond the end does not count.
+        // The tiles include padding, so the result may be longer than the array.
         shape.dims[dim] = shape.dims[dim].saturating_mul(count);
         let attrs = AllGatherAttrs {
             channel_id: self.channels.channel(),
@@ -115,13 +116,13 @@ impl Partitioner<'_> {
         self.exchanged(shape, Op::AllGather(Box::new(attrs)), value)
     }
 
-    /// The values of each group combined.
+    /// Emits an all-reduce over each group.
     pub(super) fn all_reduce(&mut self, value: InstrId, to_apply: ComputationId, groups: &Groups) -> InstrId {
         let op = self.channels.all_reduce(groups, to_apply);
         self.exchanged(self.shape_of(value), op, value)
     }
 
-    /// The values of each group combined, of which each device gets a part along a dimension.
+    /// Emits a reduce-scatter over each group along a dimension.
     pub(super) fn reduce_scatter(
         &mut self,
         value: InstrId,
@@ -137,7 +138,7 @@ impl Partitioner<'_> {
         self.exchanged(shape, op, value)
     }
 
-    /// Parts along a dimension, one for each device of a group, each sent to that.
+    /// Emits an all-to-all along a dimension, which has one part for each device of a group.
     pub(super) fn all_to_all(&mut self, value: InstrId, dim: usize, groups: &Groups) -> InstrId {
         let lists: Vec<Vec<i64>> =
             groups.iter().map(|g| g.iter().map(|&p| i64::try_from(p).unwrap_or(0)).collect()).collect();
@@ -150,7 +151,7 @@ impl Partitioner<'_> {
         self.exchanged(self.shape_of(value), Op::AllToAll(Box::new(attrs)), value)
     }
 
-    /// What the first device of each group has, on all of it.
+    /// Emits a broadcast of the first device's value to each group.
     pub(super) fn broadcast_among(&mut self, value: InstrId, groups: &[Vec<i64>]) -> InstrId {
         let attrs = CollectiveBroadcastAttrs {
             channel_id: self.channels.channel(),
@@ -160,7 +161,7 @@ impl Partitioner<'_> {
         self.exchanged(self.shape_of(value), Op::CollectiveBroadcast(Box::new(attrs)), value)
     }
 
-    /// What the source of each pair has, at its target; zeros where there is none.
+    /// Emits a permute from the source to the target of each pair. Devices that are not a target get zeros.
     pub(super) fn permute(&mut self, value: InstrId, pairs: &[(usize, usize)]) -> InstrId {
         let number = |n: usize| i64::try_from(n).unwrap_or(0);
         let pairs = pairs.iter().map(|&(from, to)| (number(from), number(to))).collect();

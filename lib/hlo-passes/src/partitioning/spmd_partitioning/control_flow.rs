@@ -1,4 +1,4 @@
-//! Loops, branches and calls: what they call is partitioned with them.
+//! Partitions loops, branches and calls, with the computations that they call.
 
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
@@ -8,7 +8,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Op};
 
 impl Partitioner<'_> {
-    /// A loop, whose state lies on the devices as is wanted of its result, from the beginning and after each round.
+    /// Partitions a loop. Its state has the sharding of the result before and after each iteration.
     pub(super) fn while_loop(&mut self, id: InstrId, attrs: &WhileAttrs) -> Result<Option<Value>, Diag> {
         let Some(state) = self.operand(0) else { return Ok(None) };
         let tilings = self.hoisted(id, attrs, &state)?;
@@ -24,7 +24,7 @@ impl Partitioner<'_> {
         Ok(Some(self.unpacked(made, &whole, &mut tilings.iter())))
     }
 
-    /// A conditional: all devices take the same branch.
+    /// Partitions a conditional. All devices take the same branch.
     pub(super) fn conditional(
         &mut self,
         id: InstrId,
@@ -53,7 +53,7 @@ impl Partitioner<'_> {
         Ok(Some(self.unpacked(made, &whole, &mut tilings.iter())))
     }
 
-    /// A call.
+    /// Partitions a call.
     pub(super) fn call(&mut self, id: InstrId, attrs: &CallAttrs) -> Result<Option<Value>, Diag> {
         let tilings = self.wanted(id);
         let (mut operands, mut parameters) = (Vec::new(), Vec::new());
@@ -71,8 +71,8 @@ impl Partitioner<'_> {
         Ok(Some(self.unpacked(made, &whole, &mut tilings.iter())))
     }
 
-    /// How the parameter of a computation lies on the devices: as it says, or else, or if that is more, as the argument
-    /// does.
+    /// Returns the sharding of a parameter of a computation: its annotation, or the sharding of the argument
+    /// if there is none or the devices then already have more of it.
     fn parameter_tilings(&self, callee: ComputationId, n: usize, argument: &Value) -> Vec<TileAssignment> {
         match self.module.parameters(callee).get(n) {
             Some(&p) if self.module[p].sharding().is_some() && !self.has_more(argument, &self.wanted(p)) => {
@@ -82,7 +82,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// True if each device has all that it is to have of a value: the callee may need the rest.
+    /// Returns whether each device already has all that it needs of a value. The callee may need the rest.
     fn has_more(&self, value: &Value, wanted: &[TileAssignment]) -> bool {
         let (leaves, have) = (value.leaves(), value.tilings(self.devices));
         let sent = |part: &Part, to: &TileAssignment| self.way(&part.tiling, to, &part.shape.dims).cost;

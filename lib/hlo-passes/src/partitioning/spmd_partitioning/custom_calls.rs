@@ -1,5 +1,5 @@
-//! Custom calls that say how values lie on devices, and change between what the whole program has and what each device
-//! has; and those that one device makes, or each on its own.
+//! Custom calls that specify shardings, that convert between arrays of the whole program and of a device, and
+//! that run on one device or on each device.
 
 use super::partitioner::Partitioner;
 use super::value::{Part, Value};
@@ -11,11 +11,11 @@ use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, ElementType, InstrId, Literal, Op, Shape};
 
-/// What JAX calls a function of Python with that each device is to call with its own part.
+/// The target of JAX's calls to a Python function that each device calls with its own part.
 const PARTITIONED_CALLBACK: &str = "xla_ffi_partitioned_python_cpu_callback";
 
 impl Partitioner<'_> {
-    /// What such a call gives; `None` for all others.
+    /// Partitions such a call. Returns `None` for all others.
     pub(super) fn custom_call(&mut self, id: InstrId, target: &str) -> Result<Option<Value>, Diag> {
         if target == PARTITIONED_CALLBACK {
             return Ok(self.of_each_part(id));
@@ -33,7 +33,7 @@ impl Partitioner<'_> {
         })
     }
 
-    /// The device that has all of what a call gives, where the call does something besides.
+    /// Returns the device that computes the result of a call with side effects, if the sharding names one.
     fn only_device(&self, id: InstrId) -> Option<i64> {
         let Op::CustomCall(a) = &self.module[id].op else { return None };
         let leaves = self.module[id].sharding()?.leaves();
@@ -46,7 +46,8 @@ impl Partitioner<'_> {
         (a.custom_call_has_side_effect && is_one && is_known).then_some(device)
     }
 
-    /// A call that one device makes, on all of the operands; the others get what it gives. `None` if sizes are not known.
+    /// Partitions a call that runs on one device, with all of the operands, and sends the result to the
+    /// others. Returns `None` if sizes are dynamic.
     fn on_one_device(&mut self, id: InstrId, device: i64) -> Option<Value> {
         let shape = self.module[id].shape.clone();
         let is_known = |leaf: &&Shape| match leaf {
@@ -92,7 +93,7 @@ impl Partitioner<'_> {
         Some(self.sent(value, &group))
     }
 
-    /// A value that the first device of each group has, on all of it.
+    /// Broadcasts a value from the first device of each group.
     fn sent(&mut self, value: Value, groups: &[Vec<i64>]) -> Value {
         match value {
             Value::Array(part) => Value::Array(Part { id: self.broadcast_among(part.id, groups), ..part }),
@@ -101,7 +102,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// A computation of one parameter.
+    /// Adds a computation with one parameter.
     fn branch(
         &mut self,
         argument: &Shape,
@@ -118,7 +119,7 @@ impl Partitioner<'_> {
         to
     }
 
-    /// Zeros of a shape of arrays, and tokens of nothing.
+    /// Emits zeros for arrays, and tokens without predecessors.
     fn zeros(&mut self, shape: &Shape) -> InstrId {
         match shape {
             Shape::Tuple(parts) => {
@@ -135,7 +136,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// A call that each device makes on its parts of the operands, and that gives nothing.
+    /// Partitions a call without results that each device makes on its parts of the operands.
     fn of_each_part(&mut self, id: InstrId) -> Option<Value> {
         let shape = self.module[id].shape.clone();
         if shape.leaf_count() > 0 {
@@ -150,8 +151,9 @@ impl Partitioner<'_> {
         Some(Value::Tuple(Vec::new()))
     }
 
-    /// A call that does the same for each entry of a batch: each device makes it on a part of that, cut as the largest operand or
-    /// result is. `None` if none of them is cut, or the call has computations, which are for arrays of the whole sizes.
+    /// Partitions a call that does the same for each entry of a batch. Each device calls it on a part of the
+    /// batch, split as the largest split operand or result. Returns `None` if none is split, or if the call
+    /// has computations, which expect arrays of the whole size.
     fn on_parts_of_batch(&mut self, id: InstrId, batch: &[i64]) -> Option<Value> {
         if !self.module[id].op.called_computations().is_empty() {
             return None;
@@ -177,7 +179,7 @@ impl Partitioner<'_> {
         Some(self.resharded_value(&value, &wanted))
     }
 
-    /// A call on parts of its operands, which are laid out as the whole ones are.
+    /// Emits a call on parts of its operands, in the layouts of the whole operands.
     fn called_on_parts(&mut self, id: InstrId, shape: Shape, operands: &[InstrId]) -> InstrId {
         let mut op = self.module[id].op.clone();
         if let Op::CustomCall(a) = &mut op
@@ -194,7 +196,7 @@ impl Partitioner<'_> {
         made
     }
 
-    /// A value handed on, in the sharding that is said or followed.
+    /// Passes a value on, in the annotated sharding if there is one.
     fn handed_on(&mut self, id: InstrId, value: &Value) -> Value {
         match self.module[id].sharding().is_some() {
             true => {
@@ -205,7 +207,8 @@ impl Partitioner<'_> {
         }
     }
 
-    /// What each device has, taken as a part of another array: of its own, or of the whole program's again.
+    /// Reinterprets each device's part as a part of another array: one of the device itself, or one of the
+    /// whole program.
     fn taken_as(&self, id: InstrId, part: &Part, own: bool) -> Result<Part, Diag> {
         let Some(shape) = self.module[id].shape.as_array().cloned() else { return Ok(part.clone()) };
         let tiling = match self.wanted(id).into_iter().next() {

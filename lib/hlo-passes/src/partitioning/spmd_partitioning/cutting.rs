@@ -1,8 +1,9 @@
-//! How the loops of an operation may be cut, and which way is cheapest.
+//! Selects how the factors of an operation are split among devices.
 //!
-//! Candidates are the cuts that the operands and the result have, and what these make together. The cost of one is what
-//! devices receive for the operands to be cut so, for the result to be what is wanted, and for what they need of their
-//! neighbours' tiles; then how much each computes.
+//! The candidates are the partitions that follow from the shardings of the operands and of the result, and
+//! combinations of them. The cost of a candidate is the number of bytes that devices receive: to reshard the
+//! operands and the result, and for elements of neighbouring tiles. The number of elements that each device
+//! computes comes second.
 
 use super::halo::Run;
 use super::partial::Combine;
@@ -14,16 +15,16 @@ use crate::partitioning::reaches::{Needed, Reach, reaches, written_at_indices};
 use hlo_ir::attr::{Place, TileAssignment};
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
-/// The cost of a byte that is received, in elements that are computed.
+/// The cost of a received byte, relative to the cost of computing one element.
 const BYTE: f64 = 1000.0;
 
-/// More operands than this do not say how loops are cut.
+/// Maximum number of operands whose shardings produce candidates.
 const MAX_SAY: usize = 4;
 
-/// More users than this of a value are not looked at.
+/// Maximum number of users of a value that are examined.
 const MAX_SHARERS: usize = 16;
 
-/// The loops of an instruction, and how they may be cut.
+/// The factors of an instruction, and the facts needed to split them.
 #[derive(Clone)]
 pub(super) struct Cutting {
     /// The operation.
@@ -34,27 +35,27 @@ pub(super) struct Cutting {
     pub(super) combine: Option<Combine>,
     /// The operands, which are arrays.
     pub(super) parts: Vec<Part>,
-    /// Of each operand that is a slice of the part: the dimension that is sliced, and where from and to.
+    /// For each operand that is a slice of the part: the sliced dimension, the start and the limit.
     pub(super) slices: Vec<Option<(usize, i64, i64)>>,
-    /// The results.
+    /// The shapes of the results.
     pub(super) leaves: Vec<ArrayShape>,
-    /// How the result is to lie on the devices.
+    /// The required sharding of the result.
     pub(super) wanted: TileAssignment,
 }
 
 impl Cutting {
-    /// What a part of the result needs of an operand, of a loop that is cut into so many parts.
+    /// Returns the elements of an operand that the parts of a factor need, for a partition of the factors.
     pub(super) fn needed(&self, reach: &Reach, cut: &TileAssignment) -> Option<Needed> {
         let parts = *cut.tiles().get(reach.to)?;
         let size = self.factors.factors.get(reach.to)?.size;
-        // Places of a window that are filled up would have to be left out.
+        // If the window does not divide evenly, the operation would have to skip positions.
         if reach.window.is_some() && size % parts != 0 {
             return None;
         }
         reach.needed(parts, size / parts + i64::from(size % parts != 0))
     }
 
-    /// What devices need of an operand that is read around the result's index.
+    /// Returns the elements that devices need of an operand that is read around the index of a factor.
     pub(super) fn run(&self, reach: &Reach, cut: &TileAssignment) -> Option<Run> {
         let needed = self.needed(reach, cut)?;
         let size = self.parts.get(reach.operand)?.shape.dims.get(reach.from).copied()?;
@@ -62,14 +63,15 @@ impl Cutting {
         Some(Run::of_places(reach.from, reach.to, &cut.places(), &needed, within))
     }
 
-    /// From where to where an operand is a slice of the part, along the dimension that is read.
+    /// Returns the start and the limit of the slice, if the operand is a slice along the dimension of
+    /// `reach`.
     fn sliced(&self, reach: &Reach) -> Option<(i64, i64)> {
         let (dim, from, to) = self.slices.get(reach.operand).copied().flatten()?;
         (dim == reach.from).then_some((from, to))
     }
 
-    /// How an operand is cut when the loops are: not at all along what is read around the result's index, if it is not cut
-    /// there now.
+    /// Returns the sharding of an operand for a partition of the factors. A dimension that is read around the
+    /// index of a factor stays whole if it is whole now.
     pub(super) fn operand(&self, n: usize, cut: &TileAssignment) -> TileAssignment {
         let (Some(walk), Some(part)) = (self.factors.operands.get(n), self.parts.get(n)) else {
             return cut.whole(0);
@@ -81,7 +83,7 @@ impl Cutting {
         cut.select(&walk)
     }
 
-    /// The loops whose parts are combined, of those that are cut.
+    /// Returns the split factors whose parts are combined.
     pub(super) fn combined(&self, cut: &TileAssignment) -> Vec<usize> {
         let factors = self.factors.factors.iter().enumerate();
         factors
@@ -92,7 +94,7 @@ impl Cutting {
 }
 
 impl Partitioner<'_> {
-    /// The loops of an instruction; `None` if they can't be cut.
+    /// Returns the factors of an instruction, or `None` if it cannot be partitioned.
     pub(super) fn cutting(&self, id: InstrId) -> Option<Cutting> {
         let parts = (0..self.module[id].operands.len()).map(|n| self.part(n)).collect::<Option<Vec<_>>>()?;
         let op = self.module[id].op.clone();
@@ -101,7 +103,7 @@ impl Partitioner<'_> {
         self.cutting_of(id, op, parts, factors, reaches)
     }
 
-    /// The loops of an operation that gives what an instruction does.
+    /// Returns the factors of an operation that is equivalent to an instruction.
     pub(super) fn cutting_of(
         &self,
         id: InstrId,
@@ -120,7 +122,7 @@ impl Partitioner<'_> {
         cut_at_indices(&op, &mut factors, &parts);
         let combine = self.combine(id, &op);
         for factor in &mut factors.factors {
-            // What can't be combined afterwards is not cut, nor is what has no elements.
+            // A factor must not be split if partial results cannot be combined, or if it has no elements.
             if factor.size < 1 || (factor.kind == Kind::Combined && combine.is_none()) {
                 factor.kind = Kind::Whole;
             }
@@ -130,7 +132,7 @@ impl Partitioner<'_> {
         Some(Cutting { op, factors, reaches, combine, parts, slices, leaves, wanted })
     }
 
-    /// The cheapest way to cut the loops.
+    /// Returns the cheapest partition of the factors, and its cost.
     pub(super) fn choose(&self, cutting: &Cutting) -> (f64, TileAssignment) {
         let factors = &cutting.factors;
         let of_result = factors.lift(&factors.result, &cutting.wanted);
@@ -163,7 +165,7 @@ impl Partitioner<'_> {
             add(together);
             add(says[first].clone());
         }
-        // Each loop of a cut by itself: others may cost more than they save.
+        // Each split factor on its own, because splitting others may cost more than it saves.
         for cut in &says {
             for f in (0..factors.factors.len()).filter(|&f| cut.tiles()[f] > 1) {
                 let only: Vec<Option<usize>> =
@@ -199,7 +201,8 @@ impl Partitioner<'_> {
         (moved + after + around) * BYTE + shard_elements(cut, &factors.sizes())
     }
 
-    /// How many instructions are likely to need an operand in the same sharding: those that are to be cut alike.
+    /// Returns the number of instructions that likely need an operand in the same sharding: the users with
+    /// the sharding of the current instruction.
     fn sharers(&self, operand: usize) -> f64 {
         let at = &self.module[self.scope.at];
         let users = at.operands.get(operand).map_or(&[][..], |&o| self.module.users(o));
@@ -207,10 +210,11 @@ impl Partitioner<'_> {
         alike.count().max(1) as f64
     }
 
-    /// How many bytes a device receives of its neighbours' tiles; infinite if they can't be cut so.
+    /// Returns the number of bytes that a device receives from neighbouring tiles, or infinity if this
+    /// partition is not possible.
     fn reach_cost(&self, cutting: &Cutting, reach: &Reach, cut: &TileAssignment) -> f64 {
         let Some(part) = cutting.parts.get(reach.operand).filter(|_| cut.tiles()[reach.to] > 1) else {
-            // The slice is taken where the loop is cut only.
+            // The slice is only taken if the factor is split.
             return if cutting.sliced(reach).is_some() { f64::INFINITY } else { 0.0 };
         };
         if part.shape.dims[reach.from] < 1 {
@@ -222,7 +226,8 @@ impl Partitioner<'_> {
     }
 }
 
-/// Lets what is read at indices be cut there: devices that do not have what an index says read nothing.
+/// Allows splitting dimensions that are read at indices. A device reads nothing if its tile does not contain
+/// the index.
 fn cut_at_indices(op: &Op, factors: &mut Factors, parts: &[Part]) {
     let combined = |factors: &mut Factors, d: usize| {
         let size = parts.first().and_then(|p| p.shape.dims.get(d)).copied().unwrap_or(0);
@@ -249,8 +254,8 @@ fn cut_at_indices(op: &Op, factors: &mut Factors, parts: &[Part]) {
     }
 }
 
-/// The cuts of loops by which those of an operand along dimensions that can't be cut go to others: each device gives parts
-/// of its tile for parts of others', which is less than all of them.
+/// Returns partitions that replace the split of a dimension that cannot be split by a split of another
+/// dimension. Devices exchange parts of their tiles, which sends less than gathering them.
 fn moved(factors: &Factors, walk: &Walk, tiling: &TileAssignment) -> Vec<TileAssignment> {
     let kept = factors.lift(walk, tiling);
     let lost = |(d, f): (usize, &Option<usize>)| {

@@ -1,4 +1,4 @@
-//! What devices need of their neighbours' tiles.
+//! Exchanges elements with neighbouring tiles.
 
 use super::collectives::groups_by;
 use super::partitioner::Partitioner;
@@ -8,27 +8,29 @@ use hlo_ir::attr::{ComparisonDirection, Place};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Op};
 
-/// A run of elements of the tile that is `distance` tiles further, as places relative to the own tile's beginning.
+/// A range of elements in the tile at distance `distance`. The positions are relative to the start of the
+/// device's own tile.
 struct Piece {
     distance: i64,
     begin: i64,
     end: i64,
-    /// The devices that need it.
+    /// The devices that need the elements.
     needed_by: Vec<usize>,
 }
 
-/// The elements from an index of the whole array on, of each device another one, so many along a dimension.
+/// A range of elements along a dimension of the whole array. It has the same size on each device, but its own
+/// start.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) dim: usize,
     pub(super) starts: Vec<i64>,
     pub(super) size: i64,
-    /// The elements of the array that count: from, to.
+    /// The start and the limit of the valid elements of the array.
     pub(super) within: (i64, i64),
 }
 
 impl Run {
-    /// What devices need along a dimension for their parts of a loop.
+    /// Returns the elements along a dimension that devices need for their parts of a factor.
     pub(super) fn of_places(
         dim: usize,
         factor: usize,
@@ -41,14 +43,15 @@ impl Run {
         Self { dim, starts: starts.collect(), size: needed.size, within }
     }
 
-    /// The places where it begins, relative to the own tile.
+    /// Returns the starts relative to the device's own tile.
     fn offsets(&self, part: &Part) -> Vec<i64> {
         let shard = part.local_dims()[self.dim];
         let places = part.tiling.places();
         places.iter().zip(&self.starts).map(|(p, start)| start - p.tile[self.dim] * shard).collect()
     }
 
-    /// The places, relative to the own tile, that some device needs: from, to.
+    /// Returns the start and the limit of the positions, relative to the device's own tile, that any device
+    /// needs.
     fn span(&self, part: &Part) -> (i64, i64) {
         let offsets = self.offsets(part);
         let (first, last) = (offsets.iter().min(), offsets.iter().max());
@@ -77,7 +80,7 @@ impl Run {
         pieces
     }
 
-    /// How many elements a device receives for it.
+    /// Returns the average number of elements that a device receives.
     pub(super) fn cost(&self, part: &Part) -> f64 {
         let shard = part.local_dims()[self.dim].max(1);
         let others: f64 = part.local_dims().iter().map(|&n| n as f64).product::<f64>() / shard as f64;
@@ -88,7 +91,7 @@ impl Run {
 }
 
 impl Partitioner<'_> {
-    /// What each device needs of an array; the scalar in place of what does not count.
+    /// Emits the elements that each device needs. `fill` replaces those that are not valid.
     pub(super) fn run_of(&mut self, part: &Part, run: &Run, fill: Option<InstrId>) -> InstrId {
         let (from, to) = run.span(part);
         let mut values = Vec::new();
@@ -117,7 +120,7 @@ impl Partitioner<'_> {
         self.select(inside, value, fill, &dims)
     }
 
-    /// The run of elements of another tile, on the devices that need it.
+    /// Emits a range of elements of another tile, on the devices that need it.
     fn piece(&mut self, part: &Part, run: &Run, piece: &Piece) -> InstrId {
         let begin = piece.begin - piece.distance * part.local_dims()[run.dim];
         let size = piece.end - piece.begin;

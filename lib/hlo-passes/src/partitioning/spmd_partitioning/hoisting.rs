@@ -1,5 +1,4 @@
-//! What is put together in each round of a loop though it stays the same in all: that is done before the loop, if less is
-//! sent then.
+//! Gathers loop-invariant arrays before a loop instead of in each iteration, if this sends less data.
 
 use super::partitioner::Partitioner;
 use super::value::Value;
@@ -9,15 +8,15 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ComputationId, InstrId, Op};
 use std::collections::HashSet;
 
-/// More arrays than this of a loop are not tried.
+/// Maximum number of arrays of a loop that are tried.
 const MAX_TRIED: usize = 8;
 
-/// Loops of more instructions than this are partitioned only once.
+/// Loops with this many instructions or more are partitioned only once.
 const MAX_INSTRUCTIONS: usize = 4000;
 
 impl Partitioner<'_> {
-    /// How the state of a loop is to lie on the devices: as is wanted, but for arrays that stay the same, of which each
-    /// device may have all.
+    /// Returns the shardings of a loop's state: those required for the result, except that loop-invariant
+    /// arrays may be replicated.
     pub(super) fn hoisted(
         &mut self,
         id: InstrId,
@@ -52,7 +51,7 @@ impl Partitioner<'_> {
         Ok(tilings)
     }
 
-    /// The arrays of a loop's state that its body hands on.
+    /// Returns the loop-invariant arrays of a loop's state.
     fn unchanged(&self, body: ComputationId, count: usize) -> Vec<usize> {
         let (root, parameters) = (self.module[body].root(), self.module.parameters(body));
         let (Op::Tuple, [parameter]) = (&self.module[root].op, &parameters[..]) else { return Vec::new() };
@@ -65,7 +64,7 @@ impl Partitioner<'_> {
         (0..count).filter(handed_on).collect()
     }
 
-    /// The bytes that a device sends in each round of a loop, whose state lies on the devices as is said.
+    /// Returns the number of bytes that a device sends in each iteration, for these shardings of the state.
     fn sent_by_round(&mut self, body: ComputationId, tilings: &[TileAssignment]) -> Result<u64, Diag> {
         let channel = self.channels.next;
         self.trying = true;
@@ -75,7 +74,7 @@ impl Partitioner<'_> {
         Ok(self.sent_by(made?))
     }
 
-    /// The bytes that a device sends in a computation, as far as anything is needed of it.
+    /// Returns the number of bytes that a device sends in a computation. Unneeded instructions do not count.
     fn sent_by(&self, computation: ComputationId) -> u64 {
         let mut needed = HashSet::new();
         let mut stack = vec![self.module[computation].root()];

@@ -1,5 +1,5 @@
-//! What is read and written at indices that are known at run time, in arrays that are cut there: a device reads nothing
-//! where it does not have what an index says, and writes nothing.
+//! Reads and writes at run-time indices in arrays that are split along the indexed dimensions. A device reads
+//! and writes nothing if its tile does not contain the index.
 
 use super::cutting::Cutting;
 use super::partial::Combine;
@@ -11,20 +11,21 @@ use hlo_ir::attr::{ComparisonDirection, GatherAttrs, PaddingDim, ScatterAttrs, S
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Literal, Op};
 
-/// The dimensions that an index vector has components for, and what is known of each.
+/// The indexed dimensions, one per component of an index vector.
 struct Components {
-    /// The dimension of the indices that holds the components; beyond them if there is but one, which is not in it.
+    /// The dimension of the index array that contains the components. If it equals the rank, the index array
+    /// has one component and no such dimension.
     vector: usize,
-    /// The smallest and the largest value that makes a difference.
+    /// The smallest and the largest distinguishable value of each component.
     bounds: Vec<(i64, i64)>,
-    /// Where a device's tile begins.
+    /// The start of the device's tile, for dimensions that are split.
     starts: Vec<Option<InstrId>>,
-    /// How many elements of the tile there are, where it is one.
+    /// The size of the device's tile, or `i32::MAX` for dimensions that are not split.
     sizes: Vec<i64>,
 }
 
 impl Partitioner<'_> {
-    /// The operation on parts, of whose first one indices say where it is read or written.
+    /// Emits the operation on parts. Indices select the elements of the first part that are read or written.
     pub(super) fn at_indices(
         &mut self,
         cutting: &Cutting,
@@ -43,7 +44,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// A slice of a whole array, as far as it lies in a device's tile; zeros besides.
+    /// Emits a slice of the whole array. Elements outside of the device's tile are zero.
     fn read_slice(
         &mut self,
         cutting: &Cutting,
@@ -66,7 +67,7 @@ impl Partitioner<'_> {
         Some(self.add(shape, op.clone(), &operands))
     }
 
-    /// An update of a whole array, as far as it lies in a device's tile.
+    /// Emits an update of the whole array, restricted to the device's tile.
     fn write_slice(&mut self, cutting: &Cutting, parts: Vec<Part>, shape: ArrayShape) -> Option<InstrId> {
         let [part, update, starts @ ..] = &parts[..] else { return None };
         let walk = &cutting.factors.operands[1];
@@ -89,8 +90,8 @@ impl Partitioner<'_> {
         Some(self.add(shape, Op::slice(ranges.collect()), &[written]))
     }
 
-    /// A tile with room for a slice before and after it along some dimensions, and where a slice of the whole array begins
-    /// in that: in the room if it lies elsewhere.
+    /// Pads a tile on both sides by the size of a slice along some dimensions. Also returns the start of the
+    /// slice in the padded tile. A slice that is outside of the tile starts in the padding.
     fn around(
         &mut self,
         part: &Part,
@@ -122,7 +123,8 @@ impl Partitioner<'_> {
         Some((value, moved))
     }
 
-    /// Indices as such, between bounds: those beyond the bounds mean the same as the bounds.
+    /// Converts indices to [`INDEX`] and clamps them. Indices beyond the bounds have the same meaning as the
+    /// bounds.
     fn clamped(&mut self, indices: InstrId, dims: &[i64], bounds: (i64, i64)) -> Option<InstrId> {
         let ty = self.array_of(indices)?.element_type;
         let most = if ty.bit_width() >= 63 {
@@ -148,7 +150,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// A gather from a whole array, as far as a device's tile has what indices say; zeros besides.
+    /// Emits a gather from the whole array. Elements that the device's tile does not contain are zero.
     fn read_at(
         &mut self,
         cutting: &Cutting,
@@ -176,7 +178,7 @@ impl Partitioner<'_> {
         Some(self.select(inside, gathered, zero, &shape.dims))
     }
 
-    /// A scatter into a whole array, as far as a device's tile has what indices say.
+    /// Emits a scatter into the whole array, restricted to the device's tile.
     fn write_at(
         &mut self,
         cutting: &Cutting,
@@ -198,7 +200,7 @@ impl Partitioner<'_> {
         let combined = cutting.combined(cut);
         if let Some(Combine::Reduction { op, .. }) = cutting.combine.as_ref().filter(|_| !combined.is_empty())
         {
-            // What is masked is another order.
+            // Masking changes the indices, so these properties may no longer be true.
             (attrs.indices_are_sorted, attrs.unique_indices) = (false, false);
             let first: Vec<i64> =
                 cut.places().iter().map(|p| i64::from(combined.iter().all(|&f| p.tile[f] == 0))).collect();
@@ -240,11 +242,11 @@ impl Partitioner<'_> {
         Some(found)
     }
 
-    /// Indices into the whole array as such into a device's tile.
+    /// Converts indices into the whole array to indices into the device's tile.
     fn moved_indices(&mut self, indices: &Part, of: &Components) -> Option<InstrId> {
         let dims = indices.local_dims();
         let low = of.bounds.iter().map(|b| b.0).min()?;
-        // The largest of all is beyond each.
+        // The largest upper bound is beyond every component's bound, so each component is clamped once more.
         let value = match of.bounds.iter().all(|b| *b == of.bounds[0]) {
             true => self.clamped(indices.id, &dims, of.bounds[0])?,
             false => {
@@ -280,7 +282,7 @@ impl Partitioner<'_> {
         Some(self.same(Op::Subtract, &[value, starts]))
     }
 
-    /// Whether all components of index vectors lie in a device's tile.
+    /// Emits whether all components of each index vector are inside the device's tile.
     fn inside(&mut self, moved: InstrId, of: &Components) -> Option<InstrId> {
         let dims = self.array_of(moved)?.dims;
         let from_first = self.compared(moved, ComparisonDirection::Ge, 0, &dims);
@@ -298,7 +300,7 @@ impl Partitioner<'_> {
         Some(self.add(shape, Op::reduce([of.vector as i64], all), &[inside, yes]))
     }
 
-    /// A number for each component, at its place in index vectors.
+    /// Emits an array with a number for each component of the index vectors.
     fn component_values(&mut self, dims: &[i64], vector: usize, values: &[i64]) -> InstrId {
         let narrow = |&n: &i64| i32::try_from(n).unwrap_or(i32::MAX);
         if vector >= dims.len() {
@@ -322,9 +324,10 @@ impl Partitioner<'_> {
     }
 }
 
-/// How many elements of a dimension a slice has, of the whole array.
+/// Returns the size of a slice along a dimension of the whole array.
 fn cutting_size(a: &GatherAttrs, d: usize, part: &Part) -> i64 {
-    // What is not indexed by parts has slices as large as they are written, or as the whole is.
+    // A split dimension with slices larger than 1 is not indexed by parts, so the slice spans the whole
+    // dimension.
     let written = a.slice_sizes.get(d).copied().unwrap_or(0);
     if part.tiling.tiles()[d] > 1 && written != 1 { part.shape.dims[d] } else { written }
 }

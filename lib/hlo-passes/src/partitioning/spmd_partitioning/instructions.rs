@@ -1,4 +1,4 @@
-//! Instruction by instruction: which way each is partitioned.
+//! Selects how each instruction is partitioned.
 
 use super::partitioner::Partitioner;
 use super::value::Value;
@@ -8,7 +8,8 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Op};
 
 impl Partitioner<'_> {
-    /// What becomes of an instruction: what its operation has of its own, else on parts of its operands, else whole.
+    /// Partitions an instruction: by the rule of its operation, otherwise on parts of its operands, otherwise
+    /// replicated.
     pub(super) fn instruction(&mut self, id: InstrId) -> Result<Value, Diag> {
         let made = match self.module[id].op.clone() {
             Op::Tuple => Some(Value::Tuple(self.operands(id))),
@@ -50,7 +51,7 @@ impl Partitioner<'_> {
         self.module[id].operands.iter().map(|&o| self.value(o)).collect()
     }
 
-    /// A value that an instruction passes on, however it lies on the devices.
+    /// Partitions an instruction that passes on a value, in any sharding.
     fn passed_on(&mut self, id: InstrId) -> Option<Value> {
         let value = self.operand(0)?;
         let mut operands = vec![self.materialized(&value)];
@@ -65,7 +66,7 @@ impl Partitioner<'_> {
         Some(self.unpacked(made, &whole, &mut tilings.iter()))
     }
 
-    /// The instruction on all of its operands, on each device.
+    /// Emits the instruction on all of its operands, on each device.
     fn whole(&mut self, id: InstrId) -> Value {
         let wanted = self.wanted(id);
         let operands = self.operands(id);
@@ -87,7 +88,7 @@ impl Partitioner<'_> {
         self.resharded_value(&value, &wanted)
     }
 
-    /// What an instruction that stays the same is annotated with.
+    /// Copies the annotations of an instruction that stays the same.
     pub(super) fn keep_notes(&mut self, from: InstrId, to: InstrId) {
         let Some(mut common) = self.module[from].common.as_deref().cloned() else { return };
         common.sharding = None;

@@ -1,5 +1,5 @@
-//! `spmd-partitioning`: makes of a program for `num_partitions` devices the one that each of them runs on its parts of the
-//! arrays, which the shardings say.
+//! `spmd-partitioning`: turns a program for `num_partitions` devices into the program that each device runs
+//! on its parts of the arrays, according to the shardings.
 //!
 //! ```text
 //! x = f32[8,4] parameter(0), sharding={devices=[2,1]<=[2]}    →    x = f32[4,4] parameter(0), sharding=…
@@ -7,12 +7,14 @@
 //!                                                                  s = f32[4] all-reduce(p), replica_groups={{0,1}}, …
 //! ```
 //!
-//! A value without a sharding is whole on each device: `sharding-propagation` comes before. A dimension that tiles do not
-//! divide is cut into tiles as large as the largest, the last ones filled up with anything, which is masked where it would
-//! count. What can't be cut is computed whole on each device, of operands that are put together.
+//! A value without a sharding is replicated; run `sharding-propagation` first. If the number of tiles does
+//! not divide a dimension, all tiles have the size of the largest. The padding of the last tiles has
+//! unspecified contents, and is masked where it would affect the result. Operations that cannot be
+//! partitioned are computed in full on each device, on gathered operands.
 //!
-//! [`plan`] finds the collectives that take a value from one sharding to another, [`by_factors`] partitions the operations
-//! whose parts are the same operation on parts; others have a file of their own.
+//! [`plan`] finds the collectives that convert a value from one sharding to another. [`by_factors`]
+//! partitions the operations whose parts are the same operation on parts. Other operations have their own
+//! files.
 
 mod another_way;
 mod by_factors;
@@ -40,7 +42,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Shape};
 use partitioner::Partitioner;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "spmd-partitioning",
     summary: "make the program of one device out of one for all, by the shardings of its values",
@@ -59,7 +61,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The warning about a module that has shardings, but is for one device.
+/// Returns a warning if a module has shardings but only one device.
 fn without_partitions(module: &Module) -> Option<Diag> {
     let count = module.header.num_partitions.0;
     if count > 1 {
@@ -90,7 +92,8 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(true)
 }
 
-/// Looks at all shardings of the program; what is at its ends has to be said of each device.
+/// Checks all shardings of the program. Parameters and results of the program need a sharding that defines a
+/// part for each device.
 fn check(module: &Module, devices: usize) -> Result<(), Diag> {
     for c in module.computations() {
         for &id in module[c].instructions() {
@@ -105,7 +108,7 @@ fn check(module: &Module, devices: usize) -> Result<(), Diag> {
         for (n, one) in leaves.iter().enumerate() {
             let is_token = shape.get(n).is_some_and(|leaf| leaf.as_array().is_none());
             let why = match one.kind {
-                // A result of one device is one that all have.
+                // A result on a single device is computed on all devices.
                 ShardingKind::Maximal(_) if id == root || is_token => continue,
                 ShardingKind::Maximal(_) => "only one device has it",
                 ShardingKind::Unreduced => "each device has a summand of it",
@@ -133,13 +136,13 @@ fn partition(mut p: Partitioner<'_>) -> Result<(), Diag> {
         }
     }
     module.set_entry(made);
-    // The whole program, and what was made but not taken. All devices leave out the same exchanges.
+    // Removes the original program and discarded alternatives. All devices remove the same collectives.
     remove_unneeded_and(module, |id| exchanges.contains(&id));
     drop_shardings(module);
     Ok(())
 }
 
-/// Writes the shapes of the parts at the ends of the program, and leaves out what is said of memory that differs.
+/// Writes the shapes of the parts into the header, and removes aliases between parts of different shapes.
 fn update_header(p: &mut Partitioner<'_>, parameters: &[Vec<TileAssignment>], result: &[TileAssignment]) {
     let local =
         |p: &Partitioner<'_>, shape: &Shape, tilings: &[TileAssignment]| p.local_shape(shape, tilings);
@@ -167,7 +170,7 @@ fn update_header(p: &mut Partitioner<'_>, parameters: &[Vec<TileAssignment>], re
     });
 }
 
-/// Takes away the shardings of all but the entry's parameters: what they said is done.
+/// Removes the shardings of all instructions except the entry's parameters.
 fn drop_shardings(module: &mut Module) {
     let entry = module.entry();
     let said = |module: &Module, id: InstrId| {

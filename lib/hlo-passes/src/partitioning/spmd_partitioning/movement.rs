@@ -1,4 +1,4 @@
-//! Constants, counts and reshapes.
+//! Constants, iotas, broadcasts, reshapes and reversals.
 
 use super::partitioner::{INDEX, Partitioner, Remake};
 use super::value::{Part, Value};
@@ -8,7 +8,8 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Op};
 
 impl Partitioner<'_> {
-    /// A constant: a small one where all elements are alike, else each device's tile of it.
+    /// Partitions a constant whose elements are all equal: emits a broadcast of a scalar. Returns `None` for
+    /// other constants.
     pub(super) fn constant(&mut self, id: InstrId) -> Option<Value> {
         let Op::Constant(a) = &self.module[id].op else { return None };
         let (literal, elided) = (a.literal.clone(), a.is_elided());
@@ -27,7 +28,7 @@ impl Partitioner<'_> {
         None
     }
 
-    /// A scalar in all places of an array.
+    /// Broadcasts a scalar to the tile of an array.
     fn splat(&mut self, scalar: InstrId, shape: &ArrayShape, tiling: &TileAssignment) -> Part {
         let local = self.shard_shape(shape, tiling);
         let made = self.add(local, Op::broadcast([]), &[scalar]);
@@ -35,7 +36,8 @@ impl Partitioner<'_> {
         self.made(made, shape, tiling)
     }
 
-    /// A broadcast, which is made anew where it is needed in another sharding: what it is of is smaller.
+    /// Partitions a broadcast. If another sharding is needed later, it is emitted again, because its operand
+    /// is smaller.
     pub(super) fn broadcast_of(&mut self, id: InstrId, dims: &Dims) -> Option<Value> {
         let of = self.part(0).filter(|p| p.shape.is_static() && p.tiling.groups() == 1)?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)?.clone();
@@ -53,7 +55,7 @@ impl Partitioner<'_> {
         Some(Value::Array(made))
     }
 
-    /// The index along a dimension.
+    /// Partitions an iota.
     pub(super) fn count(&mut self, id: InstrId, along: i64) -> Option<Value> {
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
         let along = usize::try_from(along).ok().filter(|&d| d < shape.rank())?;
@@ -63,7 +65,7 @@ impl Partitioner<'_> {
         Some(Value::Array(part))
     }
 
-    /// The index along a dimension, of each device's own tile.
+    /// Emits the global index along a dimension, for the device's own tile.
     pub(super) fn counted(&mut self, shape: &ArrayShape, tiling: &TileAssignment, along: usize) -> Part {
         let local = self.shard_shape(shape, tiling);
         let made = self.add(local.clone(), Op::iota(along as i64), &[]);
@@ -80,7 +82,7 @@ impl Partitioner<'_> {
         Part { id: self.same(Op::Add, &[made, start]), ..part }
     }
 
-    /// A reshape of each device's tile, where the tiles stay such.
+    /// Partitions a reshape by reshaping each device's tile, if the results are tiles too.
     pub(super) fn reshape(&mut self, id: InstrId) -> Option<Value> {
         let part = self.part(0).filter(|p| p.shape.is_static())?;
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
@@ -104,14 +106,14 @@ impl Partitioner<'_> {
         Some(Value::Array(self.reshard(&made, &wanted)))
     }
 
-    /// An array that is cut along dimensions whose order is reversed: each device reverses its tile, which is the one of
-    /// the device at the other end then.
+    /// Partitions a reversal along split dimensions. Each device reverses its tile, which then is the tile of
+    /// the device at the other end.
     pub(super) fn reversed(&mut self, id: InstrId, dims: &[i64]) -> Option<Value> {
         let part = self.part(0).filter(|p| p.shape.is_static())?;
         let wanted = self.wanted(id).into_iter().next()?;
         let turned = |d: usize| dims.contains(&(d as i64)) && part.tiling.tiles()[d] > 1;
         let cut: Vec<usize> = (0..part.shape.rank()).filter(|&d| turned(d)).collect();
-        // Of what is filled up the end would come first.
+        // Padding would come first after the reversal.
         if cut.is_empty() || cut.iter().any(|&d| part.is_filled_up(d)) {
             return None;
         }

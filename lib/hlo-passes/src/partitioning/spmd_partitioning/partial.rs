@@ -1,4 +1,5 @@
-//! Partial results: each device has what it has combined of its part, and all are to be combined.
+//! Partial results: each device combines a part of the elements, and the devices' results must then be
+//! combined.
 
 use super::collectives::groups_by;
 use super::cutting::Cutting;
@@ -13,26 +14,26 @@ use hlo_ir::{ComputationId, ElementType, InstrId, Op, Opcode};
 /// How partial results are combined.
 #[derive(Clone, Debug)]
 pub(super) enum Combine {
-    /// They are added: products.
+    /// By addition, as for products.
     Sum,
-    /// By the operation of a reduction, which begins with a scalar.
+    /// By the operation of a reduction that starts with a scalar.
     Reduction {
         op: Opcode,
         to_apply: ComputationId,
-        /// True if beginning with the scalar several times changes nothing.
+        /// Whether the initial value may be combined several times without changing the result.
         neutral: bool,
     },
-    /// By a reduction of several arrays, or by a computation that is no single operation: all partial results are put
-    /// together and reduced again.
+    /// For a reduction of several arrays, or by a computation that is not a single operation: partial results
+    /// are gathered and reduced again.
     Again { to_apply: ComputationId },
 }
 
 impl Partitioner<'_> {
-    /// How partial results of an instruction are combined, if they can be.
+    /// Returns how partial results of an instruction are combined, if they can be.
     pub(super) fn combine(&self, id: InstrId, op: &Op) -> Option<Combine> {
         let instruction = &self.module[id];
         match op {
-            // Of what is read at an index all but one device have nothing.
+            // For a read at an index, only one device has nonzero results.
             Op::Dot(_) | Op::Convolution(_) | Op::DynamicSlice(_) | Op::Gather(_) => Some(Combine::Sum),
             Op::Scatter(a) => {
                 let to_apply = a.to_apply;
@@ -56,7 +57,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// The scalar in place of what the tiles of an operand were filled up with.
+    /// Returns the scalar that replaces the padding of an operand.
     pub(super) fn neutral(&mut self, combine: &Combine, operand: usize, part: &Part) -> Option<InstrId> {
         let ty = part.shape.element_type;
         match combine {
@@ -67,15 +68,15 @@ impl Partitioner<'_> {
         }
     }
 
-    /// The scalar that a reduction begins with.
+    /// Returns the initial value of a reduction.
     fn initial(&mut self, operand: usize) -> Option<InstrId> {
         let part = self.part(operand)?;
         let whole = part.tiling.whole(0);
         Some(self.reshard(&part, &whole).id)
     }
 
-    /// Lets a reduction begin with what changes nothing, if what it begins with does: that is combined with the result
-    /// then.
+    /// Replaces the initial value of a reduction by the identity, unless it may be combined several times.
+    /// Returns the original initial value, which is then combined with the result.
     pub(super) fn start(&mut self, combine: &Combine, operands: &mut [InstrId]) -> Option<InstrId> {
         let (Combine::Reduction { op, neutral: false, .. }, [_, init]) = (combine, operands) else {
             return None;
@@ -85,8 +86,8 @@ impl Partitioner<'_> {
         Some(std::mem::replace(init, nothing))
     }
 
-    /// The results of which each device has a part of what is combined, in the sharding that is wanted if that is no more
-    /// work.
+    /// Combines partial results over the split factors `loops`. Uses a reduce-scatter if it produces the
+    /// required sharding, and an all-reduce otherwise.
     pub(super) fn combined(
         &mut self,
         combine: &Combine,
@@ -123,7 +124,7 @@ impl Partitioner<'_> {
         out
     }
 
-    /// The result with what it begins with.
+    /// Combines the result with the initial value.
     fn begun_with(&mut self, start: InstrId, op: Opcode, part: Part) -> Part {
         let start = self.spread(start, &part.local_dims());
         let op = match op {
@@ -138,7 +139,7 @@ impl Partitioner<'_> {
         Part { id: self.same(op, &[part.id, start]), ..part }
     }
 
-    /// Puts the partial results together, and reduces them again.
+    /// Gathers the partial results and reduces them again.
     fn combined_again(&mut self, to_apply: ComputationId, parts: Vec<Part>, groups: &Groups) -> Vec<Part> {
         let mut gathered = Vec::with_capacity(parts.len());
         for part in &parts {
@@ -164,7 +165,7 @@ impl Partitioner<'_> {
         parts.into_iter().zip(results).map(|(part, id)| Part { id, ..part }).collect()
     }
 
-    /// The part filled up so that it can be scattered among so many devices.
+    /// Pads the part so that it can be scattered among `count` devices.
     fn ready_to_scatter(&mut self, part: Part, dim: usize, count: usize) -> Part {
         let mut dims = part.local_dims();
         let count = count as i64;
@@ -172,13 +173,14 @@ impl Partitioner<'_> {
         Part { id: self.filled_up(part.id, &dims), ..part }
     }
 
-    /// The computation that applies an operation to two scalars.
+    /// Returns a computation that applies an operation to two scalars.
     pub(super) fn combiner(&mut self, op: &Op, ty: ElementType) -> ComputationId {
         let caller = self.scope.to;
         self.combiners.get(self.module, &mut self.namer, op, ty, caller)
     }
 
-    /// How many bytes a device receives for partial results to be combined and be in the sharding that is wanted.
+    /// Returns the number of bytes that a device receives to combine partial results and convert them to the
+    /// required sharding.
     pub(super) fn combination_cost(&self, part: &Part, cutting: &Cutting, cut: &TileAssignment) -> f64 {
         let (loops, wanted) = (cutting.combined(cut), &cutting.wanted);
         let dims = &part.shape.dims;
@@ -200,7 +202,7 @@ impl Partitioner<'_> {
     }
 }
 
-/// True for the operations by which collectives combine values of a type, wherever the program runs.
+/// Returns whether collectives can combine values of this type by the operation, wherever the program runs.
 fn is_collective(op: Opcode, ty: ElementType) -> bool {
     match op {
         Opcode::Add | Opcode::Multiply | Opcode::Maximum | Opcode::Minimum => true,
@@ -209,7 +211,7 @@ fn is_collective(op: Opcode, ty: ElementType) -> bool {
     }
 }
 
-/// The groups of devices that differ in their parts of some loops only.
+/// Returns the groups of devices that only differ in their parts of the factors `loops`.
 fn sharing(cut: &TileAssignment, loops: &[usize]) -> Groups {
     let kept = |p: &Place| -> Vec<i64> {
         p.tile.iter().enumerate().filter(|(f, _)| !loops.contains(f)).map(|(_, &t)| t).collect()

@@ -1,4 +1,4 @@
-//! The program of one device, computation by computation.
+//! Builds the program of one device, computation by computation.
 
 use super::plan::Plan;
 use super::value::{Part, Value};
@@ -13,58 +13,58 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Makes computations of what a device does, from those of what the whole program does.
+/// Builds the computations of one device from those of the whole program.
 pub(super) struct Partitioner<'m> {
     pub(super) module: &'m mut Module,
-    /// How many devices work on each copy of the program.
+    /// Number of devices that work on each copy of the program.
     pub(super) devices: usize,
     pub(super) channels: Channels,
     pub(super) namer: ComputationNamer,
     pub(super) combiners: Combiners,
-    /// The collectives that were made.
+    /// The emitted collectives.
     pub(super) exchanges: HashSet<InstrId>,
-    /// True while a loop is partitioned to see what it costs.
+    /// Whether a loop is currently partitioned only to find out its cost.
     pub(super) trying: bool,
     pub(super) scope: Scope,
-    /// The ways between shardings that were looked for.
+    /// The plans found so far.
     pub(super) plans: RefCell<HashMap<Way, Rc<Plan>>>,
 }
 
-/// From one sharding to another, of an array of these sizes.
+/// The source and target shardings of a conversion, and the sizes of the array.
 pub(super) type Way = (TileAssignment, TileAssignment, Dims);
 
-/// The computation that is being made.
+/// The state of the computation that is being built.
 pub(super) struct Scope {
-    /// It itself.
+    /// The new computation.
     pub(super) to: ComputationId,
-    /// The instruction of the whole program that is made anew.
+    /// The current instruction of the whole program.
     pub(super) at: InstrId,
-    /// What became of the whole program's instructions.
+    /// The results of the whole program's instructions.
     pub(super) values: HashMap<InstrId, Value>,
-    /// The number of the device.
+    /// The device's partition id.
     partition: Option<InstrId>,
-    /// Numbers that each device has one of.
+    /// Per-device numbers, by the list of the numbers of all devices.
     tables: HashMap<Vec<i64>, InstrId>,
-    /// What became of values in other shardings.
+    /// Values in other shardings.
     pub(super) resharded: HashMap<(InstrId, TileAssignment), InstrId>,
-    /// Values that are others in another sharding, and which.
+    /// The original of each value that is a resharded version of another.
     pub(super) origins: HashMap<InstrId, InstrId>,
-    /// The shardings that a value is there in.
+    /// The shardings in which a value is available.
     pub(super) versions: HashMap<InstrId, Vec<Part>>,
-    /// What it costs to make the values that there are other ways to.
+    /// The cost of values that alternatives may avoid.
     pub(super) costs: HashMap<InstrId, f64>,
-    /// What is made anew in any sharding rather than exchanged.
+    /// The values that are emitted again for another sharding instead of being exchanged.
     pub(super) remade: HashMap<InstrId, Remake>,
 }
 
-/// How a value is made that is smaller before, or nothing.
+/// How to emit a value again from something smaller.
 #[derive(Clone, Debug)]
 pub(super) enum Remake {
-    /// A scalar in all places.
+    /// By broadcasting a scalar.
     Splat(InstrId),
-    /// The index along a dimension.
+    /// As an iota along a dimension.
     Count(usize),
-    /// An array, whose dimensions become these.
+    /// By broadcasting an array along these dimensions.
     Broadcast(Box<Part>, Dims),
 }
 
@@ -114,8 +114,8 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// What a device does of a computation, whose parameters lie on the devices as is said, leaf by leaf. So does the
-    /// result.
+    /// Builds the computation of one device from `from`. `parameters` and `result` are the shardings of the
+    /// parameters and of the result, leaf by leaf.
     pub(super) fn computation(
         &mut self,
         from: ComputationId,
@@ -165,9 +165,9 @@ impl<'m> Partitioner<'m> {
         Ok(())
     }
 
-    /// A parameter: of its own name, as nothing else of the new computation has it.
+    /// Adds a parameter. It keeps its name, which is unique in the new computation.
     fn parameter(&mut self, id: InstrId, tilings: &[TileAssignment]) -> Value {
-        // A caller that is no match has been reported by the verifier.
+        // The verifier has already reported a caller that does not match.
         let own = self.replicated(&self.module[id].shape);
         let fits = own.len() == tilings.len() && own.iter().zip(tilings).all(|(a, b)| a.rank() == b.rank());
         let tilings = if fits { tilings } else { &own[..] };
@@ -184,7 +184,7 @@ impl<'m> Partitioner<'m> {
         self.unpacked(made, &self.module[id].shape.clone(), &mut tilings.iter())
     }
 
-    /// What waited for an instruction waits for what became of it.
+    /// Copies the control predecessors of an instruction to its result.
     fn order(&mut self, id: InstrId, value: &Value) {
         let before: Vec<InstrId> = self.module[id].control_predecessors().to_vec();
         let Some(made) = value.id().filter(|_| !before.is_empty()) else { return };
@@ -193,18 +193,18 @@ impl<'m> Partitioner<'m> {
         self.module.common_mut(made).control_predecessors = before;
     }
 
-    /// What became of an instruction of the whole program.
+    /// Returns the result of an instruction of the whole program.
     pub(super) fn value(&self, id: InstrId) -> Value {
-        // Operands come first, so that there is one.
+        // Operands come first, so the result is always present.
         self.scope.values.get(&id).cloned().unwrap_or(Value::Tuple(Vec::new()))
     }
 
-    /// What became of an operand of the instruction that is made anew.
+    /// Returns the result of an operand of the current instruction.
     pub(super) fn operand(&self, n: usize) -> Option<Value> {
         self.module[self.scope.at].operands.get(n).map(|&o| self.value(o))
     }
 
-    /// The same, if it is an array.
+    /// Returns the result of an operand of the current instruction, if it is an array.
     pub(super) fn part(&self, n: usize) -> Option<Part> {
         match self.operand(n)? {
             Value::Array(part) => Some(part),
@@ -212,12 +212,12 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// How the results of an instruction are to lie on the devices, leaf by leaf. What has a size that is known at run
-    /// time only is not cut.
+    /// Returns the required shardings of the results of an instruction, leaf by leaf. Dynamic arrays are not
+    /// split.
     pub(super) fn wanted(&self, id: InstrId) -> Vec<TileAssignment> {
         let shape = &self.module[id].shape;
         let mut wanted = self.replicated(shape);
-        // They were looked at before.
+        // Errors were reported before.
         if let Ok(found) = tilings(self.module, id, self.devices) {
             for ((tiling, found), leaf) in wanted.iter_mut().zip(found).zip(shape.leaves()) {
                 if let Some(found) = found.filter(|_| leaf.as_array().is_some_and(|a| a.is_static())) {
@@ -228,13 +228,13 @@ impl<'m> Partitioner<'m> {
         wanted
     }
 
-    /// All of each leaf on each device.
+    /// Returns replicated tile assignments for all leaves.
     pub(super) fn replicated(&self, shape: &Shape) -> Vec<TileAssignment> {
         let rank = |leaf: &Shape| leaf.as_array().map_or(0, ArrayShape::rank);
         shape.leaves().into_iter().map(|leaf| TileAssignment::replicated(rank(leaf), self.devices)).collect()
     }
 
-    /// The shape of what each device has.
+    /// Returns the shape of a device's part.
     pub(super) fn local_shape(&self, shape: &Shape, tilings: &[TileAssignment]) -> Shape {
         fn local(shape: &Shape, tilings: &mut std::slice::Iter<'_, TileAssignment>) -> Shape {
             match shape {
@@ -252,7 +252,7 @@ impl<'m> Partitioner<'m> {
         local(shape, &mut tilings.iter())
     }
 
-    /// The parts of what an instruction of the new computation gives, which stands for a value of the whole program.
+    /// Takes a new instruction apart into the parts of a value of the whole program.
     pub(super) fn unpacked(
         &mut self,
         id: InstrId,
@@ -279,7 +279,7 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// The one instruction that gives a value.
+    /// Returns the single instruction that defines a value.
     pub(super) fn materialized(&mut self, value: &Value) -> InstrId {
         match value {
             Value::Array(part) => part.id,
@@ -291,7 +291,7 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// The value with its leaves as they are to lie on the devices.
+    /// Converts the leaves of a value to these shardings.
     pub(super) fn resharded_value(&mut self, value: &Value, to: &[TileAssignment]) -> Value {
         let mut to = to.iter();
         self.resharded_leaves(value, &mut to)
@@ -311,7 +311,7 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// The number of the device that runs the program.
+    /// Returns the partition id of the device that runs the program.
     pub(super) fn partition_id(&mut self) -> InstrId {
         if let Some(id) = self.scope.partition {
             return id;
@@ -321,7 +321,7 @@ impl<'m> Partitioner<'m> {
         id
     }
 
-    /// The number that a device has, of one for each of them.
+    /// Returns the number of the device, from a list with one number for each device.
     pub(super) fn of_device(&mut self, numbers: Vec<i64>) -> InstrId {
         if let Some(&known) = self.scope.tables.get(&numbers) {
             return known;
@@ -342,25 +342,25 @@ impl<'m> Partitioner<'m> {
         made
     }
 
-    /// A constant index.
+    /// Emits a constant index.
     pub(super) fn index(&mut self, number: i64) -> InstrId {
         self.add(Shape::scalar(INDEX), Op::constant(Literal::r0(narrow(number))), &[])
     }
 
-    /// Where the tile of a device begins along a dimension.
+    /// Emits the start of the device's tile along a dimension.
     pub(super) fn tile_start(&mut self, part: &Part, d: usize) -> InstrId {
         let shard = part.local_dims().get(d).copied().unwrap_or(0);
         let places = part.tiling.places();
         self.of_device(places.iter().map(|p| p.tile.get(d).copied().unwrap_or(0) * shard).collect())
     }
 
-    /// An operation of the shape of its first operand.
+    /// Adds an operation with the shape of its first operand.
     pub(super) fn same(&mut self, op: Op, operands: &[InstrId]) -> InstrId {
         let shape = operands.first().map_or(Shape::Token, |&o| self.shape_of(o));
         self.add(shape, op, operands)
     }
 
-    /// A scalar in all places of an array.
+    /// Broadcasts a scalar to these dimensions.
     pub(super) fn spread(&mut self, scalar: InstrId, dims: &[i64]) -> InstrId {
         match self.array_of(scalar) {
             Some(a) if !dims.is_empty() => {
@@ -370,12 +370,12 @@ impl<'m> Partitioner<'m> {
         }
     }
 
-    /// A value that is cut as is said, made by an instruction on the devices' parts.
+    /// Returns the part for an instruction that defines the tiles of an array.
     pub(super) fn made(&self, id: InstrId, whole: &ArrayShape, tiling: &TileAssignment) -> Part {
         Part { id, shape: whole.clone(), tiling: tiling.clone() }
     }
 
-    /// The shape of the parts of an array, in its layout.
+    /// Returns the shape of the parts of an array, in its layout.
     pub(super) fn shard_shape(&self, whole: &ArrayShape, tiling: &TileAssignment) -> ArrayShape {
         whole.with_sizes(&tiling.shard(&whole.dims))
     }
@@ -384,18 +384,18 @@ impl<'m> Partitioner<'m> {
 /// The type of indices.
 pub(super) const INDEX: ElementType = ElementType::S32;
 
-/// An index as what indices are; arrays are smaller than what does not fit.
+/// Converts an index to [`INDEX`]. Arrays are smaller than indices that do not fit, so they saturate.
 fn narrow(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
 impl Part {
-    /// The sizes of what each device has.
+    /// Returns the sizes of the device's tile.
     pub(super) fn local_dims(&self) -> Dims {
         self.tiling.shard(&self.shape.dims)
     }
 
-    /// True if tiles are filled up along a dimension.
+    /// Returns whether tiles are padded along a dimension.
     pub(super) fn is_filled_up(&self, d: usize) -> bool {
         let (size, tiles) = (self.shape.dims.get(d), self.tiling.tiles().get(d));
         matches!((size, tiles), (Some(size), Some(tiles)) if size % tiles != 0)

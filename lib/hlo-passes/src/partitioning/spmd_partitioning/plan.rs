@@ -1,8 +1,8 @@
-//! From one sharding to another: the steps, and how many bytes they move.
+//! Finds the steps that convert one sharding to another, and the number of bytes that they move.
 //!
-//! Each step is one collective, or a slice, and leads to a sharding of its own; what is made of a value in between is that
-//! value again, so that any order of steps is right, and a good one is looked for greedily: what costs nothing and makes
-//! tiles smaller first, then moves between dimensions, then what makes tiles larger.
+//! Each step is one collective or a slice, and leads to another sharding of the complete value. Every order
+//! of steps is therefore correct. The search is greedy: first steps that cost nothing and make tiles smaller,
+//! then moves between dimensions, then steps that make tiles larger.
 
 use hlo_ir::Dims;
 use hlo_ir::attr::{Place, TileAssignment};
@@ -10,13 +10,14 @@ use hlo_ir::attr::{Place, TileAssignment};
 /// A step from one sharding to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Each device cuts its tile out of the one that it has.
+    /// Each device slices its new tile from its current tile.
     Slice,
-    /// Devices that have tiles beside each other along a dimension, so many, put them together.
+    /// Groups of `count` devices gather their adjacent tiles along a dimension.
     Gather { dim: usize, count: i64 },
-    /// The same, but each gets only a part along another dimension of what they put together.
+    /// Groups of `count` devices gather their adjacent tiles along `from`, but each receives only a part
+    /// along `to`.
     Exchange { from: usize, to: usize, count: i64 },
-    /// Devices hand on their tiles.
+    /// Devices send their tiles to other devices.
     Permute,
 }
 
@@ -24,14 +25,14 @@ pub(super) enum Step {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) steps: Vec<(Step, TileAssignment)>,
-    /// How many elements a device receives.
+    /// Number of elements that a device receives.
     pub(super) cost: f64,
 }
 
-/// More steps than any two shardings of few dimensions are apart.
+/// Maximum number of steps. Shardings of few dimensions need fewer.
 const MAX_STEPS: usize = 24;
 
-/// The steps that take an array of these sizes from one sharding to another.
+/// Returns the steps that convert an array with these sizes from one sharding to another.
 pub(super) fn plan(from: &TileAssignment, to: &TileAssignment, dims: &[i64]) -> Plan {
     let mut plan = Plan::default();
     let mut at = regrouped(from, to);
@@ -48,8 +49,8 @@ pub(super) fn plan(from: &TileAssignment, to: &TileAssignment, dims: &[i64]) -> 
     plan
 }
 
-/// The sharding with the groups of another one: what is the same on all devices is so in each group, and what the program
-/// itself keeps apart it may take for the same.
+/// Returns the sharding with the groups of another one. A value that is equal on all devices is equal in each
+/// group, and a manual region may treat its own values as equal.
 fn regrouped(from: &TileAssignment, to: &TileAssignment) -> TileAssignment {
     let (places, others) = (from.places(), to.places());
     if from.groups() == to.groups() && places.iter().zip(&others).all(|(a, b)| a.group == b.group) {
@@ -59,7 +60,7 @@ fn regrouped(from: &TileAssignment, to: &TileAssignment) -> TileAssignment {
     TileAssignment::of_places(from.tiles(), to.groups(), paired).unwrap_or_else(|| to.whole(from.rank()))
 }
 
-/// How many elements the largest tile has.
+/// Returns the number of elements in the largest tile.
 pub(super) fn shard_elements(tiling: &TileAssignment, dims: &[i64]) -> f64 {
     tiling.shard(dims).iter().map(|&n| n as f64).product()
 }
@@ -95,7 +96,7 @@ impl<'a> Search<'a> {
         self.at.rank()
     }
 
-    /// The assignment in which the tiles along some dimensions are others.
+    /// Returns the assignment with other tiles.
     fn changed(&self, tiles: &[i64], tile: impl Fn(usize, &Place) -> Dims) -> Option<TileAssignment> {
         let places = self.places.iter().enumerate().map(|(device, p)| (tile(device, p), p.group));
         TileAssignment::of_places(tiles, self.at.groups(), places)
@@ -110,13 +111,13 @@ impl<'a> Search<'a> {
             .or_else(|| self.coarser().map(|to| (Step::Permute, to)))
     }
 
-    /// True if `count` tiles along a dimension make just one that is as many times as large, of `tiles` ones.
+    /// Returns whether `count` adjacent tiles form exactly one tile when the dimension has `tiles` tiles.
     fn fits(&self, d: usize, tiles: i64, count: i64) -> bool {
         let shard = |tiles: i64| (self.dims[d] + tiles - 1) / tiles;
         tiles == 1 || shard(tiles) == shard(tiles * count) * count
     }
 
-    /// Cuts what is wanted cut as far as every device has what it will need.
+    /// Splits dimensions further, if each device has the elements that it will need.
     fn slice(&self) -> Option<TileAssignment> {
         let mut tiles: Dims = self.at.tiles().into();
         let mut tile: Vec<Dims> = self.places.iter().map(|p| p.tile.clone()).collect();
@@ -145,12 +146,12 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// The same tiles on other devices.
+    /// Returns the same tiles on other devices.
     fn permute(&self) -> Option<TileAssignment> {
         (self.at.tiles() == self.to.tiles()).then(|| self.to.clone())
     }
 
-    /// Moves the cut from a dimension to another one.
+    /// Moves a split from one dimension to another.
     fn exchange(&self) -> Option<(Step, TileAssignment)> {
         let (have, want) = (self.at.tiles(), self.to.tiles());
         for from in (0..self.rank()).filter(|&d| have[d] > want[d]) {
@@ -182,7 +183,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Puts together the tiles of a dimension that is to be cut less, or not at all.
+    /// Gathers a dimension that must be split less or not at all.
     fn gather(&self) -> Option<(Step, TileAssignment)> {
         let (have, want) = (self.at.tiles(), self.to.tiles());
         let d = (0..self.rank()).find(|&d| have[d] > want[d])?;
@@ -202,7 +203,7 @@ impl<'a> Search<'a> {
         Some((Step::Gather { dim, count }, next))
     }
 
-    /// The tiles that there are on devices that will cut theirs out of them.
+    /// Moves each tile to the devices that will slice their new tiles from it.
     fn coarser(&self) -> Option<TileAssignment> {
         let (have, want) = (self.at.tiles(), self.to.tiles());
         let by: Vec<i64> =
@@ -216,7 +217,7 @@ impl<'a> Search<'a> {
         (next != *self.at).then_some(next)
     }
 
-    /// Puts together all tiles of a dimension; cuts them out of the whole in the end.
+    /// Gathers all tiles of a dimension. If no dimension is split, slices the new tiles from the whole array.
     fn whole(&self) -> Option<(Step, TileAssignment)> {
         match (0..self.rank()).find(|&d| self.at.tiles()[d] > 1) {
             Some(d) => self.gathered(d, self.at.tiles()[d]),

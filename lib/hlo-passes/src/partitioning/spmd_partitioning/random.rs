@@ -1,4 +1,4 @@
-//! Random numbers, on which devices that have the same tile must agree.
+//! Random numbers, which must be equal on devices that have the same tile.
 
 use super::partitioner::Partitioner;
 use super::value::Value;
@@ -7,7 +7,8 @@ use hlo_ir::build::Build;
 use hlo_ir::{ElementType, InstrId, Op};
 
 impl Partitioner<'_> {
-    /// Numbers that the first device draws for all: `rng` has a state of each device's own.
+    /// Partitions a random-number instruction: the first device draws the numbers for all, because each
+    /// device has its own `rng` state.
     pub(super) fn drawn(&mut self, id: InstrId) -> Option<Value> {
         let shape = self.module[id].shape.as_array().filter(|a| a.is_static())?.clone();
         let wanted = self.wanted(id).into_iter().next()?;

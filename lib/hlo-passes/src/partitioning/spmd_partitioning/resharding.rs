@@ -1,4 +1,4 @@
-//! A value taken from one sharding to another.
+//! Converts a value from one sharding to another.
 
 use super::collectives::groups_by;
 use super::partitioner::{INDEX, Partitioner, Remake};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 impl Partitioner<'_> {
-    /// The value in another sharding.
+    /// Returns the value in another sharding.
     pub(super) fn reshard(&mut self, part: &Part, to: &TileAssignment) -> Part {
         if part.tiling == *to || part.tiling.rank() != to.rank() {
             return part.clone();
@@ -43,8 +43,8 @@ impl Partitioner<'_> {
         self.scope.origins.get(&part.id).copied().unwrap_or(part.id)
     }
 
-    /// The version of a value that is there from which another sharding is cheapest, and how many elements a device
-    /// receives then.
+    /// Returns the available version of a value that is cheapest to convert to a sharding, and the number of
+    /// elements that a device then receives.
     fn nearest(&self, part: &Part, to: &TileAssignment) -> (Part, f64) {
         let own = self.plan(part, to).cost;
         let mut best = (part.clone(), own);
@@ -52,7 +52,8 @@ impl Partitioner<'_> {
             if best.1 <= 0.0 {
                 break;
             }
-            // Groups that the program makes itself may have made another value of it.
+            // A version with other groups may have another value, because manual regions define the values of
+            // groups.
             if version.tiling.groups() == part.tiling.groups() {
                 let cost = if version.tiling == *to { 0.0 } else { self.plan(version, to).cost };
                 if cost < best.1 {
@@ -63,7 +64,7 @@ impl Partitioner<'_> {
         best
     }
 
-    /// A value that is made anew, in a sharding.
+    /// Emits a value again, in another sharding.
     fn remade(&mut self, part: &Part, to: &TileAssignment, remake: &Remake) -> Part {
         let key = (self.origin(part), to.clone());
         if let Some(&known) = self.scope.resharded.get(&key) {
@@ -92,14 +93,15 @@ impl Partitioner<'_> {
         self.way(&part.tiling, to, &part.shape.dims)
     }
 
-    /// The steps from one sharding to another, of an array of these sizes.
+    /// Returns the plan between two shardings of an array with these sizes.
     pub(super) fn way(&self, from: &TileAssignment, to: &TileAssignment, dims: &Dims) -> Rc<Plan> {
         let way = (from.clone(), to.clone(), dims.clone());
         let mut plans = self.plans.borrow_mut();
         plans.entry(way).or_insert_with(|| Rc::new(plan(from, to, dims))).clone()
     }
 
-    /// How many bytes a device receives for the value to be in another sharding; none if that was done before.
+    /// Returns the number of bytes that a device receives to convert the value to a sharding. It is 0 if this
+    /// was done before.
     pub(super) fn reshard_cost(&self, part: &Part, to: &TileAssignment) -> f64 {
         if part.tiling == *to {
             return 0.0;
@@ -121,7 +123,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// Each device's tile, cut out of the larger one that it has.
+    /// Slices each device's new tile from its larger current tile.
     fn cut(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
         let (have, want) = (at.local_dims(), next.shard(&at.shape.dims));
         let (places, targets) = (at.tiling.places(), next.places());
@@ -139,14 +141,14 @@ impl Partitioner<'_> {
         self.add(shape, Op::dynamic_slice(want), &operands)
     }
 
-    /// The tiles beside each other along a dimension, put together.
+    /// Gathers adjacent tiles along a dimension.
     fn gather(&mut self, at: &Part, dim: usize, count: i64) -> InstrId {
         let groups = groups_by(&at.tiling, |p| coarse(p.tile.clone(), dim, count), |p| p.tile[dim]);
         let gathered = self.all_gather(at.id, dim, &groups);
         self.shortened(gathered, dim, at, count)
     }
 
-    /// Leaves out what tiles were filled up with beyond the end of the array, if they are the whole of it now.
+    /// Removes the padding behind the end of the array if the dimension is no longer split.
     fn shortened(&mut self, value: InstrId, dim: usize, at: &Part, count: i64) -> InstrId {
         let (size, tiles) = (at.shape.dims[dim], at.tiling.tiles()[dim]);
         match self.array_of(value) {
@@ -155,11 +157,12 @@ impl Partitioner<'_> {
         }
     }
 
-    /// Tiles along one dimension put together, of which each device keeps a part along another one.
+    /// Gathers tiles along one dimension, while each device keeps only a part along another.
     fn exchange(&mut self, at: &Part, from: usize, to: usize, count: i64) -> InstrId {
         let groups = groups_by(&at.tiling, |p| coarse(p.tile.clone(), from, count), |p| p.tile[from]);
         let local = at.local_dims();
-        // The parts are a dimension of their own, which becomes one of who they come from.
+        // Make the parts a dimension of their own. The all-to-all turns it into a dimension of source
+        // devices.
         let size = at.shape.dims[to];
         let tiles = at.tiling.tiles()[to] * count;
         let part = size / tiles + i64::from(size % tiles != 0);
@@ -171,7 +174,7 @@ impl Partitioner<'_> {
         let ty = at.shape.element_type;
         let value = self.add(ArrayShape::new(ty, apart.iter().copied()), Op::reshape(), &[value]);
         let sent = self.all_to_all(value, to, &groups);
-        // Where they come from counts before the place in the tile.
+        // The source device is more significant than the position in the tile.
         let mut order: Vec<usize> = (0..apart.len()).filter(|&d| d != to).collect();
         let place = from + usize::from(from > to);
         let at_place = order.iter().position(|&d| d == place).unwrap_or(0);
@@ -185,7 +188,7 @@ impl Partitioner<'_> {
         self.shortened(joined, from, at, count)
     }
 
-    /// The tiles that devices have from others, which have them.
+    /// Sends tiles from devices that have them to devices that need them.
     fn hand_on(&mut self, at: &Part, next: &TileAssignment) -> InstrId {
         let (places, targets) = (at.tiling.places(), next.places());
         let mut pairs = Vec::with_capacity(places.len());
@@ -206,7 +209,7 @@ impl Partitioner<'_> {
         self.permute(at.id, &pairs)
     }
 
-    /// The array with anything behind its elements, up to some sizes.
+    /// Pads the end of each dimension up to these sizes. The contents of the padding are unspecified.
     pub(super) fn filled_up(&mut self, value: InstrId, dims: &[i64]) -> InstrId {
         let Some(shape) = self.array_of(value) else { return value };
         if shape.dims[..] == *dims {
@@ -227,7 +230,7 @@ impl Partitioner<'_> {
         }
     }
 
-    /// So many elements from one on along a dimension.
+    /// Slices `size` elements from `start` along a dimension.
     pub(super) fn sliced(&mut self, value: InstrId, dim: usize, start: i64, size: i64) -> InstrId {
         let Some(shape) = self.array_of(value) else { return value };
         let whole = |(d, &size_of): (usize, &i64)| match d == dim {
@@ -243,7 +246,7 @@ impl Partitioner<'_> {
         self.add(ArrayShape::new(shape.element_type, dims), Op::slice(ranges), &[value])
     }
 
-    /// What each device has, with a scalar in place of what tiles were filled up with along some dimensions.
+    /// Replaces the padding of tiles along some dimensions by a scalar.
     pub(super) fn masked(&mut self, part: &Part, dims: &[usize], fill: InstrId) -> InstrId {
         let local = part.local_dims();
         let mut value = part.id;
@@ -256,14 +259,14 @@ impl Partitioner<'_> {
         value
     }
 
-    /// The index along a dimension of each element of what a device has, of the whole array.
+    /// Emits the index of each element of a tile in the whole array, along a dimension.
     pub(super) fn global_index(&mut self, local: &[i64], d: usize, start: InstrId) -> InstrId {
         let index = self.iota(INDEX, local, d);
         let start = self.spread(start, local);
         self.same(Op::Add, &[index, start])
     }
 
-    /// How indices compare with a number.
+    /// Compares indices with a number.
     pub(super) fn compared(
         &mut self,
         index: InstrId,
@@ -277,7 +280,7 @@ impl Partitioner<'_> {
         self.add(shape, Op::compare(direction), &[index, number])
     }
 
-    /// The value where a condition holds, else a scalar.
+    /// Selects elements of `value` where the condition is true, and a scalar elsewhere.
     pub(super) fn select(
         &mut self,
         condition: InstrId,
@@ -291,13 +294,14 @@ impl Partitioner<'_> {
     }
 }
 
-/// How an array is cut whose dimensions become these of one that is cut so.
+/// Returns the tile assignment of a broadcast's operand for a tile assignment of its result. `dims` maps the
+/// dimensions.
 fn before_broadcast(to: &TileAssignment, dims: &[i64]) -> TileAssignment {
     let from: Vec<Option<usize>> = dims.iter().map(|&d| usize::try_from(d).ok()).collect();
     to.select(&from)
 }
 
-/// The tile's place among those that are so many times as large along a dimension.
+/// Returns the place of a tile among tiles that are `count` times as large along a dimension.
 fn coarse(mut tile: Dims, dim: usize, count: i64) -> Dims {
     tile[dim] /= count;
     tile

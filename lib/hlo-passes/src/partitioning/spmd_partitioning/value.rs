@@ -1,32 +1,33 @@
-//! What becomes of the values of the whole program.
+//! The values of the whole program as the devices have them.
 
 use hlo_ir::attr::TileAssignment;
 use hlo_ir::{ArrayShape, InstrId};
 
-/// An array as the devices have it.
+/// An array that is distributed over devices.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// What gives each device its tile, filled up to the size of the largest with anything.
+    /// The instruction that defines each device's tile, padded to the size of the largest. The contents of
+    /// the padding are unspecified.
     pub(super) id: InstrId,
-    /// The whole array.
+    /// The shape of the whole array.
     pub(super) shape: ArrayShape,
-    /// Which device has which tile.
+    /// The tile of each device.
     pub(super) tiling: TileAssignment,
 }
 
-/// A value of the whole program as the devices have it.
+/// A value of the whole program that is distributed over devices.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// An array.
     Array(Part),
-    /// A tuple, taken apart.
+    /// A tuple, as its elements.
     Tuple(Vec<Value>),
     /// A token.
     Token(InstrId),
 }
 
 impl Value {
-    /// The instruction that gives it, if it is one.
+    /// Returns the instruction that defines the value, if there is a single one.
     pub(super) fn id(&self) -> Option<InstrId> {
         match self {
             Value::Array(part) => Some(part.id),
@@ -35,7 +36,7 @@ impl Value {
         }
     }
 
-    /// The leaves; nothing of tokens.
+    /// Returns the leaves, with `None` for tokens.
     pub(super) fn leaves(&self) -> Vec<Option<Part>> {
         match self {
             Value::Array(part) => vec![Some(part.clone())],
@@ -44,7 +45,7 @@ impl Value {
         }
     }
 
-    /// How the leaves lie on the devices, of which there are so many.
+    /// Returns the tile assignments of the leaves, for `devices` devices.
     pub(super) fn tilings(&self, devices: usize) -> Vec<TileAssignment> {
         match self {
             Value::Array(part) => vec![part.tiling.clone()],
