@@ -1,4 +1,4 @@
-//! Patterns on sums, products, quotients, powers, extrema.
+//! Patterns on sums, products, quotients, powers and extrema.
 
 use crate::support::constants::{
     ElementBytes, float_bytes, float_value, is_splat_float, is_splat_integer, literal, splat,
@@ -91,12 +91,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
 const ROUNDING: &[Opcode] =
     &[Opcode::Floor, Opcode::Ceil, Opcode::RoundNearestEven, Opcode::RoundNearestAfz, Opcode::Sign];
 
-/// True for the types in which arithmetic wraps.
+/// Returns whether arithmetic in this type wraps around.
 pub(super) fn wraps(ty: ElementType) -> bool {
     ty.is_integer()
 }
 
-/// The operand that is not `constant(cx, operand)`, of a commutative operation with one that is.
+/// Returns the other operand of a commutative operation, if `constant(cx, operand)` is true for one of the
+/// two.
 fn other_operand(cx: &Cx<'_>, id: InstrId, constant: impl Fn(&Cx<'_>, InstrId) -> bool) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if constant(cx, b) {
@@ -108,7 +109,7 @@ fn other_operand(cx: &Cx<'_>, id: InstrId, constant: impl Fn(&Cx<'_>, InstrId) -
     }
 }
 
-/// `x + 0`. For floats only `-0` is neutral: `-0 + 0` is `0`.
+/// Rewrites `x + 0`. For floating-point numbers, only `-0` is neutral, because `-0 + 0` is `0`.
 fn add_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let float = cx.element_type(id)?.is_float();
     other_operand(cx, id, |cx, c| match float {
@@ -117,7 +118,7 @@ fn add_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// `x + (-y)`: subtraction is defined as that, for IEEE floats and for wrapping integers.
+/// Rewrites `x + (-y)`. IEEE 754 and wrapping integers define subtraction this way.
 fn add_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let (x, y) = match (negated(cx, a), negated(cx, b)) {
@@ -128,13 +129,13 @@ fn add_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Subtract, &[x, y]))
 }
 
-/// `x - 0`, exact for floats too: `-0 - 0` is `-0`.
+/// Rewrites `x - 0`. This is exact for floating-point numbers too: `-0 - 0` is `-0`.
 fn subtract_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, zero) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     is_splat_integer(cx.module, zero, 0).then_some(x)
 }
 
-/// `x - x`; not for floats, where it may be NaN.
+/// Rewrites `x - x`, except for floating-point numbers, where the result may be NaN.
 fn subtract_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     (cx.operand(id, 0) == cx.operand(id, 1) && wraps(a.element_type))
@@ -142,13 +143,13 @@ fn subtract_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .flatten()
 }
 
-/// `x - (-y)`.
 fn subtract_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, y) = (cx.operand(id, 0)?, negated(cx, cx.operand(id, 1)?)?);
     Some(cx.instead(Op::Add, &[x, y]))
 }
 
-/// `0 - x`. For floats from `-0` only: `0 - 0` is `0`, but `negate(0)` is `-0`.
+/// Rewrites `0 - x`. For floating-point numbers, only `-0 - x`, because `0 - 0` is `0`, but `negate(0)` is
+/// `-0`.
 fn zero_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (zero, x) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let ty = cx.element_type(id)?;
@@ -160,31 +161,29 @@ fn zero_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     neutral.then(|| cx.instead(Op::Negate, &[x]))
 }
 
-/// `x * 1`.
 fn multiply_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, 1))
 }
 
-/// `x * 0`; not for floats, where NaN, infinities and signs count.
+/// Rewrites `x * 0`, except for floating-point numbers, where NaN, infinities and signs matter.
 fn multiply_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id).filter(|a| wraps(a.element_type))?;
     other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, 0))?;
     cx.splat_integer(&a, 0)
 }
 
-/// `x * -1`: both only flip the sign (or wrap).
+/// Rewrites `x * -1`. Both forms only flip the sign, or wrap.
 fn multiply_minus_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = other_operand(cx, id, |cx, c| is_splat_integer(cx.module, c, -1))?;
     Some(cx.instead(Op::Negate, &[x]))
 }
 
-/// `x / 1`.
 fn divide_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, one) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     is_splat_integer(cx.module, one, 1).then_some(x)
 }
 
-/// `x / 2^k`. The reciprocal of a power of two is exact, and then both round the same number.
+/// Rewrites `x / 2^k`. The reciprocal of a power of two is exact, so both forms round the same number.
 fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let a = cx.array(id)?;
@@ -201,7 +200,7 @@ fn divide_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Multiply, &[x, reciprocal]))
 }
 
-/// The reciprocal of a power of two, if both are normal numbers of the type.
+/// Returns the reciprocal of a power of two, if both are normal numbers of the type.
 fn exact_reciprocal(ty: ElementType, bytes: &[u8]) -> Option<ElementBytes> {
     let value = float_value(ty, bytes)?;
     let mantissa_is_zero = value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0;
@@ -209,9 +208,9 @@ fn exact_reciprocal(ty: ElementType, bytes: &[u8]) -> Option<ElementBytes> {
     exact.then(|| float_bytes(ty, 1.0 / value)).flatten()
 }
 
-/// Those of the elements of a constant, or of one that is broadcast.
+/// Returns the exact reciprocals of the elements of a constant, or of a broadcast constant.
 fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
-    /// The most bytes of a constant that is looked through.
+    /// Maximum size in bytes of a constant whose elements are examined.
     const MAX_BYTES: usize = 4096;
     let from = match cx.module[c].op {
         Op::Broadcast(_) => cx.operand(c, 0)?,
@@ -236,7 +235,7 @@ fn exact_reciprocals(cx: &mut Cx<'_>, c: InstrId) -> Option<InstrId> {
     }
 }
 
-/// True if the type holds the value as a normal number.
+/// Returns whether the type represents the value as a normal number.
 fn is_normal_in(ty: ElementType, value: f64) -> bool {
     let smallest = match ty {
         ElementType::F16 => 2f64.powi(-14),
@@ -247,7 +246,7 @@ fn is_normal_in(ty: ElementType, value: f64) -> bool {
     value.abs() >= smallest && float_bytes(ty, value).is_some()
 }
 
-/// The exponent, if all elements of `id` are the same power of two, at least 2, of an unsigned type.
+/// Returns the exponent, if all elements of `id` are the same power of two, at least 2, of an unsigned type.
 fn unsigned_power_of_two(cx: &Cx<'_>, id: InstrId) -> Option<u32> {
     let (ty, bytes) = splat(cx.module, id)?;
     let mut wide = [0u8; 8];
@@ -256,7 +255,7 @@ fn unsigned_power_of_two(cx: &Cx<'_>, id: InstrId) -> Option<u32> {
     (ty.is_unsigned_integer() && value.is_power_of_two() && value > 1).then(|| value.trailing_zeros())
 }
 
-/// `x % 2^k`; of unsigned integers, since a signed remainder has the sign of `x`.
+/// Rewrites `x % 2^k`, only for unsigned integers: a signed remainder has the sign of `x`.
 fn remainder_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let a = cx.array(id)?;
@@ -265,7 +264,8 @@ fn remainder_power_of_two(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::And, &[x, mask]))
 }
 
-/// `x^c` where the rewritten form is exact for every `x`. Not `x^0.5`: it is `inf` for `-inf`, `sqrt` is NaN.
+/// Rewrites `x^c` if the new form is exact for every `x`. This excludes `x^0.5`: for `-inf`, it is `inf`, but
+/// `sqrt` is NaN.
 fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let a = cx.array(id).filter(|a| a.element_type.is_float() || a.element_type.is_integer())?;
@@ -291,18 +291,17 @@ fn power_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     None
 }
 
-/// `-(-x)`.
 fn negate_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     negated(cx, cx.operand(id, 0)?)
 }
 
-/// `x`, if `id` is `-x` and that has another sign: `f8e8m0fnu` has none, there it is NaN.
+/// Returns `x` if `id` is `-x`. Excludes `f8e8m0fnu`, which has no sign: there the negation is NaN.
 pub(super) fn negated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
     let negation = cx.opcode(id) == Opcode::Negate && cx.element_type(id)? != ElementType::F8E8M0Fnu;
     negation.then(|| cx.operand(id, 0)).flatten()
 }
 
-/// `-(x - y)`; for floats the sign of a zero difference would change.
+/// Rewrites `-(x - y)`, except for floating-point numbers, where the sign of a zero difference would change.
 fn negate_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     if cx.opcode(inner) != Opcode::Subtract || !wraps(cx.element_type(id)?) || !cx.used_only_by(inner, id) {
@@ -312,7 +311,7 @@ fn negate_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Subtract, &[y, x]))
 }
 
-/// `|(|x|)|` and `|-x|`.
+/// Rewrites `|(|x|)|` and `|-x|`.
 fn abs_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     if cx.opcode(inner) == Opcode::Abs && cx.element_type(inner) == cx.element_type(id) {
@@ -322,18 +321,19 @@ fn abs_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Abs, &[x]))
 }
 
-/// The maximum or minimum of a value and itself.
+/// Rewrites the maximum or minimum of a value and itself.
 fn extremum_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.operand(id, 0) == cx.operand(id, 1)).then(|| cx.operand(id, 0)).flatten()
 }
 
-/// The maximum with the lowest value of the type, the minimum with the highest: infinities for floats.
+/// Rewrites the maximum with the lowest value of the type, or the minimum with the highest. For
+/// floating-point numbers, these are infinities.
 fn extremum_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let maximum = cx.opcode(id) == Opcode::Maximum;
     other_operand(cx, id, |cx, c| is_extreme(cx, c, maximum))
 }
 
-/// True if all elements are the lowest value of the type, or the highest.
+/// Returns whether all elements are the lowest value of the type, or the highest.
 pub(super) fn is_extreme(cx: &Cx<'_>, c: InstrId, lowest: bool) -> bool {
     if cx.element_type(c).is_some_and(|t| t.is_float()) {
         return is_splat_float(cx.module, c, if lowest { f64::NEG_INFINITY } else { f64::INFINITY });
@@ -343,18 +343,19 @@ pub(super) fn is_extreme(cx: &Cx<'_>, c: InstrId, lowest: bool) -> bool {
     extreme.and_then(|v| wide_integer_bytes(ty, v)).is_some_and(|b| b == bytes)
 }
 
-/// Rounding what is rounded already.
+/// Rewrites the rounding of a value that is already rounded.
 fn idempotent(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     let complex = cx.element_type(id)?.is_complex();
     (cx.opcode(inner) == cx.opcode(id) && !complex).then_some(inner)
 }
 
-/// An elementwise operation on values that are the same along some dimensions: computed once, then broadcast.
+/// Computes an elementwise operation once, before the broadcast, if its operands are equal along some
+/// dimensions.
 fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id).filter(|a| a.rank() > 0)?;
     let operands = cx.module[id].operands.clone();
-    // The sizes before the broadcast, and where they go: those of all operands that are no scalars.
+    // The sizes before the broadcast and the dimension map, which all non-scalar operands share.
     let mut before: Option<(Dims, Dims)> = None;
     let mut inner = Vec::with_capacity(operands.len());
     for &o in &operands {
@@ -375,7 +376,7 @@ fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         inner.push((x, false));
     }
     let (dims, map) = before.unwrap_or_default();
-    // The same elements in another order gain nothing.
+    // Without fewer elements, the rewrite gains nothing.
     if ArrayShape::new(a.element_type, dims.iter().copied()).element_count() >= a.element_count() {
         return None;
     }
@@ -392,8 +393,8 @@ fn narrow_operands(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(map), &[value]))
 }
 
-/// Two constants in an associative chain become one: wrapping arithmetic is associative, that of floats is not, but
-/// which of several is the greatest does not depend on the order.
+/// Combines two constants in an associative chain. Wrapping arithmetic is associative, and so are maximum and
+/// minimum. Floating-point sums and products are not.
 fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let ty = cx.element_type(id)?;
     let extremum = matches!(cx.opcode(id), Opcode::Maximum | Opcode::Minimum);
@@ -411,7 +412,8 @@ fn merge_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &[x, constants]))
 }
 
-/// (other operand, constant operand) of a binary operation with exactly one constant operand.
+/// Returns the other operand and the constant operand of a binary operation with exactly one constant
+/// operand.
 pub(super) fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId)> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     match (is_constant(cx, a), is_constant(cx, b)) {
@@ -421,7 +423,7 @@ pub(super) fn constant_side(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrI
     }
 }
 
-/// A constant, or one broadcast.
+/// Returns whether the instruction is a constant, or an array with equal constant elements.
 pub(super) fn is_constant(cx: &Cx<'_>, id: InstrId) -> bool {
     literal(cx.module, id).is_some() || splat(cx.module, id).is_some()
 }

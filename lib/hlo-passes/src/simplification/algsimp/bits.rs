@@ -31,12 +31,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
 const BITS: &[Opcode] = &[Opcode::And, Opcode::Or, Opcode::Xor];
 const SHIFTS: &[Opcode] = &[Opcode::ShiftLeft, Opcode::ShiftRightArithmetic, Opcode::ShiftRightLogical];
 
-/// The operand of `not`.
+/// Returns the operand of `not`.
 fn complement(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.opcode(id) == Opcode::Not).then(|| cx.operand(id, 0)).flatten()
 }
 
-/// Two complements become one, if nothing else needs them.
+/// Combines two complements into one, if nothing else uses them.
 fn de_morgan(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let (x, y) = (complement(cx, a)?, complement(cx, b)?);
@@ -48,7 +48,7 @@ fn de_morgan(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Not, &[inner]))
 }
 
-/// A value and its complement.
+/// Rewrites an operation on a value and its complement.
 fn and_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if complement(cx, a) != Some(b) && complement(cx, b) != Some(a) {
@@ -61,7 +61,7 @@ fn and_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.splat(&shape, &all_ones(shape.element_type)?)
 }
 
-/// `x & (x | y)` and `x | (x & y)`.
+/// Rewrites `x & (x | y)` and `x | (x & y)`.
 fn absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let opposite = if cx.opcode(id) == Opcode::And { Opcode::Or } else { Opcode::And };
@@ -71,7 +71,7 @@ fn absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .map(|(x, _)| x)
 }
 
-/// `(x ^ y) ^ y`.
+/// Rewrites `(x ^ y) ^ y`.
 fn xor_xor(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     [(a, b), (b, a)].into_iter().find_map(|(inner, y)| {
@@ -81,15 +81,15 @@ fn xor_xor(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// How far a shift by a constant goes, no further than the width.
+/// Returns the constant amount of a shift, at most the bit width.
 fn amount(cx: &Cx<'_>, id: InstrId) -> Option<i128> {
     let width = i128::from(cx.element_type(id)?.bit_width());
     let by = splat_value(cx.module, cx.operand(id, 1)?)?;
-    // An amount is taken as an unsigned number.
+    // The amount is an unsigned number.
     Some(if (0..width).contains(&by) { by } else { width })
 }
 
-/// A shift that leaves nothing but the sign.
+/// Rewrites a shift by at least the bit width, which leaves at most the sign.
 fn shift_out(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     let width = i128::from(a.element_type.bit_width());
@@ -104,7 +104,7 @@ fn shift_out(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &[x, by]))
 }
 
-/// Two shifts in a row.
+/// Combines two consecutive shifts.
 fn shift_shift(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     let inner = cx.operand(id, 0)?;
@@ -112,7 +112,7 @@ fn shift_shift(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let by = amount(cx, id)? + amount(cx, inner)?;
-    // More than the width is as good as the width, which a narrow type may not hold.
+    // A larger amount has the same effect as the bit width, but a narrow type may not represent it.
     let by = by.min(i128::from(a.element_type.bit_width()));
     let by = cx.splat(&a, &wide_integer_bytes(a.element_type, by)?)?;
     let (op, x) = (cx.module[id].op.clone(), cx.operand(inner, 0)?);

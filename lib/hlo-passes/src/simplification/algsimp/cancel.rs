@@ -1,4 +1,4 @@
-//! Patterns in which one operation undoes or repeats what another did.
+//! Patterns in which one operation undoes or repeats another.
 
 use super::arithmetic::{is_constant, negated, wraps};
 use crate::support::constants::{Number, integer_bytes, splat_value, wide_integer_bytes};
@@ -64,12 +64,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The two operands, if `id` is an operation of this opcode.
+/// Returns the two operands, if `id` has this opcode.
 fn operands_of(cx: &Cx<'_>, id: InstrId, opcode: Opcode) -> Option<(InstrId, InstrId)> {
     (cx.opcode(id) == opcode).then(|| Some((cx.operand(id, 0)?, cx.operand(id, 1)?))).flatten()
 }
 
-/// `(x - y) + y`, exact where arithmetic wraps.
+/// Rewrites `(x - y) + y`, which is exact if arithmetic wraps.
 fn add_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = operands_of(cx, id, Opcode::Add).filter(|_| cx.element_type(id).is_some_and(wraps))?;
     [(a, b), (b, a)].into_iter().find_map(|(difference, y)| {
@@ -78,7 +78,7 @@ fn add_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// `(x + y) - y`, `x - (x + y)` and `x - (x - y)`.
+/// Rewrites `(x + y) - y`, `x - (x + y)` and `x - (x - y)`.
 fn subtract_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = operands_of(cx, id, Opcode::Subtract).filter(|_| cx.element_type(id).is_some_and(wraps))?;
     if let Some((x, y)) = operands_of(cx, a, Opcode::Add) {
@@ -96,23 +96,23 @@ fn subtract_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Negate, &[if x == a { y } else { x }]))
 }
 
-/// `x - c`: sums of constants merge.
+/// Rewrites `x - c` to a sum, because sums of constants can be combined.
 fn subtract_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let a = cx.array(id).filter(|a| a.element_type.is_signed_integer())?;
     let value = splat_value(cx.module, c).filter(|_| !is_constant(cx, x))?;
-    // The least number is its own negative.
+    // The smallest number is its own negative.
     let negative = if value == type_range(a.element_type)?.low { value } else { -value };
     let c = cx.splat(&a, &wide_integer_bytes(a.element_type, negative)?)?;
     Some(cx.instead(Op::Add, &[x, c]))
 }
 
-/// Sums in which `x` is taken from a constant, or the sum is: the two constants become one.
+/// Combines the two constants of nested sums and differences.
 fn constant_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.array(id).filter(|a| wraps(a.element_type))?;
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let adds = cx.opcode(id) == Opcode::Add;
-    // (the sum inside, the constant)
+    // The inner sum and the constant.
     let (inner, c2) = match (is_constant(cx, a), is_constant(cx, b)) {
         (false, true) if adds => (a, b),
         (true, false) => (b, a),
@@ -144,7 +144,7 @@ fn constant_subtract(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// `x z + y z`: one product less, if these are used nowhere else.
+/// Rewrites `x z + y z` to a single product, if the two products have no other users.
 fn distribute(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id).filter(|a| wraps(a.element_type))?;
     let (first, second) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -161,7 +161,8 @@ fn distribute(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Multiply, &[sum, z]))
 }
 
-/// Two signs that cancel. Of integers only in products: the least number stays negative, which a quotient shows.
+/// Cancels two signs. For integers, only in products: the smallest number is its own negative, which changes
+/// a quotient.
 fn multiply_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let ty = cx.element_type(id)?;
     let exact = ty.is_float() || (ty.is_integer() && cx.opcode(id) == Opcode::Multiply);
@@ -170,27 +171,27 @@ fn multiply_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     exact.then(|| cx.instead(op, &[x, y]))
 }
 
-/// `|x| |x|`: the sign cancels.
+/// Rewrites `|x| |x|`, because the sign cancels.
 fn multiply_abs(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if a != b || cx.opcode(a) != Opcode::Abs {
         return None;
     }
     let x = cx.operand(a, 0)?;
-    // The size of a complex number is real.
+    // The magnitude of a complex number is real.
     (cx.element_type(x) == cx.element_type(a)).then(|| cx.instead(Op::Multiply, &[x, x]))
 }
 
-/// The size of a float without a sign; that of NaN is as good as any.
+/// Rewrites the magnitude of a nonnegative floating-point number. All NaNs count as equal.
 fn abs_nonnegative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     is_nonnegative(cx, x, 8).then_some(x)
 }
 
-/// True if a float is +0, positive or NaN.
+/// Returns whether a floating-point number is +0, positive or NaN.
 fn is_nonnegative(cx: &Cx<'_>, id: InstrId, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    // Narrower ones may have no NaN, and give -0 instead.
+    // Narrower types may lack NaN and produce -0 instead.
     use ElementType::{Bf16, F16, F32, F64};
     if !matches!(cx.element_type(id), Some(F16 | Bf16 | F32 | F64)) {
         return false;
@@ -201,7 +202,7 @@ fn is_nonnegative(cx: &Cx<'_>, id: InstrId, depth: usize) -> bool {
         Opcode::Abs | Opcode::Exponential | Opcode::Logistic | Opcode::Iota => true,
         Opcode::Multiply => a == b || (is(a) && is(b)),
         Opcode::Add | Opcode::Divide | Opcode::Minimum => is(a) && is(b),
-        // NaN on one side is NaN.
+        // A NaN operand produces NaN.
         Opcode::Maximum => is(a) || is(b),
         Opcode::Select => is(b) && is(cx.operand(id, 2)),
         Opcode::Power
@@ -220,7 +221,7 @@ fn is_nonnegative(cx: &Cx<'_>, id: InstrId, depth: usize) -> bool {
     }
 }
 
-/// Quotients by positive constants: rounding down twice is rounding down once, on either side of zero.
+/// Combines two quotients by positive constants. Rounding toward zero twice equals rounding once.
 fn divide_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id).filter(|a| a.element_type.is_integer())?;
     let (inner, c2) = (cx.operand(id, 0)?, splat_value(cx.module, cx.operand(id, 1)?)?);
@@ -231,7 +232,8 @@ fn divide_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let product = c1.checked_mul(c2)?;
     let Some(bytes) = wide_integer_bytes(a.element_type, product) else {
-        // The least number by one more than the greatest is -1.
+        // If the divisor is one more than the largest number, the quotient of the smallest number is -1, not
+        // 0.
         let all = type_range(a.element_type)?;
         let smaller = all.low > -product;
         return smaller.then(|| cx.splat(&a, &integer_bytes(a.element_type, 0)?)).flatten();
@@ -240,7 +242,7 @@ fn divide_constants(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Divide, &[x, c]))
 }
 
-/// The remainder of a remainder by the same number.
+/// Rewrites the remainder of a remainder by the same number.
 fn remainder_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, y) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let (_, first) = operands_of(cx, inner, Opcode::Remainder)?;

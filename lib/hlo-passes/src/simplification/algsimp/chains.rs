@@ -1,4 +1,5 @@
-//! Reshapes and transposes in a row: where the elements go in the end is often one transpose, or none.
+//! Shortens chains of reshapes and transposes. A whole chain is often equivalent to a single transpose, or to
+//! none.
 //!
 //! ```text
 //! a = f32[2,3,4,5] reshape(x)                        x = f32[2,12,5]
@@ -19,19 +20,19 @@ pub(super) static PATTERNS: &[Pattern] = &[Pattern::new(
     shorter_chain,
 )];
 
-/// The longest chain that is looked at.
+/// Maximum length of a chain.
 const MAX_STEPS: usize = 6;
 
-/// The most dimensions of an array in a chain.
+/// Maximum rank of an array in a chain.
 const MAX_RANK: usize = 16;
 
-/// Dimensions as pieces that no step takes apart. Sizes of 1 are no pieces.
+/// Dimensions divided into pieces that no step splits. Dimensions of size 1 have no pieces.
 struct Pieces {
     /// The size of each piece, by its number.
     sizes: Vec<i64>,
-    /// The numbers in the order of the first array.
+    /// The numbers of the pieces in the order of the first array.
     first: Vec<usize>,
-    /// Those of each dimension of the current array.
+    /// The numbers of the pieces of each dimension of the current array.
     current: Vec<Vec<usize>>,
 }
 
@@ -50,7 +51,7 @@ impl Pieces {
         pieces
     }
 
-    /// Another grouping; `None` if the sizes have no common pieces.
+    /// Applies a reshape. Returns `None` if the sizes have no common pieces.
     fn reshape(&mut self, dims: &[i64]) -> Option<()> {
         let mut flat: std::collections::VecDeque<usize> = self.current.concat().into();
         let mut grouped = Vec::with_capacity(dims.len());
@@ -76,7 +77,7 @@ impl Pieces {
         flat.is_empty().then_some(())
     }
 
-    /// Leaves `size` to a piece; the number of the piece that has what comes after it.
+    /// Shrinks a piece to `size`, and returns the number of the new piece with the rest.
     fn split(&mut self, piece: usize, size: i64) -> Option<usize> {
         let after = self.sizes.len();
         let whole = self.sizes.get_mut(piece)?;
@@ -94,11 +95,11 @@ impl Pieces {
         Some(())
     }
 
-    /// The sizes of the blocks that move as a whole, in the order of the first array, and the permutation of them; a
-    /// single block if nothing moves.
+    /// Returns the sizes of the blocks of pieces that stay together, in the order of the first array, and
+    /// their permutation. If nothing moves, there is a single block.
     fn blocks(&self) -> Option<(Dims, Dims)> {
         let place = |piece: usize| self.first.iter().position(|&p| p == piece);
-        // (the place of its first piece, the size) in the order of the result.
+        // The position of the first piece and the size of each block, in the order of the result.
         let mut moved: Vec<(usize, i64)> = Vec::new();
         let mut next = None;
         for &piece in self.current.iter().flatten() {
@@ -120,13 +121,13 @@ impl Pieces {
     }
 }
 
-/// The sizes of a row-major array of some elements.
+/// Returns the sizes of a non-empty row-major array.
 fn plain(cx: &Cx<'_>, id: InstrId) -> Option<Dims> {
     let a = cx.array(id).filter(|a| a.is_row_major())?;
     (a.rank() <= MAX_RANK && a.dims.iter().all(|&size| size > 0)).then_some(a.dims)
 }
 
-/// The instruction and those before it that are reshapes or transposes too, the last first.
+/// Returns the instruction and the reshapes and transposes before it, the last first.
 fn chain_of(cx: &Cx<'_>, id: InstrId) -> Vec<InstrId> {
     let mut chain = Vec::new();
     let mut at = id;
@@ -146,8 +147,8 @@ fn shorter_chain(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (2..=chain.len()).rev().find_map(|n| shorter(cx, &chain[..n]))
 }
 
-/// The same with fewer steps. What only the chain used goes with it: if something else uses a transpose of it, another
-/// one would be moved a second time.
+/// Emits the chain with fewer steps. The old chain must become unused: if something else used one of its
+/// transposes, the elements would be moved twice.
 fn shorter(cx: &mut Cx<'_>, chain: &[InstrId]) -> Option<InstrId> {
     let (&id, &start) = (chain.first()?, chain.last()?);
     let x = cx.operand(start, 0)?;

@@ -1,4 +1,4 @@
-//! Patterns on comparisons with constants, and of what was made from predicates.
+//! Patterns on comparisons with constants, and on comparisons of values computed from predicates.
 
 use super::arithmetic::is_constant;
 use super::ranges::compares_values;
@@ -66,13 +66,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// (attributes, operands) of a comparison.
+/// Returns the attributes and operands of a comparison.
 fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(CompareAttrs, InstrId, InstrId)> {
     let Op::Compare(a) = cx.module[id].op.clone() else { return None };
     Some((a, cx.operand(id, 0)?, cx.operand(id, 1)?))
 }
 
-/// The direction with the operands exchanged.
+/// Returns the direction for exchanged operands.
 fn flipped(direction: ComparisonDirection) -> ComparisonDirection {
     use ComparisonDirection::*;
     match direction {
@@ -85,12 +85,12 @@ fn flipped(direction: ComparisonDirection) -> ComparisonDirection {
     }
 }
 
-/// True for `EQ` and `NE`.
+/// Returns whether the direction is `EQ` or `NE`.
 fn is_equality(a: &CompareAttrs) -> bool {
     matches!(a.direction, ComparisonDirection::Eq | ComparisonDirection::Ne)
 }
 
-/// The constant goes to the right, where other patterns look for it.
+/// Moves the constant to the right, where other patterns expect it.
 fn compare_constant_left(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, c, x) = parts(cx, id)?;
     if !is_constant(cx, c) || is_constant(cx, x) {
@@ -100,7 +100,7 @@ fn compare_constant_left(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Compare(attrs), &[x, c]))
 }
 
-/// Whether the relation holds between two constants.
+/// Evaluates the comparison of two constants.
 fn holds(a: &CompareAttrs, x: Number, y: Number) -> bool {
     use ComparisonDirection::*;
     match a.direction {
@@ -113,7 +113,8 @@ fn holds(a: &CompareAttrs, x: Number, y: Number) -> bool {
     }
 }
 
-/// The comparison's value, given what it is where the predicate `p` is true and where it is false.
+/// Emits the value of a comparison that depends only on the predicate `p`. `cases` contains the results for
+/// true and for false.
 fn by_cases(cx: &mut Cx<'_>, id: InstrId, p: InstrId, cases: (bool, bool)) -> Option<InstrId> {
     let a = cx.array(id)?;
     if cases.0 == cases.1 {
@@ -123,14 +124,14 @@ fn by_cases(cx: &mut Cx<'_>, id: InstrId, p: InstrId, cases: (bool, bool)) -> Op
     Some(if cases.0 { p } else { cx.instead(Op::Not, &[p]) })
 }
 
-/// A comparison by the value, in the order of the type.
+/// Returns whether the comparison compares values in the order of the type.
 fn by_value(cx: &Cx<'_>, x: InstrId, a: &CompareAttrs) -> Option<bool> {
     let ty = cx.element_type(x)?;
     let float = matches!(a.comparison_type, ComparisonType::Default | ComparisonType::Float) && ty.is_float();
     Some(float || compares_values(ty, a))
 }
 
-/// One of two constants, compared with a third.
+/// Rewrites a comparison of a selected constant with another constant.
 fn compare_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, select, c) = parts(cx, id)?;
     if cx.opcode(select) != Opcode::Select || !by_value(cx, select, &a)? {
@@ -142,7 +143,7 @@ fn compare_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     by_cases(cx, id, cx.operand(select, 0)?, cases)
 }
 
-/// A predicate as a number, 0 or 1, compared with a constant.
+/// Rewrites a comparison of a converted predicate, 0 or 1, with a constant.
 fn compare_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, convert, c) = parts(cx, id)?;
     if cx.opcode(convert) != Opcode::Convert || !by_value(cx, convert, &a)? {
@@ -153,7 +154,7 @@ fn compare_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let c = Number::splat(cx.module, c)?;
-    // One bit is not enough for a signed 1.
+    // A signed integer of one bit cannot represent 1.
     if cx.element_type(convert)?.bit_width() < 2 {
         return None;
     }
@@ -164,7 +165,7 @@ fn compare_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     by_cases(cx, id, p, (case(1), case(0)))
 }
 
-/// What is added to both sides does not matter to equality, even where it wraps.
+/// Removes an added constant from an equality, which is exact even if the sum wraps.
 fn compare_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, sum, c2) = parts(cx, id)?;
     if !is_equality(&a) || !cx.element_type(sum)?.is_integer() || !is_constant(cx, c2) {
@@ -187,7 +188,7 @@ fn compare_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Compare(a), &[x, c]))
 }
 
-/// A difference is 0 if and only if the values are the same.
+/// Rewrites a comparison of a difference with 0, which tests for equality.
 fn compare_difference(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, difference, zero) = parts(cx, id)?;
     let ty = cx.element_type(difference)?;
@@ -203,7 +204,7 @@ fn compare_difference(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Compare(a), &[x, y]))
 }
 
-/// Whether the larger or smaller of two values is the other one.
+/// Rewrites a comparison of an extremum with one of its operands.
 fn compare_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, left, right) = parts(cx, id)?;
     let is_extremum = |o| matches!(cx.opcode(o), Opcode::Maximum | Opcode::Minimum);
@@ -235,7 +236,8 @@ fn compare_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Compare(CompareAttrs { direction, ..a }), &[y, x]))
 }
 
-/// (the value, whether it is below the constant, the constant, whether it may be the constant).
+/// Decodes a comparison with a constant: the value, whether it must be below the constant, the constant, and
+/// whether the value may equal the constant.
 fn bound(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, bool, Number, bool)> {
     let (a, x, c) = parts(cx, id)?;
     if !by_value(cx, x, &a)? {
@@ -252,7 +254,7 @@ fn bound(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, bool, Number, bool)> {
     Some((x, below, Number::splat(cx.module, c)?, equal))
 }
 
-/// Of two limits on the same side the nearer decides whether both are kept, the farther whether one is.
+/// Combines two bounds on the same side: the stricter one implies the other.
 fn compare_both(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (p, q) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let (x, below, c1, may1) = bound(cx, p)?;
@@ -260,7 +262,7 @@ fn compare_both(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if x != y || below != also_below {
         return None;
     }
-    // True if the first is kept by fewer values.
+    // Whether the first bound is the stricter one.
     let fewer = match c1.partial_cmp(&c2)? {
         std::cmp::Ordering::Less => below,
         std::cmp::Ordering::Greater => !below,
@@ -269,7 +271,7 @@ fn compare_both(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(if fewer == (cx.opcode(id) == Opcode::And) { p } else { q })
 }
 
-/// Complements are in the opposite order.
+/// Rewrites a comparison of complements, whose order is reversed.
 fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, left, right) = parts(cx, id)?;
     let (x, y) = (cx.operand(left, 0)?, cx.operand(right, 0)?);
@@ -282,7 +284,8 @@ fn compare_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     fits.then(|| cx.instead(Op::Compare(a), &[y, x]))
 }
 
-/// XLA's optimiser compares floats by their total order so, as integers.
+/// Recognises a total-order comparison of floating-point numbers on integer keys, as XLA's optimiser writes
+/// it.
 fn compare_keys(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (a, left, right) = parts(cx, id)?;
     if !compares_values(cx.element_type(left)?, &a) {
@@ -294,7 +297,8 @@ fn compare_keys(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same.then(|| cx.instead(Op::Compare(attrs), &[x, y]))
 }
 
-/// Returns the floats of which `key` has the bits, those below the sign inverted where the sign is set.
+/// Returns the floating-point values whose bits `key` contains. The bits below the sign are inverted if the
+/// sign is set.
 fn float_of_key(cx: &Cx<'_>, key: InstrId) -> Option<InstrId> {
     if cx.opcode(key) != Opcode::Select {
         return None;

@@ -51,7 +51,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The dimension of a concatenation, and its operands if there are several.
+/// Returns the dimension and the operands of a concatenation with several operands.
 fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(usize, Vec<InstrId>)> {
     let Op::Concatenate(a) = &cx.module[id].op else { return None };
     let operands = cx.module[id].operands.to_vec();
@@ -59,10 +59,10 @@ fn parts(cx: &Cx<'_>, id: InstrId) -> Option<(usize, Vec<InstrId>)> {
     Some((index(a.dimension())?, operands))
 }
 
-/// An operand; of a slice, what it is of and the ranges of it and its neighbours.
+/// An operand. If it is a slice, also the sliced array and the range of the slice and its neighbours.
 type Joined = (InstrId, Option<(InstrId, Vec<SliceDim>)>);
 
-/// Neighbouring parts of one array.
+/// Combines adjacent slices of one array.
 fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (d, operands) = parts(cx, id)?;
     cx.array(id)?;
@@ -96,14 +96,14 @@ fn concatenate_slices(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &fewer))
 }
 
-/// Where `next` ends along the dimension, if it begins where `whole` ends and is the same otherwise.
+/// Returns the limit of `next` along the dimension, if it continues `whole` and all other ranges are equal.
 fn continued(whole: &[SliceDim], next: &[SliceDim], d: usize) -> Option<i64> {
     let (a, b) = (whole.get(d)?, next.get(d)?);
     let others = whole.iter().zip(next).enumerate().all(|(k, (a, b))| k == d || a == b);
     (others && a.limit == b.start && a.stride == 1 && b.stride == 1).then_some(b.limit)
 }
 
-/// Copies of the same beside each other.
+/// Combines adjacent broadcasts of the same value.
 fn concatenate_broadcasts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (d, operands) = parts(cx, id)?;
     cx.array(id)?;
@@ -118,7 +118,7 @@ fn concatenate_broadcasts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (!map.contains(&(d as i64))).then(|| cx.instead(Op::broadcast(map), &[x]))
 }
 
-/// The same array again and again, along a dimension that can be left out.
+/// Rewrites a concatenation of the same array along a dimension of size 1 to a broadcast.
 fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (d, operands) = parts(cx, id)?;
     let &x = operands.first()?;
@@ -133,12 +133,12 @@ fn concatenate_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(map), &[narrow]))
 }
 
-/// True if two scalars are the same value, to the bit.
+/// Returns whether two scalars are equal, bit for bit.
 fn same_scalar(cx: &Cx<'_>, a: InstrId, b: InstrId) -> bool {
     a == b || splat(cx.module, a).is_some_and(|v| splat(cx.module, b) == Some(v))
 }
 
-/// One value at an end, or at both ends, is padding.
+/// Rewrites an operand with equal elements at one or both ends to padding.
 fn concatenate_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (d, operands) = parts(cx, id)?;
     let rank = cx.array(id)?.rank();
@@ -167,7 +167,7 @@ fn concatenate_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::pad(all), &[x, value?]))
 }
 
-/// Operands of which nothing is taken are left out; inside of one operand `slice-concatenate` knows more.
+/// Removes operands outside of the slice. If the slice is inside one operand, `slice-concatenate` handles it.
 fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (concatenate, mut slice) = slice_parts(cx, id)?;
     let (d, operands) = parts(cx, concatenate)?;
@@ -198,13 +198,14 @@ fn slice_concatenate_some(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::slice(slice), &[fewer]))
 }
 
-/// (operand, value, padding).
+/// Returns the operand, the value and the padding of a pad.
 fn pad_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Vec<PaddingDim>)> {
     let Op::Pad(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, cx.operand(id, 1)?, a.padding.clone()))
 }
 
-/// Padding around padding with the same value. The inner one must not cut, nor the outer one go in between.
+/// Combines nested pads with the same value. The inner one must not remove elements, and the outer one must
+/// not add interior padding.
 fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, outer_value, outer) = pad_parts(cx, id)?;
     let (x, value, padding) = pad_parts(cx, inner)?;
@@ -224,19 +225,19 @@ fn pad_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             interior: i.interior,
         });
     }
-    // What is cut from one end reaches no further than the other end's padding, if it was there before.
+    // The outer pad must only remove elements that the inner one added.
     let cut_only_padding = both.iter().all(|p| p.low >= 0 && p.high >= 0);
     cut_only_padding.then(|| cx.instead(Op::pad(both), &[x, value]))
 }
 
-/// Nothing but padding.
+/// Rewrites a pad of an empty array, whose result is only padding.
 fn pad_empty(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value, _) = pad_parts(cx, id)?;
     cx.array(id)?;
     cx.array(x)?.dims.contains(&0).then(|| cx.instead(Op::broadcast([]), &[value]))
 }
 
-/// A part of a padded array that is elements of the array only, or of what was added along one dimension only.
+/// Rewrites a slice of a pad, if it contains only elements of the array, or only padding along one dimension.
 fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (pad, mut slice) = slice_parts(cx, id)?;
     let (x, value, padding) = pad_parts(cx, pad)?;
@@ -247,7 +248,7 @@ fn slice_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         if range.start >= range.limit || range.stride < 1 || p.interior < 0 {
             return None;
         }
-        // An element of the array is at every such place.
+        // Every selected position must contain an element of the array.
         let step = p.interior.checked_add(1)?;
         let steps = (range.limit - 1).checked_sub(range.start)? / range.stride;
         let stride = if steps == 0 { step } else { range.stride };

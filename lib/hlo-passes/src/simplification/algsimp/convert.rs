@@ -77,13 +77,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// A conversion to the type that the value has.
 fn convert_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     cx.module[x].shape.compatible(&cx.module[id].shape).then_some(x)
 }
 
-/// Two conversions, the first of which keeps every value: one will do.
+/// Combines two conversions, if the first one preserves every value.
 fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     if cx.opcode(inner) != Opcode::Convert {
@@ -97,12 +96,12 @@ fn convert_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if to == from {
         return Some(x);
     }
-    // From an integer through a float to an integer saturates, directly it wraps.
+    // A conversion from integer to floating point to integer saturates, but a direct conversion wraps.
     let wraps_instead = via.is_float() && to.is_integer() && !keeps_every_value(from, to);
     (!wraps_instead).then(|| cx.instead(Op::Convert, &[x]))
 }
 
-/// The bits of every element as they were, only side by side.
+/// Moves a concatenation past bitcast-converts that preserve the element width.
 fn bitcast_convert_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let all = cx.operand(id, 0)?;
     let Op::Concatenate(a) = cx.module[all].op.clone() else { return None };
@@ -113,18 +112,18 @@ fn bitcast_convert_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> 
     let mut parts = Vec::with_capacity(cx.module[all].operands.len());
     for &o in &cx.module[all].operands {
         let x = cx.operand(o, 0)?;
-        // Elements of another width are more or fewer.
+        // A bitcast-convert to another width changes the number of elements.
         let same = cx.opcode(o) == Opcode::BitcastConvert && cx.array(x)?.dims == cx.array(o)?.dims;
         parts.push((same && cx.array(x)?.element_type == ty).then_some(x)?);
     }
     Some(cx.instead(Op::Concatenate(a), &parts))
 }
 
-/// True if converting a value of `from` to `to` and back gives the value again (NaN stays NaN).
+/// Returns whether converting a value from `from` to `to` and back restores it. NaN stays NaN.
 pub(crate) fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
     use ElementType::*;
     let integer_bits = |t: ElementType| if t.is_pred() { 1 } else { t.bit_width() };
-    // (exponent bits, mantissa bits including the implied one)
+    // The number of exponent bits, and of mantissa bits including the implicit one.
     let float_form = |t: ElementType| match t {
         F16 => Some((5, 11)),
         Bf16 => Some((8, 8)),
@@ -136,7 +135,8 @@ pub(crate) fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
     let whole = |t: ElementType| t.is_integer() || t.is_pred();
     match (float_form(from), float_form(to)) {
         (Some((e1, m1)), Some((e2, m2))) => e1 <= e2 && m1 <= m2,
-        // f16 has the exponent for integers up to 2^15 only, which its 11 bits stay below.
+        // The exponent of f16 only suffices for integers up to 2^15, but its 11 mantissa bits are the
+        // stricter limit.
         (None, Some((_, mantissa))) if whole(from) => integer_bits(from) <= mantissa,
         (None, None) if whole(from) && to.is_integer() => {
             let (a, b) = (integer_bits(from), integer_bits(to));
@@ -150,7 +150,6 @@ pub(crate) fn keeps_every_value(from: ElementType, to: ElementType) -> bool {
     }
 }
 
-/// Bits reinterpreted twice.
 fn bitcast_convert_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     if cx.opcode(inner) != Opcode::BitcastConvert {
@@ -158,18 +157,18 @@ fn bitcast_convert_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(inner, 0)?;
     let widths = [x, inner, id].map(|i| cx.element_type(i).map(ElementType::bit_width));
-    // Of other widths the sizes change as well; sub-byte types have bits that are not theirs.
+    // Other widths change the sizes too, and types narrower than a byte have unused bits.
     let same = widths.iter().all(|w| *w == widths[0]) && widths[0].is_some_and(|w| w >= 8);
     same.then(|| cx.instead(Op::BitcastConvert, &[x]))
 }
 
-/// A copy to the layout that the value has. Values don't change, so that a copy is needed for its layout only.
+/// Rewrites a copy that does not change the layout.
 fn copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     same_layout(&cx.module[x].shape, &cx.module[id].shape).then_some(x)
 }
 
-/// Of two copies only the layout of the second is left. One to another memory, and back, is meant as it stands.
+/// Combines two copies, because only the layout of the second matters. Copies between memory spaces stay.
 fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Copy)?;
     let x = cx.operand(inner, 0)?;
@@ -179,8 +178,8 @@ fn copy_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same.then(|| cx.instead(Op::Copy, &[x]))
 }
 
-/// Bits that are cut off in the end. Those that are left depend on no others in sums, products and logic; in quotients
-/// and extrema the values are the same.
+/// Moves a narrowing conversion before an operation. In sums, products and bitwise operations, low bits
+/// depend only on low bits. Quotients and extrema have the same values in the narrow type.
 fn convert_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let to = cx.array(id).filter(|a| a.element_type.is_integer() && a.element_type.bit_width() >= 8)?;
     let wide = cx.operand(id, 0).filter(|&w| cx.used_only_by(w, id))?;
@@ -215,14 +214,14 @@ fn convert_narrow(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (constants < 2).then(|| cx.instead(op, &operands))
 }
 
-/// The parts of a number that is real.
+/// Rewrites the parts of a real number.
 fn real_imag_real(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0).filter(|&x| cx.element_type(x) == cx.element_type(id))?;
     let part = cx.array(id)?;
     if cx.opcode(id) == Opcode::Real { Some(x) } else { cx.splat_integer(&part, 0) }
 }
 
-/// 0 or 1 times an integer.
+/// Rewrites the product of an integer and a converted predicate, which is 0 or 1.
 fn multiply_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.array(id).filter(|a| a.element_type.is_integer() && a.element_type.bit_width() >= 8)?;
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -239,7 +238,6 @@ fn multiply_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Select, &[p, x, zero]))
 }
 
-/// The parts of a complex number that was put together.
 fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let complex = cx.operand(id, 0)?;
     if cx.opcode(complex) != Opcode::Complex {
@@ -248,7 +246,7 @@ fn real_imag_complex(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.operand(complex, usize::from(cx.opcode(id) == Opcode::Imag))
 }
 
-/// The parts of a complex number that was real.
+/// Rewrites the parts of a complex number that was converted from a real one.
 fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let convert = cx.operand(id, 0).filter(|&c| cx.opcode(c) == Opcode::Convert)?;
     let x = cx.operand(convert, 0)?;
@@ -263,7 +261,6 @@ fn real_imag_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(if same { x } else { cx.instead(Op::Convert, &[x]) })
 }
 
-/// A complex number that was taken apart.
 fn complex_parts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (real, imag) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if cx.opcode(real) != Opcode::Real || cx.opcode(imag) != Opcode::Imag {
@@ -273,7 +270,7 @@ fn complex_parts(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.element_type(x) == cx.element_type(id)).then_some(x)
 }
 
-/// True is what is not 0: a comparison, for which there are other patterns.
+/// Rewrites a conversion to `pred` as a comparison with 0, for which there are other patterns.
 fn convert_to_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0).filter(|_| cx.element_type(id).is_some_and(ElementType::is_pred))?;
     let shape = cx.array(x)?;
@@ -285,7 +282,7 @@ fn convert_to_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::compare(direction), &[x, zero]))
 }
 
-/// Rounding to what is there already.
+/// Rewrites a `reduce-precision` that has no effect.
 fn reduce_precision(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::ReducePrecision(a) = &cx.module[id].op else { return None };
     let x = cx.operand(id, 0)?;

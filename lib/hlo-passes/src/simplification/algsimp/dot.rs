@@ -28,7 +28,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// (operands, attributes) of a dot of two operands.
+/// Returns the operands and attributes of a dot with two operands.
 fn dot_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Box<DotAttrs>)> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     match cx.module[id].operands.as_slice() {
@@ -37,21 +37,22 @@ fn dot_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Box<DotAttrs
     }
 }
 
-/// The number of elements that are summed, known from the left operand.
+/// Returns the number of summed elements, from the sizes of the left operand.
 fn summed(cx: &Cx<'_>, lhs: InstrId, a: &DotAttrs) -> Option<i64> {
     let dims = cx.array(lhs)?.dims;
     a.lhs_contracting_dims.iter().try_fold(1i64, |n, &d| n.checked_mul(*dims.get(index(d)?)?))
 }
 
-/// The empty sum.
+/// Rewrites a dot whose sums are empty.
 fn dot_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (lhs, _, a) = dot_parts(cx, id)?;
     let to = cx.array(id)?;
     (summed(cx, lhs, &a)? == 0).then(|| cx.splat_integer(&to, 0)).flatten()
 }
 
-/// One operand of a dot that sums over one element, without that and of the result's type, and where its dimensions go
-/// in the result; `free` is where its free ones begin there.
+/// Emits an operand of a dot that sums over a single element, without that dimension and in the result's
+/// type. Also returns the result dimension of each of its dimensions. `free` is the first result dimension of
+/// its free dimensions.
 fn factor(
     cx: &mut Cx<'_>,
     side: InstrId,
@@ -81,7 +82,7 @@ fn factor(
     Some((side, map))
 }
 
-/// Where either factor is 0, in the sizes of the result.
+/// Emits a predicate of the sizes of the result that is true where either factor is 0.
 fn zero_factors(cx: &mut Cx<'_>, factors: &[(InstrId, Dims)], to: &ArrayShape) -> Option<InstrId> {
     let mut either: Option<InstrId> = None;
     let all = to.with_element_type(ElementType::Pred);
@@ -99,16 +100,17 @@ fn zero_factors(cx: &mut Cx<'_>, factors: &[(InstrId, Dims)], to: &ArrayShape) -
     either
 }
 
-/// True if the product of an element of each side, in the type of the result, is the sum of that one product.
+/// Returns whether the product of one element of each side, in the type of the result, equals the sum of that
+/// one product.
 pub(super) fn is_exact_product(cx: &Cx<'_>, sides: &[InstrId], ty: ElementType) -> Option<bool> {
-    // Complex products, and those of narrow floats, round elsewhere.
+    // Complex products and products of narrow floating-point types round elsewhere.
     let known = ty.is_integer()
         || matches!(ty, ElementType::F16 | ElementType::Bf16 | ElementType::F32 | ElementType::F64);
     let types: Vec<ElementType> = sides.iter().map(|&s| cx.element_type(s)).collect::<Option<_>>()?;
     Some(known && types.iter().all(|&from| from == ty || keeps_every_value(from, ty)))
 }
 
-/// A product for each element of the result.
+/// Rewrites a dot in which each element of the result is a single product.
 fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (lhs, rhs, a) = dot_parts(cx, id)?;
     let to = cx.array(id)?;
@@ -126,9 +128,10 @@ fn dot_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     sum_of_product(cx, &factors, &plain)
 }
 
-/// The product of two factors, each with where its dimensions go in the result, as a sum of nothing else. A sum of floats
-/// begins at +0, which makes a product of -0 +0; but one that is rounded to 0 keeps its sign, since a sum is rounded once,
-/// at its end. That of `f64` is rounded after the product.
+/// Emits the product of two factors with their dimension maps, with the rounding and sign of a sum of this
+/// single product. A floating-point sum begins with +0, so a product of -0 becomes +0. A product that is
+/// rounded to 0 keeps its sign, because a sum is rounded once, at the end. Sums of `f64` are rounded after
+/// the product.
 pub(super) fn sum_of_product(
     cx: &mut Cx<'_>,
     factors: &[(InstrId, Dims); 2],
@@ -152,7 +155,7 @@ pub(super) fn sum_of_product(
     Some(cx.instead(Op::Select, &[zeros, positive, product]))
 }
 
-/// The same products, summed in the same order.
+/// Moves a transpose into a dot with exchanged operands, which sums the same products in the same order.
 fn transpose_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Transpose(t) = cx.module[id].op.clone() else { return None };
     let dot = cx.operand(id, 0)?;
@@ -182,7 +185,7 @@ fn transpose_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Dot(Box::new(attrs)), &[rhs, lhs]))
 }
 
-/// One operand of a dot without its dimensions of size 1 that need not be there.
+/// An operand of a dot without the dimensions of size 1 that are removed.
 struct Side {
     sizes: Dims,
     batch: Dims,
@@ -190,7 +193,8 @@ struct Side {
     free: Dims,
 }
 
-/// Drops batch dimensions of size 1, and with `drop_free` free ones of size 1 while another free dimension is left.
+/// Removes batch dimensions of size 1. If `drop_free` is true, also removes free dimensions of size 1 while
+/// another free dimension remains.
 fn without_degenerate(
     shape: &ArrayShape,
     batch: &[i64],
@@ -217,12 +221,12 @@ fn without_degenerate(
     })
 }
 
-/// Products of matrices are recognised more easily without dimensions of size 1.
+/// Removes dimensions of size 1, so that matrix products are easier to recognise.
 fn dot_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     drop_degenerate(cx, id, true)
 }
 
-/// The part of it on batch dimensions, for the pass that does no more.
+/// The pattern for batch dimensions only, for the pass that uses nothing else.
 pub(crate) static BATCH_OF_ONE: &[Pattern] = &[Pattern::new(
     "batch-of-one",
     "dot with batch dimensions of size 1 → dot without them, reshaped",
@@ -234,7 +238,7 @@ fn batch_of_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     drop_degenerate(cx, id, false)
 }
 
-/// Drops batch dimensions of size 1, and such free dimensions if `free` says so.
+/// Removes batch dimensions of size 1. If `free` is true, also removes free dimensions of size 1.
 fn drop_degenerate(cx: &mut Cx<'_>, id: InstrId, free: bool) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };

@@ -46,13 +46,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The inner operation and the operand beside it, both ways round.
+/// Returns the inner operation and the other operand, in both orders.
 fn sides(cx: &Cx<'_>, id: InstrId) -> Option<[(InstrId, InstrId); 2]> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     Some([(a, b), (b, a)])
 }
 
-/// The larger of a value and one that is not below it.
+/// Rewrites the extremum of a value with an extremum of the same kind that includes it.
 fn extremum_again(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if cx.element_type(id)?.is_complex() {
         return None;
@@ -63,7 +63,8 @@ fn extremum_again(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         .map(|(inner, _)| inner)
 }
 
-/// The larger of a value and one that is not above it; of floats that may be NaN.
+/// Rewrites `max(x, min(x, y))` and `min(x, max(x, y))`, except for floating-point numbers, where the result
+/// may be NaN.
 fn extremum_absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let ty = cx.element_type(id)?;
     let opposite = if cx.opcode(id) == Opcode::Maximum { Opcode::Minimum } else { Opcode::Maximum };
@@ -73,7 +74,7 @@ fn extremum_absorb(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     found.filter(|_| ty.is_integer()).map(|(_, x)| x)
 }
 
-/// Predicates: false is below true.
+/// Rewrites the extremum of predicates as a logical operation: false is below true.
 fn pred_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if !cx.element_type(id)?.is_pred() {
         return None;
@@ -83,12 +84,12 @@ fn pred_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(if any { Op::Or } else { Op::And }, &[a, b]))
 }
 
-/// (other operand, constant operand and its value).
+/// Returns the other operand, and the constant operand with its value.
 fn bounded(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Number)> {
     sides(cx, id)?.into_iter().find_map(|(x, c)| Some((x, c, Number::splat(cx.module, c)?)))
 }
 
-/// True if clamping between the two is the same whichever is applied first: -0 is below +0.
+/// Returns whether the two bounds can be applied in any order. -0 is below +0.
 fn ordered(low: Number, high: Number) -> bool {
     match (low, high) {
         (Number::Integer(a), Number::Integer(b)) => a <= b,
@@ -97,7 +98,7 @@ fn ordered(low: Number, high: Number) -> bool {
     }
 }
 
-/// Both limits at once.
+/// Combines a lower and an upper bound into a clamp.
 fn extremum_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, outer, outer_value) = bounded(cx, id)?;
     let opposite = if cx.opcode(id) == Opcode::Maximum { Opcode::Minimum } else { Opcode::Maximum };
@@ -113,14 +114,14 @@ fn extremum_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     ordered(low.1, high.1).then(|| cx.instead(Op::Clamp, &[low.0, x, high.0]))
 }
 
-/// The same limits twice.
+/// Rewrites a clamp of a clamp with the same bounds.
 fn clamp_clamp(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 1).filter(|&i| cx.opcode(i) == Opcode::Clamp)?;
     let same = [0, 2].iter().all(|&n| cx.operand(id, n) == cx.operand(inner, n));
     (same && !cx.element_type(id)?.is_complex()).then_some(inner)
 }
 
-/// A limit that limits nothing.
+/// Removes a bound of a clamp that has no effect.
 fn clamp_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (low, x, high) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
     let a = cx.array(id)?;

@@ -17,16 +17,16 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The index of one window, as scalars: for each operand dimension its start.
+/// The start index of one window, as a scalar for each operand dimension.
 struct Starts {
-    /// One scalar a dimension.
+    /// One scalar per dimension.
     scalars: Vec<InstrId>,
-    /// The value of each where it is known.
+    /// The value of each scalar, if it is known.
     known: Vec<Option<i128>>,
 }
 
-/// Takes the single index vector in `indices` apart. `map` gives the operand dimension of each component;
-/// other dimensions start at 0. `None` if there are several index vectors.
+/// Splits the single index vector in `indices` into scalars. `map` contains the operand dimension of each
+/// component. Other dimensions start at 0. Returns `None` if there are several index vectors.
 fn single_index(
     cx: &mut Cx<'_>,
     indices: InstrId,
@@ -37,7 +37,7 @@ fn single_index(
     let shape = cx.array(indices)?;
     let vector = usize::try_from(index_vector_dim).ok()?;
     let components = shape.dims.get(vector).copied().unwrap_or(1);
-    // The other dimensions count the vectors, of which each may be empty.
+    // The product of the other dimensions is the number of vectors, each of which may be empty.
     let is_single = shape.dims.iter().enumerate().all(|(d, &size)| d == vector || size == 1);
     if !is_single || components != map.len() as i64 {
         return None;
@@ -69,7 +69,7 @@ fn single_index(
     Some(starts)
 }
 
-/// The bytes and values of constant indices.
+/// Returns the bytes and values of constant indices.
 fn index_values(cx: &Cx<'_>, indices: InstrId, count: usize) -> Option<Vec<(Vec<u8>, i128)>> {
     let ty = cx.element_type(indices)?;
     let bytes: Vec<u8> = match literal(cx.module, indices) {
@@ -82,7 +82,7 @@ fn index_values(cx: &Cx<'_>, indices: InstrId, count: usize) -> Option<Vec<(Vec<
         .collect()
 }
 
-/// A gather of one window clamps its start just as a dynamic slice does.
+/// Rewrites a gather of one window, whose start is clamped like that of a dynamic slice.
 fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(a) = cx.module[id].op.clone() else { return None };
     let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -96,13 +96,14 @@ fn gather_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = ArrayShape::new(from.element_type, a.slice_sizes.iter().copied());
     let op = Op::dynamic_slice(a.slice_sizes);
     let window = cx.add(shape, op, &operands);
-    // Batch and collapsed dimensions have size 1, the others keep their order.
+    // Batch dimensions and collapsed dimensions have size 1, and the others keep their order.
     cx.reshaped(window, &to.dims)
 }
 
-/// A scatter of one window. A window that does not lie inside the operand is skipped, while a dynamic update
-/// slice moves it: unless the index is known, the old elements are written again in that case. Of a window that
-/// lies inside in part, XLA's backends skip all or only what is outside: such a scatter stays.
+/// Rewrites a scatter of one window. A scatter skips a window that is outside of the operand, while a
+/// dynamic-update-slice moves it. If the index is not known, the old elements are therefore written again in
+/// that case. If a window is only partly inside, XLA's backends skip either all of it or only the outside
+/// part, so such a scatter stays.
 fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Scatter(a) = cx.module[id].op.clone() else { return None };
     let &[x, indices, updates] = cx.module[id].operands.as_slice() else { return None };
@@ -143,14 +144,14 @@ fn scatter_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::DynamicUpdateSlice, &operands))
 }
 
-/// The operation that combines old and new elements, if it is one elementwise operation.
+/// Returns the operation that combines old and new elements, if it is a single elementwise operation.
 fn combining_op(cx: &Cx<'_>, a: &ScatterAttrs, ty: ElementType) -> Option<Op> {
     let opcode = binary_combiner(cx.module, a.to_apply)?;
     let root = &cx.module[cx.module[a.to_apply].root()];
     (root.shape.as_array()?.element_type == ty).then(|| opcode.default_op())
 }
 
-/// The window's size in each operand dimension, if the updates are one window.
+/// Returns the window's size in each operand dimension, if the updates contain a single window.
 fn window_sizes(a: &ScatterAttrs, operand: &ArrayShape, updates: &ArrayShape) -> Option<Dims> {
     let batch_is_one = (0..updates.rank() as i64)
         .filter(|d| !a.update_window_dims.contains(d))
@@ -171,15 +172,15 @@ fn window_sizes(a: &ScatterAttrs, operand: &ArrayShape, updates: &ArrayShape) ->
     windows.next().is_none().then_some(sizes)
 }
 
-/// Whether a window lies inside.
+/// Whether a window is inside the operand.
 enum Inside {
     Always,
     Never,
-    /// A scalar predicate says.
+    /// A scalar predicate that is true if it is inside.
     Unknown(InstrId),
 }
 
-/// Whether the window lies inside; `None` if it does in part, or may.
+/// Returns whether the window is inside. Returns `None` if it is, or may be, only partly inside.
 fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, window: &[i64], limits: &[i64]) -> Option<Inside> {
     let mut condition: Option<InstrId> = None;
     let mut never = false;
@@ -197,7 +198,7 @@ fn inside_condition(cx: &mut Cx<'_>, starts: &Starts, window: &[i64], limits: &[
             return None;
         }
         let ty = cx.element_type(start)?;
-        // The limit may not fit a narrow index type, whose values are then all below it.
+        // A narrow index type may not represent the limit. All of its values are then below it.
         let bounds = [
             (ComparisonDirection::Ge, integer_bytes(ty, 0)),
             (ComparisonDirection::Le, integer_bytes(ty, limit)),

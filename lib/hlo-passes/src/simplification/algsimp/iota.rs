@@ -1,4 +1,4 @@
-//! Patterns on what is made from an iota: mostly another iota.
+//! Patterns on values computed from an iota, most of which are another iota.
 
 use crate::support::constants::wide_integer_bytes;
 use crate::support::rewrite::{Cx, Pattern, index};
@@ -37,7 +37,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The dimension of an iota.
+/// Returns the dimension of an iota.
 fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
     match &cx.module[id].op {
         Op::Iota(a) => index(a.iota_dimension),
@@ -45,12 +45,12 @@ fn iota_dimension(cx: &Cx<'_>, id: InstrId) -> Option<usize> {
     }
 }
 
-/// An iota of the instruction's shape along `dimension`.
+/// Emits an iota with the instruction's shape along `dimension`.
 fn iota(cx: &mut Cx<'_>, dimension: usize) -> InstrId {
     cx.instead(Op::iota(dimension as i64), &[])
 }
 
-/// The other dimensions only repeat it.
+/// Rewrites a broadcast of an iota. The other dimensions only repeat it.
 fn iota_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Broadcast(a) = &cx.module[id].op else { return None };
     let d = index(*a.dimensions.get(iota_dimension(cx, cx.operand(id, 0)?)?)?)?;
@@ -58,7 +58,7 @@ fn iota_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(iota(cx, d))
 }
 
-/// Its dimension goes where the transpose takes it.
+/// Rewrites a transpose of an iota.
 fn iota_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Transpose(a) = &cx.module[id].op else { return None };
     let from = iota_dimension(cx, cx.operand(id, 0)?)?;
@@ -67,7 +67,7 @@ fn iota_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(iota(cx, to))
 }
 
-/// The same number of elements before its dimension, and the same size.
+/// Rewrites a reshape of an iota, if a dimension has the same size and the same number of elements before it.
 fn iota_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let d = iota_dimension(cx, x)?;
@@ -79,7 +79,7 @@ fn iota_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (from.element_count() > 0).then(|| iota(cx, found))
 }
 
-/// A part of an iota counts from its start in steps of its stride.
+/// Rewrites a slice of an iota, which counts from the start of the slice.
 fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Slice(a) = &cx.module[id].op else { return None };
     let x = cx.operand(id, 0)?;
@@ -90,7 +90,7 @@ fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if range.start == 0 && range.stride == 1 {
         return Some(iota(cx, d));
     }
-    // Only integers are the same however they are reached.
+    // Floating-point numbers may depend on how they are computed.
     if !ty.is_integer() || range.stride != 1 {
         return None;
     }
@@ -99,7 +99,7 @@ fn iota_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Add, &[count, start]))
 }
 
-/// The same numbers in another type.
+/// Rewrites a conversion of an iota, if both types represent all of its numbers.
 fn iota_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let d = iota_dimension(cx, x)?;
@@ -108,7 +108,7 @@ fn iota_convert(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (has_all(from, last) && has_all(to.element_type, last)).then(|| iota(cx, d))
 }
 
-/// True if the type has all integers from 0 to `last`.
+/// Returns whether the type represents all integers from 0 to `last`.
 pub(super) fn has_all(ty: ElementType, last: i64) -> bool {
     if ty.is_integer() {
         return wide_integer_bytes(ty, last.into()).is_some();

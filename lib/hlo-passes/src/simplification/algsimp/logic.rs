@@ -56,14 +56,13 @@ pub(super) static PATTERNS: &[Pattern] = &[
 const BITS: &[Opcode] = &[Opcode::And, Opcode::Or, Opcode::Xor];
 const SHIFTS: &[Opcode] = &[Opcode::ShiftLeft, Opcode::ShiftRightArithmetic, Opcode::ShiftRightLogical];
 
-/// `!!x`.
 fn not_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     (cx.opcode(inner) == Opcode::Not).then(|| cx.operand(inner, 0)).flatten()
 }
 
-/// The negation of a comparison. With NaN both `<` and `>=` are false, so that for IEEE floats only `EQ` and
-/// `NE` have a negation.
+/// Rewrites the negation of a comparison. For NaN, both `<` and `>=` are false, so IEEE comparisons can only
+/// be negated if they are `EQ` or `NE`.
 fn not_compare(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     let Op::Compare(a) = cx.module[inner].op.clone() else { return None };
@@ -84,7 +83,7 @@ fn not_compare(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Compare(CompareAttrs { direction, ..a }), &[x, y]))
 }
 
-/// True if exactly one of `<`, `=`, `>` holds for every two elements.
+/// Returns whether exactly one of `<`, `=`, `>` is true for every two elements.
 fn totally_ordered(cx: &Cx<'_>, compare: InstrId, a: &CompareAttrs) -> Option<bool> {
     let ty = cx.element_type(cx.operand(compare, 0)?)?;
     Some(
@@ -92,18 +91,17 @@ fn totally_ordered(cx: &Cx<'_>, compare: InstrId, a: &CompareAttrs) -> Option<bo
     )
 }
 
-/// `x & x`, `x | x`.
+/// Rewrites `x & x` and `x | x`.
 fn and_or_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.operand(id, 0) == cx.operand(id, 1)).then(|| cx.operand(id, 0)).flatten()
 }
 
-/// `x ^ x`.
 fn xor_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     (cx.operand(id, 0) == cx.operand(id, 1)).then(|| cx.splat_integer(&a, 0)).flatten()
 }
 
-/// (other operand, true if the constant one is all ones, else all zeros).
+/// Returns the other operand, and whether the constant operand is all ones. Otherwise it is all zeros.
 fn mask_operand(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, bool)> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     for (x, c) in [(a, b), (b, a)] {
@@ -117,13 +115,13 @@ fn mask_operand(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, bool)> {
     None
 }
 
-/// The mask that changes nothing.
+/// Rewrites an operation with a mask that changes nothing.
 fn bits_neutral(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, ones) = mask_operand(cx, id)?;
     (ones == (cx.opcode(id) == Opcode::And)).then_some(x)
 }
 
-/// The mask that decides.
+/// Rewrites an operation with a mask that determines the result.
 fn bits_absorbing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (_, ones) = mask_operand(cx, id)?;
     let a = cx.array(id)?;
@@ -134,19 +132,17 @@ fn bits_absorbing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// `x ^ ~0`.
 fn xor_all_ones(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, ones) = mask_operand(cx, id)?;
     ones.then(|| cx.instead(Op::Not, &[x]))
 }
 
-/// A shift by nothing.
 fn shift_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, by) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     is_splat_integer(cx.module, by, 0).then_some(x)
 }
 
-/// A comparison of a value with itself; NaN is not equal to itself in the IEEE order.
+/// Rewrites a comparison of a value with itself. In IEEE comparisons, NaN is not equal to itself.
 fn compare_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
     if cx.operand(id, 0) != cx.operand(id, 1) || !totally_ordered(cx, id, &attrs)? {
@@ -161,7 +157,7 @@ fn compare_self(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.splat_integer(&a, value)
 }
 
-/// No unsigned number is below zero.
+/// Rewrites a comparison of an unsigned number with 0, because none is below 0.
 fn compare_unsigned_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
     let (x, zero) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -179,7 +175,7 @@ fn compare_unsigned_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.splat_integer(&a, value)
 }
 
-/// Comparing a predicate with a constant.
+/// Rewrites a comparison of a predicate with a constant.
 fn compare_true(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
     let (p, c) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -200,7 +196,7 @@ fn compare_true(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// A selection that is decided.
+/// Rewrites a selection by a constant predicate.
 fn select_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let p = cx.operand(id, 0)?;
     if is_splat_integer(cx.module, p, 1) {
@@ -212,12 +208,11 @@ fn select_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// A selection between a value and itself.
+/// Rewrites a selection between a value and itself.
 fn select_equal(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (cx.operand(id, 1) == cx.operand(id, 2)).then(|| cx.operand(id, 1)).flatten()
 }
 
-/// A selection by a negated predicate.
 fn select_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let not = cx.operand(id, 0)?;
     if cx.opcode(not) != Opcode::Not {
@@ -227,7 +222,8 @@ fn select_not(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Select, &[p, b, a]))
 }
 
-/// A selection between true and false is the predicate, if it is not a scalar that selects whole arrays.
+/// Rewrites a selection between true and false as the predicate, unless the predicate is a scalar and the
+/// result an array.
 fn select_pred(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (p, a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
     if !cx.element_type(id)?.is_pred() || cx.array(p)?.dims != cx.array(id)?.dims {

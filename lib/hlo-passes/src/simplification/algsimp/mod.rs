@@ -1,7 +1,8 @@
 //! `algsimp`: algebraic simplification, a set of local rewrites.
 //!
-//! Every rewrite keeps the bits of the result: what holds for real numbers but not for NaN, infinities, signed
-//! zeros or wrapping integers is not done. One function is one pattern; the tables list them.
+//! Every rewrite preserves the bits of the result. Rewrites that are valid for real numbers but not for NaN,
+//! infinities, signed zeros or wrapping integers are omitted. Each pattern is one function, and the tables
+//! list them.
 
 mod arithmetic;
 mod bits;
@@ -39,7 +40,7 @@ use crate::PassInfo;
 use crate::simplification::{reduce_window_to_reduce, tuple_simplifier};
 use crate::support::rewrite::Pattern;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "algsimp",
     summary: "algebraic simplification by local rewrites that keep every bit",
@@ -58,7 +59,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// Every pattern, in the order in which they are tried on an instruction.
+/// All patterns, in the order in which they are tried on an instruction.
 static TABLES: &[&[Pattern]] = &[
     arithmetic::PATTERNS,
     cancel::PATTERNS,

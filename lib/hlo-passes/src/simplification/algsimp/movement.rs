@@ -1,4 +1,5 @@
-//! Patterns that take a slice, a gather or a reverse past the operation before it: less is moved, or computed.
+//! Patterns that move a slice, a gather or a reverse before another operation, so that fewer elements are
+//! moved or computed.
 
 use super::shape::broadcast_parts;
 use crate::support::reshapes::groups;
@@ -44,16 +45,16 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The operand of a slice that nothing else uses, and the ranges.
+/// Returns the operand and the ranges of a slice, if it is the only user of the operand.
 fn slice_of(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
     let Op::Slice(a) = &cx.module[id].op else { return None };
     let x = cx.operand(id, 0)?;
-    // An empty range may start outside.
+    // An empty range may start out of bounds.
     let some = a.slice.iter().all(|r| 0 <= r.start && r.start < r.limit && r.stride > 0);
     (some && cx.array(id).is_some() && cx.used_only_by(x, id)).then(|| (x, a.slice.clone()))
 }
 
-/// The same elements, counted from the other end.
+/// Moves a slice before a reverse: counts the ranges from the other end.
 fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reverse, mut ranges) = slice_of(cx, id)?;
     let Op::Reverse(a) = cx.module[reverse].op.clone() else { return None };
@@ -61,7 +62,7 @@ fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let sizes = cx.array(x)?.dims;
     for &d in &a.dimensions {
         let (range, &size) = (ranges.get_mut(index(d)?)?, sizes.get(index(d)?)?);
-        // From the last element taken to the first.
+        // The new range extends from the last selected element to the first.
         let steps = (range.limit - 1 - range.start) / range.stride;
         let last = range.start + steps * range.stride;
         let (start, limit) = (size.checked_sub(last + 1)?, size.checked_sub(range.start)?);
@@ -71,7 +72,8 @@ fn slice_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Reverse(a), &[part]))
 }
 
-/// What has the same elements on both sides of the reshape is taken as it was, or from its first dimension a part.
+/// Moves a slice before a reshape. Each group of dimensions with the same elements on both sides must be
+/// selected completely, or as a range of its first dimension.
 fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reshape, ranges) = slice_of(cx, id)?;
     if cx.opcode(reshape) != Opcode::Reshape {
@@ -82,7 +84,7 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut inner: Vec<SliceDim> =
         from.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
     for (before, after) in groups(&from, &to)? {
-        // (size, range) of those of more than one element.
+        // The size and range of each dimension with more than one element.
         let after: Vec<(i64, SliceDim)> =
             after.iter().map(|&d| Some((*to.get(d)?, *ranges.get(d)?))).collect::<Option<_>>()?;
         let is_whole =
@@ -99,7 +101,7 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         if range.stride != 1 || !others.iter().all(is_whole) {
             return None;
         }
-        // The elements for each step of the first dimension, on either side.
+        // Number of elements per index of the first dimension, on either side.
         let step: i64 = others.iter().map(|o| o.0).product();
         let unit: i64 = rest.iter().filter_map(|&d| from.get(d)).product();
         let (start, limit) = (range.start * step, range.limit * step);
@@ -112,7 +114,7 @@ fn slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::reshape(), &[part]))
 }
 
-/// The ranges in the operand's order.
+/// Moves a slice before a transpose: reorders the ranges.
 fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (transpose, ranges) = slice_of(cx, id)?;
     let Op::Transpose(a) = cx.module[transpose].op.clone() else { return None };
@@ -125,7 +127,7 @@ fn slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::transpose(a.dimensions), &[part]))
 }
 
-/// Elements of a reduction are independent of each other.
+/// Moves a slice before a reduction, whose elements are independent.
 fn slice_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reduce, ranges) = slice_of(cx, id)?;
     let Op::Reduce(a) = cx.module[reduce].op.clone() else { return None };
@@ -140,7 +142,7 @@ fn slice_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Reduce(a), &[part, init]))
 }
 
-/// Windows are independent of each other.
+/// Moves a slice before a windowed reduction, whose windows are independent.
 fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (windows, ranges) = slice_of(cx, id)?;
     let Op::ReduceWindow(mut a) = cx.module[windows].op.clone() else { return None };
@@ -156,7 +158,7 @@ fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         if w.lhs_dilate != 1 || w.rhs_dilate < 1 || w.size < 1 || w.stride < 1 {
             return None;
         }
-        // Where the first window that is taken begins and where the last one ends.
+        // The start of the first selected window and the end of the last one.
         let stride = w.stride.checked_mul(range.stride)?;
         let first = range.start.checked_mul(w.stride)?.checked_sub(w.pad_low)?;
         let reach = (w.size - 1).checked_mul(w.rhs_dilate)?.checked_add(1)?;
@@ -164,7 +166,7 @@ fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             (taken.get(d)?.checked_sub(1)?).checked_mul(stride)?.checked_add(first)?.checked_add(reach)?;
         let (start, limit) = (first.clamp(0, part.limit), end.clamp(0, part.limit));
         if start >= limit {
-            return None; // nothing but padding
+            return None; // The windows contain only padding.
         }
         *part = SliceDim { start, limit, stride: 1 };
         let (pad_low, pad_high) = (start.checked_sub(first)?, end.checked_sub(limit)?);
@@ -174,8 +176,8 @@ fn slice_reduce_window(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::ReduceWindow(a), &[part, init]))
 }
 
-/// What is padded is taken whole, so that it may be padded later. That is done where there are then no more elements
-/// than before: else some would be padded several times.
+/// Moves a gather before a pad. The gather must select the padded dimensions completely. The result must have
+/// no more elements than the padded array, so that no element is padded several times.
 fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(mut a) = cx.module[id].op.clone() else { return None };
     let (pad, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -193,7 +195,7 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let none = PaddingDim { low: 0, high: 0, interior: 0 };
     let (mut padding, mut dims) = (vec![none; to.rank()], to.dims.clone());
-    // The dimensions that windows have, and where they are in the result.
+    // The operand dimensions that windows have. Their order is that of `offset_dims` in the result.
     let left_out = |d: &i64| a.collapsed_slice_dims.contains(d) || a.operand_batching_dims.contains(d);
     let windows: Vec<i64> = (0..from.rank() as i64).filter(|d| !left_out(d)).collect();
     for (d, &p) in p.padding.iter().enumerate().filter(|(_, p)| **p != none) {
@@ -212,7 +214,7 @@ fn gather_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::pad(padding), &[gathered, value]))
 }
 
-/// What is repeated is the same from either end.
+/// Moves a reverse before a broadcast. Broadcast dimensions look the same from both ends.
 fn reverse_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Reverse(a) = cx.module[id].op.clone() else { return None };
     let broadcast = cx.operand(id, 0)?;
@@ -235,7 +237,7 @@ fn reverse_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
-/// Dimensions that are reversed twice are as they were.
+/// Combines two reverses. Dimensions that are reversed twice cancel.
 fn reverse_mixed(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Reverse(outer) = cx.module[id].op.clone() else { return None };
     let inner = cx.operand(id, 0)?;
@@ -247,6 +249,6 @@ fn reverse_mixed(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut dimensions = once(&outer.dimensions, &a.dimensions);
     dimensions.extend(once(&a.dimensions, &outer.dimensions));
     dimensions.sort_unstable();
-    // None left: `reverse-reverse`.
+    // If no dimension remains, `reverse-reverse` applies.
     (!dimensions.is_empty()).then(|| cx.instead(Op::reverse(dimensions), &[x]))
 }

@@ -1,4 +1,4 @@
-//! Patterns on integers whose values are known well enough to decide.
+//! Patterns on integers whose range determines the result.
 
 use crate::support::constants::splat_value;
 use crate::support::range::{Range, range_of, type_range};
@@ -52,12 +52,12 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The range of an operand.
+/// Returns the range of an operand.
 fn operand_range(cx: &Cx<'_>, id: InstrId, n: usize) -> Option<Range> {
     range_of(cx.module, cx.operand(id, n)?)
 }
 
-/// True if the comparison is the one of the integers' values.
+/// Returns whether the comparison compares the values of integers.
 pub(super) fn compares_values(ty: ElementType, a: &CompareAttrs) -> bool {
     match a.comparison_type {
         ComparisonType::Default => ty.is_integer() || ty.is_pred(),
@@ -67,7 +67,7 @@ pub(super) fn compares_values(ty: ElementType, a: &CompareAttrs) -> bool {
     }
 }
 
-/// A comparison whose result is the same for all values that its operands may have.
+/// Rewrites a comparison with the same result for all values in the ranges of its operands.
 fn compare_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Compare(attrs) = cx.module[id].op.clone() else { return None };
     if !compares_values(cx.element_type(cx.operand(id, 0)?)?, &attrs) {
@@ -90,24 +90,24 @@ fn compare_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (always || never).then(|| cx.splat_integer(&a, i64::from(always))).flatten()
 }
 
-/// True if `0 <= x < y`.
+/// Returns whether `0 <= x < y`.
 fn is_remainder(cx: &Cx<'_>, id: InstrId) -> Option<bool> {
     let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);
     Some(x.low >= 0 && x.high < y.low)
 }
 
-/// The quotient of a number by a larger one.
+/// Rewrites the quotient of a number and a larger one.
 fn divide_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let a = cx.array(id)?;
     is_remainder(cx, id)?.then(|| cx.splat_integer(&a, 0)).flatten()
 }
 
-/// The remainder of what is a remainder already.
+/// Rewrites the remainder of a number that is already below the divisor.
 fn remainder_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     is_remainder(cx, id)?.then(|| cx.operand(id, 0)).flatten()
 }
 
-/// What is added is a multiple of the divisor.
+/// Removes a multiple of the divisor that is added before a remainder.
 fn remainder_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (sum, divisor) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let by = splat_value(cx.module, divisor).filter(|&v| v > 0)?;
@@ -126,7 +126,7 @@ fn remainder_add(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     None
 }
 
-/// The larger or smaller of two values of which it is known.
+/// Rewrites an extremum whose ranges determine which operand it is.
 fn extremum_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, y) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?);
     let minimum = usize::from(cx.opcode(id) == Opcode::Minimum);
@@ -139,18 +139,18 @@ fn extremum_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// Limits that a value keeps by itself.
+/// Rewrites a clamp to bounds that the value never exceeds.
 fn clamp_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (low, x, high) = (operand_range(cx, id, 0)?, operand_range(cx, id, 1)?, operand_range(cx, id, 2)?);
     (low.high <= x.low && x.high <= high.low).then(|| cx.operand(id, 1)).flatten()
 }
 
-/// The size of what is not negative.
+/// Rewrites the magnitude of a nonnegative number.
 fn abs_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (operand_range(cx, id, 0)?.low >= 0).then(|| cx.operand(id, 0)).flatten()
 }
 
-/// A mask that has all bits of the value.
+/// Rewrites a bitwise and with a mask that contains all bits of the value.
 fn and_range(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let all = type_range(cx.element_type(id)?)?;
     for (x, mask) in [(0, 1), (1, 0)] {

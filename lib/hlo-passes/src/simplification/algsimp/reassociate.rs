@@ -1,4 +1,4 @@
-//! Patterns that group sums, products and the like of integers in another way, so that less is computed.
+//! Patterns that regroup associative operations on integers, so that less is computed.
 
 use super::arithmetic::constant_side;
 use super::shape::broadcast_parts;
@@ -21,19 +21,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The operation on two operands, and its shape, if its elements do not depend on the grouping.
+/// Returns the operation and its shape, if the result does not depend on the grouping.
 fn associative(cx: &Cx<'_>, id: InstrId) -> Option<(Op, ArrayShape)> {
     let shape = cx.array(id)?;
     let exact = shape.element_type.is_integer() || shape.element_type.is_pred();
     exact.then(|| (cx.module[id].op.clone(), shape))
 }
 
-/// True if `inner` is the same operation as `outer`, for which alone it is there.
+/// Returns whether `inner` is the same operation as `outer` and has no other user.
 fn is_part(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
     cx.opcode(inner) == cx.opcode(outer) && cx.used_only_by(inner, outer)
 }
 
-/// Two constants become one.
+/// Combines two constants.
 fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (op, shape) = associative(cx, id)?;
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -41,7 +41,7 @@ fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let ((x, c1), (y, c2)) = (constant_side(cx, a)?, constant_side(cx, b)?);
-    // An array and a number that is repeated would not become one.
+    // A constant array and a broadcast scalar cannot be combined into a single constant.
     if literal(cx.module, c1).is_some() != literal(cx.module, c2).is_some() {
         return None;
     }
@@ -50,7 +50,7 @@ fn constants_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &[others, constants]))
 }
 
-/// Two broadcasts become one, of what is computed before it.
+/// Combines two broadcasts: applies the operation before the broadcast.
 fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (op, shape) = associative(cx, id)?;
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -75,8 +75,8 @@ fn broadcasts_together(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     None
 }
 
-/// The sizes and the map that two broadcasts have in common, or that of one has beside a scalar. There must be fewer
-/// elements before them than after.
+/// Returns the sizes and the dimension map that two broadcasts share. If one of them is a scalar, these are
+/// the other's. There must be fewer elements before the broadcast than after it.
 fn alike(cx: &Cx<'_>, a: InstrId, b: InstrId, shape: &ArrayShape) -> Option<(Dims, Dims)> {
     let (_, a, a_map, _) = broadcast_parts(cx, a)?;
     let (_, b, b_map, _) = broadcast_parts(cx, b)?;

@@ -27,7 +27,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// (operand, initial value, attributes) of a reduce of one array.
+/// Returns the operand, the initial value and the attributes of a reduce of one array.
 pub(super) fn reduce_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceAttrs)> {
     let Op::Reduce(a) = cx.module[id].op.clone() else { return None };
     match cx.module[id].operands.as_slice() {
@@ -36,13 +36,13 @@ pub(super) fn reduce_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId
     }
 }
 
-/// The sizes of the reduced dimensions.
+/// Returns the sizes of the reduced dimensions.
 fn reduced_sizes(cx: &Cx<'_>, x: InstrId, a: &ReduceAttrs) -> Option<Dims> {
     let dims = cx.array(x)?.dims;
     a.dimensions.iter().map(|&d| usize::try_from(d).ok().and_then(|d| dims.get(d)).copied()).collect()
 }
 
-/// Each result combines the initial value with one element.
+/// Rewrites a reduce in which each result combines the initial value with one element.
 fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, init, a) = reduce_parts(cx, id)?;
     let to = cx.array(id)?;
@@ -55,7 +55,7 @@ fn reduce_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &[init, elements]))
 }
 
-/// Dimensions of size 1 need not be reduced.
+/// Rewrites a reduce over dimensions of size 1 and others.
 fn reduce_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, init, a) = reduce_parts(cx, id)?;
     let sizes = reduced_sizes(cx, x, &a)?;
@@ -79,7 +79,8 @@ fn reduce_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[x, init]))
 }
 
-/// Two reductions in a row by an operation for which the grouping does not matter, from its neutral value.
+/// Combines two consecutive reductions by an operation whose result does not depend on the grouping. Both
+/// must begin with its identity.
 fn reduce_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, init, outer) = reduce_parts(cx, id)?;
     let (x, inner_init, first) = reduce_parts(cx, inner)?;

@@ -1,4 +1,4 @@
-//! Patterns on reduce of what was moved, repeated or padded.
+//! Patterns on reduce of a value that was moved, repeated or padded.
 
 use super::reduce::reduce_parts;
 use crate::support::combiner::{binary_combiner, is_neutral};
@@ -60,7 +60,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// There are fewer sums than elements to negate.
+/// Negates the sums instead of the elements, because there are fewer sums.
 fn reduce_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (negative, init, a) = reduce_parts(cx, id)?;
     let shape = cx.array(id).filter(|s| s.element_type.is_integer())?;
@@ -74,7 +74,7 @@ fn reduce_negate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Negate, &[sum]))
 }
 
-/// Of no elements the result is the initial value.
+/// Rewrites a reduction of no elements: the result is the initial value.
 fn reduce_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Reduce(a) = cx.module[id].op.clone() else { return None };
     let operands = cx.module[id].operands.to_vec();
@@ -94,13 +94,13 @@ fn reduce_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Tuple, &results))
 }
 
-/// The dimensions of `from` that hold the same elements as those of `to` that are reduced; `None` if dimensions of
-/// both kinds share elements.
+/// Returns the dimensions of `from` that contain the same elements as the reduced dimensions of `to`. Returns
+/// `None` if reduced and other dimensions share elements.
 fn before_reshape(from: &[i64], to: &[i64], reduced: &[i64]) -> Option<Dims> {
     let (mut f, mut t) = (0, 0);
     let mut dims = Dims::new();
     while f < from.len() && t < to.len() {
-        // A group: as many elements on both sides.
+        // A group of dimensions with equally many elements on both sides.
         let (first_f, first_t) = (f, t);
         let (mut n, mut m) = (*from.get(f)?, *to.get(t)?);
         (f, t) = (f + 1, t + 1);
@@ -119,7 +119,7 @@ fn before_reshape(from: &[i64], to: &[i64], reduced: &[i64]) -> Option<Dims> {
     (f == from.len() && t == to.len()).then_some(dims)
 }
 
-/// The same elements in the same order.
+/// Moves a reduce before a reshape, with the same elements in the same order.
 fn reduce_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reshape, init, a) = reduce_parts(cx, id)?;
     if cx.opcode(reshape) != Opcode::Reshape || !cx.used_only_by(reshape, id) {
@@ -127,7 +127,7 @@ fn reduce_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let x = cx.operand(reshape, 0)?;
     let (from, to) = (cx.array(x)?, cx.array(reshape)?.dims);
-    // Sizes of 1 belong to no group in particular, and `reduce-degenerate` takes them out.
+    // Dimensions of size 1 belong to no group. `reduce-degenerate` removes them.
     if from.dims.iter().chain(&to).any(|&size| size < 2) {
         return None;
     }
@@ -141,7 +141,8 @@ fn reduce_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::reshape(), &[reduced]))
 }
 
-/// The same elements; in another order only where that does not matter.
+/// Moves a reduce before a transpose. The order of the elements must stay the same, unless it does not affect
+/// the result.
 fn reduce_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (transpose, init, a) = reduce_parts(cx, id)?;
     let Op::Transpose(t) = cx.module[transpose].op.clone() else { return None };
@@ -175,7 +176,7 @@ fn reduce_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::transpose(order), &[reduced]))
 }
 
-/// True if elements may be combined in any order, to the bit.
+/// Returns whether elements can be combined in any order with exactly the same result.
 fn any_order(cx: &Cx<'_>, a: &ReduceAttrs, value: InstrId) -> Option<bool> {
     let ty = cx.element_type(value)?;
     let op = binary_combiner(cx.module, a.to_apply)?;
@@ -188,7 +189,7 @@ fn any_order(cx: &Cx<'_>, a: &ReduceAttrs, value: InstrId) -> Option<bool> {
     })
 }
 
-/// Copies of an element count once, or as often as there are.
+/// Rewrites a reduction of repeated elements: counts each once, or multiplies.
 fn reduce_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (broadcast, init, a) = reduce_parts(cx, id)?;
     let Op::Broadcast(b) = cx.module[broadcast].op.clone() else { return None };
@@ -210,7 +211,7 @@ fn reduce_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         }
         _ => return None,
     }
-    // The dimensions that are left, and where they are now.
+    // The remaining dimensions and their new positions.
     let left: Vec<i64> = (0..whole.rank() as i64).filter(|&d| !gone(d)).collect();
     let place = |d: i64| left.iter().position(|&l| l == d).map(|p| p as i64);
     let dims: Dims = left.iter().map(|&d| whole.dims.get(index(d)?).copied()).collect::<Option<_>>()?;
@@ -220,7 +221,8 @@ fn reduce_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Reduce(ReduceAttrs { dimensions, ..a }), &[narrow, init]))
 }
 
-/// Multiples of a number of few bits: none of them is rounded, in whatever order they are added.
+/// Rewrites the sum of equal numbers with few significant bits, whose multiples are exact in any order of
+/// addition.
 fn reduce_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, init, a) = reduce_parts(cx, id)?;
     let (from, to) = (cx.array(x)?, cx.array(id)?);
@@ -241,21 +243,21 @@ fn reduce_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         a.dimensions.iter().map(|&d| from.dims.get(index(d)?).copied()).collect::<Option<_>>()?;
     let count =
         sizes.iter().try_fold(1i64, |n, &s| n.checked_mul(s)).filter(|n| (1..1 << mantissa).contains(n))?;
-    // The bits of `c` without zeros at the end: a whole number of steps, of which a sum has `count` times as many.
+    // The significant bits of `c` without trailing zeros. The sum has `count` times this value.
     let bits = c.to_bits() & ((1 << 52) - 1) | 1 << 52;
     let steps = bits >> bits.trailing_zeros();
     if u128::from(steps) * u128::from(count.unsigned_abs()) > 1 << mantissa {
         return None;
     }
-    // `None` if it is too large.
+    // `None` if the sum is too large.
     let bytes = float_bytes(ty, c * count as f64)?;
     cx.splat(&to, &bytes)
 }
 
-/// The most parts of a concatenation that are reduced one by one.
+/// Maximum number of operands of a concatenation that are reduced separately.
 const MAX_PARTS: usize = 4;
 
-/// The parts one by one.
+/// Reduces the operands of a concatenation separately.
 fn reduce_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (concatenate, init, a) = reduce_parts(cx, id)?;
     let Op::Concatenate(c) = cx.module[concatenate].op.clone() else { return None };
@@ -280,7 +282,7 @@ fn reduce_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     result
 }
 
-/// Padding that changes nothing.
+/// Removes padding that does not affect the result.
 fn reduce_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (pad, init, a) = reduce_parts(cx, id)?;
     let Op::Pad(p) = cx.module[pad].op.clone() else { return None };

@@ -1,4 +1,4 @@
-//! Patterns on selections from selections, and on those that are another operation.
+//! Patterns on nested selections, and on selections that are equivalent to another operation.
 
 use crate::support::constants::is_splat_integer;
 use crate::support::rewrite::{Cx, Pattern};
@@ -36,7 +36,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// (predicate, where it is true, where it is false).
+/// Returns the predicate, and the values for true and for false.
 fn parts(cx: &Cx<'_>, id: InstrId) -> Option<[InstrId; 3]> {
     match cx.module[id].operands.as_slice() {
         &[p, a, b] if cx.opcode(id) == Opcode::Select => Some([p, a, b]),
@@ -44,7 +44,7 @@ fn parts(cx: &Cx<'_>, id: InstrId) -> Option<[InstrId; 3]> {
     }
 }
 
-/// A selection among what the same predicate selected.
+/// Rewrites a selection between values that the same predicate selects.
 fn select_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [p, a, b] = parts(cx, id)?;
     let chosen = |inner: InstrId, n: usize| parts(cx, inner).filter(|i| i[0] == p).map(|i| i[n]);
@@ -55,13 +55,14 @@ fn select_select(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Select, &[p, on_true.unwrap_or(a), on_false.unwrap_or(b)]))
 }
 
-/// The inner selection of `id`, if nothing else needs it and both predicates have the same sizes.
+/// Returns the parts of the inner selection of `id`, if it has no other users and both predicates have the
+/// same sizes.
 fn nested(cx: &Cx<'_>, id: InstrId, p: InstrId, inner: InstrId) -> Option<[InstrId; 3]> {
     let parts = parts(cx, inner).filter(|_| cx.used_only_by(inner, id))?;
     (cx.array(p)?.dims == cx.array(parts[0])?.dims).then_some(parts)
 }
 
-/// Two reasons to take `a`.
+/// Combines the predicates of two nested selections that both select `a` if true.
 fn select_or(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [p, a, inner] = parts(cx, id)?;
     let [q, also, b] = nested(cx, id, p, inner)?;
@@ -72,7 +73,7 @@ fn select_or(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// Two conditions for taking `a`.
+/// Combines the predicates of two nested selections that both must be true to select `a`.
 fn select_and(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [p, inner, b] = parts(cx, id)?;
     let [q, a, also] = nested(cx, id, p, inner)?;
@@ -83,7 +84,7 @@ fn select_and(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// A selection of predicates, one of them a constant.
+/// Rewrites a selection between predicates of which one is constant.
 fn select_logic(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [p, a, b] = parts(cx, id)?;
     if !cx.element_type(id)?.is_pred() || cx.array(p)?.dims != cx.array(id)?.dims {
@@ -99,11 +100,12 @@ fn select_logic(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// The direction of the comparison that is the predicate, if it compares what is selected: `true` if in that order.
+/// Returns the direction of the comparison that is the predicate, if it compares the selected values. The
+/// boolean is whether it does so in the same order.
 fn compared(cx: &Cx<'_>, id: InstrId) -> Option<(ComparisonDirection, bool)> {
     let [p, a, b] = parts(cx, id)?;
     let Op::Compare(attrs) = &cx.module[p].op else { return None };
-    // Of floats there are two zeros, and NaN.
+    // Floating-point numbers have two zeros and NaN.
     if !super::ranges::compares_values(cx.element_type(a)?, attrs) {
         return None;
     }
@@ -115,7 +117,7 @@ fn compared(cx: &Cx<'_>, id: InstrId) -> Option<(ComparisonDirection, bool)> {
     }
 }
 
-/// One of two values, whichever it is where they are the same.
+/// Rewrites a selection by equality of the two values.
 fn select_equality(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [_, a, b] = parts(cx, id)?;
     match compared(cx, id)?.0 {
@@ -125,7 +127,7 @@ fn select_equality(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// The smaller or larger of two values.
+/// Rewrites a selection of the smaller or larger of two values.
 fn select_extremum(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let [_, a, b] = parts(cx, id)?;
     use ComparisonDirection::*;

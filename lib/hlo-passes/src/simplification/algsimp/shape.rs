@@ -1,4 +1,5 @@
-//! Patterns on reshape, broadcast, transpose, reverse, iota: which element stands where.
+//! Patterns on reshape, broadcast, transpose, reverse and iota, which only determine the position of
+//! elements.
 
 use crate::support::rewrite::{Cx, Pattern, index, without_ones};
 use hlo_ir::build::Build;
@@ -88,13 +89,11 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("iota-one", "iota along a dimension of size 1 → 0", &[Opcode::Iota], iota_one),
 ];
 
-/// A reshape to the same sizes.
 pub(crate) fn reshape_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
 }
 
-/// Two reshapes in a row.
 pub(crate) fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let inner = cx.operand(id, 0)?;
     cx.array(id)?;
@@ -106,7 +105,7 @@ pub(crate) fn reshape_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::reshape(), &[x]))
 }
 
-/// A bitcast says that the bytes stay; of row-major arrays of one type that is what a reshape does.
+/// Rewrites a bitcast that keeps the bytes in place. For row-major arrays of one type, it is a reshape.
 fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let (from, to) = (cx.array(x)?, cx.array(id)?);
@@ -115,39 +114,39 @@ fn bitcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (same && from.is_row_major() && to.is_row_major()).then(|| cx.instead(Op::reshape(), &[x]))
 }
 
-/// The scalar that `id` repeats.
+/// Returns the scalar that `id` repeats.
 pub(super) fn repeated(cx: &Cx<'_>, id: InstrId) -> Option<InstrId> {
     let moves = matches!(cx.opcode(id), Opcode::Broadcast | Opcode::Reshape);
     let scalar = cx.operand(id, 0).filter(|_| moves)?;
     cx.module[scalar].shape.is_scalar().then_some(scalar)
 }
 
-/// (operand, its sizes, the dimension map, the result's sizes) of a broadcast.
+/// Returns the operand, its sizes, the dimension map and the sizes of the result of a broadcast.
 pub(super) fn broadcast_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims, Dims, Dims)> {
     let Op::Broadcast(a) = &cx.module[id].op else { return None };
     let x = cx.operand(id, 0)?;
     Some((x, cx.array(x)?.dims, a.dimensions.clone(), cx.array(id)?.dims))
 }
 
-/// True if the numbers are `0, 1, 2, …`.
+/// Returns whether the numbers are `0, 1, 2, …`.
 fn is_identity(dims: &[i64]) -> bool {
     dims.iter().enumerate().all(|(i, &d)| d == i as i64)
 }
 
-/// A broadcast that adds no dimension.
+/// Rewrites a broadcast that adds no dimension.
 fn broadcast_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     (from == to && is_identity(&map)).then_some(x)
 }
 
-/// A broadcast that adds sizes of 1 only, and keeps the others in order.
+/// Rewrites a broadcast that only adds dimensions of size 1 and keeps the order of the others.
 fn broadcast_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     let in_order = map.windows(2).all(|w| w[0] < w[1]);
     (in_order && without_ones(&from) == without_ones(&to)).then(|| cx.instead(Op::reshape(), &[x]))
 }
 
-/// A broadcast of as many dimensions in another order.
+/// Rewrites a broadcast that only reorders dimensions.
 fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, from, map, to) = broadcast_parts(cx, id)?;
     if from.len() != to.len() || is_identity(&map) {
@@ -159,7 +158,7 @@ fn broadcast_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::transpose(order), &[x]))
 }
 
-/// Two broadcasts in a row: the maps compose.
+/// Combines two consecutive broadcasts by composing their dimension maps.
 fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, _, outer_map, _) = broadcast_parts(cx, id)?;
     let (x, _, inner_map, _) = broadcast_parts(cx, inner)?;
@@ -168,7 +167,7 @@ fn broadcast_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
-/// Dimensions of size 1 that were added for the sake of the broadcast need no place in its map.
+/// Removes a reshape before a broadcast that only adds dimensions of size 1.
 fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (reshaped, from, map, _) = broadcast_parts(cx, id)?;
     if cx.opcode(reshaped) != Opcode::Reshape || !from.contains(&1) || map.len() != from.len() {
@@ -182,8 +181,7 @@ fn broadcast_of_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(kept), &[x]))
 }
 
-/// A reshape of a broadcast that leaves the dimensions of what is repeated: the broadcast goes to the new sizes at
-/// once.
+/// Moves a broadcast after a reshape that keeps the dimensions of the operand.
 fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let broadcast = cx.operand(id, 0)?;
     let (x, from, map, middle) = broadcast_parts(cx, broadcast)?;
@@ -195,7 +193,7 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if to.contains(&0) || map.len() != from.len() {
         return None;
     }
-    // A dimension that is left has as many elements before it as it had.
+    // A dimension is kept if it has the same size and the same number of elements before it.
     let before = |dims: &[i64], d: usize| dims.get(..d)?.iter().try_fold(1i64, |n, &s| n.checked_mul(s));
     let mut kept = Dims::new();
     for (&size, &d) in from.iter().zip(&map).filter(|(size, _)| **size != 1) {
@@ -207,19 +205,18 @@ fn reshape_of_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(kept), &[x]))
 }
 
-/// (operand, permutation) of a transpose.
+/// Returns the operand and the permutation of a transpose.
 fn transpose_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
     let Op::Transpose(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, a.dimensions.clone()))
 }
 
-/// A transpose that moves nothing.
 fn transpose_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, permutation) = transpose_parts(cx, id)?;
     is_identity(&permutation).then_some(x)
 }
 
-/// A transpose that leaves the order of the elements.
+/// Rewrites a transpose that keeps the order of the elements.
 fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, permutation) = transpose_parts(cx, id)?;
     let from = cx.array(x)?.dims;
@@ -232,7 +229,7 @@ fn transpose_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     moved.is_sorted().then(|| cx.instead(Op::reshape(), &[x]))
 }
 
-/// Two transposes in a row: the permutations compose.
+/// Combines two consecutive transposes by composing their permutations.
 fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, outer) = transpose_parts(cx, id)?;
     let (x, first) = transpose_parts(cx, inner)?;
@@ -241,7 +238,7 @@ fn transpose_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::transpose(both), &[x]))
 }
 
-/// A transposed broadcast is a broadcast to other places.
+/// Rewrites a transposed broadcast as a broadcast with another dimension map.
 fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (broadcast, permutation) = transpose_parts(cx, id)?;
     let (x, _, map, _) = broadcast_parts(cx, broadcast)?;
@@ -252,13 +249,13 @@ fn transpose_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(places), &[x]))
 }
 
-/// (operand, dimensions) of a reverse.
+/// Returns the operand and the dimensions of a reverse.
 fn reverse_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Dims)> {
     let Op::Reverse(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, a.dimensions.clone()))
 }
 
-/// Reversing a single element.
+/// Removes dimensions of size 1 from a reverse.
 fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, dimensions) = reverse_parts(cx, id)?;
     let sizes = cx.array(x)?.dims;
@@ -273,7 +270,6 @@ fn reverse_degenerate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (kept.len() < dimensions.len()).then(|| cx.instead(Op::reverse(kept), &[x]))
 }
 
-/// Reversing twice.
 fn reverse_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, mut outer_dims) = reverse_parts(cx, id)?;
     let (x, mut inner_dims) = reverse_parts(cx, inner)?;
@@ -282,7 +278,7 @@ fn reverse_reverse(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     (outer_dims == inner_dims).then_some(x)
 }
 
-/// Counting to one.
+/// Rewrites an iota along a dimension of size 1.
 fn iota_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Iota(a) = &cx.module[id].op else { return None };
     let dimension = usize::try_from(a.iota_dimension).ok()?;

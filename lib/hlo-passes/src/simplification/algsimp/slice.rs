@@ -1,4 +1,4 @@
-//! Patterns on slice, pad, concatenate and the dynamic forms of slice.
+//! Patterns on slice, pad, concatenate, dynamic-slice and dynamic-update-slice.
 
 use crate::support::constants::{scalar_integer, splat};
 use crate::support::rewrite::{Cx, Pattern};
@@ -68,20 +68,19 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The ranges of a slice.
+/// Returns the operand and the ranges of a slice.
 pub(super) fn slice_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, Vec<SliceDim>)> {
     let Op::Slice(a) = &cx.module[id].op else { return None };
     Some((cx.operand(id, 0)?, a.slice.clone()))
 }
 
-/// A slice of everything.
 fn slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
-    // Ranges lie inside the operand: with the same sizes nothing is left out.
+    // Ranges are in bounds, so equal sizes mean that all elements are selected.
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
 }
 
-/// The distance to a second element that is not taken.
+/// Rewrites the stride of a range with a single element to 1.
 fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, mut ranges) = slice_parts(cx, id)?;
     let mut changed = false;
@@ -94,7 +93,7 @@ fn slice_stride(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     changed.then(|| cx.instead(Op::slice(ranges), &[x]))
 }
 
-/// Two slices in a row.
+/// Combines two consecutive slices.
 fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (inner, outer) = slice_parts(cx, id)?;
     let (x, first) = slice_parts(cx, inner)?;
@@ -102,25 +101,25 @@ fn slice_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let mut ranges = Vec::with_capacity(outer.len());
     for ((a, b), &size) in first.iter().zip(&outer).zip(&sizes) {
         if size == 0 {
-            return None; // nothing is taken: its start may lie outside
+            return None; // An empty slice may start out of bounds.
         }
         let start = a.start.checked_add(b.start.checked_mul(a.stride)?)?;
         let stride = a.stride.checked_mul(b.stride)?;
-        // One past the last element taken, which keeps the limit inside the operand.
+        // One past the last selected element, so that the limit is in bounds.
         let limit = start.checked_add((size - 1).checked_mul(stride)?)?.checked_add(1)?;
         ranges.push(SliceDim { start, limit, stride });
     }
     Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
-/// A slice that lies in one operand of a concatenation.
+/// Rewrites a slice that is inside one operand of a concatenation.
 pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (concatenate, mut ranges) = slice_parts(cx, id)?;
     let Op::Concatenate(a) = &cx.module[concatenate].op else { return None };
     let dimension = usize::try_from(a.dimension()).ok()?;
     let range = *ranges.get(dimension)?;
     let starts = cx.concatenate_starts(concatenate, dimension)?;
-    // The last operand that begins there or before has the first element.
+    // The last operand that starts at or before the range contains its first element.
     let n = starts.partition_point(|&start| start <= range.start).checked_sub(1)?;
     let operand = cx.operand(concatenate, n)?;
     let (start, limit) = (*starts.get(n)?, *starts.get(n + 1)?);
@@ -132,7 +131,7 @@ pub(crate) fn slice_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId>
     Some(cx.instead(Op::slice(ranges), &[operand]))
 }
 
-/// A slice of a broadcast: of what is repeated only the number changes.
+/// Moves a slice before a broadcast. For broadcast dimensions, only the size changes.
 fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (broadcast, ranges) = slice_parts(cx, id)?;
     let Op::Broadcast(a) = cx.module[broadcast].op.clone() else { return None };
@@ -153,14 +152,13 @@ fn slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(a.dimensions), &[x]))
 }
 
-/// Padding by nothing.
 fn pad_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Pad(a) = &cx.module[id].op else { return None };
     let nothing = a.padding.iter().all(|p| p.low == 0 && p.high == 0 && p.interior == 0);
     nothing.then(|| cx.operand(id, 0)).flatten()
 }
 
-/// Between one element, or none, there is nothing.
+/// Removes interior padding from dimensions with fewer than two elements.
 fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Pad(a) = &cx.module[id].op else { return None };
     let mut padding = a.padding.clone();
@@ -174,7 +172,7 @@ fn pad_interior(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     changed.then(|| cx.instead(Op::pad(padding), &[x, value]))
 }
 
-/// Negative padding only takes away.
+/// Rewrites a pad that only removes elements as a slice.
 fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Pad(a) = &cx.module[id].op else { return None };
     if !a.padding.iter().all(|p| p.low <= 0 && p.high <= 0 && p.interior == 0) {
@@ -186,14 +184,14 @@ fn pad_negative(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     for (p, &size) in padding.iter().zip(&cx.array(x)?.dims) {
         let (start, limit) = (p.low.checked_neg()?, size.checked_add(p.high)?);
         if start > limit || limit > size {
-            return None; // both ends take away more than there is
+            return None; // Both ends together remove more elements than there are.
         }
         ranges.push(SliceDim { start, limit, stride: 1 });
     }
     Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
-/// Padding with the value that is there already.
+/// Rewrites a pad with the value that all elements already have.
 fn pad_same_value(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, value) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     cx.array(id)?;
@@ -204,7 +202,7 @@ fn pad_same_value(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same.then(|| cx.instead(Op::broadcast([]), &[value]))
 }
 
-/// A concatenation of one operand, or with operands that have no elements.
+/// Removes operands without elements from a concatenation, or a concatenation of one operand.
 fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
     let dimension = usize::try_from(a.dimension()).ok()?;
@@ -223,21 +221,21 @@ fn concatenate_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// True if the concatenation `outer` can take the operands of `inner` instead of its result. One that it has several
-/// times stays: each level of such would double the operands.
+/// Returns whether the concatenation `outer` can use the operands of `inner` directly. If `outer` contains
+/// `inner` several times, it cannot, because each such level would double the number of operands.
 fn is_nested(cx: &Cx<'_>, inner: InstrId, outer: InstrId) -> bool {
     const LOOKED_AT: usize = 64;
     let (Op::Concatenate(a), Op::Concatenate(b)) = (&cx.module[inner].op, &cx.module[outer].op) else {
         return false;
     };
     let operands = &cx.module[outer].operands;
-    // Of very many, the one that takes them counts.
+    // If there are very many operands, only the first ones are compared.
     let times = operands.iter().take(LOOKED_AT).filter(|o| **o == inner).count();
     a.dimensions == b.dimensions && cx.used_only_by(inner, outer) && times < 2
 }
 
-/// Concatenations in a concatenation along the same dimension. The outermost takes the operands of all at once: one
-/// level after the other, a chain of them would be copied again and again.
+/// Flattens nested concatenations along the same dimension. The outermost one takes the operands of all
+/// levels at once. Flattening one level at a time would copy the operands of a long chain again and again.
 pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Concatenate(a) = cx.module[id].op.clone() else { return None };
     if let &[user] = cx.module.users(id)
@@ -247,7 +245,8 @@ pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<In
     }
     let mut flat = Vec::new();
     let mut found = false;
-    // (operand, the concatenation that has it and whether it has it once), the last first.
+    // Operands, each with the concatenation that contains it and whether it contains it once. The last
+    // operand is first.
     let mut stack: Vec<(InstrId, Option<(InstrId, bool)>)> = vec![(id, None)];
     while let Some((o, outer)) = stack.pop() {
         if outer.is_some_and(|(outer, once)| !once || !is_nested(cx, o, outer)) {
@@ -263,13 +262,13 @@ pub(crate) fn concatenate_concatenate(cx: &mut Cx<'_>, id: InstrId) -> Option<In
     found.then(|| cx.instead(Op::Concatenate(a), &flat))
 }
 
-/// A dynamic slice of everything: its start is clamped to 0.
+/// Rewrites a dynamic slice of the whole array, whose start is clamped to 0.
 fn dynamic_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     (cx.array(x)?.dims == cx.array(id)?.dims).then_some(x)
 }
 
-/// A dynamic slice whose start is known, clamped as at run time.
+/// Rewrites a dynamic slice with a known start, which is clamped as at run time.
 fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let (from, to) = (cx.array(x)?, cx.array(id)?);
@@ -282,7 +281,7 @@ fn dynamic_slice_constant(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::slice(ranges), &[x]))
 }
 
-/// An update of everything: its start is clamped to 0.
+/// Rewrites an update of the whole array, whose start is clamped to 0.
 fn dynamic_update_slice_full(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let update = cx.operand(id, 1)?;
     (cx.array(update)?.dims == cx.array(id)?.dims).then_some(update)

@@ -1,4 +1,4 @@
-//! Patterns on where the windows of dynamic-slice and dynamic-update-slice begin, and on what they are taken from.
+//! Patterns on the starts and operands of dynamic-slice and dynamic-update-slice.
 
 use super::iota::has_all;
 use super::updates::progression;
@@ -48,7 +48,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The starts of a window, one scalar a dimension.
+/// Returns the starts of a window, one scalar per dimension.
 pub(super) fn starts(cx: &Cx<'_>, id: InstrId, rank: usize) -> Option<Vec<InstrId>> {
     let first = if cx.opcode(id) == Opcode::DynamicSlice { 1 } else { 2 };
     let starts = cx.module[id].operands.get(first..)?.to_vec();
@@ -56,7 +56,7 @@ pub(super) fn starts(cx: &Cx<'_>, id: InstrId, rank: usize) -> Option<Vec<InstrI
     (starts.len() == rank && scalars).then_some(starts)
 }
 
-/// The window of a dynamic slice of these sizes.
+/// Emits a dynamic slice with these sizes.
 pub(super) fn window(cx: &mut Cx<'_>, x: InstrId, starts: &[InstrId], sizes: &[i64]) -> Option<InstrId> {
     let shape = ArrayShape::new(cx.element_type(x)?, sizes.iter().copied());
     let attrs = DynamicSliceAttrs { dynamic_slice_sizes: sizes.iter().copied().collect() };
@@ -64,12 +64,13 @@ pub(super) fn window(cx: &mut Cx<'_>, x: InstrId, starts: &[InstrId], sizes: &[i
     Some(cx.add(shape, Op::DynamicSlice(attrs), &operands))
 }
 
-/// A scalar integer constant.
+/// Emits a scalar integer constant.
 fn number(cx: &mut Cx<'_>, ty: hlo_ir::ElementType, value: i128) -> Option<InstrId> {
     cx.splat(&ArrayShape::new(ty, []), &wide_integer_bytes(ty, value)?)
 }
 
-/// A window has room to begin elsewhere only if it is smaller: else its start is clamped to 0.
+/// Rewrites the start to 0 in dimensions where the window has the size of the operand: the start is clamped
+/// to 0.
 fn start_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let whole = cx.array(cx.operand(id, 0)?)?.dims;
     let sizes = match cx.opcode(id) {
@@ -91,7 +92,7 @@ fn start_zero(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     changed.then(|| cx.instead(op, &operands))
 }
 
-/// The number at a place is the place.
+/// Rewrites a slice of an iota or progression: the element follows from its index.
 fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let x = cx.operand(id, 0)?;
     let (from, to) = (cx.array(x)?, cx.array(id)?);
@@ -109,7 +110,7 @@ fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if place != ty {
         value = cx.add(Shape::scalar(ty), Op::Convert, &[value]);
     }
-    // Both wrap as often as they come back.
+    // Both operations wrap, so the final value is the same.
     for (op, by, neutral) in [(Op::Multiply, step, 1), (Op::Add, start, 0)] {
         if by != neutral {
             let by = number(cx, ty, by)?;
@@ -119,7 +120,7 @@ fn dynamic_slice_iota(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::reshape(), &[value]))
 }
 
-/// The window in the operand's order.
+/// Moves a dynamic slice before a transpose: reorders the starts and sizes.
 fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let transpose = cx.operand(id, 0).filter(|&t| cx.used_only_by(t, id))?;
     let Op::Transpose(a) = cx.module[transpose].op.clone() else { return None };
@@ -135,7 +136,8 @@ fn dynamic_slice_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::transpose(a.dimensions), &[part]))
 }
 
-/// In dimensions of size 1 a window begins at 0.
+/// Moves a dynamic slice before a reshape that only adds or removes dimensions of size 1. There the start is
+/// 0.
 fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let reshape = cx.operand(id, 0).filter(|&r| cx.opcode(r) == Opcode::Reshape && cx.used_only_by(r, id))?;
     let x = cx.operand(reshape, 0)?;
@@ -156,7 +158,7 @@ fn dynamic_slice_reshape(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::reshape(), &[part]))
 }
 
-/// Outside of the window both sides are the same.
+/// Moves a selection between an array and its update into the window, because both are equal outside of it.
 fn select_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (p, a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.operand(id, 2)?);
     let is_update = |update: InstrId, x: InstrId| {
@@ -181,7 +183,7 @@ fn select_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::DynamicUpdateSlice, &operands))
 }
 
-/// Nothing is written.
+/// Rewrites an update without elements.
 fn update_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let empty = cx.array(cx.operand(id, 1)?)?.dims.contains(&0);
     empty.then(|| cx.operand(id, 0)).flatten()

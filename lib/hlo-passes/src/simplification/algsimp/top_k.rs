@@ -1,4 +1,4 @@
-//! The pattern on the custom call `TopK`, which XLA's optimiser makes of sorts.
+//! The pattern on the custom call `TopK`, which XLA's optimiser creates from sorts.
 
 use crate::expansion::topk_decomposer;
 use crate::support::rewrite::{Cx, Pattern};
@@ -34,7 +34,7 @@ fn custom_call_top_k(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::TopK(TopkAttrs { k, largest: OrTrue(true), is_stable: None }), &[x]))
 }
 
-/// Returns whether a comparator of elements of a type puts the first of its parameters first if it is the greater one.
+/// Returns whether the comparator orders greater elements of the type first.
 fn compares_first(cx: &Cx<'_>, comparator: ComputationId, ty: ElementType) -> bool {
     let module = &*cx.module;
     let root = module[comparator].root();

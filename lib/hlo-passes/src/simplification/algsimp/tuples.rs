@@ -1,4 +1,4 @@
-//! Patterns on tuples: constants of several arrays, and barriers of more than is used.
+//! Patterns on tuples: tuple constants, and barriers with unused elements.
 
 use crate::support::effects::is_impure;
 use crate::support::rewrite::{Cx, Pattern};
@@ -20,7 +20,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// Each element by itself.
+/// Splits a tuple constant into its elements.
 fn constant_tuple(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Constant(a) = &cx.module[id].op else { return None };
     if a.is_elided() || !cx.module[id].shape.is_tuple() {
@@ -33,7 +33,7 @@ fn constant_tuple(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Tuple, &parts))
 }
 
-/// A barrier holds back what needs it only. What is not used stays outside, unless it has effects.
+/// Removes unused elements from a barrier, unless they have side effects.
 fn barrier_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let tuple = cx.operand(id, 0).filter(|&t| cx.opcode(t) == Opcode::Tuple)?;
     let parts = cx.module[tuple].operands.to_vec();

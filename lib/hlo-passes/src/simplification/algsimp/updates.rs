@@ -73,7 +73,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// Wherever the window lies among repeated elements, it is the same.
+/// Moves a dynamic slice before a broadcast. In broadcast dimensions, the start does not matter.
 fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let broadcast = cx.operand(id, 0)?;
     let (mut x, sizes, map, _) = broadcast_parts(cx, broadcast)?;
@@ -88,13 +88,13 @@ fn dynamic_slice_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(map), &[x]))
 }
 
-/// True if both windows, given by the operands from these numbers on, begin at the same place.
+/// Returns whether both windows have the same start. The numbers are those of the first start operand.
 fn same_place(cx: &Cx<'_>, a: (InstrId, usize), b: (InstrId, usize)) -> bool {
     let starts = |(id, n): (InstrId, usize)| cx.module[id].operands.get(n..).map(|o| o.to_vec());
     starts(a).is_some() && starts(a) == starts(b)
 }
 
-/// Reading what was just written.
+/// Rewrites a read of the window that was just written.
 fn dynamic_slice_updated(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let written = cx.operand(id, 0).filter(|&w| cx.opcode(w) == Opcode::DynamicUpdateSlice)?;
     let update = cx.operand(written, 1)?;
@@ -102,7 +102,7 @@ fn dynamic_slice_updated(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same.then_some(update)
 }
 
-/// Writing what is there.
+/// Rewrites an update with the elements that are already there.
 fn update_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, read) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let same = cx.opcode(read) == Opcode::DynamicSlice
@@ -111,7 +111,7 @@ fn update_same(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     same.then_some(x)
 }
 
-/// Writing over what was just written.
+/// Removes an update that is overwritten.
 fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (first, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     if cx.opcode(first) != Opcode::DynamicUpdateSlice || !same_place(cx, (id, 2), (first, 2)) {
@@ -125,7 +125,8 @@ fn update_twice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::DynamicUpdateSlice, &operands))
 }
 
-/// True if a value is on its way to the host's memory: what it is written to is where it goes, and has to stay.
+/// Returns whether a value moves to host memory. The array that it is written to determines its destination
+/// and must stay.
 fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
     const STEPS: usize = 4;
     let mut at = id;
@@ -139,7 +140,8 @@ fn goes_to_host(cx: &Cx<'_>, id: InstrId) -> bool {
     false
 }
 
-/// A window in an array of one value, at a place that is known: clamped as at run time.
+/// Rewrites an update of an array of equal elements at a known start as a pad. The start is clamped as at run
+/// time.
 fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, update) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let value = repeated(cx, x).filter(|_| !goes_to_host(cx, update))?;
@@ -154,14 +156,14 @@ fn update_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::pad(padding), &[update, value]))
 }
 
-/// Numbers at equal distances.
+/// An arithmetic progression.
 pub(super) struct Progression {
     pub(super) start: i128,
     pub(super) step: i128,
     count: i128,
 }
 
-/// The elements of an index array in row-major order, if they are at equal distances.
+/// Returns the elements of an index array in row-major order, if they form an arithmetic progression.
 pub(super) fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Progression> {
     let depth = depth.checked_sub(1)?;
     let shape = cx.array(id)?;
@@ -172,7 +174,7 @@ pub(super) fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Prog
             let size = *shape.dims.get(index(a.iota_dimension)?)?;
             (i128::from(size) == count).then_some(Progression { start: 0, step: 1, count })?
         }
-        // The elements keep their order.
+        // These operations keep the order of the elements.
         Op::Reshape(_) | Op::Copy | Op::Convert => {
             let x = cx.operand(id, 0)?;
             type_range(cx.element_type(x)?)?;
@@ -201,13 +203,13 @@ pub(super) fn progression(cx: &Cx<'_>, id: InstrId, depth: usize) -> Option<Prog
         Op::Constant(_) => constant_progression(cx, id, count)?,
         _ => return None,
     };
-    // Not where it wraps.
+    // Reject progressions that wrap around.
     let last = found.start.checked_add(found.step.checked_mul(count.max(1) - 1)?)?;
     let inside = |v: i128| (whole.low..=whole.high).contains(&v);
     (found.count == count && inside(found.start) && inside(last)).then_some(found)
 }
 
-/// The largest constant that is looked at.
+/// Maximum number of elements of a constant that is examined.
 const MAX_ELEMENTS: i128 = 4096;
 
 fn constant_progression(cx: &Cx<'_>, id: InstrId, count: i128) -> Option<Progression> {
@@ -228,7 +230,8 @@ fn gather_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.splat(&shape, &vec![0; shape.element_type.byte_size()])
 }
 
-/// Windows that are one element of a dimension and everything of the others, at equal distances upwards.
+/// Rewrites a gather of windows with one index along a dimension and all elements of the others, if the
+/// indices form an increasing progression.
 fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(a) = cx.module[id].op.clone() else { return None };
     let (x, indices) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
@@ -264,8 +267,8 @@ fn gather_slice(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     cx.reshaped(value, &to.dims)
 }
 
-/// The operand's dimensions in the order in which the result has them, `d` where it has the batch dimensions; `None` if
-/// these are not next to each other.
+/// Returns the operand's dimensions in the order of the result, with `d` at the position of the batch
+/// dimensions. Returns `None` if these are not adjacent.
 fn result_order(
     offset_dims: &[i64],
     collapsed: &[i64],
@@ -284,7 +287,7 @@ fn result_order(
     Some(before.iter().copied().chain([d]).chain(after).collect())
 }
 
-/// Windows of one value.
+/// Rewrites a gather from an array of equal elements.
 fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if matches!(&cx.module[id].op, Op::Gather(a) if a.reads_nothing()) {
         return None;
@@ -294,7 +297,7 @@ fn gather_broadcast(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast([]), &[value]))
 }
 
-/// A window of everything begins at 0, whatever its index is.
+/// Rewrites a gather of the whole operand: the window starts at 0 for every index.
 fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Gather(a) = cx.module[id].op.clone() else { return None };
     let x = cx.operand(id, 0)?;
@@ -313,7 +316,7 @@ fn gather_whole(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::broadcast(a.offset_dims), &[window]))
 }
 
-/// Nothing is written.
+/// Rewrites a scatter without updates.
 fn scatter_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let operands = cx.module[id].operands.to_vec();
     let n = operands.len() / 2;

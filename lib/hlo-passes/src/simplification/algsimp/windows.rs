@@ -1,4 +1,4 @@
-//! Patterns on reduce-window, sort and convolution: windows and lines of one element, padding, products.
+//! Patterns on reduce-window, sort and convolution: single elements, padding, products.
 
 use super::dot::{is_exact_product, sum_of_product};
 use crate::support::combiner::{binary_combiner, is_padding};
@@ -53,7 +53,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// (operand, initial value, attributes) of a windowed reduction of one array.
+/// Returns the operand, the initial value and the attributes of a windowed reduction of one array.
 fn window_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceWindowAttrs)> {
     let Op::ReduceWindow(a) = &cx.module[id].op else { return None };
     match cx.module[id].operands.as_slice() {
@@ -62,7 +62,7 @@ fn window_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, ReduceWin
     }
 }
 
-/// Each result combines the initial value with one element.
+/// Rewrites a windowed reduction in which each result combines the initial value with one element.
 fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, init, a) = window_parts(cx, id)?;
     let to = cx.array(id)?;
@@ -90,14 +90,15 @@ fn reduce_window_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(op, &[init, elements]))
 }
 
-/// What a window of one element that moves by one puts around and between the elements.
+/// Returns the padding around and between elements that a window of one element with stride 1 adds.
 fn padding_of_one(w: &WindowDim) -> Option<PaddingDim> {
     let interior = w.lhs_dilate.checked_sub(1)?;
     let adds = w.stride == 1 && w.pad_low >= 0 && w.pad_high >= 0 && interior >= 0;
     adds.then_some(PaddingDim { low: w.pad_low, high: w.pad_high, interior })
 }
 
-/// The padding of a window and that before it, if that adds only, and not where the window adds between elements.
+/// Combines the padding of a window with that of a pad before it. The pad must only add elements. If the
+/// window dilates its operand, the pad must add nothing.
 fn padded(w: &WindowDim, p: &PaddingDim) -> Option<WindowDim> {
     if p.low < 0 || p.high < 0 || p.interior < 0 {
         return None;
@@ -112,7 +113,8 @@ fn padded(w: &WindowDim, p: &PaddingDim) -> Option<WindowDim> {
     })
 }
 
-/// The places of a window that hold no element are left out, which is the same only for a neutral value.
+/// Moves the padding of a pad into the window. Positions of a window without an element are skipped, so the
+/// padding must not affect the result.
 fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (pad, init, mut a) = window_parts(cx, id)?;
     let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
@@ -129,7 +131,7 @@ fn reduce_window_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::ReduceWindow(Box::new(a)), &[x, init]))
 }
 
-/// One element is sorted, and so is nothing.
+/// Rewrites a sort of at most one element.
 fn sort_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Sort(a) = &cx.module[id].op else { return None };
     let d = index(*a.dimensions.first()?)?;
@@ -143,7 +145,7 @@ fn sort_one(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
 }
 
-/// (input, kernel, attributes) of a convolution of two operands without promises about zeros.
+/// Returns the input, the kernel and the attributes of a convolution with two operands and no sparsity.
 fn convolution_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Box<ConvolutionAttrs>)> {
     let Op::Convolution(a) = cx.module[id].op.clone() else { return None };
     let plain =
@@ -154,7 +156,7 @@ fn convolution_parts(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, InstrId, Box<
     }
 }
 
-/// A convolution pads with zeros, which it multiplies as others.
+/// Moves padding with zeros into a convolution, which pads with zeros too.
 fn convolution_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (pad, kernel, mut a) = convolution_parts(cx, id)?;
     let Op::Pad(p) = cx.module[pad].op.clone() else { return None };
@@ -174,19 +176,20 @@ fn convolution_pad(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Convolution(a), &[x, kernel]))
 }
 
-/// Sums of nothing.
+/// Rewrites a convolution whose sums are empty.
 fn convolution_nothing(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (_, kernel, _) = convolution_parts(cx, id)?;
     let shape = cx.array(id)?;
     cx.array(kernel)?.dims.contains(&0).then(|| cx.splat_integer(&shape, 0)).flatten()
 }
 
-/// True if each window is one element, its own.
+/// Returns whether each window contains only the element at the same index.
 fn is_single(w: &WindowDim) -> bool {
     w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1
 }
 
-/// Each output element is the product of one input element and the weight of its feature.
+/// Rewrites a convolution in which each output element is the product of one input element and the weight of
+/// its feature.
 fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, kernel, a) = convolution_parts(cx, id)?;
     let (from, weights, to) = (cx.array(x)?, cx.array(kernel)?, cx.array(id)?);
@@ -202,7 +205,7 @@ fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if !each || !plain || !is_exact_product(cx, &[x, kernel], to.element_type)? {
         return None;
     }
-    // Where the dimensions of the input go: not to others, which would move the elements.
+    // The output dimension of each input dimension. If they differ, elements would move.
     let mut map = Dims::new();
     for d in 0..from.rank() as i64 {
         map.push(if d == labels.input_batch {
@@ -226,7 +229,8 @@ fn convolution_multiply(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     sum_of_product(cx, &factors, &shape)
 }
 
-/// Each output element is the sum over the input features at one place: a product of matrices.
+/// Rewrites a convolution in which each output element is a sum over the input features at one position, as a
+/// matrix product.
 fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (x, kernel, a) = convolution_parts(cx, id)?;
     let plain = a.feature_groups() == 1 && a.batch_groups() == 1 && a.convolution_kind == Default::default();
@@ -235,7 +239,7 @@ fn convolution_dot(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         return None;
     }
     let (from, weights, to) = (cx.array(x)?, cx.array(kernel)?, cx.array(id)?);
-    // The places of the input, in its order, as dimensions of the output.
+    // The output dimensions of the input's positions, in the order of the input.
     let feature = labels.input_feature;
     let output_of = |d: i64| -> Option<i64> {
         if d == labels.input_batch {

@@ -1,4 +1,4 @@
-//! Patterns on sums with what is written to zeros: it is added where it is written.
+//! Patterns that add to a value directly instead of writing to zeros and adding those.
 
 use super::starts::{starts, window};
 use crate::support::combiner::binary_combiner;
@@ -21,8 +21,8 @@ pub(super) static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The operand of the opcode that writes to zeros for this sum alone, and the other one. Of floats the zeros are -0, which
-/// change not even the sign of another.
+/// Returns the operand that writes to zeros by an instruction with this opcode and has no other user, and the
+/// other operand. For floating-point numbers, the zeros are -0, which preserve even the sign of a sum.
 fn written(cx: &Cx<'_>, id: InstrId, opcode: Opcode) -> Option<(InstrId, InstrId)> {
     let (a, b) = (cx.operand(id, 0)?, cx.operand(id, 1)?);
     let ty = cx.element_type(id)?;
@@ -36,7 +36,7 @@ fn written(cx: &Cx<'_>, id: InstrId, opcode: Opcode) -> Option<(InstrId, InstrId
     [(a, b), (b, a)].into_iter().find(|&(w, x)| w != x && to_zeros(w))
 }
 
-/// Only a window of the sum differs from `x`.
+/// Adds in the window only, because the rest of the sum equals `x`.
 fn add_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (update, x) = written(cx, id, Opcode::DynamicUpdateSlice)?;
     let new = cx.operand(update, 1)?;
@@ -48,7 +48,7 @@ fn add_update(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::DynamicUpdateSlice, &operands))
 }
 
-/// A sum of integers may begin with anything.
+/// Scatters into `x` directly. Sums of integers can begin with any value.
 fn add_scatter(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (scatter, x) = written(cx, id, Opcode::Scatter)?;
     let Op::Scatter(a) = cx.module[scatter].op.clone() else { return None };
