@@ -1,4 +1,4 @@
-//! A pass that is wrong in one of its rewrites is found, by name, on modules of the corpus.
+//! Bisection finds a pass with one wrong rewrite, by name, on modules of the corpus.
 
 mod wrong;
 
@@ -27,7 +27,7 @@ fn results(module: &Module) -> Result<Literal, String> {
     hlo_eval::evaluate(module, &inputs, &hlo_eval::Options::default()).map_err(|e| format!("{e:?}"))
 }
 
-/// The first number that is not near the one wanted.
+/// Returns an error about the first number that is not close to the expected one.
 fn difference(got: &Literal, want: &Literal) -> Result<(), String> {
     for (number, (got, want)) in got.leaves().into_iter().zip(want.leaves()).enumerate() {
         let Some(ty) = want.shape().as_array().map(|a| a.element_type.real_type()) else { continue };
@@ -63,7 +63,7 @@ fn found(module: &Module, pipeline: &str) -> Box<Culprit> {
     }
 }
 
-/// Modules in which something is subtracted from a constant.
+/// Modules that subtract something from a constant.
 const MODULES: &[&str] = &["gru_language_model", "lstm_bptt_step", "logistic_regression_newton"];
 
 #[test]
@@ -77,7 +77,7 @@ fn the_wrong_rewrite_is_found_on_modules_of_the_corpus() {
         let rewrite = culprit.rewrite.as_ref().unwrap_or_else(|| panic!("{name}: no rewrite"));
         assert_eq!(rewrite.rewrite.name, "subtract-constant", "{name}: {rewrite:?}");
         assert!((1..=rewrite.total).contains(&rewrite.number), "{name}: {rewrite:?}");
-        // It is that instruction whose operands were exchanged, and nothing else.
+        // Only the operands of this instruction were exchanged.
         let of = |m: &Module| {
             let all: Vec<_> = m.computations().flat_map(|c| m[c].instructions().to_vec()).collect();
             let id = all.into_iter().find(|&i| *m[i].name == *rewrite.rewrite.instruction);
@@ -100,7 +100,7 @@ fn passes_that_are_right_are_not_blamed() {
     assert!(matches!(kept, Bisection::Kept { executions } if executions > 4), "{kept:?}");
 }
 
-/// Changes the module as a whole, without asking about rewrites.
+/// Changes the module as a whole, without counting rewrites.
 static WHOLE: PassInfo = PassInfo::own("wrong-as-a-whole", "every add subtracts", |_, _| {
     Box::new(|module: &mut Module, _: &mut Rewrites| -> Result<bool, Diag> {
         let all: Vec<_> = module.computations().flat_map(|c| module[c].instructions().to_vec()).collect();

@@ -1,4 +1,4 @@
-//! `batch-dot-simplification`: products of a batch of one are products.
+//! `batch-dot-simplification`: removes batch dimensions of size 1 from dots.
 //!
 //! ```text
 //! d = f32[1,4,5] dot(x, y), lhs_batch_dims={0}, …
@@ -10,7 +10,7 @@
 use super::algsimp::BATCH_OF_ONE;
 use crate::PassInfo;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "batch-dot-simplification",
     summary: "drop batch dimensions of size 1 from dots",

@@ -6,15 +6,15 @@
 //! ROOT c = s32[] multiply(a, b)
 //! ```
 //!
-//! The interpreter does the evaluation, within a budget. Broadcasts and iotas stay: they cost nothing where
-//! they are used, while their values take memory.
+//! The interpreter evaluates them, within a budget. Broadcasts and iotas stay, because their users compute
+//! them for free, while their values need memory.
 
 use crate::support::constants::literal;
 use crate::support::effects::{Impure, control_dependent, is_impure};
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{Family, InstrId, Literal, Module, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "constant_folding",
     summary: "evaluate instructions whose operands are constants",
@@ -60,7 +60,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
     let impure = Impure::of(module, is_impure);
     let mut folded = Vec::new();
     for c in module.computations().collect::<Vec<_>>() {
-        // Operands come first, so that one walk folds whole expressions.
+        // Operands come first, so one pass over the instructions folds whole expressions.
         for i in module.post_order(c) {
             if !rewrites.allowed() || pinned.contains(&i) || !is_candidate(module, &impure, i, max_elements) {
                 continue;
@@ -68,7 +68,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
             let operands: Option<Vec<Literal>> =
                 module[i].operands.iter().map(|&o| literal(module, o).cloned()).collect();
             let Some(operands) = operands else { continue };
-            // What the interpreter refuses (too much work, an opcode that it lacks) stays as it is.
+            // Instructions that the interpreter rejects stay: too much work, or an unsupported opcode.
             let Ok(value) = hlo_eval::evaluate_instruction(module, i, &operands, &options) else { continue };
             if !value.shape().compatible(&module[i].shape) {
                 continue;
@@ -85,7 +85,7 @@ fn run(module: &mut Module, max_elements: u64, max_operations: u64, rewrites: &m
     !folded.is_empty()
 }
 
-/// True if the instruction is a function of its operands and small enough.
+/// Returns whether the result depends only on the operands and is small enough.
 fn is_candidate(module: &Module, impure: &Impure, id: InstrId, max_elements: u64) -> bool {
     let instr = &module[id];
     let Some(array) = instr.shape.as_array() else { return false };

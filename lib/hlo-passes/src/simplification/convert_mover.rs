@@ -1,16 +1,16 @@
-//! `convert-mover`: data is moved in the narrower type.
+//! `convert-mover`: moves data in the narrower type.
 //!
 //! ```text
 //! t = f32[3,2] transpose(x)                c = bf16[2,3] convert(x)
 //! ROOT c = bf16[3,2] convert(t)       →    ROOT t = bf16[3,2] transpose(c)
 //! ```
 //!
-//! Conversions to fewer bits go before the operations that move, those to more bits go after them. Each element is
-//! converted as before. A conversion goes only where there are as many elements to convert, or fewer; below a `pad`, if
-//! what lies between the two operations is no larger than before.
+//! Narrowing conversions move before operations that move data, and widening conversions after them. Each
+//! element is converted as before. A conversion only moves if it then converts no more elements. It moves
+//! past a `pad` if the intermediate array does not grow.
 //!
-//! Beside what is converted to more bits there may be constants that the narrower type holds as they are, such as the
-//! value of a `pad`.
+//! Other operands of the operation, such as the value of a `pad`, may be constants that the narrower type
+//! represents exactly.
 
 use crate::PassInfo;
 use crate::support::constants::literal;
@@ -18,7 +18,7 @@ use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op, Opcode};
 use std::slice::from_ref;
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert-mover",
     summary: "move narrowing conversions up and widening ones down, past data movement",
@@ -57,12 +57,12 @@ static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The bits of an element.
+/// Returns the number of bits per element.
 pub(super) fn bits(ty: ElementType) -> u32 {
     if ty.is_pred() { 1 } else { ty.bit_width() }
 }
 
-/// True for a conversion to more bits: data is moved before it.
+/// Returns whether the instruction is a widening conversion.
 pub(super) fn widens(module: &Module, id: InstrId) -> bool {
     let element_type = |i: InstrId| module[i].shape.as_array().map(|a| a.element_type);
     let from = module[id].operands.first().and_then(|&x| element_type(x));
@@ -99,7 +99,7 @@ fn narrow_before(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
 fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let shape = cx.array(id)?;
     let mut from: Option<ElementType> = None;
-    // What is converted, or a constant for which that is to be found out.
+    // The converted operands, and constants that may be narrowed.
     let mut operands = Vec::new();
     for &o in &cx.module[id].operands {
         if matches!(cx.module[o].op, Op::Constant(_)) {
@@ -127,7 +127,8 @@ fn widen_after(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Convert, &[moved]))
 }
 
-/// True if the padded array in the narrower type is no larger than the one in the wider type that it was made of.
+/// Returns whether the padded array in the narrower type is at most as large as the unpadded array in the
+/// wider type.
 fn stays_small(
     cx: &Cx<'_>,
     padded: &ArrayShape,
@@ -139,9 +140,9 @@ fn stays_small(
     Some(bytes(narrow, padded.checked_element_count()?)? <= bytes(padded.element_type, elements)?)
 }
 
-/// A constant in a narrower type that holds all its elements: converted back they have the same bits.
+/// Returns a constant in a narrower type, if converting it back restores the same bits.
 fn narrowed(cx: &mut Cx<'_>, id: InstrId, to: ElementType) -> Option<InstrId> {
-    /// The most bytes of a constant that is looked through.
+    /// Maximum size in bytes of a constant that is examined.
     const MAX_BYTES: usize = 4096;
     let value = literal(cx.module, id).filter(|l| l.bytes().len() <= MAX_BYTES)?.clone();
     let shape = cx.array(id)?;

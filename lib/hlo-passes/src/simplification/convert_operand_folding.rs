@@ -1,5 +1,5 @@
-//! `convert_operand_folding`: a dot or convolution takes narrow operands as they are, and accumulates in the wide type
-//! of its result.
+//! `convert_operand_folding`: removes widening conversions of the operands of a dot or convolution, which
+//! accumulates in the wide type of its result.
 //!
 //! ```text
 //! a = s32[4,8] convert(x)                  x = s8[4,8] parameter(0)
@@ -7,14 +7,14 @@
 //! ROOT d = s32[4,4] dot(a, b), …           ROOT d = s32[4,4] dot(x, y), …
 //! ```
 //!
-//! Both operands must be converted from the same type, to one that has all its values.
+//! Both operands must be converted from the same type, to a type that represents all of its values.
 
 use super::algsimp::keeps_every_value;
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "convert_operand_folding",
     summary: "let dot and convolution read narrow operands without widening them first",
@@ -44,14 +44,15 @@ fn fold(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
     let (x, from) = widened(cx, lhs)?;
     let (y, also) = widened(cx, rhs)?;
-    // In the wide type itself the products must be formed: a sum of narrower ones may wrap or round.
+    // The products must be computed in the wide type: sums of narrower products could wrap or round.
     let accumulates =
         cx.element_type(lhs) == cx.element_type(id) && cx.element_type(rhs) == cx.element_type(id);
     let op = cx.module[id].op.clone();
     (accumulates && from == also).then(|| cx.instead(op, &[x, y]))
 }
 
-/// The operand of a conversion to a type that has all its values and more bits, and its type.
+/// Returns the operand and the operand type of a conversion to a wider type that represents all of its
+/// values.
 fn widened(cx: &Cx<'_>, id: InstrId) -> Option<(InstrId, ElementType)> {
     let x = cx.operand(id, 0).filter(|_| cx.opcode(id) == Opcode::Convert)?;
     let (from, to) = (cx.array(x)?.element_type, cx.array(id)?.element_type);

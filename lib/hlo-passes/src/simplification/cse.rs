@@ -1,4 +1,4 @@
-//! `cse`: common subexpression elimination: of several instructions that compute the same, one stays.
+//! `cse`: common subexpression elimination: merges instructions that compute the same value.
 //!
 //! ```text
 //! a = f32[4] add(p, q)                       a = f32[4] add(p, q)
@@ -6,9 +6,10 @@
 //! ROOT m = f32[4] multiply(a, b)
 //! ```
 //!
-//! Constants with the same bits are the same; so are calls of different computations with the same body, and
-//! commutative operations with exchanged operands. Custom calls without side effects must be idempotent, and are merged too.
-//! Random numbers and side effects are never merged, nor what is placed on devices in different ways.
+//! Constants with the same bits are equal. So are calls of different computations with the same body, and
+//! commutative operations with exchanged operands. Custom calls without side effects must be idempotent, and
+//! are merged too. Random numbers, instructions with side effects, and instructions with different shardings
+//! are never merged.
 
 use crate::support::effects::{Effects, Impure, control_dependent, may_differ};
 use crate::support::rewrite::{accuracy, same_layout, same_sharding};
@@ -19,7 +20,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cse",
     summary: "merge instructions that compute the same value",
@@ -38,7 +39,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The first computation with the same body, for each that is not the first.
+/// Maps each computation that repeats an earlier body to the first computation with that body.
 pub(crate) type Representatives = HashMap<ComputationId, ComputationId>;
 
 pub(crate) fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -82,7 +83,7 @@ pub(crate) fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, 
     Ok(!removed.is_empty())
 }
 
-/// The operation with each called computation replaced by the first one with the same body.
+/// Returns the operation with each called computation replaced by the first one with the same body.
 pub(crate) fn canonical_op(op: &Op, same: &Representatives) -> Op {
     let mut op = op.clone();
     if let Some(attrs) = op.attrs_mut() {
@@ -99,7 +100,7 @@ fn sorted_operands(module: &Module, id: InstrId) -> SmallVec<[InstrId; 3]> {
     operands
 }
 
-/// The same types and sizes in the same layout: not written means row-major.
+/// Returns whether both shapes have the same types, sizes and layouts. A missing layout is row-major.
 fn same_shape(a: &Shape, b: &Shape) -> bool {
     a.compatible(b) && same_layout(a, b)
 }
@@ -112,7 +113,7 @@ fn hash_shape(shape: &Shape, h: &mut impl Hasher) {
     }
 }
 
-/// A hash of what must be equal; equality itself is checked by the caller.
+/// Returns a hash of the parts that must be equal. The caller checks equality itself.
 fn hash_of(op: &Op, shape: &Shape, operands: &impl Hash) -> u64 {
     let mut h = DefaultHasher::new();
     op.opcode().hash(&mut h);
@@ -126,13 +127,13 @@ fn hash_of(op: &Op, shape: &Shape, operands: &impl Hash) -> u64 {
         Op::Broadcast(a) => a.dimensions.hash(&mut h),
         Op::Compare(a) => a.direction.hash(&mut h),
         Op::Parameter(a) => a.number.hash(&mut h),
-        // The others differ by their operands nearly always.
+        // Other operations nearly always differ in their operands.
         _ => {}
     }
     h.finish()
 }
 
-/// Finds computations with the same instructions in the same order, whatever they are called.
+/// Finds computations with the same instructions in the same order, ignoring names.
 pub(crate) fn equal_computations(module: &Module) -> Representatives {
     let mut same = Representatives::new();
     let mut by_hash: HashMap<u64, Vec<Body>> = HashMap::new();
@@ -155,7 +156,7 @@ struct Body {
     order: Vec<InstrId>,
 }
 
-/// A hash of what [`same_body`] compares, operands by their places in the order.
+/// Returns a hash of the parts that [`same_body`] compares. Operands count by their positions in the order.
 fn hash_of_body(module: &Module, order: &[InstrId], same: &Representatives) -> u64 {
     let places: HashMap<InstrId, usize> = order.iter().enumerate().map(|(n, &i)| (i, n)).collect();
     let mut h = DefaultHasher::new();
@@ -168,7 +169,7 @@ fn hash_of_body(module: &Module, order: &[InstrId], same: &Representatives) -> u
     h.finish()
 }
 
-/// True if both wait for the same instructions.
+/// Returns whether both instructions have the same control predecessors.
 fn same_predecessors(module: &Module, a: InstrId, b: InstrId, matching: &HashMap<InstrId, InstrId>) -> bool {
     let control = |i: InstrId| module[i].control_predecessors();
     let (a, b) = (control(a), control(b));

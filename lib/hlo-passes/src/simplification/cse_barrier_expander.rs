@@ -1,17 +1,17 @@
-//! `cse_barrier_expander`: optimisation barriers go, once what they kept apart need not be.
+//! `cse_barrier_expander`: removes optimization barriers, once the passes that they protect against have run.
 //!
 //! ```text
 //! b = f32[4] opt-barrier(x)
 //! ROOT r = f32[4] add(b, y)           →    ROOT r = f32[4] add(x, y)
 //! ```
 //!
-//! A barrier that waits for others by control dependencies stays: its users wait for them too.
+//! A barrier with control predecessors stays, because its users wait for these too.
 
 use crate::PassInfo;
 use crate::support::expander::{Emitter, expansion_pass};
 use hlo_ir::{InstrId, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "cse_barrier_expander",
     summary: "remove optimisation barriers",
@@ -31,7 +31,7 @@ ENTRY e {
 fn expand(e: &mut Emitter<'_>, id: InstrId) -> Option<InstrId> {
     let waits = !e.module[id].control_predecessors().is_empty();
     let x = e.operand(0)?;
-    // A result's layout is part of the interface.
+    // The layout of the result must not change, because it may be part of the interface.
     let same = e.module[x].shape == e.module[id].shape;
     (same && !waits).then_some(x)
 }

@@ -1,4 +1,4 @@
-//! `dce`: removes instructions that nothing needs, and computations that nothing calls.
+//! `dce`: removes unused instructions and computations.
 //!
 //! ```text
 //! ENTRY e { p = f32[] parameter(0)          ENTRY e { p = f32[] parameter(0)
@@ -6,14 +6,14 @@
 //!           ROOT r = f32[] negate(p) }
 //! ```
 //!
-//! Parameters, instructions with side effects and those that take part in control dependencies stay.
+//! Parameters, and instructions with side effects or control dependencies, stay.
 
 use crate::support::effects::{Effects, control_dependent};
 use crate::{PassInfo, Rewrites};
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dce",
     summary: "remove instructions without users or side effects, and computations that are not called",
@@ -34,15 +34,16 @@ fn run(module: &mut Module, _: &mut Rewrites) -> Result<bool, Diag> {
     Ok(remove_unneeded(module))
 }
 
-/// What the pass does, for other passes. Returns whether anything was removed.
+/// Runs the pass, for other passes. Returns whether it removed anything.
 pub(crate) fn remove_unneeded(module: &mut Module) -> bool {
     remove_unneeded_and(module, |_| false)
 }
 
-/// The same, and instructions that are known to have no effect but their value, though they might.
+/// Also removes unused instructions for which `plain` is true, although their operations may have side
+/// effects.
 pub(crate) fn remove_unneeded_and(module: &mut Module, plain: impl Fn(InstrId) -> bool) -> bool {
     let mut changed = remove_instructions(module, plain);
-    // A computation may have been called by a removed instruction only.
+    // A removed instruction may have been the only caller of a computation.
     changed |= remove_computations(module);
     changed
 }

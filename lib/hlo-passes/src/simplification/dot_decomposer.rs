@@ -1,4 +1,4 @@
-//! `dot_decomposer`: every dot becomes a product of matrices, or of a batch of them.
+//! `dot_decomposer`: rewrites every dot as a matrix product, or as a batch of matrix products.
 //!
 //! ```text
 //! x = f32[2,b,3,m], y = f32[b,n,3,2]
@@ -9,9 +9,9 @@
 //! d = f32[b,m,n] dot(l, r), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}
 //! ```
 //!
-//! The canonical form: batch dimensions first and as they were, then on the left one free dimension and the contracting
-//! one, on the right the contracting dimension and a free one; a side without free dimensions has none. Products are
-//! summed in the order in which they were.
+//! In the canonical form, the batch dimensions come first, in their original order. On the left, one free
+//! dimension and the contracting dimension follow. On the right, the contracting dimension and one free
+//! dimension follow. A side without free dimensions has none. Products are summed in the original order.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, index};
@@ -19,7 +19,7 @@ use hlo_ir::attr::DotAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_decomposer",
     summary: "express dots by batched products of matrices, with transposes and reshapes",
@@ -43,7 +43,7 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     canonicalize,
 )];
 
-/// One operand: its dimensions by what they are to the dot.
+/// The dimensions of an operand, by their role in the dot.
 struct Side {
     batch: Dims,
     free: Dims,
@@ -56,20 +56,21 @@ impl Side {
         Self { batch: batch.clone(), free, contracting: contracting.clone() }
     }
 
-    /// The dimensions in the canonical order.
+    /// Returns the dimensions in canonical order.
     fn order(&self, left: bool) -> Dims {
         let (second, third) =
             if left { (&self.free, &self.contracting) } else { (&self.contracting, &self.free) };
         self.batch.iter().chain(second).chain(third).copied().collect()
     }
 
-    /// True if there is nothing to do. A dot that sums over no dimension is given one.
+    /// Returns whether the operand is already canonical. A dot that sums over no dimension gets a contracting
+    /// dimension.
     fn is_canonical(&self, left: bool) -> bool {
         let in_order = self.order(left).iter().copied().eq(0..self.order(left).len() as i64);
         in_order && self.contracting.len() == 1 && self.free.len() <= 1
     }
 
-    /// The operand in canonical form.
+    /// Emits the operand in canonical form.
     fn operand(&self, cx: &mut Cx<'_>, x: InstrId, left: bool) -> Option<InstrId> {
         let from = cx.array(x)?;
         let order = self.order(left);

@@ -1,4 +1,4 @@
-//! `dot_dimension_merger`: batch dimensions that lie side by side in both operands become one.
+//! `dot_dimension_merger`: merges batch dimensions that are adjacent in both operands.
 //!
 //! ```text
 //! d = f32[2,3,4,5] dot(x, y), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, …
@@ -7,14 +7,15 @@
 //! r = f32[2,3,4,5] reshape(d)
 //! ```
 //!
-//! They must lie side by side in memory too, so that the reshapes move nothing; the other dimensions keep their order there.
+//! The dimensions must be adjacent in memory too, so that the reshapes move no elements. The other dimensions
+//! keep their order in memory.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, index};
 use hlo_ir::attr::DotAttrs;
 use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_dimension_merger",
     summary: "merge neighbouring batch dimensions of dots",
@@ -38,18 +39,18 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     merge,
 )];
 
-/// The first of the dimensions, if each is the one after the other.
+/// Returns the first dimension, if the dimensions are consecutive.
 fn first_of_neighbours(dims: &Dims) -> Option<i64> {
     let first = *dims.first()?;
     dims.iter().zip(0..).all(|(&d, n)| d == first + n).then_some(first)
 }
 
-/// A dimension's number once `count` of them, from `first` on, are one.
+/// Returns the new number of a dimension after `count` dimensions from `first` on are merged.
 fn renumbered(d: i64, first: i64, count: i64) -> i64 {
     if d < first { d } else { d - (count - 1) }
 }
 
-/// The shape with these dimensions as one; `None` where others lie between them in memory.
+/// Returns the shape with these dimensions merged. Returns `None` if they are not adjacent in memory.
 fn merged(shape: &ArrayShape, first: i64, count: usize) -> Option<ArrayShape> {
     let first = index(first)?;
     let end = first.checked_add(count)?;
@@ -81,7 +82,7 @@ fn merge(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let (left, right) = (first_of_neighbours(&a.lhs_batch_dims)?, first_of_neighbours(&a.rhs_batch_dims)?);
     let shapes = [(lhs, left), (rhs, right)].map(|(x, first)| merged(&cx.array(x)?, first, count));
     let [Some(of_lhs), Some(of_rhs)] = shapes else { return None };
-    // The layout of the result is made, not found: any will do.
+    // The result is new, so it can have any layout.
     let to = cx.array(id)?;
     let result = merged(&to, 0, count).or_else(|| merged(&ArrayShape { layout: None, ..to }, 0, count))?;
     let operands = [cx.add(of_lhs, Op::reshape(), &[lhs]), cx.add(of_rhs, Op::reshape(), &[rhs])];

@@ -1,4 +1,4 @@
-//! `dot_dimension_normalizer`: dots that sum over one dimension.
+//! `dot_dimension_normalizer`: merges the contracting dimensions of dots into one.
 //!
 //! ```text
 //! d = f32[12,44] dot(x, y), lhs_contracting_dims={0,2}, …          x = f32[2,12,4], y = f32[2,4,44]
@@ -6,9 +6,9 @@
 //! d = f32[12,44] dot(reshape(transpose(x)), reshape(y)), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 //! ```
 //!
-//! Dimensions that do not follow each other go to the end, in a layout in which the transpose moves nothing. With
-//! `free-dimensions` those that are not summed over become one as well, and the result is reshaped. A reshape of a
-//! reshape is one of its operand, or that itself.
+//! Dimensions that are not consecutive move to the end, in a layout in which the transpose moves no elements.
+//! With `free-dimensions`, free dimensions are merged too, and the result is reshaped. A reshape of a reshape
+//! is replaced by a single reshape, or by the original array.
 
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
 use crate::{OptionInfo, OptionValue, PassInfo};
@@ -16,7 +16,7 @@ use hlo_ir::attr::DotAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Layout, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot_dimension_normalizer",
     summary: "make the contracting dimensions of dots one",
@@ -59,7 +59,7 @@ static FREE: &[Pattern] = &[Pattern::new(
     one_free,
 )];
 
-/// An operand, and the numbers of its dimensions by kind.
+/// An operand, and its dimensions by kind.
 struct Side {
     value: InstrId,
     batch: Dims,
@@ -67,7 +67,7 @@ struct Side {
     contracting: Dims,
 }
 
-/// A kind of dimensions.
+/// A kind of dimensions to merge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Free,
@@ -88,14 +88,14 @@ impl Side {
         }
     }
 
-    /// Gives every dimension another number.
+    /// Renumbers all dimensions.
     fn renumber(&mut self, number: impl Fn(i64) -> i64) {
         for list in [&mut self.batch, &mut self.free, &mut self.contracting] {
             list.iter_mut().for_each(|d| *d = number(*d));
         }
     }
 
-    /// Makes the dimensions of a kind one.
+    /// Merges the dimensions of a kind.
     fn merge(&mut self, cx: &mut Cx<'_>, kind: Kind) -> Option<()> {
         let dims = self.of(kind).clone();
         let Some(&first) = dims.first().filter(|_| dims.len() > 1) else { return Some(()) };
@@ -118,14 +118,14 @@ impl Side {
         Some(())
     }
 
-    /// The sizes of some of its dimensions.
+    /// Returns the sizes of some dimensions.
     fn sizes(&self, cx: &Cx<'_>, dims: &Dims) -> Option<Dims> {
         let all = cx.array(self.value)?.dims;
         dims.iter().map(|&d| usize::try_from(d).ok().and_then(|d| all.get(d).copied())).collect()
     }
 }
 
-/// The transposed array, as it lies in memory.
+/// Transposes an array, in a layout that keeps its elements in place.
 fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &Dims) -> Option<InstrId> {
     let from = cx.array(x)?;
     let dims = order.iter().map(|&d| from.dims.get(usize::try_from(d).ok()?).copied());
@@ -136,7 +136,7 @@ fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &Dims) -> Option<InstrId> {
     Some(cx.add(to, Op::transpose(order.iter().copied()), &[x]))
 }
 
-/// The array in other sizes: what it is a reshape of, if that has them.
+/// Reshapes an array. If it is itself a reshape, returns the original array if that has these sizes.
 fn reshaped(cx: &mut Cx<'_>, x: InstrId, sizes: &Dims) -> Option<InstrId> {
     let mut from = x;
     while cx.array(from)?.dims != *sizes {
@@ -157,7 +157,7 @@ fn one_free(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     normalized(cx, id, &[Kind::Free])
 }
 
-/// The dot of operands whose dimensions of some kinds are one; `None` if they are.
+/// Emits the dot with the dimensions of these kinds merged. Returns `None` if there is nothing to merge.
 fn normalized(cx: &mut Cx<'_>, id: InstrId, kinds: &[Kind]) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     let (lhs, rhs, to) = (cx.operand(id, 0)?, cx.operand(id, 1)?, cx.array(id)?);

@@ -1,4 +1,4 @@
-//! `dot-merger`: products that share an operand become one.
+//! `dot-merger`: merges dots that share an operand.
 //!
 //! ```text
 //! a = f32[4,5] dot(x, y), …                c = f32[8,8] concatenate(y, z), dimensions={1}
@@ -6,8 +6,9 @@
 //!                                          a = f32[4,5] slice(d), b = f32[4,3] slice(d)
 //! ```
 //!
-//! Both have the same dimension numbers and one free dimension on the side that differs, along which it is concatenated.
-//! Neither may need the other's result. Results of more than a limit stay: large products gain nothing.
+//! Both dots must have the same dimension numbers, and one free dimension on the side that differs. The
+//! operands are concatenated along it. Neither dot may depend on the other. Dots above a size limit stay,
+//! because large products gain nothing.
 
 use crate::support::effects::control_dependent;
 use crate::support::rewrite::{accuracy, same_sharding};
@@ -16,7 +17,7 @@ use hlo_ir::attr::{DimensionAttrs, DotAttrs, SliceDim};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot-merger",
     summary: "make one dot of those that share an operand",
@@ -44,10 +45,10 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The most instructions that are looked at to see that one dot does not need another.
+/// Maximum number of instructions that are visited to show that one dot does not depend on another.
 const MAX_VISITS: usize = 1000;
 
-/// The most instructions that are looked at in a computation, for each that it has.
+/// Maximum number of visited instructions in a computation, per instruction of it.
 const VISITS_EACH: usize = 64;
 
 fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
@@ -81,7 +82,7 @@ fn run(module: &mut Module, max_bytes: u64, rewrites: &mut Rewrites) -> bool {
     changed
 }
 
-/// How many instructions come one after the other before each, at most.
+/// Returns the length of the longest path to each instruction.
 fn depths(module: &Module, order: &[InstrId]) -> HashMap<InstrId, usize> {
     let mut depths: HashMap<InstrId, usize> = HashMap::with_capacity(order.len());
     for &i in order {
@@ -97,21 +98,21 @@ fn depths(module: &Module, order: &[InstrId]) -> HashMap<InstrId, usize> {
 struct Merger<'a> {
     module: &'a mut Module,
     rewrites: &'a mut Rewrites,
-    /// What takes part in control dependencies.
+    /// The instructions with control dependencies.
     pinned: &'a HashSet<InstrId>,
     max_bytes: u64,
-    /// How many instructions may still be looked at.
+    /// Number of instructions that may still be visited.
     budget: usize,
-    /// The dots that were made, and those that a merged one stands for.
+    /// The merged dots. `gone` contains the dots that they replace.
     merged: Vec<InstrId>,
     gone: HashSet<InstrId>,
 }
 
 impl Merger<'_> {
-    /// Merges dots of the same depth, of which none needs another. What is merged is as deep as its parts, so that the
-    /// depths stay right.
+    /// Merges dots of the same depth, which do not depend on each other. A merged dot has the depth of its
+    /// parts, so the depths stay valid.
     fn merge_beside(&mut self, dots: &[InstrId], depths: &HashMap<InstrId, usize>) {
-        /// How many that differ otherwise are kept in mind.
+        /// Number of dots with other differences that are remembered.
         const OPEN: usize = 8;
         for side in [Shared::Left, Shared::Right] {
             let mut open: HashMap<(InstrId, usize), VecDeque<InstrId>> = HashMap::new();
@@ -138,7 +139,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Merges what is left, if neither needs the other.
+    /// Merges the remaining dots that do not depend on each other.
     fn merge_apart(&mut self, dots: &[InstrId]) {
         let mut queue: VecDeque<InstrId> = dots.iter().chain(&self.merged).copied().collect();
         while let Some(first) = queue.pop_front() {
@@ -153,7 +154,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Another dot that can be merged with `first`.
+    /// Returns another dot that can be merged with `first`.
     fn partner(&mut self, first: InstrId) -> Option<(InstrId, Shared)> {
         for side in [Shared::Left, Shared::Right] {
             let operand = *self.module[first].operands.get(side.number())?;
@@ -170,7 +171,7 @@ impl Merger<'_> {
         None
     }
 
-    /// True if `id` is computed from `from`, or if that takes too long to see.
+    /// Returns whether `id` depends on `from`. Also returns true if finding out takes too long.
     fn needs(&mut self, id: InstrId, from: InstrId) -> bool {
         let (mut stack, mut seen) = (vec![id], HashSet::from([id]));
         while let Some(i) = stack.pop() {
@@ -185,7 +186,7 @@ impl Merger<'_> {
         false
     }
 
-    /// Puts one dot and two slices of it in place of two dots; returns the dot.
+    /// Replaces two dots by slices of a single dot, and returns that dot.
     fn merge(&mut self, first: InstrId, second: InstrId, side: Shared) -> Option<InstrId> {
         if !self.rewrites.allowed() {
             return None;
@@ -193,7 +194,7 @@ impl Merger<'_> {
         let merged = merge(self.module, first, second, side)?;
         self.rewrites.made("merge", &self.module[first].name);
         for gone in [first, second] {
-            // Nobody need look at it among the users of its operands.
+            // Without operands, the dot is no longer among their users.
             self.module.set_operands(gone, []);
             self.gone.insert(gone);
         }
@@ -202,7 +203,7 @@ impl Merger<'_> {
     }
 }
 
-/// Which operand two dots have in common.
+/// The operand that two dots share.
 #[derive(Clone, Copy, PartialEq)]
 enum Shared {
     Left,
@@ -210,7 +211,7 @@ enum Shared {
 }
 
 impl Shared {
-    /// Its number.
+    /// Returns the number of the shared operand.
     fn number(self) -> usize {
         match self {
             Self::Left => 0,
@@ -218,7 +219,7 @@ impl Shared {
         }
     }
 
-    /// The number of the other operand.
+    /// Returns the number of the other operand.
     fn other(self) -> usize {
         match self {
             Self::Left => 1,
@@ -239,7 +240,7 @@ fn array(module: &Module, id: InstrId) -> Option<&ArrayShape> {
     module[id].shape.as_array().filter(|a| a.is_static())
 }
 
-/// The free dimension of the operand that is not shared, if the two dots differ in nothing but its size.
+/// Returns the free dimension of the operand that is not shared, if the dots differ only in its size.
 fn mergeable(module: &Module, a: InstrId, b: InstrId, side: Shared, max_bytes: u64) -> Option<usize> {
     let ((attrs, lhs, rhs), (other, lhs2, rhs2)) = (dot(module, a)?, dot(module, b)?);
     let (shared, differs) = match side {
@@ -273,14 +274,15 @@ fn mergeable(module: &Module, a: InstrId, b: InstrId, side: Shared, max_bytes: u
     }
 }
 
-/// Adds one dot and two slices of it, which users take in place of two dots; returns the dot.
+/// Adds a single dot and two slices that replace the two dots. Returns the dot.
 fn merge(module: &mut Module, a: InstrId, b: InstrId, side: Shared) -> Option<InstrId> {
     let d = mergeable(module, a, b, side, u64::MAX)?;
     let computation = module[a].parent;
     let op = module[a].op.clone();
     let (attrs, lhs, rhs) = dot(module, a)?;
     let (x, y) = (module[a].operands[side.other()], module[b].operands[side.other()]);
-    // The free dimension of a left operand comes after the batch, that of a right one last.
+    // The free dimension of a left operand follows the batch dimensions in the result. That of a right
+    // operand is last.
     let result_dim = match side {
         Shared::Right => attrs.lhs_batch_dims.len(),
         Shared::Left => array(module, a)?.rank().checked_sub(1)?,

@@ -1,13 +1,15 @@
-//! `dot-strength-reduction`: products of vectors, one or a batch of them, as sums of products of their elements.
+//! `dot-strength-reduction`: rewrites dots of vectors, or of a batch of vectors, as sums of elementwise
+//! products.
 //!
 //! ```text
 //! d = f32[8] dot(x, y), batch dimensions {0}, contracting {1}    →    p = f32[8,64] multiply(x, y)
 //!                                                                    d = f32[8] reduce(p, 0), dimensions={1}, …
 //! ```
 //!
-//! There is no matrix in them whose elements are used more than once, which is what kernels of matrix products are made for; sums are
-//! fused with what makes the vectors, and read memory in its order. Floats narrower than `f32` are multiplied and added in `f32`, and
-//! rounded once, as products do it. (XLA's algebraic simplifier has the rewrite, as an option, with this name.)
+//! Kernels for matrix products gain from elements that are used several times, which such dots do not have.
+//! Sums can be fused with the instructions that compute the vectors, and read memory in order. Floating-point
+//! numbers narrower than `f32` are multiplied and added in `f32` and rounded once, as in dots. (XLA's
+//! algebraic simplifier has this rewrite as an option of this name.)
 
 use crate::support::rewrite::{Cx, Pattern, index};
 use crate::{Keeps, PassInfo};
@@ -15,7 +17,7 @@ use hlo_ir::attr::DotAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dot-strength-reduction",
     summary: "make products of vectors sums of products of their elements",
@@ -40,7 +42,7 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     dot_reduce,
 )];
 
-/// A dot of vectors.
+/// Rewrites a dot of vectors.
 fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Dot(a) = cx.module[id].op.clone() else { return None };
     let &[lhs, rhs] = cx.module[id].operands.as_slice() else { return None };
@@ -59,7 +61,7 @@ fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     if frees || count < 2 || pairs.is_empty() {
         return None;
     }
-    // In the order of the left operand's dimensions.
+    // Order the pairs by the dimensions of the left operand.
     let mut ordered = pairs.clone();
     ordered.sort_unstable();
     let sizes: Dims = ordered.iter().map(|&(l, _)| left.dims[l]).collect();
@@ -72,7 +74,8 @@ fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
         pairs[batch..].iter().map(|p| place(p).map(|n| n as i64)).collect::<Option<_>>()?;
     let zero = cx.zero(ty)?;
     let to_apply = cx.combiner(&Op::Add, ty);
-    // What is left is the batch, in the order of the left operand; the result has it as it is written.
+    // The remaining dimensions are the batch, in the order of the left operand. The result needs them in the
+    // order of the attributes.
     let mut left_over: Vec<usize> = (0..batch).collect();
     left_over.sort_unstable_by_key(|&n| pairs[n].0);
     let kept: Dims = left_over.iter().map(|&n| left.dims[pairs[n].0]).collect();
@@ -95,14 +98,14 @@ fn dot_reduce(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     })
 }
 
-/// The dimensions that go together: the batch's, then those that are summed over.
+/// Returns the pairs of matching dimensions: batch dimensions first, then contracting dimensions.
 fn pairs(a: &DotAttrs) -> Option<Vec<(usize, usize)>> {
     let left = a.lhs_batch_dims.iter().chain(&a.lhs_contracting_dims);
     let right = a.rhs_batch_dims.iter().chain(&a.rhs_contracting_dims);
     left.zip(right).map(|(&l, &r)| Some((index(l)?, index(r)?))).collect()
 }
 
-/// The type that products are made and added in, if the factors have no other values in it.
+/// Returns the type in which products are computed and added, if it represents all values of the operands.
 fn summed_in(factors: [ElementType; 2], to: ElementType) -> Option<ElementType> {
     let ty = match to {
         ElementType::F16 | ElementType::Bf16 => ElementType::F32,
@@ -119,7 +122,7 @@ fn summed_in(factors: [ElementType; 2], to: ElementType) -> Option<ElementType> 
     (is_known && !to.is_pred() && factors.into_iter().all(fits)).then_some(ty)
 }
 
-/// An operand with its dimensions in another order, without those of size 1 that are not among them.
+/// Transposes an operand, converts it, and removes dimensions of size 1 that are not in `order`.
 fn factor(cx: &mut Cx<'_>, id: InstrId, order: &[usize], ty: ElementType) -> Option<InstrId> {
     let shape = cx.array(id)?;
     let mut present: Vec<usize> = order.to_vec();

@@ -1,4 +1,4 @@
-//! `dynamic-dimension-simplifier`: lists of sizes that are put together and taken apart again become the sizes.
+//! `dynamic-dimension-simplifier`: removes concatenations of sizes whose elements are extracted again.
 //!
 //! ```text
 //! l = s32[2] concatenate(n, m), dimensions={0}
@@ -6,15 +6,15 @@
 //! b = s32[] reshape(a)
 //! ```
 //!
-//! `dynamic-reshape` and `set-dimension-size` take such sizes. Only `s32` scalars and lists are looked at; `algsimp` does the
-//! same for all arrays.
+//! Such sizes are operands of `dynamic-reshape` and `set-dimension-size`. The pass only handles `s32` scalars
+//! and lists; `algsimp` does the same for all arrays.
 
 use super::algsimp::{concatenate_concatenate, reshape_reshape, reshape_same, slice_concatenate};
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ElementType, InstrId, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic-dimension-simplifier",
     summary: "simplify lists of sizes: concatenations, slices and reshapes of s32",
@@ -54,7 +54,7 @@ static PATTERNS: &[Pattern] = &[
     }),
 ];
 
-/// True for a scalar or a list of `s32`.
+/// Returns whether the value is a scalar or a list of type `s32`.
 fn are_sizes(cx: &Cx<'_>, id: InstrId) -> bool {
     cx.array(id).is_some_and(|a| a.element_type == ElementType::S32 && a.rank() <= 1)
 }

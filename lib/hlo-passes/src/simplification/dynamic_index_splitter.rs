@@ -1,4 +1,4 @@
-//! `dynamic-index-splitter`: slices at the indices of an array take them as scalars, one an operand.
+//! `dynamic-index-splitter`: replaces an array of indices of a dynamic slice or update by scalar operands.
 //!
 //! ```text
 //! s = f32[2,2] dynamic-slice(x, i)    →    i0 = s32[] reshape(slice(i)), slice={[0:1]}
@@ -12,7 +12,7 @@ use hlo_ir::attr::SliceDim;
 use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "dynamic-index-splitter",
     summary: "give dynamic slices and updates their indices as scalars",

@@ -1,4 +1,5 @@
-//! `excess-precision`: chains of operations on `bf16` and `f16` in `f32`, rounded where they end.
+//! `excess-precision`: computes chains of operations on `bf16` and `f16` in `f32`, and rounds only their
+//! results.
 //!
 //! ```text
 //! x = bf16[4] parameter(0)             w = f32[4] convert(x)
@@ -7,12 +8,12 @@
 //!                                      ROOT r = bf16[4] convert(t)
 //! ```
 //!
-//! A value is not rounded if all that is done with it is arithmetic, a reduction, or a move to where that is so. What a
-//! product of matrices, a loop, a tuple or the caller gets is rounded as the program says. Nothing is rounded in `f8`
-//! and narrower types without need, but what is stays: that is how programs quantise.
+//! A value is not rounded if all of its users are arithmetic, reductions, or data movements whose users are.
+//! Values that matrix products, loops, tuples or callers use are rounded as in the program. Roundings to `f8`
+//! and narrower types stay, because programs use them to quantise.
 //!
-//! Results get other bits than the program asks for, nearer to those in `f32`, as by XLA's option
-//! `xla_allow_excess_precision`.
+//! The results differ from those that the program specifies and are nearer to results in `f32`, as with XLA's
+//! option `xla_allow_excess_precision`.
 
 use crate::support::combiner::{Combiners, binary_combiner};
 use crate::support::retype::is_arithmetic;
@@ -21,7 +22,7 @@ use hlo_ir::build::ComputationNamer;
 use hlo_ir::{ComputationId, ElementType, InstrId, Module, Moves, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "excess-precision",
     summary: "chains of operations on bf16 and f16 in f32, rounded where they end only",
@@ -53,12 +54,12 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> bool {
     changed
 }
 
-/// True for an array of a type whose roundings may go.
+/// Returns whether the array has a type whose roundings may be omitted.
 fn is_narrow(shape: &Shape) -> bool {
     matches!(shape.as_array().map(|a| a.element_type), Some(ElementType::Bf16 | ElementType::F16))
 }
 
-/// True for operations on numbers, whatever type these are of.
+/// Returns whether the instruction computes with numbers and can do so in any type.
 fn computes(module: &Module, id: InstrId) -> bool {
     let op = &module[id].op;
     match op {
@@ -70,7 +71,8 @@ fn computes(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True for a reduction of one array by an operation that has the same meaning in every type.
+/// Returns whether the instruction is a reduction of one array by an operation with the same meaning in every
+/// type.
 fn is_plain_reduction(module: &Module, id: InstrId) -> bool {
     let Op::Reduce(a) = &module[id].op else { return false };
     let combiner = binary_combiner(module, a.to_apply);
@@ -78,17 +80,17 @@ fn is_plain_reduction(module: &Module, id: InstrId) -> bool {
     module[id].operands.len() == 2 && combiner.is_some_and(|op| plain.contains(&op))
 }
 
-/// True for moves of elements that cost nothing.
+/// Returns whether the operation moves elements at no cost.
 fn moves(op: &Op) -> bool {
     op.opcode().traits().moves == Moves::View
 }
 
-/// What is not rounded in a computation.
+/// The unrounded values of a computation.
 struct Chains {
     computation: ComputationId,
     /// The instructions, operands first.
     order: Vec<InstrId>,
-    /// Those whose result is not rounded.
+    /// The instructions whose results are not rounded.
     unrounded: HashSet<InstrId>,
 }
 
@@ -110,7 +112,7 @@ impl Chains {
                 unrounded.insert(id);
             }
         }
-        // What is moved without having been computed is not converted before it is needed.
+        // A moved value that was not computed is converted only where it is needed.
         for &id in &order {
             let first = module[id].operands.first();
             if moves(&module[id].op) && !first.is_some_and(|o| unrounded.contains(o)) {
@@ -120,13 +122,13 @@ impl Chains {
         Self { computation, order, unrounded }
     }
 
-    /// Computes in `f32`. Returns whether anything changed.
+    /// Computes these values in `f32`. Returns whether the module changed.
     fn widen(self, module: &mut Module, functions: &mut Functions, rewrites: &mut Rewrites) -> bool {
         if self.unrounded.is_empty() {
             return false;
         }
         let mut edit = Edit::default();
-        // Before anything changes: conversions that go are replaced by what they convert.
+        // Collect the instructions first, because removed conversions are replaced by their operands.
         let is_unrounded = |id: &InstrId| self.unrounded.contains(id);
         let changed = |id: &&InstrId| is_unrounded(id) || module[**id].operands.iter().any(is_unrounded);
         for id in self.order.iter().filter(changed).copied().collect::<Vec<_>>() {
@@ -144,17 +146,17 @@ struct Functions {
     combiners: Combiners,
 }
 
-/// A computation that is being changed.
+/// The state of editing a computation.
 #[derive(Default)]
 struct Edit {
-    /// Values that were converted.
+    /// Converted values.
     wide: HashMap<InstrId, InstrId>,
-    /// Conversions that are none any more.
+    /// Conversions that became unnecessary.
     gone: Vec<InstrId>,
 }
 
 impl Edit {
-    /// Computes an instruction in `f32`, and rounds its result unless that goes on as it is.
+    /// Computes an instruction in `f32`, and rounds its result unless `is_unrounded` is true.
     fn widen(&mut self, module: &mut Module, functions: &mut Functions, id: InstrId, is_unrounded: bool) {
         let operands = module[id].operands.to_vec();
         for (k, operand) in operands.into_iter().enumerate() {
@@ -179,7 +181,7 @@ impl Edit {
                 module.set_operands(rounded, [id]);
             }
         }
-        // A conversion of what is no longer rounded.
+        // The conversion is unnecessary because its operand is no longer rounded.
         let from = module[id].operands.first().copied().filter(|_| matches!(module[id].op, Op::Convert));
         if let Some(from) = from.filter(|&from| module[from].shape == module[id].shape) {
             module.replace_all_uses_with(id, from);
@@ -188,7 +190,7 @@ impl Edit {
     }
 }
 
-/// Adds a conversion of a value, for the sake of `site`.
+/// Adds a conversion of a value, with the provenance of `site`.
 fn convert(module: &mut Module, site: InstrId, value: InstrId, to: ElementType) -> InstrId {
     let shape = match &module[value].shape {
         Shape::Array(a) => Shape::Array(a.with_element_type(to)),

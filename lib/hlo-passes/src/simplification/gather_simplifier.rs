@@ -1,4 +1,5 @@
-//! `gather_simplifier`: gathers of one form: a list of index vectors, and windows of the whole rank.
+//! `gather_simplifier`: rewrites gathers to a canonical form: a list of index vectors, and windows with the
+//! operand's rank.
 //!
 //! ```text
 //! g = f32[4,3] gather(x, i), offset_dims={0}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, …
@@ -8,8 +9,9 @@
 //! g = f32[4,3] transpose(reshape(h))
 //! ```
 //!
-//! What is around it are transposes and reshapes; the operand is as it was. A gather of empty windows is zeros, one of a
-//! scalar a broadcast. Gathers with batching dimensions stay: `batched_gather_scatter_normalizer` makes others of them.
+//! Transposes and reshapes are added around the gather, but the operand does not change. A gather of empty
+//! windows becomes zeros, and a gather from a scalar a broadcast. Gathers with batching dimensions stay;
+//! `batched_gather_scatter_normalizer` rewrites them.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, index};
@@ -17,7 +19,7 @@ use hlo_ir::attr::GatherAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "gather_simplifier",
     summary: "express gathers by those of index vectors in a list and windows of the operand's rank",
@@ -41,7 +43,7 @@ static PATTERNS: &[Pattern] = &[Pattern::new(
     simplify,
 )];
 
-/// The transposed array; itself if the order is the one that it has.
+/// Transposes an array. Returns `x` if the order does not change.
 pub(super) fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &[i64]) -> Option<InstrId> {
     if order.is_sorted() {
         return Some(x);
@@ -51,12 +53,13 @@ pub(super) fn transposed(cx: &mut Cx<'_>, x: InstrId, order: &[i64]) -> Option<I
     Some(cx.add(ArrayShape::new(from.element_type, dims), Op::transpose(order.iter().copied()), &[x]))
 }
 
-/// The values in another order.
+/// Returns the values in another order.
 pub(super) fn permuted(values: &[i64], order: &[i64]) -> Option<Dims> {
     order.iter().map(|&d| values.get(index(d)?).copied()).collect()
 }
 
-/// Index vectors as the rows of a matrix, and the sizes of the dimensions that count them.
+/// Emits the index vectors as the rows of a matrix. Also returns the sizes of the batch dimensions of the
+/// indices.
 pub(super) fn index_matrix(
     cx: &mut Cx<'_>,
     indices: InstrId,
@@ -104,14 +107,14 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     };
     let shape = ArrayShape::new(from.element_type, [count].into_iter().chain(a.slice_sizes.iter().copied()));
     let gathered = cx.add(shape, Op::Gather(Box::new(attrs)), &[x, matrix]);
-    // Without the collapsed dimensions, then with those of the indices.
+    // Remove the collapsed dimensions, then split the batch dimension.
     let kept = (0..from.rank() as i64).filter(|d| !a.collapsed_slice_dims.contains(d));
     let kept = permuted(&a.slice_sizes, &kept.collect::<Vec<_>>())?;
     let windows: Dims = [count].iter().chain(&kept).copied().collect();
     let windows = cx.reshaped(gathered, &windows)?;
     let all: Dims = batch.iter().chain(&kept).copied().collect();
     let value = cx.reshaped(windows, &all)?;
-    // Batch dimensions go where no window dimension is.
+    // Batch dimensions take the positions that are not window dimensions.
     let mut next_batch = 0..batch.len() as i64;
     let mut places = Dims::new();
     for d in 0..to.rank() as i64 {

@@ -1,18 +1,19 @@
-//! `literal-canonicalizer`: equal constants share the memory of their elements.
+//! `literal-canonicalizer`: makes equal constants share the memory of their elements.
 //!
-//! Texts and passes make a literal for each constant. Of those of the same shape, layout and bytes, in whatever
-//! computations they stand, the first one's memory is kept and the others refer to it. The instructions and what prints
-//! stay the same; `cse` is what makes one instruction of several, within a computation.
+//! The parser and passes create a literal for each constant. Constants in all computations with the same
+//! shape, layout and bytes share the memory of the first one. The instructions and the printed text do not
+//! change. (`cse` merges the instructions themselves, within a computation.)
 //!
-//! Bytes are compared, not numbers: `-0` is not `0`, and NaNs with different payloads are different. Constants whose
-//! elements the text elides (`{...}`) have no known bytes and are left alone. Tuples share array by array.
+//! Bytes are compared, not numbers: `-0` is not `0`, and NaNs with different payloads differ. Constants whose
+//! elements the text elides (`{...}`) have no known bytes and are skipped. Tuples share memory array by
+//! array.
 
 use crate::{OptionInfo, OptionValue, PassInfo, Rewrites};
 use hlo_ir::{ArrayShape, Literal, Module, Op};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "literal-canonicalizer",
     summary: "make constants with equal literals share the memory of their elements (what prints is the same)",
@@ -72,7 +73,7 @@ fn run(module: &mut Module, min_bytes: u64, rewrites: &mut Rewrites) -> bool {
     changed
 }
 
-/// The first array of each shape and contents, by the hash of both.
+/// The first array with each shape and contents, by the hash of both.
 #[derive(Default)]
 struct Pool {
     hasher: RandomState,
@@ -80,7 +81,8 @@ struct Pool {
 }
 
 impl Pool {
-    /// Makes the array share the memory of the first equal one; false if it is the first one, or does already.
+    /// Makes the array share the memory of the first equal one. Returns false if it is the first, or already
+    /// shares it.
     fn share(&mut self, array: &mut Literal, shape: &ArrayShape) -> bool {
         let known = self.arrays.entry(self.hasher.hash_one((shape, array.bytes()))).or_default();
         match known.iter().find(|(s, first)| s == shape && first.bytes() == array.bytes()) {
@@ -98,7 +100,7 @@ mod tests {
     use crate::Pipeline;
     use hlo_ir::{Literal, Module, Op};
 
-    /// The module after the pass, and whether it changed.
+    /// Runs passes over a module. Returns the module and whether it changed.
     fn run(text: &str, passes: &str) -> (Module, bool) {
         let mut module = hlo_parser::parse_module(text).unwrap_or_else(|d| panic!("{d:?}"));
         let pipeline = Pipeline::parse(passes).unwrap_or_else(|d| panic!("{d:?}"));
@@ -106,7 +108,7 @@ mod tests {
         (module, changed)
     }
 
-    /// The literal of the constant of that name.
+    /// Returns the literal of the constant with a name.
     fn literal<'m>(module: &'m Module, name: &str) -> &'m Literal {
         let mut all = module.computations().flat_map(|c| module[c].instructions());
         let found = all.find_map(|&i| match &module[i].op {

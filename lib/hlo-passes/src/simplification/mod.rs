@@ -1,4 +1,4 @@
-//! Passes that make an expression another one, simpler or cheaper, of the same value.
+//! Passes that replace expressions by simpler or cheaper ones with the same value.
 
 pub(crate) mod algsimp;
 pub(crate) mod batch_dot_simplification;

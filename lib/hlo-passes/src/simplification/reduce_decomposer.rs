@@ -1,5 +1,5 @@
-//! `reduce-decomposer`: a reduction leaves the dimensions that it keeps in the order in memory that they have; another
-//! order is a copy's business.
+//! `reduce-decomposer`: makes reductions keep the memory order of the remaining dimensions. A copy then
+//! changes the order if needed.
 //!
 //! ```text
 //! r = f32[2,3]{0,1} reduce(x, v), dimensions={2}, …     x = f32[2,3,4]{2,1,0}
@@ -8,14 +8,14 @@
 //! r = f32[2,3]{0,1} copy(s)
 //! ```
 //!
-//! Arrays that are reduced together get the layout of the first one. A conversion of the result stays beside the reduction, and
-//! the copy comes after it. Layouts with tiles or element sizes stay.
+//! Arrays that are reduced together get the layout of the first one. A conversion of the result stays next to
+//! the reduction, and the copy follows it. Layouts with tiles or element sizes stay unchanged.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern, same_layout};
 use hlo_ir::{ArrayShape, InstrId, Layout, Op, Opcode, Shape};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reduce-decomposer",
     summary: "split reductions that change the layout into a reduction and a copy",
@@ -60,12 +60,12 @@ static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// True if the arrays are described by the order of their dimensions alone.
+/// Returns whether the layouts consist only of an order of dimensions.
 fn is_plain(shape: &Shape) -> bool {
     shape.leaves().iter().all(|s| s.as_array().is_some_and(|a| a.layout_items().is_none()))
 }
 
-/// True if nothing about a reduction's layouts is special.
+/// Returns whether all layouts of a reduction consist only of an order of dimensions.
 fn all_plain(cx: &Cx<'_>, reduce: InstrId) -> bool {
     let operands = &cx.module[reduce].operands;
     is_plain(&cx.module[reduce].shape) && operands.iter().all(|&o| is_plain(&cx.module[o].shape))
@@ -91,11 +91,12 @@ fn one_layout(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     changed.then(|| cx.instead(op, &operands))
 }
 
-/// The result's shape in the layout that the first operand's dimensions have without the reduced ones; `None` if it has it.
+/// Returns the shape of the result in the layout of the first operand without the reduced dimensions. Returns
+/// `None` if the result already has this layout.
 fn natural_shape(cx: &Cx<'_>, reduce: InstrId) -> Option<Shape> {
     let Op::Reduce(a) = &cx.module[reduce].op else { return None };
     let from = cx.module[*cx.module[reduce].operands.first()?].shape.as_array()?;
-    // The dimensions that are kept, with their new numbers, from the fastest on.
+    // The new numbers of the kept dimensions, starting with the minor-most.
     let kept: Vec<usize> = (0..from.rank()).filter(|d| !a.dimensions.contains(&(*d as i64))).collect();
     let order = from.minor_to_major().into_iter();
     let order = order.filter_map(|d| kept.iter().position(|&k| k == d)).map(|d| d as u32);
@@ -112,7 +113,7 @@ fn natural_shape(cx: &Cx<'_>, reduce: InstrId) -> Option<Shape> {
     (!same_layout(&to, shape) && all_plain(cx, reduce)).then_some(to)
 }
 
-/// The conversion of a reduction's result that nothing else uses.
+/// Returns the conversion of a reduction's result, if it is the only user.
 fn only_conversion(cx: &Cx<'_>, reduce: InstrId) -> Option<InstrId> {
     let &[user] = cx.module.users(reduce) else { return None };
     (cx.opcode(user) == Opcode::Convert && cx.used_only_by(reduce, user)).then_some(user)
@@ -120,7 +121,7 @@ fn only_conversion(cx: &Cx<'_>, reduce: InstrId) -> Option<InstrId> {
 
 fn reduce_and_copy(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let natural = natural_shape(cx, id)?;
-    // A conversion stays beside what it converts: `convert_and_copy` sees to it.
+    // The conversion stays next to the reduction; `convert_and_copy` handles this case.
     if !natural.is_tuple() && only_conversion(cx, id).is_some() {
         return None;
     }

@@ -1,4 +1,5 @@
-//! `reduce-window-rewriter`: cumulative sums, products and extrema in steps, not by a window as long as the array.
+//! `reduce-window-rewriter`: computes cumulative sums, products and extrema in blocks instead of with windows
+//! as long as the array.
 //!
 //! ```text
 //! x = f32[1000] parameter(0)
@@ -13,12 +14,13 @@
 //! r = f32[1000] slice(reshape(add(o, s))), slice={[0:1000]}
 //! ```
 //!
-//! The sums of the blocks are such an array themselves and shrink in the same way: work of `16 n` for `n` elements, not
-//! of `n²`. Elements are combined in another order than one after the other, as XLA does it, but in one that follows
-//! from the shape. Sums of narrow floats are rounded once, at the end.
+//! The sums of the blocks form such an array again and shrink in the same way. The work for `n` elements is
+//! proportional to `16 n` instead of `n²`. Elements are not combined strictly in sequence, as in XLA, but in
+//! an order that depends only on the shape. Sums of narrow floating-point types are rounded once, at the end.
 //!
-//! Compiled code carries totals from element to element, which is linear work, too, for whatever computation (`kernels/cumulative.rs`).
-//! So the CPU pipeline makes blocks only where there are few lines along the dimension, which threads could not share (`few-lines`).
+//! Compiled code carries totals from element to element, which is linear work for every computation too
+//! (`kernels/cumulative.rs`). The CPU pipeline therefore creates blocks only if there are few lines along the
+//! dimension, because threads could not share them (`few-lines`).
 
 use crate::support::combiner::{binary_combiner, rounds_in_between};
 use crate::support::constants::{is_splat_integer, splat};
@@ -28,7 +30,7 @@ use hlo_ir::attr::{PaddingDim, ReduceWindowAttrs, SliceDim, Window, WindowDim};
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ComputationId, Dims, ElementType, InstrId, Module, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reduce-window-rewriter",
     summary: "cumulative sums, products and extrema by blocks: linear work instead of quadratic",
@@ -73,29 +75,30 @@ const fn pattern(apply: fn(&mut Cx<'_>, InstrId) -> Option<InstrId>) -> Pattern 
     )
 }
 
-/// As many lines threads can share.
+/// Number of lines that threads can share.
 const LINES: i64 = 8;
 
-/// The length of a block, and of the longest window that stays: XLA's.
+/// The length of a block, which is also the longest window that stays. It is the same in XLA.
 const BLOCK: i64 = 16;
 
 /// A cumulative reduction.
 #[derive(Clone)]
 struct Cumulative {
-    /// The dimension that it runs along.
+    /// The dimension along which it runs.
     dimension: usize,
-    /// True if it begins at the last element.
+    /// Whether it starts at the last element.
     backwards: bool,
-    /// What combines two elements.
+    /// The operation that combines two elements.
     op: Op,
-    /// The same as a computation.
+    /// The computation that applies `op`.
     to_apply: ComputationId,
     /// The initial value.
     init: InstrId,
 }
 
 impl Cumulative {
-    /// Padding along its dimension: before the first element in the direction that it runs, and after the last.
+    /// Returns the padding along its dimension: before the first element in its direction, and after the
+    /// last.
     fn padding(&self, rank: usize, [first, last]: [i64; 2]) -> Op {
         let mut padding = vec![PaddingDim::default(); rank];
         let [low, high] = if self.backwards { [last, first] } else { [first, last] };
@@ -103,7 +106,7 @@ impl Cumulative {
         Op::pad(padding)
     }
 
-    /// The reduction along dimension `at` of `size` elements.
+    /// Returns the cumulative reduction along dimension `at` of `size` elements.
     fn window(&self, rank: usize, at: usize, size: i64) -> Op {
         let mut dims = vec![WindowDim::default(); rank];
         let [pad_low, pad_high] = if self.backwards { [0, size - 1] } else { [size - 1, 0] };
@@ -112,7 +115,7 @@ impl Cumulative {
     }
 }
 
-/// Rewrites a reduction along fewer lines than `lines`.
+/// Rewrites a cumulative reduction along fewer than `lines` lines.
 fn rewrite(cx: &mut Cx<'_>, id: InstrId, lines: i64) -> Option<InstrId> {
     let cumulative = recognize(cx, id)?;
     let (x, shape) = (cx.operand(id, 0)?, cx.array(id)?);
@@ -122,7 +125,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId, lines: i64) -> Option<InstrId> {
     if !rounds_in_between(cumulative.op.opcode(), shape.element_type) {
         return blocks(cx, x, &cumulative);
     }
-    // The same in f32, which is rewritten in its turn.
+    // Emit the reduction in f32, which is rewritten in turn.
     let scalar = ArrayShape::new(ElementType::F32, []);
     let init = cx.splat_integer(&scalar, i64::from(cumulative.op == Op::Multiply))?;
     let to_apply = cx.combiner(&cumulative.op, ElementType::F32);
@@ -134,7 +137,7 @@ fn rewrite(cx: &mut Cx<'_>, id: InstrId, lines: i64) -> Option<InstrId> {
     Some(cx.instead(Op::Convert, &[sum]))
 }
 
-/// The reduction of `x` by blocks.
+/// Emits the cumulative reduction of `x` by blocks.
 fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     let shape = cx.array(x)?;
     let (rank, at, init) = (shape.rank(), c.dimension, c.init);
@@ -162,7 +165,7 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     let ends = cx.add(array(&ends), part(&split, at + 1, last, last + 1), &[inside]);
     let ends = cx.reshaped(ends, &with(count))?;
     let sums = cx.add(array(&with(count)), c.window(rank, at, count), &[ends, init]);
-    // To each block comes what is before it.
+    // Add the total of the preceding blocks to each block.
     let before = cx.add(array(&with(count)), c.padding(rank, [1, -1]), &[sums, init]);
     let kept = (0..=rank as i64).filter(|&d| d != at as i64 + 1);
     let before = cx.add(array(&split), Op::broadcast(kept), &[before]);
@@ -175,7 +178,7 @@ fn blocks(cx: &mut Cx<'_>, x: InstrId, c: &Cumulative) -> Option<InstrId> {
     Some(cx.instead(part(&with(padded), at, first, first + size), &[all]))
 }
 
-/// The slice of an array of these sizes that takes `start..limit` of one dimension.
+/// Returns the slice `start..limit` along one dimension of an array with these sizes.
 fn part(dims: &[i64], at: usize, start: i64, limit: i64) -> Op {
     let mut slice: Vec<SliceDim> =
         dims.iter().map(|&limit| SliceDim { start: 0, limit, stride: 1 }).collect();
@@ -183,7 +186,7 @@ fn part(dims: &[i64], at: usize, start: i64, limit: i64) -> Op {
     Op::slice(slice)
 }
 
-/// The reduction that an instruction is, if it is a long cumulative one whose elements may be combined in any groups.
+/// Recognises a long cumulative reduction whose elements may be combined in any grouping.
 fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
     let Op::ReduceWindow(attrs) = &cx.module[id].op else { return None };
     let [x, init] = cx.module[id].operands[..] else { return None };
@@ -194,7 +197,7 @@ fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
         return None;
     }
     let combiner = binary_combiner(cx.module, attrs.to_apply)?;
-    // The initial value comes in once for each block.
+    // The initial value is combined once per block.
     let fits = match combiner {
         Opcode::Maximum | Opcode::Minimum => !shape.element_type.is_complex(),
         Opcode::And | Opcode::Or => true,
@@ -206,7 +209,7 @@ fn recognize(cx: &Cx<'_>, id: InstrId) -> Option<Cumulative> {
     fits.then_some(Cumulative { dimension, backwards, op, to_apply: attrs.to_apply, init })
 }
 
-/// True if every bit of the constant is zero.
+/// Returns whether every bit of the constant is zero.
 fn is_zero(module: &Module, id: InstrId) -> bool {
     splat(module, id).is_some_and(|(_, bytes)| bytes.iter().all(|&b| b == 0))
 }

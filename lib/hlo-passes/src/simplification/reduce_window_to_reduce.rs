@@ -1,4 +1,5 @@
-//! `ReduceWindowToReduceAndBroadcast`: where every window has all elements, they are combined once.
+//! `ReduceWindowToReduceAndBroadcast`: if every window contains all elements, reduces once and broadcasts the
+//! result.
 //!
 //! ```text
 //! r = f32[4,7] reduce-window(x, 0), window={size=1x13 pad=0_0x6_6}, to_apply=add      x = f32[4,7]
@@ -7,7 +8,8 @@
 //! r = f32[4,7] broadcast(s), dimensions={0}
 //! ```
 //!
-//! In every dimension the window is either one element or all of them, wherever it lies. What pads it must be neutral.
+//! In every dimension, the window must contain either one element, or all elements at every position. Padding
+//! must not affect the result.
 
 use crate::PassInfo;
 use crate::support::combiner::{binary_combiner, is_padding};
@@ -15,7 +17,7 @@ use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::WindowDim;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "ReduceWindowToReduceAndBroadcast",
     summary: "reduce once where every window covers the whole array",
@@ -38,7 +40,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The rewrite, which `algsimp` has too.
+/// The pattern, which `algsimp` uses too.
 pub(crate) static WHOLE_WINDOW: &[Pattern] = &[Pattern::new(
     "whole-window",
     "reduce-window(x, init) of windows that have all elements → broadcast(reduce(x, init))",
@@ -46,12 +48,12 @@ pub(crate) static WHOLE_WINDOW: &[Pattern] = &[Pattern::new(
     rewrite,
 )];
 
-/// True if the window is one element, its own.
+/// Returns whether the window contains only the element at the same index.
 fn is_single(w: &WindowDim) -> bool {
     w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 && w.lhs_dilate == 1
 }
 
-/// True if each of `count` windows has all `size` elements.
+/// Returns whether each of `count` windows contains all `size` elements.
 fn covers(w: &WindowDim, size: i64, count: i64) -> Option<bool> {
     let last_start = count.checked_sub(1)?.checked_mul(w.stride)?.checked_sub(w.pad_low)?;
     let first_end = w.size.checked_sub(1)?.checked_sub(w.pad_low)?;

@@ -1,4 +1,5 @@
-//! `scatter_simplifier`: scatters of one form: a list of index vectors, and windows of the whole rank.
+//! `scatter_simplifier`: rewrites scatters to a canonical form: a list of index vectors, and windows with the
+//! operand's rank.
 //!
 //! ```text
 //! s = f32[4,6] scatter(x, i, u), update_window_dims={0}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, …
@@ -7,10 +8,10 @@
 //!     scatter_dims_to_operand_dims={1}, index_vector_dim=1, …
 //! ```
 //!
-//! What is around it are transposes and reshapes; the operand is as it was. A scatter of one element into a scalar is the
-//! function of both. Updates of the same element keep their order: where windows may overlap in part, a scatter whose
-//! updates would be visited in another order stays. So do those with batching dimensions:
-//! `batched_gather_scatter_normalizer` makes others of them.
+//! Transposes and reshapes are added around the scatter, but the operand does not change. A scatter of one
+//! element into a scalar becomes the combining function of both. Updates of the same element keep their
+//! order. If windows may overlap partly, a scatter whose updates would be visited in another order stays.
+//! Scatters with batching dimensions stay; `batched_gather_scatter_normalizer` rewrites them.
 
 use super::gather_simplifier::{index_matrix, permuted, transposed};
 use crate::PassInfo;
@@ -20,7 +21,7 @@ use hlo_ir::attr::ScatterAttrs;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter_simplifier",
     summary: "express scatters by those of index vectors in a list and windows of the operand's rank",
@@ -59,13 +60,13 @@ static PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The operands of a scatter: the arrays, the indices, the updates.
+/// Returns the operands of a scatter: the arrays, the indices, the updates.
 fn parts(operands: &[InstrId]) -> Option<(&[InstrId], InstrId, &[InstrId])> {
     let n = operands.len() / 2;
     Some((operands.get(..n)?, *operands.get(n)?, operands.get(n + 1..)?))
 }
 
-/// There is one index vector, of no components.
+/// Rewrites a scatter into scalars, which has a single index vector without components.
 fn into_scalar(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Scatter(a) = cx.module[id].op.clone() else { return None };
     let operands = cx.module[id].operands.to_vec();
@@ -90,7 +91,7 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let from = cx.array(*inputs.first()?)?;
     let update = cx.array(*updates.first()?)?;
     let rank = from.rank();
-    // The updates' dimensions: those that count the windows, then the windows'.
+    // The order of the updates' dimensions: batch dimensions first, then window dimensions.
     let counting: Dims = (0..update.rank() as i64).filter(|d| !a.update_window_dims.contains(d)).collect();
     let simple = a.inserted_window_dims.is_empty()
         && counting.len() <= 1
@@ -102,14 +103,14 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     }
     let order: Dims = counting.iter().chain(&a.update_window_dims).copied().collect();
     let window = window_sizes(&a, &update, rank)?;
-    // A window of one element, where the operand has none, may be written for a dropped dimension only.
+    // A dropped dimension gets a window of size 1, which does not fit into a dimension of size 0.
     if window.iter().zip(&from.dims).any(|(w, d)| w > d) {
         return None;
     }
     let moves = |d: &i64| window.get(*d as usize) != Some(&1);
     let (matrix, batch) = index_matrix(cx, indices, a.index_vector_dim)?;
     let count = batch.iter().try_fold(1i64, |n, &d| n.checked_mul(d))?;
-    // One window has each element once.
+    // A single window contains each element once.
     if !order.is_sorted() && count > 1 && a.scatter_dims_to_operand_dims.iter().any(moves) {
         return None;
     }
@@ -131,7 +132,7 @@ fn simplify(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     Some(cx.instead(Op::Scatter(Box::new(attrs)), &new))
 }
 
-/// The window's size in each operand dimension.
+/// Returns the window's size in each operand dimension.
 fn window_sizes(a: &ScatterAttrs, update: &ArrayShape, rank: usize) -> Option<Dims> {
     let mut windows = permuted(&update.dims, &a.update_window_dims)?.into_iter();
     let sizes: Dims = (0..rank as i64)

@@ -1,18 +1,19 @@
-//! `scatter-slice-simplifier`: what a slice cuts off need not be scattered to.
+//! `scatter-slice-simplifier`: replaces a slice of a scatter by a scatter into a slice.
 //!
 //! ```text
 //! s = f32[9] scatter(x, i, u), …           x8 = f32[8] slice(x), slice={[0:8]}
 //! ROOT r = f32[8] slice(s), slice={[0:8]}  →   ROOT r = f32[8] scatter(x8, i, u), …
 //! ```
 //!
-//! A window outside is dropped. Where the slice cuts, the windows must be of one element: such a one is inside or
-//! outside, never both. The last places of an array are where programs send what they want to lose.
+//! The scatter skips windows outside of the array. In dimensions that the slice cuts, windows must have size
+//! 1, so that each window is either inside or outside. Programs often scatter values that they want to
+//! discard to the last elements of an array.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "scatter-slice-simplifier",
     summary: "scatter to the part of an array that is used",

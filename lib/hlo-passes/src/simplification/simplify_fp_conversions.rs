@@ -1,22 +1,26 @@
-//! `simplify-fp-conversions`: chains of conversions between floats become one conversion, or none.
+//! `simplify-fp-conversions`: replaces chains of conversions between floating-point types by at most one
+//! conversion.
 //!
 //! ```text
 //! a = f32[4] convert(x)                 ROOT r = bf16[4] x
 //! ROOT r = bf16[4] convert(a)      →
 //! ```
 //!
-//! XLA's pass does that to every chain: `f32 → bf16 → f32` is nothing, though the numbers had fewer bits in between, so
-//! that results get other bits than the program asks for. Here a conversion goes only if the type that it leads to has
-//! every value of the type that it comes from, which keeps every bit: in `f64 → f16 → f32 → bf16` the second one, in
-//! `f32 → bf16 → f32` none. The option `excess-precision` makes it XLA's pass: all go that lead to a float and on to
-//! another, and then it keeps values only as well as the types that are left out have them.
+//! XLA's pass does this to every chain. It removes `f32 → bf16 → f32`, although the values have fewer bits in
+//! between, so results differ from those that the program specifies. This pass removes a conversion only if
+//! its result type represents every value of its operand type, which preserves every bit. In `f64 → f16 → f32
+//! → bf16` it removes the second conversion, and in `f32 → bf16 → f32` none.
+//!
+//! The option `excess-precision` enables XLA's behaviour. The pass then removes every conversion to a
+//! floating-point type that is followed by another one, and results are no more accurate than the removed
+//! types.
 
 use super::algsimp::keeps_every_value;
 use crate::support::rewrite::{Cx, Pattern, pattern_pass};
 use crate::{OptionInfo, OptionValue, PassInfo};
 use hlo_ir::{ElementType, FloatFormat, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-fp-conversions",
     summary: "make one conversion of chains of conversions between floats",
@@ -55,7 +59,7 @@ static ANY: &[&[Pattern]] = &[&[Pattern::new(
     |cx, id| shorten(cx, id, |_, from| !from.is_complex()),
 )]];
 
-/// Leaves out the conversion to the type between, where the two types are such that it may go.
+/// Removes the inner of two conversions, if `may_go` accepts its result and operand types.
 fn shorten(cx: &mut Cx<'_>, id: InstrId, may_go: fn(ElementType, ElementType) -> bool) -> Option<InstrId> {
     let inner = cx.operand(id, 0).filter(|&i| cx.opcode(i) == Opcode::Convert)?;
     let x = cx.operand(inner, 0)?;
@@ -69,7 +73,7 @@ fn shorten(cx: &mut Cx<'_>, id: InstrId, may_go: fn(ElementType, ElementType) ->
     Some(cx.instead(Op::Convert, &[x]))
 }
 
-/// True if each value of `from` is one of the float type `to`.
+/// Returns whether the floating-point type `to` represents each value of `from`.
 fn has_every_value(to: ElementType, from: ElementType) -> bool {
     match (FloatFormat::of(to), FloatFormat::of(from)) {
         (Some(to), Some(from)) => to.has_values_of(&from),

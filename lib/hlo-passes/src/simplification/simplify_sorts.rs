@@ -1,11 +1,11 @@
-//! `simplify-sorts`: a sort moves only what somebody uses or what it compares.
+//! `simplify-sorts`: removes operands of sorts that are neither used nor compared.
 //!
 //! ```text
 //! s = (f32[8], s32[8]) sort(x, i), …       s = f32[8] sort(x), …
 //! ROOT r = f32[8] get-tuple-element(s), index=0   →   ROOT s
 //! ```
 //!
-//! An operand goes if its result is not used and the comparator does not look at it.
+//! An operand is removed if its result is unused and the comparator does not read it.
 
 use crate::PassInfo;
 use crate::simplification::tuple_simplifier;
@@ -13,7 +13,7 @@ use crate::support::clone::inline_computation;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{ComputationId, InstrId, Op, Opcode, Shape};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "simplify-sorts",
     summary: "remove operands of sorts that nothing uses",
@@ -83,11 +83,11 @@ fn remove_unused(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
             *results.get_mut(n)? = cx.add(shape, element, &[sort]);
         }
     }
-    // Nothing uses the operands that stand for results here.
+    // The results of removed operands are unused, so the operands can stand in for them.
     Some(cx.instead(Op::Tuple, &results))
 }
 
-/// The comparator of the operands that are kept.
+/// Returns the comparator for the remaining operands.
 fn comparator(
     cx: &mut Cx<'_>,
     from: ComputationId,
@@ -105,7 +105,7 @@ fn comparator(
         let parameter = Op::parameter(n as i64);
         *arguments.get_mut(k)? = Some(module.add(to, &name, shape, parameter, []));
     }
-    // What is not compared has no users: anything will do in its place.
+    // Parameters of removed operands have no users, so any argument can replace them.
     let any = arguments.iter().flatten().next().copied()?;
     let arguments: Vec<InstrId> = arguments.into_iter().map(|a| a.unwrap_or(any)).collect();
     let root = inline_computation(module, namer, from, to, &arguments)?;

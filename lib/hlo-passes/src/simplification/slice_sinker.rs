@@ -1,5 +1,5 @@
-//! `slice-sinker`: elementwise operations on slices of the same arrays become one operation on the whole arrays, and
-//! slices of its result.
+//! `slice-sinker`: replaces elementwise operations on slices of the same arrays by one operation on the whole
+//! arrays, and slices of its result.
 //!
 //! ```text
 //! a = f32[9] slice(p), slice={[0:9]}            m = f32[10] multiply(p, p)
@@ -8,10 +8,11 @@
 //! y = f32[8] multiply(b, b)
 //! ```
 //!
-//! As in XLA, it is done where it is worth it: the operations of a group together have at least as many elements as the
-//! whole array, so that no more are computed than before. The operands of each are slices of the same elements of arrays
-//! of the same sizes; the operations of a group agree in opcode, attributes, type, accuracy and arrays. What has control
-//! dependencies, a sharding or a `backend_config` stays, and so do copies, dynamic sizes and changes of layout.
+//! As in XLA, the operations of a group together must have at least as many elements as the whole array, so
+//! that no more elements are computed than before. The operands of each operation must be equal slices of
+//! arrays of the same sizes. The operations of a group must have the same opcode, attributes, type, accuracy
+//! and arrays. Instructions with control dependencies, a sharding or a `backend_config`, copies, dynamic
+//! sizes and changes of layout stay unchanged.
 
 use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::rewrite::{result_accuracy, same_layout};
@@ -22,7 +23,7 @@ use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Module, Op, Opcode
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "slice-sinker",
     summary: "compute once on whole arrays what is computed on slices that cover them",
@@ -54,17 +55,17 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(remove_taken(module, gone))
 }
 
-/// What operations must have in common to be one: opcode, type, and the arrays that their slices are of.
+/// The common properties of a group: opcode, type, and the sliced arrays.
 type Key = (Opcode, ElementType, SmallVec<[InstrId; 3]>);
 
 struct Sinker {
     pinned: HashSet<InstrId>,
-    /// The operations that slices took the place of.
+    /// The operations that slices replaced.
     replaced: Vec<InstrId>,
 }
 
 impl Sinker {
-    /// Sinks the slices of a computation as far as they go.
+    /// Moves the operations of a computation before their slices until nothing changes.
     fn sink_all(&mut self, module: &mut Module, computation: ComputationId, rewrites: &mut Rewrites) {
         let mut candidates = module.post_order(computation);
         while !candidates.is_empty() {
@@ -78,12 +79,12 @@ impl Sinker {
                 users.extend(slices.iter().flat_map(|&slice| module.users(slice)));
                 self.replaced.extend(group);
             }
-            // All operations on slices of the new arrays are among these.
+            // These users include all operations on slices of the new arrays.
             candidates = users;
         }
     }
 
-    /// The candidates that are operations on slices, in groups.
+    /// Groups the candidates that are operations on slices.
     fn groups(&self, module: &Module, candidates: &[InstrId]) -> Vec<Vec<InstrId>> {
         let mut seen = HashSet::new();
         let mut groups: Vec<Vec<InstrId>> = Vec::new();
@@ -102,10 +103,10 @@ impl Sinker {
         groups
     }
 
-    /// The key of an operation on slices that may be moved.
+    /// Returns the key of an operation on slices, if it may be moved.
     fn key(&self, module: &Module, id: InstrId) -> Option<Key> {
         let opcode = module[id].opcode();
-        // Copies are there for their layout.
+        // Copies exist for their layout.
         let moves = opcode.is_pointwise() && opcode != Opcode::Copy;
         if !moves || !is_replaceable(module, &self.pinned, id) {
             return None;
@@ -127,7 +128,7 @@ impl Sinker {
     }
 }
 
-/// The ranges of a slice, and the array that it is of.
+/// Returns the ranges of a slice, and the sliced array.
 fn slice_of(module: &Module, id: InstrId) -> Option<(&[SliceDim], InstrId)> {
     match &module[id].op {
         Op::Slice(a) => Some((&a.slice, *module[id].operands.first()?)),
@@ -135,17 +136,17 @@ fn slice_of(module: &Module, id: InstrId) -> Option<(&[SliceDim], InstrId)> {
     }
 }
 
-/// The sizes of a static array.
+/// Returns the sizes of a static array.
 fn dims(module: &Module, id: InstrId) -> Option<&[i64]> {
     module[id].shape.as_array().filter(|a| a.is_static()).map(|a| &a.dims[..])
 }
 
-/// True if both instructions do the same to their operands.
+/// Returns whether both instructions apply the same operation.
 fn is_same_operation(module: &Module, a: InstrId, b: InstrId) -> bool {
     module[a].op == module[b].op && result_accuracy(module, a) == result_accuracy(module, b)
 }
 
-/// True if the operation on whole arrays has no more elements than the operations on slices of them together.
+/// Returns whether the operation on whole arrays has no more elements than the operations on slices together.
 fn is_worth_it(module: &Module, group: &[InstrId]) -> bool {
     let count = |id: InstrId| module[id].shape.as_array().and_then(ArrayShape::checked_element_count);
     let whole = group.first().and_then(|&id| count(slice_of(module, *module[id].operands.first()?)?.1));
@@ -153,11 +154,11 @@ fn is_worth_it(module: &Module, group: &[InstrId]) -> bool {
     matches!((whole, parts), (Some(whole), Some(parts)) if parts >= whole)
 }
 
-/// Puts slices of one operation in place of a group of operations, and returns them.
+/// Replaces a group of operations by slices of one operation. Returns the slices.
 fn sink(module: &mut Module, group: &[InstrId]) -> Option<Vec<InstrId>> {
     let &first = group.first()?;
     let (parent, base) = (module[first].parent, module[first].name.clone());
-    // What an earlier group made may be a source of this one.
+    // The result of an earlier group may be a source of this one.
     let sources: Vec<InstrId> =
         module[first].operands.iter().map(|&o| Some(slice_of(module, o)?.1)).collect::<Option<_>>()?;
     let ty = module[first].shape.as_array()?.element_type;

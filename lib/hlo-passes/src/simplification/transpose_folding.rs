@@ -1,20 +1,22 @@
-//! `transpose-folding`: a dot or convolution of transposed operands takes them as they are, with other dimension numbers.
+//! `transpose-folding`: removes transposes of the operands of a dot or convolution by changing the dimension
+//! numbers.
 //!
 //! ```text
 //! t = f32[3,2] transpose(x), dimensions={1,0}
 //! d = f32[3,4] dot(t, y), lhs_contracting_dims={1}, …   →   d = f32[3,4] dot(x, y), lhs_contracting_dims={0}, …
 //! ```
 //!
-//! Batch and contracting dimensions are named by number, so that they may stand anywhere. Free dimensions keep
-//! their order in the result: a transpose that exchanges two of them stays. A convolution's `dim_labels` name every
-//! dimension, so that any transpose of its operands folds. A conversion between the two is made before the transpose.
+//! Batch and contracting dimensions have numbers, so they can be at any position. Free dimensions keep their
+//! order in the result, so a transpose that exchanges two of them stays. A convolution's `dim_labels` name
+//! every dimension, so every transpose of its operands folds. A conversion after the transpose is applied to
+//! the original array instead.
 
 use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::attr::{DotAttrs, SparsityConfig};
 use hlo_ir::{Dims, InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "transpose-folding",
     summary: "let dot and convolution read transposed operands in place",
@@ -68,7 +70,7 @@ struct Transposed {
 }
 
 impl Transposed {
-    /// What an operand of `user` is, if it is transposed and nothing else needs its conversion.
+    /// Recognises a transposed operand of `user`. A conversion after the transpose must have no other users.
     fn of(cx: &Cx<'_>, operand: InstrId, user: InstrId) -> Option<Self> {
         let conversion = (cx.opcode(operand) == Opcode::Convert).then_some(operand);
         let transpose = match conversion {
@@ -79,7 +81,7 @@ impl Transposed {
         Some(Self { source: cx.operand(transpose, 0)?, permutation: t.dimensions.clone(), conversion })
     }
 
-    /// The operand as it is without the transpose.
+    /// Emits the operand without the transpose.
     fn as_is(&self, cx: &mut Cx<'_>) -> Option<InstrId> {
         let Some(conversion) = self.conversion else { return Some(self.source) };
         let ty = cx.element_type(conversion)?;
@@ -87,7 +89,8 @@ impl Transposed {
     }
 }
 
-/// (the operand as it is, its batch and contracting dimensions), if the free ones keep their order.
+/// Returns the operand without the transpose, and its batch and contracting dimensions, if the free
+/// dimensions keep their order.
 fn fold(
     cx: &mut Cx<'_>,
     dot: InstrId,
@@ -109,11 +112,11 @@ fn fold(
     Some((transposed.as_is(cx)?, batch, contracting))
 }
 
-/// The labels name dimensions, so that they may stand anywhere.
+/// Folds transposes into a convolution, whose labels allow any order of dimensions.
 fn convolution_of_transpose(cx: &mut Cx<'_>, id: InstrId) -> Option<InstrId> {
     let Op::Convolution(mut a) = cx.module[id].op.clone() else { return None };
     let &[mut input, mut kernel] = cx.module[id].operands.as_slice() else { return None };
-    // What is said of zeros names dimensions as well.
+    // The sparsity configuration refers to dimensions too.
     if a.sparsity_config != SparsityConfig::default() {
         return None;
     }

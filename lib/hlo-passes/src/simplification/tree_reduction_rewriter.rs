@@ -1,4 +1,5 @@
-//! `tree_reduction_rewriter`: long reductions in steps, so that the error of a sum grows with the logarithm of its length.
+//! `tree_reduction_rewriter`: splits long reductions into steps, so that the error of a sum grows with the
+//! logarithm of its length.
 //!
 //! ```text
 //! r = f32[] reduce(x, 0), dimensions={0}, to_apply=add      x = f32[1000]
@@ -7,12 +8,15 @@
 //! r = f32[] reduce(w, 0), dimensions={0}, to_apply=add
 //! ```
 //!
-//! The windows do not overlap; along dimensions that are as long as a window, or shorter, one has them all. It is done
-//! until no reduced dimension is longer than a window (XLA takes one step, and is to be run until nothing changes). The
-//! windows begin with the value that changes nothing (XLA's with the reduction's initial value, which then counts more than
-//! once if it is another). So only reductions by `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`
-//! are rewritten. Sums and products of narrow floats are made in `f32` and rounded once, as a reduction makes them. Several
-//! arrays reduced together, complex numbers, dynamic sizes and the bodies of fusions are left alone.
+//! The windows do not overlap. A dimension that is at most as long as a window has a single window. The pass
+//! continues until no reduced dimension is longer than a window. (XLA's pass takes one step, and must run
+//! until nothing changes.)
+//!
+//! The windows start with the identity of the operation. (XLA's start with the initial value of the
+//! reduction, which then counts several times if it is another value.) The pass therefore only rewrites
+//! reductions by `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`. Sums and products of narrow
+//! floating-point types are computed in `f32` and rounded once, as in a reduction. Reductions of several
+//! arrays, complex numbers, dynamic sizes and the bodies of fusions stay unchanged.
 
 use crate::support::combiner::{binary_combiner, identity, rounds_in_between};
 use crate::support::expander::{Emitter, expand_all};
@@ -23,7 +27,7 @@ use hlo_ir::build::Build;
 use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "tree_reduction_rewriter",
     summary: "make long reductions in steps, for a smaller error",
@@ -65,7 +69,7 @@ fn run(module: &mut Module, window: i64, rewrites: &mut Rewrites) -> Result<bool
     Ok(expand_all(module, "tree", wanted, expand, rewrites))
 }
 
-/// The reduction in steps, if it is long.
+/// Emits the reduction in steps, if it is long.
 fn rewrite(e: &mut Emitter<'_>, id: InstrId, window: i64) -> Option<InstrId> {
     let Op::Reduce(mut attrs) = e.module[id].op.clone() else { return None };
     let &[x, init] = e.module[id].operands.as_slice() else { return None };
@@ -95,7 +99,8 @@ fn rewrite(e: &mut Emitter<'_>, id: InstrId, window: i64) -> Option<InstrId> {
     e.finish(reduced, &shape)
 }
 
-/// Windows side by side, and what is left of an array by them; `None` if no reduced dimension is longer than one.
+/// Returns adjacent windows, and the shape of the array of their results. Returns `None` if no reduced
+/// dimension is longer than a window.
 fn step(from: &ArrayShape, reduced: &[i64], window: i64) -> Option<(ArrayShape, Vec<WindowDim>)> {
     let is_reduced = |d: usize| reduced.contains(&(d as i64));
     if !(0..from.rank()).any(|d| is_reduced(d) && from.dims[d] > window) {
@@ -106,7 +111,7 @@ fn step(from: &ArrayShape, reduced: &[i64], window: i64) -> Option<(ArrayShape, 
     for d in (0..from.rank()).filter(|&d| is_reduced(d)) {
         let size = from.dims[d].min(window);
         let count = (from.dims[d] - 1) / size + 1;
-        // What is missing is on both sides.
+        // Distribute the padding over both sides.
         let padding = count.checked_mul(size)? - from.dims[d];
         let (pad_low, pad_high) = (padding / 2, padding - padding / 2);
         windows[d] = WindowDim { size, stride: size, pad_low, pad_high, ..WindowDim::default() };

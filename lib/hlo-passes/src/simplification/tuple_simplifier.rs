@@ -1,4 +1,4 @@
-//! `tuple-simplifier`: takes elements of tuples where they come from.
+//! `tuple-simplifier`: replaces elements of tuples by the values from which the tuples are built.
 //!
 //! ```text
 //! t = (f32[], s32[]) tuple(a, b)
@@ -13,7 +13,7 @@ use crate::PassInfo;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{InstrId, Op, Opcode};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "tuple-simplifier",
     summary: "replace get-tuple-element of tuple by the element, and a tuple taken apart and made again by itself",
@@ -31,7 +31,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The element instead of its tuple, which `algsimp` has too.
+/// The pattern for elements of tuples, which `algsimp` uses too.
 pub(crate) static ELEMENT_OF_TUPLE: &[Pattern] = &[Pattern::new(
     "element-of-tuple",
     "get-tuple-element(tuple(…, x, …)) → x",

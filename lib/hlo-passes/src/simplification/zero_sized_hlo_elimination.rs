@@ -1,17 +1,18 @@
-//! `zero_sized_hlo_elimination`: an array without elements is a constant, whatever would compute it.
+//! `zero_sized_hlo_elimination`: replaces instructions that compute arrays without elements by constants.
 //!
 //! ```text
 //! ROOT s = f32[0,3] dot(x, y), …      →    ROOT s = f32[0,3] constant({})
 //! ```
 //!
-//! What has effects, calls computations as loops and branches do, or communicates stays.
+//! Instructions with side effects, instructions that call computations, such as loops and branches, and
+//! communication stay.
 
 use crate::PassInfo;
 use crate::support::effects::is_impure;
 use crate::support::rewrite::{Cx, Pattern};
 use hlo_ir::{Family, InstrId, Literal, Op};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "zero_sized_hlo_elimination",
     summary: "replace what computes arrays without elements by constants",

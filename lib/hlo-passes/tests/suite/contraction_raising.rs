@@ -1,4 +1,5 @@
-//! `contraction-raising` on random contractions of the forms that it knows, and of others: the results stay the same.
+//! `contraction-raising` preserves the results of random contractions, both of the forms that it recognises
+//! and of others.
 
 use hlo_ir::contraction::{Affine, Aggregation, Combination, Constraint, Contraction, Repetition};
 use hlo_ir::{ArrayShape, ElementType, Literal, Module, Op, Shape};
@@ -6,7 +7,7 @@ use hlo_passes::Pipeline;
 use hlo_testing::Numbers;
 use hlo_testing::generate::random_contraction;
 
-/// A contraction with the sizes of its arrays and whether it has a default.
+/// A contraction with the sizes of its arrays, and whether it has a default.
 #[derive(Debug)]
 struct Drawn {
     contraction: Contraction,
@@ -15,14 +16,14 @@ struct Drawn {
     has_default: bool,
 }
 
-/// An index expression with a coefficient for each index.
+/// Returns an index expression with these coefficients.
 fn affine(indices: usize, terms: &[(usize, i64)], constant: i64) -> Affine {
     let mut affine = Affine::constant(constant, indices);
     terms.iter().for_each(|&(i, c)| affine.coefficients[i] += c);
     affine
 }
 
-/// Indices of the output and reduced ones; operands whose dimensions are these, windows, or digits.
+/// Draws output and reduced indices, and operands whose dimensions are these indices, windows, or digits.
 fn draw(n: &mut Numbers) -> Drawn {
     let (outer, inner) = (n.between(0, 3) as usize, n.between(0, 2) as usize);
     let indices = outer + inner;
@@ -48,7 +49,7 @@ fn draw(n: &mut Numbers) -> Drawn {
     let mut output: Vec<(Affine, i64)> = Vec::new();
     let mut at = 0;
     while at < outer {
-        // Two indices as digits, or spread over one dimension.
+        // Two indices that are digits of one dimension, or spread over it.
         if at + 1 < outer && n.one_in(6) {
             let scale = n.pick(&[counts[at + 1], counts[at + 1], 1, 2]);
             let size = scale * (counts[at] - 1) + counts[at + 1] + n.between(-1, 1);
@@ -69,7 +70,7 @@ fn draw(n: &mut Numbers) -> Drawn {
         let mut dims = Vec::new();
         for index in n.permutation(indices) {
             let index = index as usize;
-            // The first operand has most indices, so that all have a bound.
+            // The first operand uses most indices, so that all are bounded.
             let has = if number == 0 { !n.one_in(8) } else { n.one_in(2) };
             if !has {
                 continue;
@@ -120,7 +121,7 @@ fn draw(n: &mut Numbers) -> Drawn {
     }
 }
 
-/// The module of a contraction; `None` if it is not valid.
+/// Builds the module of a contraction, or returns `None` if it is not valid.
 fn module(drawn: &Drawn, ty: ElementType) -> Option<Module> {
     let b = hlo_builder::Builder::new("contraction");
     let array = |ty, dims: &[i64]| Shape::array(ty, dims.iter().copied());
@@ -158,7 +159,7 @@ fn text_of(module: &Module) -> String {
     hlo_ir::print::print_module(module, &hlo_ir::print::PrintOptions::short())
 }
 
-/// Whether the module keeps its result, and whether no contraction is left.
+/// Checks that the results stay the same, and returns whether no contraction remains.
 fn check(module: &Module, n: &mut Numbers, what: &dyn std::fmt::Debug) -> bool {
     let inputs = inputs(module, n);
     let options = hlo_eval::Options::default();
@@ -170,7 +171,7 @@ fn check(module: &Module, n: &mut Numbers, what: &dyn std::fmt::Debug) -> bool {
     let text = || text_of(&raised);
     assert!(errors.is_empty(), "{errors:?}\n{what:?}\n{}", text());
     let after = hlo_eval::evaluate(&raised, &inputs, &options).unwrap_or_else(|e| panic!("{e}\n{}", text()));
-    // Numbers are small and whole: sums are exact in any order. Only the sign of zeros is open.
+    // The numbers are small integers, so sums are exact in any order. Only the sign of zeros may differ.
     let numbers =
         |l: &Literal| hlo_eval::convert(l, ElementType::F64).expect("numbers").elements::<f64>().to_vec();
     assert_eq!(numbers(&before), numbers(&after), "{what:?}\n{}", text());

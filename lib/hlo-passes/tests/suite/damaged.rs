@@ -1,5 +1,5 @@
-//! The passes that go by layouts and by values in memory, on modules that the verifier would refuse (`--no-verify`): they
-//! end, and none panics.
+//! The passes that use layouts and memory locations terminate without a panic on modules that the verifier
+//! would reject (`--no-verify`).
 
 use hlo_passes::{Observer, Pipeline};
 use hlo_testing::Numbers;
@@ -34,7 +34,7 @@ fn passes_end_on_damaged_modules() {
                 damage(&mut module, None, &mut draw);
             }
             for pass in ["layout-assignment", "layout-normalization", "copy-insertion"] {
-                // An error is an answer.
+                // An error is a valid outcome.
                 let _ = Pipeline::parse(pass).unwrap().run(&mut module.clone(), &mut Trusting);
             }
         }

@@ -1,4 +1,4 @@
-//! `docs/passes.md` says what the registry says. `BLESS=1` writes it.
+//! `docs/passes.md` is up to date with the registry. `BLESS=1` writes it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Padding never gets into results: random modules on arrays of dynamic sizes give the same on padded arrays as on
-//! arrays of the real sizes. What is beyond the sizes is NaN. `HLO_SEEDS=N` tries N modules, from
+//! Padding never affects results: random modules on arrays of dynamic sizes produce the same results on
+//! padded arrays as on arrays of the actual sizes. The padding is NaN. `HLO_SEEDS=N` tries N modules, from
 //! seed `HLO_SEED` on.
 
 use hlo_eval::{Options, evaluate};
@@ -14,14 +14,14 @@ fn parse(text: &str) -> Module {
     module
 }
 
-/// How many modules to try, and the first one's seed.
+/// Returns the seeds to try.
 fn seeds(few: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let first = number("HLO_SEED").unwrap_or(0);
     first..first + number("HLO_SEEDS").unwrap_or(few)
 }
 
-/// An input in an array of the bounds, NaN elsewhere; then its sizes.
+/// Pads an input with NaN to its bounds, and appends its sizes to `sizes`.
 fn pad(input: &Literal, bounds: &Shape, sizes: &mut Vec<Literal>) -> Literal {
     let (Some(bounds), Some(real)) = (bounds.as_array(), input.shape().as_array()) else {
         return input.clone();

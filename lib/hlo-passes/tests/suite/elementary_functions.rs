@@ -1,15 +1,17 @@
-//! The formulas of `elementary-function-expander` agree with the interpreter's functions, which use other formulas.
+//! The formulas of `elementary-function-expander` agree with the interpreter's functions, which use other
+//! formulas.
 
 use hlo_ir::{Literal, Module};
 use hlo_passes::Pipeline;
 use std::fmt::Write;
 
-/// Parts of arguments: around the branch points, and where squares and exponentials are large.
+/// Real and imaginary parts of arguments: around the branch points, and where squares and exponentials are
+/// large.
 const PARTS: &[f64] = &[
     0.0, -0.0, 1e-6, 0.25, -0.5, 0.75, -0.999, 1.0, -1.0, 1.001, 1.5, -2.0, 3.0, -7.5, 20.0, -60.0, 1e5, -3e8,
 ];
 
-/// Evaluates a function of `count` arguments of a type, before and after the pass.
+/// Evaluates a function of several arguments, before and after the pass.
 fn both(op: &str, ty: &str, arguments: &[String]) -> [Literal; 2] {
     let count = arguments[0].split("; ").count();
     let shape = format!("{ty}[{count}]");
@@ -37,7 +39,8 @@ fn both(op: &str, ty: &str, arguments: &[String]) -> [Literal; 2] {
     [before, evaluate(&module)]
 }
 
-/// Checks numbers against each other, relative to the larger of their size and 1.
+/// Checks that numbers agree within a tolerance relative to the larger of their magnitude and the root of the
+/// tolerance.
 fn close(op: &str, at: &str, before: &[f64], after: &[f64], tolerance: f64) {
     for (n, (&want, &found)) in before.iter().zip(after).enumerate() {
         let same = want == found || (want.is_nan() && found.is_nan());
@@ -71,7 +74,7 @@ fn of_complex_numbers() {
             let size =
                 |all: &[f64]| all.iter().fold(1f64, |m, x| if x.is_finite() { m.max(x.abs()) } else { m });
             for (n, (want, found)) in before.chunks(2).zip(after.chunks(2)).enumerate() {
-                // One part may be much smaller than the other.
+                // One part may be much smaller than the other, so the magnitude of the number counts.
                 let near = |n: usize| {
                     let (a, b) = (want[n], found[n]);
                     a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-13 * size(want)
@@ -86,7 +89,7 @@ fn of_complex_numbers() {
     }
 }
 
-/// The numbers that bytes are.
+/// Converts bytes to numbers.
 fn parts_of(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("eight bytes"))).collect()
 }

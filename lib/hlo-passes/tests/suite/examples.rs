@@ -1,12 +1,12 @@
-//! Every pass does something, and its tests see it: the example of each pass is changed, once, into a valid module, and
-//! each pattern is used by a test of its pass.
+//! Every pass changes its example exactly once, into a valid module, and a test of the pass uses each of its
+//! patterns.
 
 use hlo_ir::Module;
 use hlo_passes::{Observer, PassInfo, PassRun, Pipeline, passes};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Holds a pass to its word, and notes the names of its rewrites.
+/// Verifies the module after each pass, and records the names of rewrites.
 #[derive(Default)]
 struct Strict {
     names: BTreeSet<&'static str>,
@@ -36,20 +36,20 @@ fn every_example_is_changed_once() {
         assert!(broken.is_empty(), "the example of {}: {broken:?}", pass.name);
         let changed = run(pass, &mut module, &mut Strict::default());
         assert_eq!(changed, !pass.only_checks, "{} and its example", pass.name);
-        // What one device runs looks as what all do.
+        // The program of one device looks like a program for all devices, so the pass would change it again.
         let again = pass.name != "spmd-partitioning" && run(pass, &mut module, &mut Strict::default());
         assert!(!again, "{} changes its example again", pass.name);
     }
 }
 
-/// The modules of the files in `test/passes/NAME`.
+/// Returns the modules of the files in `test/passes/NAME`.
 fn tests_of(pass: &PassInfo) -> Vec<Module> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/passes").join(pass.name);
     let files = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut modules = Vec::new();
     for file in files.flatten().map(|f| f.path()).filter(|f| f.extension().is_some_and(|e| e == "hlo")) {
         let text = std::fs::read_to_string(&file).expect("a test can be read");
-        // Some tests are of what is refused.
+        // Some tests contain modules that are rejected.
         modules.extend(text.split("// -----\n").filter_map(|part| hlo_parser::parse_module(part).ok()));
     }
     modules
@@ -64,7 +64,7 @@ fn every_pattern_has_a_test() {
         let modules = tests_of(pass);
         assert!(!modules.is_empty(), "{} has no tests", pass.name);
         for mut module in modules {
-            // What a pass refuses is of no interest here.
+            // Errors of the pass do not matter here.
             let _ = pipeline.run(&mut module, &mut observer);
         }
         let unused = pass.patterns().filter(|(name, _)| !observer.names.contains(name));

@@ -1,6 +1,6 @@
-//! `layout-assignment` on random modules of random layouts: the entry's layouts stay, results stay, and a second run
-//! changes nothing, also after the module was printed and read again. Results stay, too, if it stops half-way, as a search
-//! for a wrong rewrite lets it.
+//! `layout-assignment` on random modules with random layouts: it preserves the layouts of the entry and the
+//! results, and a second run changes nothing, even after the module was printed and parsed. It also preserves
+//! results if it stops early, as in the search for a wrong rewrite.
 
 use hlo_ir::attr::FusionKind;
 use hlo_ir::print::{PrintOptions, print_module};
@@ -31,7 +31,7 @@ fn assign(module: &mut Module) -> Result<bool, String> {
     assign_some(module, Extent::Whole)
 }
 
-/// Literals of NaNs are compared by their bits: no instruction was changed that makes any.
+/// NaNs are compared by their bits, because the pass changes no instruction that computes them.
 fn same_bits(a: &Literal, b: &Literal) -> bool {
     a.leaves().iter().zip(b.leaves()).all(|(a, b)| a.shape().as_array().is_none() || a.bytes() == b.bytes())
 }
@@ -45,7 +45,8 @@ fn results(module: &Module) -> Option<Literal> {
     hlo_eval::evaluate(module, &inputs?, &options).ok()
 }
 
-/// The first two places that should have one order, and have not: `Err` says which. Custom fusions are as they were.
+/// Checks layouts that must agree, and returns the first two that differ as an error. Custom fusions must not
+/// change.
 fn agreement(module: &Module) -> Result<(), String> {
     let mut fixed = HashSet::new();
     for c in module.computations_post_order().into_iter().rev() {
@@ -98,8 +99,8 @@ fn agreement_at(module: &Module, i: InstrId) -> Result<(), String> {
     }
 }
 
-/// True if arrays have the same orders, but for those whose layouts say more, which stay as they are written, and those of
-/// dynamic sizes, where sizes of 1 may lie anywhere.
+/// Returns whether arrays have the same orders of dimensions. Excludes layouts with further attributes, which
+/// do not change, and arrays of dynamic sizes, where dimensions of size 1 can be at any position.
 fn same_orders(a: &Shape, b: &Shape) -> bool {
     let plain = |a: &ArrayShape| a.is_static() && a.layout_items().is_none();
     a.leaves().iter().zip(b.leaves()).all(|(a, b)| match (a.as_array(), b.as_array()) {
@@ -108,7 +109,7 @@ fn same_orders(a: &Shape, b: &Shape) -> bool {
     })
 }
 
-/// Runs the pass over the module of a text; returns whether it could be interpreted.
+/// Runs the pass on a module, and returns whether the interpreter could run the module.
 fn check(text: &str) -> Result<bool, String> {
     let Ok(mut module) = hlo_parser::parse_module(text) else { return Ok(false) };
     if !hlo_ir::verify::verify(&module).is_empty() {
@@ -120,7 +121,7 @@ fn check(text: &str) -> Result<bool, String> {
     let printed = print_module(&module, &PrintOptions::default());
     agreement(&module).map_err(|why| format!("{why}\n{printed}"))?;
     let entry = entry.ok_or("no entry")?;
-    // What says more than an order stays as it is written.
+    // Layouts with further attributes do not change.
     let agree = |i: InstrId, asked: &Shape| {
         module[i].shape.leaves().into_iter().zip(asked.leaves()).all(|(own, asked)| {
             let items = own.as_array().and_then(|a| a.layout.as_ref()).is_some_and(|l| l.items().is_some());
@@ -171,7 +172,7 @@ fn random_modules() {
     for seed in 0..seeds {
         for executable in [true, false] {
             let options = Options { steps: 8, decorated: false, executable, ..Options::default() };
-            // What can be run has no tiles and the like.
+            // Executable programs have no tiles or similar attributes.
             let style = Style { layouts: !executable, orders: executable, ..Style::default() };
             let text = program(seed, options).text(style);
             match check(&text) {

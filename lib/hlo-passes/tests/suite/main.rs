@@ -1,4 +1,5 @@
-//! What holds of the passes: that they keep meaning, grow with the module, and are documented. One program, as each one more is linked anew.
+//! Tests of the properties of passes: they preserve the meaning of modules, their time grows with the module,
+//! and they are documented. All tests are one program, because linking each additional one takes time.
 
 mod contraction_raising;
 mod damaged;

@@ -1,9 +1,11 @@
-//! A program on one device and the partitioned one on several give the same: each device the part that the sharding says.
+//! A partitioned program on several devices computes the same as the program on one device: each device has
+//! the part that the sharding defines.
 //!
-//! The programs are those of the corpus (`test/corpus`), whose parameters and results get shardings at random, for 2, 4 and
-//! 8 devices, uneven ones among them, and the tests of the passes (`test/passes/spmd-partitioning`), which have shardings
-//! of their own. What tiles are filled up with is NaN, or a number that would be seen. `HLO_SEEDS=N` tries N shardings of
-//! each, `HLO_MODULES=DIR` the programs below a folder, and `HLO_ONLY=TEXT` those whose name has the text.
+//! The programs are those of the corpus (`test/corpus`) and the tests of the passes
+//! (`test/passes/spmd-partitioning`). Parameters and results of the corpus get random shardings for 2, 4 and
+//! 8 devices, including uneven ones. The tests have shardings of their own. Padding of tiles is NaN, or a
+//! number that would be noticed. `HLO_SEEDS=N` tries N shardings of each program, `HLO_MODULES=DIR` adds the
+//! programs below a folder, and `HLO_ONLY=TEXT` selects those whose name contains the text.
 
 use hlo_eval::{EvalError, evaluate, evaluate_on_devices};
 use hlo_ir::attr::{Sharding, ShardingKind, SingleSharding, Subgroup, TileAssignment};
@@ -19,7 +21,7 @@ fn options() -> hlo_eval::Options {
     hlo_eval::Options { max_bytes: 1 << 28, max_operations: Some(5_000_000), ..hlo_eval::Options::default() }
 }
 
-/// Cuts along some of the dimensions, at random: each factor of two of the devices is used for one, or for none.
+/// Splits some of the dimensions at random: each factor of two of the devices splits one dimension or none.
 fn random_tiling(dims: &[i64], devices: usize, numbers: &mut Numbers) -> TileAssignment {
     let axes = devices.trailing_zeros() as usize;
     let mut along: Vec<Vec<usize>> = vec![Vec::new(); dims.len()];
@@ -44,7 +46,7 @@ fn single(tiling: &TileAssignment) -> Arc<SingleSharding> {
     Arc::new(SingleSharding { kind: tiling.to_kind(), group: None, metadata: Vec::new() })
 }
 
-/// The shardings that an instruction is written with, or whole leaves.
+/// Returns the annotated shardings of an instruction's leaves. Leaves without one are replicated.
 fn tilings(module: &Module, id: hlo_ir::InstrId, devices: usize) -> Vec<TileAssignment> {
     let said = TileAssignment::of_instruction(&module[id], devices).expect("shardings that fit");
     let whole = |leaf: &Shape| TileAssignment::replicated(leaf.as_array().map_or(0, |a| a.rank()), devices);
@@ -52,7 +54,7 @@ fn tilings(module: &Module, id: hlo_ir::InstrId, devices: usize) -> Vec<TileAssi
     said.into_iter().zip(leaves).map(|(found, leaf)| found.unwrap_or_else(|| whole(leaf))).collect()
 }
 
-/// Gives parameters and results shardings at random.
+/// Gives parameters and results random shardings.
 fn annotate(module: &mut Module, devices: usize, numbers: &mut Numbers) {
     module.header.num_partitions.0 = devices as i64;
     let entry = module.entry();
@@ -73,7 +75,7 @@ fn annotate(module: &mut Module, devices: usize, numbers: &mut Numbers) {
     }
 }
 
-/// Says of some values, those of loops and branches among them, that devices have summands of them.
+/// Annotates some values as summands, including those of loops and branches.
 fn annotate_with_summands(module: &mut Module, devices: usize, numbers: &mut Numbers) {
     let mut computations = vec![module.entry()];
     let mut at = 0;
@@ -104,7 +106,8 @@ fn annotate_with_summands(module: &mut Module, devices: usize, numbers: &mut Num
     }
 }
 
-/// A device's tile of an array, filled up; and which of its elements are the array's.
+/// Returns a device's padded tile of an array, and for each element its index in the array unless it is
+/// padding.
 fn tile(array: &Literal, tiling: &TileAssignment, device: usize) -> (Literal, Vec<Option<usize>>) {
     let shape = array.shape().as_array().expect("an array");
     let local = tiling.shard(&shape.dims);
@@ -134,7 +137,7 @@ fn tile(array: &Literal, tiling: &TileAssignment, device: usize) -> (Literal, Ve
     (out, of)
 }
 
-/// The tiles of a value's leaves.
+/// Returns the tiles of a value's leaves.
 fn tiles(value: &Literal, tilings: &mut std::slice::Iter<'_, TileAssignment>, device: usize) -> Literal {
     match value.shape() {
         Shape::Tuple(_) => {
@@ -145,7 +148,7 @@ fn tiles(value: &Literal, tilings: &mut std::slice::Iter<'_, TileAssignment>, de
     }
 }
 
-/// The first element that is not what it should be. Sums are made in another order.
+/// Returns the first element that differs from the expected one. Sums may be computed in another order.
 fn difference(got: &Literal, want: &Literal, tilings: &[TileAssignment], device: usize) -> Option<String> {
     for (n, ((got, want), tiling)) in got.leaves().iter().zip(want.leaves()).zip(tilings).enumerate() {
         let Some(array) = want.shape().as_array() else { continue };
@@ -175,7 +178,7 @@ fn difference(got: &Literal, want: &Literal, tilings: &[TileAssignment], device:
     None
 }
 
-/// An array of numbers of 64 bits for those of 32.
+/// Converts an array of `f32` to `f64`.
 fn widened(value: &Literal) -> Literal {
     match value.shape() {
         Shape::Tuple(_) => Literal::tuple(value.tuple_elements().iter().map(widened).collect()),
@@ -187,7 +190,7 @@ fn widened(value: &Literal) -> Literal {
     }
 }
 
-/// What the program gives with numbers of 64 bits in place of 32.
+/// Returns the results of the program in `f64` instead of `f32`.
 fn exactly(program: &Module, inputs: &[Literal]) -> Option<Literal> {
     let text = hlo_ir::print::print_module(program, &hlo_ir::print::PrintOptions::short());
     let wide = hlo_parser::parse_module(&text.replace(" f32[", " f64[").replace("(f32[", "(f64[")).ok()?;
@@ -195,8 +198,8 @@ fn exactly(program: &Module, inputs: &[Literal]) -> Option<Literal> {
     evaluate(&wide, &inputs, &options()).ok()
 }
 
-/// True if a device's results are as near to the exact ones as those of the whole program, which makes sums in another order: within
-/// eight times its largest error in the same array.
+/// Returns whether a device's results are about as accurate as those of the whole program, which adds in
+/// another order: within eight times its largest error in the same array.
 fn is_rounding(got: &Literal, (want, exact): (&Literal, &Literal), of: (&[TileAssignment], usize)) -> bool {
     let (tilings, device) = of;
     let far = |values: &Literal, exact: &Literal, is_counted: &dyn Fn(usize) -> bool| {
@@ -215,7 +218,8 @@ fn is_rounding(got: &Literal, (want, exact): (&Literal, &Literal), of: (&[TileAs
         })
 }
 
-/// True if what an instruction gives is not a function of its operands, or one of several right results.
+/// Returns whether results of an instruction do not depend only on its operands, or are one of several valid
+/// results.
 fn is_open(module: &Module) -> bool {
     module.computations().flat_map(|c| module[c].instructions().iter()).any(|&i| {
         let dynamic = !module[i].shape.dynamic_dimensions().is_empty();
@@ -223,7 +227,7 @@ fn is_open(module: &Module) -> bool {
     })
 }
 
-/// Programs that make much of the last places of sums.
+/// Programs that amplify rounding errors of sums.
 const UNSTABLE: &[&str] = &[
     "attention_grad",
     "bf16_mixed_precision_mlp",
@@ -234,13 +238,13 @@ const UNSTABLE: &[&str] = &[
     "vae_train_step",
 ];
 
-/// Programs with infinite values: a summand that is zero times such is no number.
+/// Programs with infinite values: the product of zero and infinity in a summand is NaN.
 const INFINITE: &[&str] = &["binary_f32", "gamma_family", "mlp_multi_step_scan"];
 
-/// The program of one device.
+/// Returns the program of one device.
 ///
 /// # Errors
-/// What the passes say.
+/// The diagnostics of the passes.
 pub(super) fn partitioned(program: &Module) -> Result<Module, String> {
     let mut made = program.clone();
     let passes = Pipeline::parse(PIPELINE).expect("a pipeline");
@@ -250,10 +254,10 @@ pub(super) fn partitioned(program: &Module) -> Result<Module, String> {
     }
 }
 
-/// Partitions an annotated program and compares. Returns false if the interpreter can't run it.
+/// Partitions an annotated program and compares results. Returns false if the interpreter cannot run it.
 ///
 /// # Errors
-/// What is not the same, and the programs.
+/// The difference, and the programs.
 fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, String> {
     let devices = program.header.num_partitions.0 as usize;
     let entry = program.entry();
@@ -275,7 +279,7 @@ fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, St
     let got: Result<Vec<Literal>, EvalError> = evaluate_on_devices(&partitioned, &local_inputs, &options());
     let got = match got {
         Ok(got) => got,
-        // Each device may do almost as much as one does, and what is exchanged besides.
+        // Each device may compute almost as much as a single one, and also exchanges data.
         Err(e) if e.message.contains("operations") || e.message.contains("stopped") => return Ok(false),
         Err(e) => return Err(format!("{name}: {}\n{}\n{}", e.message, text(program), text(&partitioned))),
     };
@@ -292,7 +296,7 @@ fn check(name: &str, program: &Module, numbers: &mut Numbers) -> Result<bool, St
     Ok(true)
 }
 
-/// Counts what was compared; says all that went wrong in the end.
+/// Counts the compared programs, and reports all failures at the end.
 #[derive(Default)]
 pub(super) struct Tally {
     checked: u32,
@@ -339,7 +343,7 @@ fn programs(folder: &str) -> Vec<(String, Module)> {
     let mut found = Vec::new();
     for file in files.iter().filter(|f| f.to_string_lossy().contains(&only)) {
         let Ok(text) = std::fs::read_to_string(file) else { continue };
-        // The interpreter is no match for a whole network.
+        // The interpreter is too slow for a whole network.
         for part in text.split("// -----\n").filter(|_| text.len() < 60_000) {
             if let Ok(module) = hlo_parser::parse_module(part)
                 && hlo_ir::verify::verify(&module).is_empty()
@@ -351,7 +355,7 @@ fn programs(folder: &str) -> Vec<(String, Module)> {
     found
 }
 
-/// The programs of the corpus for 2, 4 and 8 devices, annotated.
+/// Compares the annotated programs of the corpus for 2, 4 and 8 devices.
 fn of_the_corpus(left_out: &[&str], annotated: impl Fn(&mut Module, usize, &mut Numbers)) -> Tally {
     let seeds = std::env::var("HLO_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1u64);
     let mut tally = Tally::default();

@@ -1,13 +1,13 @@
-//! Simplification takes time in proportion to the module, and so do the passes that go by layouts: four times the
-//! instructions take about four times as long, whatever they are. What grows with the square would take sixteen times as
-//! long.
+//! The time of simplification and of the passes that use layouts is proportional to the size of the module:
+//! four times as many instructions take about four times as long, whatever they are. With quadratic time,
+//! they would take sixteen times as long.
 
 use hlo_ir::{Module, Op};
 use hlo_passes::{Observer, Pipeline};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Verifies nothing: that takes its time as well.
+/// Does not verify modules, because that takes time too.
 struct Quick;
 
 impl Observer for Quick {
@@ -24,12 +24,13 @@ fn run(pipeline: &str, module: &mut Module) {
     Pipeline::parse(pipeline).unwrap().run(module, &mut Quick).unwrap();
 }
 
-/// A module whose entry has these lines.
+/// Returns a module whose entry contains these lines.
 fn module(lines: &str) -> Module {
     parse(&format!("HloModule m\n\nENTRY e {{\n{lines}}}\n"))
 }
 
-/// `n` lines, of which each may name the one before, and a root of all their values or of the last.
+/// Returns a module with `n` lines, of which each may name the one before. The root is a tuple of all values
+/// or the last value.
 fn lines(n: usize, shape: &str, first: &str, line: impl Fn(usize) -> String, tuple: bool) -> Module {
     let mut text = format!("{first}\n");
     for i in 1..=n {
@@ -43,7 +44,7 @@ fn lines(n: usize, shape: &str, first: &str, line: impl Fn(usize) -> String, tup
     module(&text)
 }
 
-/// Modules of about `n` instructions, by name.
+/// Returns modules of about `n` instructions, by name.
 fn modules(n: usize) -> Vec<(&'static str, Module)> {
     let zero = "x0 = f32[8] parameter(0)\nz = f32[] constant(-0)\nzero = f32[8] broadcast(z), dimensions={}";
     let matrices = "x0 = f32[2,2] parameter(0)\nw = f32[2,2] parameter(1)";
@@ -121,7 +122,7 @@ fn modules(n: usize) -> Vec<(&'static str, Module)> {
     ]
 }
 
-/// Modules of about `n` instructions in which orders of dimensions meet, by name.
+/// Returns modules of about `n` instructions in which different layouts meet, by name.
 fn laid_out(n: usize) -> Vec<(&'static str, Module)> {
     let before = |i: usize| format!("x{}", i - 1);
     let both = "x0 = f32[4,8]{0,1} parameter(0)\ny = f32[4,8] parameter(1)";
@@ -194,11 +195,11 @@ fn time(pipeline: &str, module: &Module) -> Duration {
     start.elapsed()
 }
 
-/// Holds that passes take about four times as long for four times the instructions.
+/// Asserts that passes take about four times as long for four times as many instructions.
 fn assert_linear(passes: &[&str], modules: &dyn Fn(usize) -> Vec<(&'static str, Module)>) {
-    /// Instructions of the smaller modules.
+    /// Number of instructions of the smaller modules.
     const SIZE: usize = 3000;
-    /// How much longer four times the instructions may take, beside a time that no machine needs to be so busy for.
+    /// Maximum ratio of the times. `AT_LEAST` is added, because a machine may be busy.
     const TIMES: u32 = 9;
     const AT_LEAST: Duration = Duration::from_secs(3);
     for ((name, small), (_, large)) in modules(SIZE).into_iter().zip(modules(4 * SIZE)) {
@@ -209,7 +210,7 @@ fn assert_linear(passes: &[&str], modules: &dyn Fn(usize) -> Vec<(&'static str, 
     }
 }
 
-/// A loop of about `n` instructions that are counters, each with steps of its own.
+/// Returns a loop with about `n` instructions that are counters, each with its own step.
 fn counters(n: usize) -> Vec<(&'static str, Module)> {
     let n = n / 5;
     let state = format!("({})", vec!["s32[]"; n].join(", "));
@@ -248,7 +249,7 @@ fn simplification_is_linear() {
     assert_linear(&["simplification", "dot-merger", "tuple-simplifier", "convert-mover"], &modules);
 }
 
-/// `n` conditionals whose values are operands of one tuple.
+/// Returns `n` conditionals whose values are operands of one tuple.
 fn conditionals(n: usize) -> Vec<(&'static str, Module)> {
     let mut text = String::from(
         "HloModule m\n\nsame {\nROOT s = f32[] parameter(0)\n}\n\nother {\no = f32[] parameter(0)\n\
@@ -265,7 +266,7 @@ fn conditionals(n: usize) -> Vec<(&'static str, Module)> {
 
 #[test]
 fn conditionals_are_canonicalized_in_linear_time() {
-    // So many that looking through the operands again and again takes longer than anything else.
+    // With this many, scanning the operands repeatedly would dominate the time.
     assert_linear(&["conditional-canonicalizer"], &|n| conditionals(10 * n));
 }
 
@@ -274,7 +275,7 @@ fn layout_passes_are_linear() {
     assert_linear(&["layout-assignment", "layout-normalization", "copy-insertion"], &laid_out);
 }
 
-/// Dots at the end of a long module: what comes before them need not be searched.
+/// Dots at the end of a long module are merged without searching everything before them.
 #[test]
 fn dots_are_merged_wherever_they_are() {
     let mut text =
@@ -293,7 +294,8 @@ fn dots_are_merged_wherever_they_are() {
     assert_eq!(entry.instructions().iter().filter(|&&i| matches!(module[i].op, Op::Dot(_))).count(), 1);
 }
 
-/// `n` functions of scalars, each of which maps the one before `times` times, and a map of the last.
+/// Returns `n` functions of scalars, each of which maps the previous one `times` times, and a map of the
+/// last.
 fn nested_maps(n: usize, times: usize) -> Module {
     let mut text =
         String::from("HloModule m\n\nlevel0 {\nx = f32[] parameter(0)\nROOT y = f32[] add(x, x)\n}\n\n");
@@ -319,7 +321,7 @@ fn nested_maps_are_copied_once() {
     assert_eq!(left.iter().filter(|&&i| matches!(module[i].op, Op::Sine)).count(), n - 1);
     assert_eq!(module.computations().count(), 1);
     run("cpu", &mut module);
-    // All instructions that there ever were.
+    // The capacity counts all instructions that were ever added.
     assert!(module.instruction_capacity() < 20 * n, "{}", module.instruction_capacity());
 }
 

@@ -1,10 +1,10 @@
-//! Every pass, and the pipeline for compiled execution, keeps the meaning of modules: the interpreter gives the
-//! same results before and after.
+//! Every pass, and the pipeline for compiled execution, preserves the meaning of modules: the interpreter
+//! computes the same results before and after.
 //!
-//! The modules are the tests of the passes (`test/passes`), the corpus (`test/corpus`) as far as the interpreter
-//! is quick on it, and modules that are made up at random. `HLO_MODULES=DIR` adds every `.hlo` file below a
-//! folder. What the operation semantics leave open (the order of sums, roundings of transcendental functions) is
-//! the same in both runs, so that the results are equal to the bit.
+//! The modules are the tests of the passes (`test/passes`), those of the corpus (`test/corpus`) that the
+//! interpreter runs fast enough, and random modules. `HLO_MODULES=DIR` adds every `.hlo` file below a folder.
+//! The operation semantics leave some results open, such as the order of sums and the rounding of
+//! transcendental functions. These are the same in both runs, so results are equal bit for bit.
 
 use hlo_ir::attr::ShardingKind;
 use hlo_ir::devices::DeviceCounts;
@@ -15,8 +15,8 @@ use hlo_testing::{Numbers, values};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Holds every pass to leaving a valid module, and to the truth about whether it changed anything. Counts the rewrites
-/// by pass and name.
+/// Checks that every pass leaves a valid module and correctly reports whether it changed it. Counts the
+/// rewrites by pass and name.
 #[derive(Default)]
 struct Strict {
     rewrites: BTreeMap<(&'static str, &'static str), u64>,
@@ -42,7 +42,8 @@ fn options() -> hlo_eval::Options {
     }
 }
 
-/// The results of a module on made-up inputs, with NaN, infinities and huge numbers among them or not; `None` if the interpreter can't run it or takes too long.
+/// Returns the results of a module on random inputs, with or without NaN, infinities and huge numbers.
+/// Returns `None` if the interpreter cannot run it or takes too long.
 fn results(module: &Module, special: bool) -> Option<Literal> {
     let devices = DeviceCounts::of(module).map(DeviceCounts::devices).filter(|&n| n <= MAX_DEVICES)?;
     let inputs = |device: usize| -> Option<Vec<Literal>> {
@@ -51,7 +52,7 @@ fn results(module: &Module, special: bool) -> Option<Literal> {
         parameters.map(|p| values::random(&module[p].shape, &mut numbers, special)).collect()
     };
     let mut inputs = (0..devices).map(inputs).collect::<Option<Vec<_>>>()?;
-    // Some are said to be the same everywhere.
+    // Some inputs are annotated as equal on all devices.
     let (first, others) = inputs.split_first_mut()?;
     for (n, p) in module.parameters(module.entry()).into_iter().enumerate() {
         let replication = module[p].common.as_ref().map(|c| &c.parameter_replication);
@@ -65,22 +66,22 @@ fn results(module: &Module, special: bool) -> Option<Literal> {
     hlo_eval::evaluate_on_devices(module, &inputs, &options()).ok().map(Literal::tuple)
 }
 
-/// Modules of more devices are not run.
+/// Maximum number of devices of a module that is run.
 const MAX_DEVICES: usize = 16;
 
-/// True if an instruction of the module is such a one.
+/// Returns whether the predicate is true for any instruction of the module.
 fn has(module: &Module, what: impl Fn(&Instruction) -> bool) -> bool {
     module.computations().any(|c| module[c].instructions().iter().any(|&i| what(&module[i])))
 }
 
-/// True for the operations that passes which keep values expand into others, which round elsewhere.
+/// Returns whether passes that only preserve values expand the operation into others that round differently.
 fn expansion_rounds(instr: &Instruction) -> bool {
-    // Sums too: of narrow types they are rounded where a wider type comes in.
+    // Sums too: sums of narrow types are rounded differently if the expansion uses a wider type.
     let sums = matches!(instr.op, Op::Convolution(_) | Op::Dot(_) | Op::Reduce(_) | Op::Scatter(_));
     expansion_loses(instr) || sums || matches!(instr.op, Op::Logistic)
 }
 
-/// True for those of them whose expansions lose what is beyond ordinary numbers.
+/// Returns whether the expansion of the operation does not handle special numbers.
 fn expansion_loses(instr: &Instruction) -> bool {
     matches!(
         instr.op,
@@ -97,7 +98,7 @@ fn expansion_loses(instr: &Instruction) -> bool {
             | Op::BatchNormInference(_)
             | Op::BatchNormTraining(_)
             | Op::Cholesky(_)
-            // A convolution multiplies its padding, too.
+            // A convolution multiplies its padding too.
             | Op::Contraction(_)
             | Op::RaggedDot(_)
             | Op::ReduceWindow(_)
@@ -106,51 +107,53 @@ fn expansion_loses(instr: &Instruction) -> bool {
     )
 }
 
-/// True if the module's results on huge numbers need be as good as on others: what an expansion of those of
-/// those passes loses among them may be all.
+/// Returns whether results must be correct for special numbers too. Expansions of some operations do not
+/// handle them.
 fn takes_special(module: &Module) -> bool {
     !has(module, expansion_loses)
 }
 
-/// The error of an expansion that rounds elsewhere; that of one whose errors depend on how near to singular a matrix is.
+/// The tolerance for expansions that round differently. For linear algebra, the error depends on how close to
+/// singular a matrix is.
 const EXPANSION: f64 = 1e-6;
 const LINEAR_ALGEBRA: f64 = 1e-4;
 
-/// The error that the expansions of what is in a module may have.
+/// Returns the tolerance for the expansions of a module's operations.
 fn expansion_error(module: &Module) -> f64 {
     let solves = has(module, |i| matches!(i.op, Op::Cholesky(_) | Op::TriangularSolve(_)));
     if solves { LINEAR_ALGEBRA } else { EXPANSION }
 }
 
-/// Passes that end with an error where a module asks for what can't be.
+/// Passes that fail on modules that request something impossible.
 const REFUSE: &[&str] = &["host-offload-legalize", "host-offloader", "sharding-propagation"];
 
-/// Passes that make sums in another order: whether huge numbers overflow, and what is left of what cancels, depends on it.
+/// Passes that reorder sums. Overflow of huge numbers, and the rest after cancellation, depend on the order.
 const REORDERS_SUMS: &[&str] = &["tree_reduction_rewriter"];
 
-/// Targets of custom calls whose results are one of several that are right.
+/// Targets of custom calls whose results are one of several valid ones.
 const FACTORIZATIONS: &[&str] = &["Qr", "Eigh", "ProductOfElementaryHouseholderReflectors"];
 
-/// Passes that leave roundings out: what overflows and what is left of what cancels is another number.
+/// Passes that omit roundings, which changes overflow and the rest after cancellation.
 const LEAVES_ROUNDINGS_OUT: &[&str] = &["excess-precision"];
 
-/// Options that are not the default and make sums of floats in another order, or round them elsewhere.
+/// Non-default options that reorder floating-point sums or round them differently.
 const WITH_OPTIONS: &[&str] = &["recognize-reduce-window{level=2}", "recognize-reduce-window{level=3}"];
 
-/// The largest program whose results are compared where sums of floats are rounded elsewhere.
+/// Maximum number of instructions of a program whose results are compared when floating-point sums are
+/// rounded differently.
 const MAX_STABLE: usize = 32;
 
-/// True for sums and differences of floats.
+/// Returns whether the instruction is a floating-point sum or difference.
 fn is_float_sum(instr: &Instruction) -> bool {
     matches!(instr.op, Op::Add | Op::Subtract)
         && instr.shape.as_array().is_some_and(|a| a.element_type.is_float())
 }
 
-/// The error of long sums in another order, and that of what narrow floats are made of such.
+/// The tolerance for reordered long sums, and for narrow floating-point numbers computed from them.
 const LONG_SUMS: f64 = 1e-4;
 const NARROW_SUMS: f64 = 1.0 / 64.0;
 
-/// The error that sums in another order may have.
+/// Returns the tolerance for reordered sums.
 fn reordering_error(module: &Module) -> f64 {
     let is_narrow = |s: &Shape| {
         s.leaves()
@@ -161,8 +164,9 @@ fn reordering_error(module: &Module) -> f64 {
     if has(module, |i| is_narrow(&i.shape)) { NARROW_SUMS } else { LONG_SUMS }
 }
 
-/// The first difference of two results: every bit counts, but that a NaN is as good as another. `error` is what may be
-/// between two numbers, relative to the larger one of this element and of 1, if they need not be the same.
+/// Returns the first difference of two results. All bits must be equal, except that NaNs are equal to each
+/// other. If `error` is given, numbers may differ by this tolerance, relative to the larger of the element's
+/// magnitude and 1.
 fn difference(a: &Literal, b: &Literal, error: Option<f64>) -> Option<String> {
     let (a, b) = (a.leaves(), b.leaves());
     if a.len() != b.len() {
@@ -175,7 +179,7 @@ fn difference(a: &Literal, b: &Literal, error: Option<f64>) -> Option<String> {
         }
         let part = array.element_type.real_type();
         let size = part.byte_size();
-        // One in the last place of a narrow type is more.
+        // In a narrow type, one unit in the last place is larger than the tolerance.
         let last_place = FloatFormat::of(part).map_or(0.0, |f| 0.5f64.powi(f.mantissa_bits as i32));
         let error = error.map(|e| e.max(last_place));
         for (i, (x, y)) in a.bytes().chunks_exact(size).zip(b.bytes().chunks_exact(size)).enumerate() {
@@ -197,18 +201,18 @@ fn difference(a: &Literal, b: &Literal, error: Option<f64>) -> Option<String> {
     None
 }
 
-/// What the results before and after have in common.
+/// How results before and after must agree.
 #[derive(Clone, Copy)]
 enum Agree {
-    /// Every bit.
+    /// Bit for bit.
     Exactly,
-    /// Numbers differ by no more than this, relative to the larger one of 1 and themselves.
+    /// Numbers within this tolerance, relative to the larger of 1 and their magnitude.
     Nearly(f64),
-    /// Nothing: later instructions may make anything of a number that is rounded elsewhere.
+    /// Not at all, because later instructions may amplify a different rounding.
     NotAtAll,
 }
 
-/// Runs one pipeline over a module and compares with the results before, on special numbers or not.
+/// Runs a pipeline on a module, and compares the results with those before, on special numbers or not.
 fn check(
     name: &str,
     module: &Module,
@@ -236,14 +240,14 @@ fn check(
     }
 }
 
-/// Every pass by itself and every pipeline with a name; `open` says that results need not agree where an expansion rounds
-/// elsewhere. Returns false if the interpreter can't run the module.
+/// Checks every pass on its own and every named pipeline. If `open` is true, results need not agree where an
+/// expansion rounds differently. Returns false if the interpreter cannot run the module.
 fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bool {
     let Ok(module) = hlo_parser::parse_module(text) else { return false };
     if !hlo_ir::verify::verify(&module).is_empty() {
         return false;
     }
-    // A number of an `rng` depends on how many come before, which may be unused and go.
+    // The value of an `rng` depends on the number of earlier ones, and unused ones may be removed.
     if has(&module, |i| matches!(i.op, Op::Rng(_) | Op::RngGetAndUpdateState(_))) {
         return false;
     }
@@ -256,8 +260,8 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
     }
     let special = takes_special(&module);
     let Some(before) = results(&module, special) else { return false };
-    // What dynamic_padder makes of arrays of dynamic sizes has other parameters and results; `test/dynamic.rs` compares
-    // these.
+    // dynamic_padder changes the parameters and results of modules with dynamic sizes. `test/dynamic.rs`
+    // compares these.
     let dynamic = has(&module, |i| !i.shape.dynamic_dimensions().is_empty());
     let rounds = has(&module, expansion_rounds);
     let nearly = |error| match (rounds, open) {
@@ -266,7 +270,7 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
         (true, true) => Agree::NotAtAll,
     };
     let rounded = nearly(expansion_error(&module));
-    // A partitioned program has parts for parameters, and is on the way there before; `partitioning` compares these.
+    // The parameters of a partitioned or partly partitioned program are parts. `partitioning` compares these.
     let several = module.header.num_partitions.0 > 1;
     let devices = DeviceCounts::of(&module).map_or(1, DeviceCounts::devices);
     let cuts = ["expand-unreduced", "spmd-partitioning"];
@@ -277,7 +281,7 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
             Keeps::Values => rounded,
             Keeps::Bits => Agree::Exactly,
         };
-        // What devices sum up may be summed in another order, or in other groups first.
+        // Sums over devices may be computed in another order, or first within other groups.
         let between_devices = devices > 1 && pass.keeps == Keeps::Values;
         if !REORDERS_SUMS.contains(&pass.name) && !between_devices {
             check(name, &module, pass.name, (&before, special), agree, observer);
@@ -287,7 +291,7 @@ fn check_module(name: &str, text: &str, open: bool, observer: &mut Strict) -> bo
             check(name, &module, pass.name, (&ordinary, false), agree, observer);
         }
     }
-    // In a large program later instructions may make anything of a number that is rounded elsewhere.
+    // In a large program, later instructions may amplify a different rounding.
     let size: usize = module.computations().map(|c| module[c].instructions().len()).sum();
     let sums = has(&module, is_float_sum);
     for pipeline in WITH_OPTIONS.iter().filter(|_| open || !sums || size <= MAX_STABLE) {
@@ -319,7 +323,7 @@ fn hlo_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The largest text that is tried: the interpreter is no match for a whole network.
+/// Maximum size in bytes of a text, because the interpreter is too slow for a whole network.
 const MAX_TEXT: u64 = 100_000;
 
 #[test]
@@ -346,7 +350,7 @@ fn files() {
     assert!(checked > 0 || files.is_empty());
 }
 
-/// Checks random programs of `steps` steps, as many as `HLO_SEEDS` says, from number `HLO_FIRST_SEED` on.
+/// Checks `HLO_SEEDS` random programs of `steps` steps, from number `HLO_FIRST_SEED` on.
 fn check_programs(make: fn(u64, Options) -> Program, steps: usize) -> Strict {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let (first, seeds) = (number("HLO_FIRST_SEED").unwrap_or(0), number("HLO_SEEDS").unwrap_or(300));
@@ -368,8 +372,8 @@ fn random_modules() {
     check_programs(program, 8);
 }
 
-/// Programs of what patterns look for: most of algsimp's must find something. `HLO_PATTERNS=1` prints how often each
-/// pattern did.
+/// Random programs that match patterns: most patterns of algsimp must apply. `HLO_PATTERNS=1` prints how
+/// often each pattern did.
 #[test]
 fn related_modules() {
     let found = check_programs(related, 4).rewrites;

@@ -1,5 +1,5 @@
-//! Modules in which everything is computed from everything nearby: what is fused must still have an order in which it can
-//! run, and mean the same. Arrays are as large as those that loops are merged for.
+//! Modules in which everything depends on many nearby values: fusions must still have a valid order and
+//! preserve the meaning. The arrays are large enough for loops to be fused.
 
 use hlo_ir::{Literal, Module};
 use hlo_passes::{Observer, Pipeline};
@@ -14,7 +14,7 @@ impl Observer for Strict {
     }
 }
 
-/// A module of about `count` instructions, each of which reads what one of the last `window` values are.
+/// Returns a module of about `count` instructions, each of which reads some of the last `window` values.
 fn tangled(seed: u64, count: usize, window: usize) -> String {
     let mut draw = Numbers::new(seed);
     let mut out = String::from(
@@ -75,7 +75,7 @@ fn run(pipeline: &str, module: &mut Module) {
         .unwrap_or_else(|d| panic!("{pipeline}: {d:?}"));
 }
 
-/// The bytes of all results.
+/// Returns the bytes of all results.
 fn results(module: &Module) -> Vec<Vec<u8>> {
     let mut numbers = Numbers::new(3);
     let inputs: Vec<Literal> = module

@@ -1,4 +1,4 @@
-//! The normal form of shardings, of all that a text may spell them by.
+//! The normal form of shardings, for all spellings in a text.
 
 use hlo_ir::attr::{SingleSharding, TileAssignment};
 

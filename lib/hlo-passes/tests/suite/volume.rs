@@ -1,10 +1,11 @@
-//! The programs of `test/partitioning`: what a device sends when they are partitioned is no more than in jaxlib's, and they
-//! give what they give on one device.
+//! In the programs of `test/partitioning`, a device sends no more bytes after partitioning than in jaxlib's
+//! program, and the results equal those of one device.
 //!
-//! Each file is a program as jax hands it over, with the shardings that its author wrote, for the number of devices in its
-//! name. The first line has the bytes that a device of jaxlib's partitioned program sends, counted as ours are:
-//! `ModuleCost` of the text that jaxlib compiles. `scripts/partitioning_modules.py` wrote them.
-//! `docs/distributed-volume.md` has all numbers; `BLESS=1` writes it.
+//! Each file is a program as JAX passes it on, with the shardings that its author wrote, for the number of
+//! devices in its name. The first line contains the number of bytes that a device of jaxlib's partitioned
+//! program sends, counted in the same way: `ModuleCost` of the text that jaxlib compiles.
+//! `scripts/partitioning_modules.py` wrote the files. `docs/distributed-volume.md` contains all numbers;
+//! `BLESS=1` writes it.
 
 use super::partitioning::{Tally, partitioned};
 use hlo_ir::Module;
@@ -14,14 +15,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What stands before the number in the first line.
+/// The text before the number in the first line.
 const SENT: &str = "jaxlib sends ";
 
 struct Program {
     /// The name, without the number of devices.
     name: String,
     devices: i64,
-    /// The bytes that a device of jaxlib's program sends.
+    /// Number of bytes that a device of jaxlib's program sends.
     theirs: u64,
     module: Module,
 }

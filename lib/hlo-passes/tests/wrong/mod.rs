@@ -1,11 +1,11 @@
-//! A pass with a mistake, for tests of what finds such: it puts constants to the right of what is commutative, and takes
-//! `subtract` for that. `hlo-run` knows it where it is built with the feature `wrong-rewrite`.
+//! A pass with a bug, for tests of tools that find bugs: it moves constants to the right of commutative
+//! operations, and treats `subtract` as one. `hlo-run` contains it if built with the feature `wrong-rewrite`.
 
 use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Op, Opcode};
 use hlo_passes::{PassInfo, Rewrites};
 
-/// The pass.
+/// The description of the pass.
 pub static INFO: PassInfo =
     PassInfo::own("wrong-rewrite", "constants to the right, of subtract too", |_, _| Box::new(run));
 

@@ -1,4 +1,5 @@
-//! `recognize-reduce-window`: neighbouring parts of an array that are combined one by one become a `reduce-window`.
+//! `recognize-reduce-window`: replaces operations that combine shifted parts of an array by a
+//! `reduce-window`.
 //!
 //! ```text
 //! a = f32[6] slice(x), slice={[0:6]}       x = f32[10]
@@ -7,18 +8,22 @@
 //! r = f32[6] add(add(a, b), c)         →   r = f32[6] reduce-window(x, -0), window={size=3 rhs_dilate=2}, to_apply=add
 //! ```
 //!
-//! The parts are slices of one array, dynamic slices at constant places, or an array padded in several ways by the same
-//! value. They are apart from each other by the same step, along one dimension. What combines them is `add`, `multiply`,
-//! `maximum`, `minimum`, `and`, `or` or `xor`, in any order where that does not matter to the bit; sums and products of
-//! floats must be made in the order of the window, first to last, and those of floats below `f32`, which a window rounds
-//! once, be of two parts. (XLA takes them in any order.) A window made before grows by the parts that are combined with
-//! it. Complex numbers and 8-bit floats, strides, what has control dependencies, a sharding or a `backend_config`, dynamic
-//! sizes, changes of layout and the bodies of fusions are left alone.
+//! The parts are slices of one array, dynamic slices at constant starts, or pads of one array with the same
+//! value. They are shifted along one dimension by the same step. The combining operation is `add`,
+//! `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`. The order of the parts does not matter if the
+//! operation is exact in any order. Floating-point sums and products must be in the order of the window,
+//! first to last. In types narrower than `f32`, which a window rounds once, they must have only two parts.
+//! (XLA accepts any order.) An existing window grows by the parts that are combined with it.
 //!
-//! The option `level` is XLA's. From level 2 on, sums and differences of arrays with constant factors become products of
-//! all arrays, stacked, with the factors, but for sums of two that are no parts of one array. From level 3 on factors may be
-//! arrays. That is exact for integers; sums of `f32` and `f64` may be rounded elsewhere. A factor of a sum of floats stays,
-//! as it would round that sum otherwise, and so do sums of other types. (XLA takes these too.)
+//! These stay unchanged: complex numbers and 8-bit floating-point numbers, strides, dynamic sizes, changes of
+//! layout, the bodies of fusions, and instructions with control dependencies, a sharding or a
+//! `backend_config`.
+//!
+//! The option `level` is XLA's. From level 2 on, sums and differences of arrays with constant factors become
+//! products of all arrays, stacked, with the factors. Sums of two arrays without factors that are not parts
+//! of one array stay. From level 3 on, factors may be arrays. The rewrite is exact for integers; sums of
+//! `f32` and `f64` may be rounded elsewhere. A factor of a floating-point sum stays, because moving it would
+//! change the rounding of that sum. Sums of other types stay too. (XLA rewrites these too.)
 
 mod weighted;
 
@@ -34,7 +39,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{ArrayShape, Dims, InstrId, Literal, Module, Op, Opcode, Shape};
 use std::collections::{BTreeSet, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "recognize-reduce-window",
     summary: "make a reduce-window of slices or pads of an array that are combined",
@@ -63,7 +68,7 @@ ENTRY e {
     ..PassInfo::PLAIN
 };
 
-/// The longest window, and so the most parts that are looked at for an instruction.
+/// Maximum size of a window, and so the maximum number of parts of an instruction.
 const MAX_WINDOW: i64 = 64;
 
 fn run(module: &mut Module, level: u64, rewrites: &mut Rewrites) -> Result<bool, Diag> {
@@ -79,7 +84,7 @@ fn run(module: &mut Module, level: u64, rewrites: &mut Rewrites) -> Result<bool,
     let fused = fused_computations(module);
     let mut gone = BTreeSet::new();
     for c in module.computations().filter(|c| !fused.contains(c)).collect::<Vec<_>>() {
-        // The last one first: what is only a part of it goes with it.
+        // Visit users first, because their parts are removed with them.
         for id in module.post_order(c).into_iter().rev() {
             if !rewrites.allowed() {
                 break;
@@ -102,20 +107,20 @@ fn run(module: &mut Module, level: u64, rewrites: &mut Rewrites) -> Result<bool,
     Ok(remove_taken(module, gone))
 }
 
-/// Parts of an array that have the same size, one or several a step apart.
+/// One or several parts of an array that have the same size and are shifted by the same step.
 #[derive(Clone)]
 struct Parts {
     source: InstrId,
-    /// The value beyond the array, if parts reach there.
+    /// The padding value, if parts extend beyond the array.
     padding: Option<InstrId>,
-    /// Where the first one begins.
+    /// The start of the first part.
     start: Dims,
     count: i64,
-    /// The dimension that the others are along, and the step.
+    /// The dimension along which the other parts are shifted, and the step.
     along: Option<(usize, i64)>,
 }
 
-/// Parts that are combined, as a window.
+/// Combined parts that form a window.
 struct Found {
     parts: Parts,
     /// The dimension of the window, and its dilation.
@@ -129,7 +134,7 @@ struct Recognizer {
 }
 
 impl Recognizer {
-    /// The window that an instruction combines the elements of.
+    /// Returns the window whose elements an instruction combines.
     fn find(&self, module: &Module, id: InstrId) -> Option<Found> {
         let opcode = module[id].opcode();
         let ty = static_array(module, id)?.element_type;
@@ -146,7 +151,7 @@ impl Recognizer {
         if any_order {
             all.sort_by_key(start);
         } else if start(&all[0]) > start(&all[1]) {
-            // The first two of a sum may change places.
+            // The first two terms of a sum may be exchanged.
             all.swap(0, 1);
         }
         let single = all.iter().skip(1).all(|p| p.count == 1);
@@ -158,13 +163,14 @@ impl Recognizer {
         (found.parts.count <= MAX_WINDOW && !rounds).then_some(found)
     }
 
-    /// True if nothing but `user` needs the value.
+    /// Returns whether `user` is the only user of the value.
     fn is_only_of(&self, module: &Module, id: InstrId, user: InstrId) -> bool {
         module.users(id) == [user] && !module.is_root(id) && is_replaceable(module, &self.pinned, id)
     }
 
-    /// The parts of an array that an instruction combines, and other instructions that only it needs. The second result
-    /// is true if each of these combines those before, in the order of the list, with the next.
+    /// Returns the parts of an array that an instruction combines, including those of inner operations
+    /// without other users. The second result is whether the operations form a chain, each of which combines
+    /// the result of the previous ones with the next part.
     fn parts(&self, module: &Module, id: InstrId) -> Option<(Vec<Parts>, bool)> {
         let opcode = module[id].opcode();
         let (mut parts, mut count, mut is_chain) = (Vec::new(), 0i64, true);
@@ -187,7 +193,8 @@ impl Recognizer {
         Some((parts, is_chain))
     }
 
-    /// The parts of an array that an operand of `node` has.
+    /// Returns the parts that an operand of `node` represents: a single part, or an existing window over
+    /// parts.
     fn parts_of(&self, module: &Module, id: InstrId, node: InstrId) -> Option<Parts> {
         if let Some(part) = part_of(module, id) {
             return Some(part);
@@ -226,7 +233,7 @@ impl Recognizer {
         Some(Parts { count: size, along: Some((dimension, rhs_dilate)), ..base })
     }
 
-    /// The reduction over the window in place of `id`.
+    /// Emits the windowed reduction that replaces `id`.
     fn reduce_window(&mut self, module: &mut Module, id: InstrId, found: &Found) -> Option<InstrId> {
         let Found { parts, along: (dimension, step) } = found;
         let result = static_array(module, id)?.clone();
@@ -260,12 +267,12 @@ impl Recognizer {
     }
 }
 
-/// The shape of a static array that is no scalar.
+/// Returns the shape of a static array other than a scalar.
 fn static_array(module: &Module, id: InstrId) -> Option<&ArrayShape> {
     module[id].shape.as_array().filter(|a| a.is_static() && a.rank() > 0)
 }
 
-/// The part of an array that an instruction takes, if it does nothing else.
+/// Returns the part that an instruction takes of an array, if it does nothing else.
 fn part_of(module: &Module, id: InstrId) -> Option<Parts> {
     let source = *module[id].operands.first()?;
     let (array, part) = (static_array(module, source)?, static_array(module, id)?);
@@ -275,7 +282,7 @@ fn part_of(module: &Module, id: InstrId) -> Option<Parts> {
         Op::DynamicSlice(_) => {
             let places = module[id].operands.get(1..)?.iter().zip(array.dims.iter().zip(&part.dims));
             let start = |(&place, (&size, &taken)): (&InstrId, (&i64, &i64))| {
-                // A part that reaches beyond the end begins earlier.
+                // A start beyond the last valid position is clamped.
                 let last = size.checked_sub(taken).filter(|&last| last >= 0)?;
                 i64::try_from(scalar_integer(module, place)?.clamp(0, i128::from(last))).ok()
             };
@@ -293,7 +300,7 @@ fn part_of(module: &Module, id: InstrId) -> Option<Parts> {
     fits.then_some(Parts { source, padding, start, count: 1, along: None })
 }
 
-/// Parts in their order along a dimension as those of one window, if they are neighbours.
+/// Combines parts, ordered along a dimension, into one window, if they are adjacent.
 fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<Found> {
     let (first, rest) = all.split_first()?;
     let step = match all.iter().find_map(|p| p.along) {
@@ -320,7 +327,7 @@ fn join(module: &Module, all: &[Parts], dimension: usize) -> Option<Found> {
     Some(Found { parts, along: (dimension, step) })
 }
 
-/// True for the same value, or constants of the same bits.
+/// Returns whether both values are equal, or constants with the same bits.
 fn is_same_value(module: &Module, a: Option<InstrId>, b: Option<InstrId>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b || splat(module, a).is_some_and(|x| splat(module, b) == Some(x)),
@@ -329,14 +336,15 @@ fn is_same_value(module: &Module, a: Option<InstrId>, b: Option<InstrId>) -> boo
     }
 }
 
-/// The ranges of a slice from these indices, of these sizes.
+/// Returns the ranges of a slice with this start and these sizes.
 fn ranges(start: &[i64], sizes: &[i64]) -> Option<Vec<SliceDim>> {
     let range =
         |(&start, &size): (&i64, &i64)| Some(SliceDim { start, limit: start.checked_add(size)?, stride: 1 });
     start.iter().zip(sizes).map(range).collect()
 }
 
-/// The padding of an array of sizes `source` for a result from these indices, of these sizes.
+/// Returns the padding of an array with sizes `source` that produces a result with this start and these
+/// sizes.
 fn padding(start: &[i64], sizes: &[i64], source: &[i64]) -> Option<Vec<PaddingDim>> {
     let pad = |((&start, &size), &source): ((&i64, &i64), &i64)| {
         let high = start.checked_add(size)?.checked_sub(source)?;

@@ -1,4 +1,4 @@
-//! Sums of arrays with factors, as products with the factors.
+//! Rewrites sums of arrays with factors as products with the factors.
 //!
 //! ```text
 //! a = s32[6] multiply(x, twos)       all = s32[3,6] concatenate(x', y', z')
@@ -13,18 +13,18 @@ use crate::support::range::wrapped;
 use hlo_ir::attr::{DimensionAttrs, DotAttrs};
 use hlo_ir::{AlignedBytes, ArrayShape, Dims, ElementType, InstrId, Literal, Module, Op, Shape};
 
-/// The most terms of a sum.
+/// Maximum number of terms of a sum.
 const MAX_TERMS: usize = 64;
 
 /// One term of a sum.
 struct Term {
     value: InstrId,
     weight: Number,
-    /// An array that it is multiplied by.
+    /// An array with which the value is multiplied.
     factor: Option<InstrId>,
 }
 
-/// The product in place of a sum; with `arrays` factors may be arrays.
+/// Emits the product that replaces a sum. If `arrays` is true, factors may be arrays.
 pub(super) fn product(
     recognizer: &Recognizer,
     module: &mut Module,
@@ -47,12 +47,12 @@ pub(super) fn product(
     Maker { module, id, array: &array }.product(&terms)
 }
 
-/// True for arrays that lie row-major, with nothing else to say of their layout.
+/// Returns whether the array is row-major, without further layout attributes.
 fn is_plain(array: &ArrayShape) -> bool {
     array.is_row_major() && array.layout_items().is_none()
 }
 
-/// The terms with those of the same array together, if that is exact. Integers wrap around, so it is for them.
+/// Combines terms of the same array, which is exact only for integers, because they wrap around.
 fn merged(ty: ElementType, terms: Vec<Term>) -> Option<Vec<Term>> {
     if !ty.is_integer() {
         return Some(terms);
@@ -73,7 +73,8 @@ fn merged(ty: ElementType, terms: Vec<Term>) -> Option<Vec<Term>> {
     Some(out)
 }
 
-/// True if a sum is of several arrays, and more than the sum or difference of two that are no parts of one.
+/// Returns whether a sum contains several arrays, and is more than the sum or difference of two arrays that
+/// are not parts of one.
 fn is_worth_it(module: &Module, terms: &[Term]) -> bool {
     let is_data = |t: &&Term| match module[t.value].op {
         Op::Broadcast(_) => module[t.value].operands.first().is_none_or(|&o| !module[o].shape.is_scalar()),
@@ -94,7 +95,7 @@ fn is_unit_float(weight: Number) -> bool {
     matches!(weight, Number::Float(w) if w.abs() == 1.0)
 }
 
-/// A sum that is taken apart.
+/// A sum that is being decomposed.
 struct Sum<'a> {
     recognizer: &'a Recognizer,
     module: &'a Module,
@@ -103,14 +104,15 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// The terms of a sum, with those of the sums that only it needs; `None` if they are too many.
+    /// Returns the terms of a sum, including those of inner sums without other users. Returns `None` if there
+    /// are too many.
     fn terms(&self, id: InstrId) -> Option<Vec<Term>> {
         let one = match self.ty.is_integer() {
             true => Number::Integer(1),
             false => Number::Float(1.0),
         };
         let mut out = Vec::new();
-        // What is still to be taken apart, what uses it, and its weight: the next one comes last.
+        // The values still to decompose, each with its user and weight. The next one is last.
         let mut work = self.operands(id, one)?;
         while let Some((value, user, weight)) = work.pop() {
             if out.len() + work.len() > MAX_TERMS {
@@ -126,7 +128,8 @@ impl Sum<'_> {
                             let weight = self.times(weight, factor)?;
                             match self.ty.is_integer() {
                                 true => work.push((of, value, weight)),
-                                // A sum in it, or another factor, would be rounded otherwise.
+                                // Decomposing an inner sum, or applying another factor, would change the
+                                // rounding.
                                 false => out.push(Term { value: of, weight, factor: None }),
                             }
                         }
@@ -140,7 +143,7 @@ impl Sum<'_> {
         Some(out)
     }
 
-    /// The operands of a sum or difference, the first one last, with their weights.
+    /// Returns the operands of a sum or difference with their weights. The first operand is last.
     fn operands(&self, id: InstrId, weight: Number) -> Option<Vec<(InstrId, InstrId, Number)>> {
         let &[a, b] = &self.module[id].operands[..] else { return None };
         let second = match (&self.module[id].op, weight) {
@@ -151,12 +154,12 @@ impl Sum<'_> {
         Some(vec![(b, id, second), (a, id, weight)])
     }
 
-    /// `value` and the number that all elements of `factor` are.
+    /// Returns `value`, and the number that all elements of `factor` equal.
     fn factor(&self, factor: InstrId, value: InstrId) -> Option<(InstrId, Number)> {
         Some((value, Number::splat(self.module, factor)?))
     }
 
-    /// The product of two weights, of which the first one of floats is 1 or -1.
+    /// Returns the product of two weights. For floating-point numbers, the first one is 1 or -1.
     fn times(&self, a: Number, b: Number) -> Option<Number> {
         match (a, b) {
             (Number::Integer(a), Number::Integer(b)) => {
@@ -168,7 +171,7 @@ impl Sum<'_> {
     }
 }
 
-/// What makes the product in place of the sum `id`.
+/// Emits the product that replaces the sum `id`.
 struct Maker<'m, 'a> {
     module: &'m mut Module,
     id: InstrId,
@@ -200,7 +203,7 @@ impl Maker<'_, '_> {
         Some(self.add(self.array.clone().into(), Op::Dot(Box::new(attrs)), &[values, factors]))
     }
 
-    /// The array that a term's value is multiplied by.
+    /// Returns the array with which a term's value is multiplied.
     fn factor(&mut self, term: &Term, weight: Literal) -> InstrId {
         let is_one = term.weight == Number::Integer(1) || term.weight == Number::Float(1.0);
         let shape = Shape::from(self.array.clone());
@@ -218,7 +221,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Arrays of the sum's shape, one after the other in a new first dimension.
+    /// Stacks arrays with the sum's shape along a new first dimension.
     fn stacked(&mut self, arrays: &[InstrId]) -> Option<InstrId> {
         let ty = self.array.element_type;
         let shape = |count: i64| Shape::array(ty, [count].into_iter().chain(self.array.dims.iter().copied()));
@@ -228,7 +231,7 @@ impl Maker<'_, '_> {
         Some(self.add(all, Op::Concatenate(attrs), &rows))
     }
 
-    /// A scalar for one number, a list for several.
+    /// Returns a scalar for one number, and a list for several.
     fn literal(&self, numbers: &[Number]) -> Option<Literal> {
         let ty = self.array.element_type;
         let mut bytes = Vec::new();

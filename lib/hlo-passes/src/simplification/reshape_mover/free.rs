@@ -1,4 +1,4 @@
-//! What can be had in other sizes, or with its dimensions in another order, for nothing.
+//! Values that can be recomputed in other sizes, or with reordered dimensions, at no cost.
 
 use super::again;
 use super::regions::{Mover, plain};
@@ -9,28 +9,29 @@ use crate::support::rewrite::index;
 use hlo_ir::{AlignedBytes, Dims, InstrId, Literal, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 
-/// The most bytes of a constant that is transposed here: there are two of it if it is used elsewhere.
+/// Maximum size in bytes of a constant that is transposed here. If it has other users, both versions exist.
 const MAX_TRANSPOSED_BYTES: usize = 1 << 16;
 
-/// How many operations there may be one after the other between what is free and where it is used.
+/// Maximum number of operations between a free value and its use.
 const MAX_DEPTH: usize = 4;
 
-/// How a value is had in the sizes before the move.
+/// How to recompute a value in the sizes before the move.
 pub(super) enum Free {
-    /// A scalar beside arrays: as it is.
+    /// A scalar operand next to arrays, unchanged.
     Scalar,
-    /// A constant with its elements in another order.
+    /// A constant with reordered elements.
     Constant,
-    /// A broadcast of its operand in these sizes, with this map.
+    /// A broadcast of its operand to these sizes, with this dimension map.
     Broadcast { dims: Dims, map: Dims },
     /// An iota along this dimension.
     Iota(i64),
-    /// An elementwise operation on such values, which nothing else uses.
+    /// An elementwise operation on such values, without other users.
     Computed(Vec<Free>),
 }
 
 impl Free {
-    /// What is to be done for an operand of `user`; `None` if it is not free. What is in `pinned` stays as it is.
+    /// Returns how to recompute an operand of `user`, or `None` if it is not free. Instructions in `pinned`
+    /// stay.
     pub(super) fn of(
         module: &Module,
         pinned: &HashSet<InstrId>,
@@ -83,7 +84,7 @@ impl Free {
         }
     }
 
-    /// Makes it of `id`. `made` has what is there already in the sizes before the move, and gets what is new.
+    /// Recomputes `id`. `made` maps values to their version in the sizes before the move, and is extended.
     pub(super) fn make(
         self,
         module: &mut Module,
@@ -133,7 +134,8 @@ impl Free {
 }
 
 impl Mover {
-    /// The dimension before the move that is dimension `d` of the sizes `to` after it, if there is one.
+    /// Returns the dimension before the move that equals dimension `d` of the sizes `to` after it, if there
+    /// is one.
     fn dimension_before(&self, to: &[i64], d: i64) -> Option<i64> {
         let d = index(d)?;
         match &self.op {
@@ -146,8 +148,8 @@ impl Mover {
         }
     }
 
-    /// A broadcast of an array of sizes `x` along `map` to the sizes `to`, before the move: the sizes of what is
-    /// broadcast and the map. `None` if no broadcast that keeps the order of dimensions gives it.
+    /// Returns the sizes and the dimension map, before the move, of a broadcast from sizes `x` along `map` to
+    /// sizes `to`. Returns `None` if no broadcast that keeps the order of dimensions produces it.
     fn broadcast_before(&self, x: &[i64], map: &[i64], to: &[i64]) -> Option<(Dims, Dims)> {
         if map.len() != x.len() || !map.is_sorted() {
             return None;
@@ -159,7 +161,7 @@ impl Mover {
         }
         let (mut dims, mut places) = (Dims::new(), Dims::new());
         if x.iter().all(|&size| size == 1) {
-            return Some((dims, places)); // of one element
+            return Some((dims, places)); // The operand has one element.
         }
         for (after, before) in groups(to, &self.from)? {
             let mapped = after.iter().filter(|&&d| map.contains(&(d as i64))).count();
@@ -176,7 +178,7 @@ impl Mover {
     }
 }
 
-/// The constant of these sizes of which `value` is the transpose by `order`.
+/// Returns the constant with these sizes whose transpose by `order` is `value`.
 fn permuted_back(value: &Literal, sizes: &Dims, order: &[i64]) -> Option<Literal> {
     let shape = value.shape().as_array()?;
     let size = shape.element_type.byte_size();

@@ -1,5 +1,5 @@
-//! `reshape-mover`: reshapes and transposes sink below elementwise operations, where they meet others and
-//! vanish.
+//! `reshape-mover`: moves reshapes and transposes below elementwise operations, where they can cancel with
+//! others.
 //!
 //! ```text
 //! r = f32[6] reshape(x)                    a = f32[2,3] add(x, y)
@@ -7,20 +7,21 @@
 //! ROOT a = f32[6] add(r, s)
 //! ```
 //!
-//! What sinks together is a region of elementwise operations: every operand comes from arrays of the same sizes by the
-//! same reshape or transpose, or from within the region, or can be had in those sizes for nothing: constants, iotas,
-//! broadcasts whose repeated dimensions stay whole and in order, scalars, and what is computed of such. So a reshape
-//! that is used several times sinks too, where all that uses it goes along. `regions` finds them, `free` knows what is
-//! free.
+//! The pass moves them past a region of elementwise operations. All operands of the region come from arrays
+//! of the same sizes by the same reshape or transpose, or can be recomputed in these sizes at no cost. Such
+//! free operands are constants, iotas, scalars, broadcasts whose repeated dimensions stay whole and in order,
+//! and values computed from these. A reshape with several users moves too, if all of its users are in the
+//! region. `regions` finds the regions, and `free` finds free values.
 //!
-//! What has control dependencies stays where it is. What has a sharding is where a region ends: it keeps its sizes.
+//! Instructions with control dependencies do not move. A value with a sharding keeps its sizes, so a region
+//! ends there.
 //!
-//! Below the region there are never more reshapes than there were above it, nor transposes of more bits: one that goes
-//! into another of its kind counts as none. A reshape or transpose of another one sinks only where they become fewer:
-//! they would pile up below every operation.
+//! Below the region, there are never more reshapes than there were above it, nor transposes of more bits. A
+//! reshape or transpose whose user has the same opcode does not count. A reshape or transpose of another one
+//! only moves if their number decreases; otherwise they would accumulate below every operation.
 //!
-//! Conversions to more bits are passed on the way to another operation, but never for themselves: the data would be
-//! moved in the wider type, and `convert-mover` would move the conversion back.
+//! Widening conversions can be part of a region, but never alone. The data would be moved in the wider type,
+//! and `convert-mover` would move the conversion back.
 
 mod free;
 mod regions;
@@ -36,7 +37,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{InstrId, Module, Shape};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The registry's entry.
+/// The description in the registry.
 pub static INFO: PassInfo = PassInfo {
     name: "reshape-mover",
     summary: "move reshapes and transposes below elementwise operations",
@@ -59,7 +60,8 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     let pinned = control_dependent(module);
     let (effects, mut gone) = (Effects::of(module), BTreeSet::new());
     for c in module.computations().collect::<Vec<_>>() {
-        // What is used several times sinks with all that uses it, or else only what is used once.
+        // First move values with several users together with all of these users, then only values with one
+        // user.
         for shared in [true, false] {
             let order = module.dependency_order(c);
             for region in regions(module, &pinned, &order, shared) {
@@ -73,7 +75,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
                 }
                 rewrites.made("sink", &module[region.exits[0]].name);
                 for exit in region.exits {
-                    // At once, so that what it used has no other users than it seems to have.
+                    // Disconnect the exit at once, so that the user lists of its operands stay accurate.
                     take_unused(module, &effects, &pinned, exit, &mut gone);
                 }
             }
@@ -82,7 +84,7 @@ fn run(module: &mut Module, rewrites: &mut Rewrites) -> Result<bool, Diag> {
     Ok(remove_taken(module, gone))
 }
 
-/// Computes a region in the sizes before the move, and moves what is used of it.
+/// Computes a region in the sizes before the move, and moves its results.
 fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Option<()> {
     let mut inner: HashMap<InstrId, InstrId> = HashMap::new();
     for &entry in &region.entries {
@@ -111,7 +113,7 @@ fn sink(module: &mut Module, pinned: &HashSet<InstrId>, region: &Region) -> Opti
     Some(())
 }
 
-/// An elementwise operation on arrays in the sizes before the move.
+/// Adds an elementwise operation on arrays in the sizes before the move.
 fn again(module: &mut Module, id: InstrId, mover: &Mover, operands: &[InstrId]) -> Option<InstrId> {
     let ty = module[id].shape.as_array()?.element_type;
     let (op, accuracy) = (module[id].op.clone(), result_accuracy(module, id));

@@ -1,4 +1,4 @@
-//! The regions of elementwise operations below which reshapes and transposes sink.
+//! Finds the regions of elementwise operations past which reshapes and transposes move.
 
 use super::free::Free;
 use crate::simplification::convert_mover::{bits, widens};
@@ -8,35 +8,35 @@ use hlo_ir::{ArrayShape, Dims, InstrId, Module, Op, Opcode, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// What all values that enter a region have in common.
+/// The reshape or transpose that all values that enter a region share.
 #[derive(PartialEq)]
 pub(super) struct Mover {
     /// A reshape or a transpose.
     pub(super) op: Op,
-    /// The sizes before it.
+    /// The sizes before the reshape or transpose.
     pub(super) from: Dims,
 }
 
-/// Operations that are computed in the sizes before the move.
+/// Operations that can be computed in the sizes before the move.
 pub(super) struct Region {
     pub(super) mover: Rc<Mover>,
-    /// The reshapes or transposes above it. All that uses them is in the region.
+    /// The reshapes or transposes above the region. All of their users are in the region.
     pub(super) entries: Vec<InstrId>,
     /// The operations, operands first.
     pub(super) members: Vec<InstrId>,
-    /// Those of which the result is used below. Nothing in the region uses it.
+    /// The operations whose results are used below the region. Nothing in the region uses them.
     pub(super) exits: Vec<InstrId>,
 }
 
-/// The shape of a static array in the layout that an array has by itself.
+/// Returns the shape of a static array in the default layout.
 pub(super) fn plain(module: &Module, id: InstrId) -> Option<&ArrayShape> {
     let shape = module[id].shape.as_array().filter(|a| a.is_static())?;
     let usual = Shape::array(shape.element_type, shape.dims.iter().copied());
     same_layout(&module[id].shape, &usual).then_some(shape)
 }
 
-/// The regions of a computation, of which `order` has the instructions, operands first. `shared` tells whether what is
-/// used by several instructions sinks.
+/// Returns the regions of a computation. `order` contains its instructions, operands first. `shared` is
+/// whether values with several users may move.
 pub(super) fn regions(
     module: &Module,
     pinned: &HashSet<InstrId>,
@@ -53,7 +53,7 @@ pub(super) fn regions(
     search.connected(order).into_iter().filter(|r| is_worth_it(module, r)).collect()
 }
 
-/// A value that is what its mover makes of another one.
+/// A value that is the result of its mover on another value.
 struct Moved {
     mover: Rc<Mover>,
     is_entry: bool,
@@ -67,7 +67,7 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    /// A reshape or transpose that may sink.
+    /// Recognises a reshape or transpose that may move.
     fn entry(&self, id: InstrId) -> Option<Moved> {
         let op = match &self.module[id].op {
             Op::Reshape(_) => Op::reshape(),
@@ -85,7 +85,7 @@ impl Search<'_> {
         free.then(|| Moved { mover: Rc::new(Mover { op, from }), is_entry: true })
     }
 
-    /// An elementwise operation on values that are moved alike.
+    /// Recognises an elementwise operation on values with the same mover.
     fn member(&self, id: InstrId) -> Option<Moved> {
         let instruction = &self.module[id];
         if !instruction.opcode().is_elementwise() || self.pinned.contains(&id) || !self.module.is_used(id) {
@@ -112,8 +112,8 @@ impl Search<'_> {
         self.moved.get(&id).is_some_and(|m| !m.is_entry)
     }
 
-    /// Takes out what can't sink. A value that is needed in its sizes outside, or placed on devices in these, is where a
-    /// region ends: what uses it is not in the region.
+    /// Removes operations that cannot move. A region ends at a value that other instructions need in its
+    /// current sizes, or that has a sharding in these sizes. Its users are not in the region.
     fn shrink(&mut self, order: &[InstrId]) {
         let module = self.module;
         let mut ended = HashSet::new();
@@ -138,7 +138,8 @@ impl Search<'_> {
         }
     }
 
-    /// Takes out the members among some instructions, and those that use them. What they use is looked at again.
+    /// Removes the members among some instructions, and the members that use them. Their operands are
+    /// examined again.
     fn take_out(&mut self, ids: &[InstrId], work: &mut Vec<InstrId>) {
         let mut gone: Vec<InstrId> = ids.to_vec();
         while let Some(id) = gone.pop() {
@@ -150,7 +151,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is left, in connected parts, in the order of their first instructions.
+    /// Returns the remaining connected regions, in the order of their first instructions.
     fn connected(&self, order: &[InstrId]) -> Vec<Region> {
         let left: Vec<InstrId> = order.iter().copied().filter(|i| self.moved.contains_key(i)).collect();
         let places: HashMap<InstrId, usize> = left.iter().enumerate().map(|(n, &i)| (i, n)).collect();
@@ -184,7 +185,7 @@ impl Search<'_> {
     }
 }
 
-/// The part that the value at a place is in: the smallest place of those connected with it.
+/// Returns the region of the value at a position: the smallest position that is connected with it.
 fn part_of(parts: &mut [usize], mut place: usize) -> usize {
     while parts[place] != place {
         parts[place] = parts[parts[place]];
@@ -193,15 +194,16 @@ fn part_of(parts: &mut [usize], mut place: usize) -> usize {
     place
 }
 
-/// True if no more is moved below the region than above it, and less where reshapes and transposes would pile up.
+/// Returns whether no more is moved below the region than above it, and less if reshapes and transposes would
+/// accumulate.
 fn is_worth_it(module: &Module, region: &Region) -> bool {
     let opcode = region.mover.op.opcode();
-    // Reshapes move nothing by themselves; transposes move their elements.
+    // Reshapes move no elements, but transposes do.
     let cost = |id: InstrId| match (opcode, module[id].shape.as_array()) {
         (Opcode::Transpose, Some(shape)) => u64::from(bits(shape.element_type)),
         _ => 1,
     };
-    // One that goes into another of its kind is none.
+    // A reshape or transpose whose users all have the same opcode does not count.
     let vanishes =
         |id: InstrId| !module.is_root(id) && module.users(id).iter().all(|&u| module[u].opcode() == opcode);
     let above: u64 = region.entries.iter().map(|&e| cost(e)).sum();
