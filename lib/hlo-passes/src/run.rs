@@ -83,7 +83,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// - The rules that the module violates, or a `bitcast` to another size in memory.
-    /// - The diagnostics of [`Pass::check`], or the reason why a pass cannot continue.
+    /// - The diagnostics of [`crate::Pass::check`], or the reason why a pass cannot continue.
     /// - A budget that is used up.
     /// - The rules that the module violates after a pass, if the observer requests verification.
     ///
@@ -211,8 +211,8 @@ fn repair_schedule(module: &mut Module) {
     module.header.is_scheduled = true;
 }
 
-/// Returns the instructions in the order of the list, except that an operand or control predecessor that
-/// would come later is moved to just before its first user.
+/// Returns the instructions in the order of the list. An operand or control predecessor that would come too
+/// late moves to just before its first user.
 fn operands_first(module: &Module, computation: ComputationId) -> Vec<InstrId> {
     let list = module[computation].instructions();
     let own = |id: InstrId| module[id].parent == computation;

@@ -5,10 +5,11 @@
 //!                                                         g = f32[1,8,1] reshape(h)
 //! ```
 //!
-//! The concatenated dimension stays. If there are several arrays, a dimension before it is removed if it has
-//! size 1 in all results, and a dimension after it is removed from each array separately. These all-gathers
-//! stay unchanged: with `constrain_layout`, control dependencies, shardings or a `backend_config`, and of
-//! arrays in layouts with tiles.
+//! The concatenated dimension stays. If there are several arrays, a dimension before it is removed only if it
+//! has size 1 in all results. Dimensions after it are removed from each array separately.
+//!
+//! All-gathers with `constrain_layout`, control dependencies, shardings or a `backend_config`, and
+//! all-gathers of arrays in layouts with tiles stay unchanged.
 
 use super::groups::is_marked;
 use crate::support::effects::control_dependent;

@@ -6,10 +6,11 @@
 //!
 //! - If the groups contain one device each, an all-reduce, all-gather or reduce-scatter is replaced by its
 //!   operand.
-//! - If the value is equal on all replicas, a maximum, minimum, and bitwise and or or is the value, and a sum
-//!   is the value times the number of replicas in a group. These values are equal on all replicas: constants,
-//!   iotas, parameters of the entry that are marked as replicated, results of all-reduces over all replicas,
-//!   and values computed only from these.
+//! - If the value is equal on all replicas, a maximum, minimum, bitwise `and` or bitwise `or` is replaced by
+//!   the value. A sum is replaced by the value times the number of replicas in a group.
+//!
+//! These values are equal on all replicas: constants, iotas, parameters of the entry that are marked as
+//! replicated, results of all-reduces over all replicas, and values computed only from these.
 //!
 //! Collectives of several arrays, with control dependencies, or whose result has another layout stay
 //! unchanged.

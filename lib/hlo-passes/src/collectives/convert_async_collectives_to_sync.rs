@@ -6,9 +6,9 @@
 //! d = f32[4] all-reduce-done(s)
 //! ```
 //!
-//! The module must be scheduled. Between the start and the done there may only be starts and dones of other
-//! collectives, and instructions that take no time: parameters, constants, tuples, tuple elements and
-//! bitcasts.
+//! The module must be scheduled. Between the start and the done, there may only be starts and dones of other
+//! collectives, and instructions that take no time. These are parameters, constants, tuples, tuple elements
+//! and bitcasts.
 
 use crate::support::expander::rename_control_predecessors;
 use crate::{PassInfo, Rewrites, Schedule};

@@ -9,9 +9,13 @@
 //!
 //! The reduction is then next to the sum, where a pass can move it out of the loop. As in XLA, the value must
 //! be added to an element of the state in a loop body, and reduce-scatters require an option. Values may be
-//! converted before they are combined in these cases: floating-point numbers to wider types, where sums have
-//! fewer roundings, integers to narrower types for sums, and integers to wider types for extrema. (XLA does
-//! it for all types, and leaves the computation that combines two scalars in the old type.)
+//! converted before they are combined in these cases:
+//!
+//! - floating-point numbers to wider types, where sums have fewer roundings;
+//! - integers to narrower types for sums;
+//! - integers to wider types for extrema.
+//!
+//! (XLA does it for all types, and leaves the computation that combines two scalars in the old type.)
 //!
 //! Instructions with control dependencies, a sharding, a `backend_config`, `constrain_layout`, a dynamic
 //! size, or further users of the intermediate results stay unchanged.

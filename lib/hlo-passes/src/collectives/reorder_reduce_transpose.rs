@@ -11,8 +11,10 @@
 //! The reduction is then next to the sum, where a pass can move it out of the loop. As in XLA, the loop body
 //! must add the transposed value to an element of the state, or write it into an array by `reshape` and
 //! `dynamic-update-slice`. A conversion moves too if values may be converted before they are combined:
-//! floating-point numbers to wider types, where sums have fewer roundings, integers to narrower types for
-//! sums, and integers to wider types for extrema.
+//!
+//! - floating-point numbers to wider types, where sums have fewer roundings;
+//! - integers to narrower types for sums;
+//! - integers to wider types for extrema.
 //!
 //! Instructions with control dependencies, a sharding, a `backend_config`, `constrain_layout`, a dynamic
 //! size, or further users of the intermediate results stay unchanged.

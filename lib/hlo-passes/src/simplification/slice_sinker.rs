@@ -8,11 +8,13 @@
 //! y = f32[8] multiply(b, b)
 //! ```
 //!
-//! As in XLA, the operations of a group together must have at least as many elements as the whole array, so
-//! that no more elements are computed than before. The operands of each operation must be equal slices of
-//! arrays of the same sizes. The operations of a group must have the same opcode, attributes, type, accuracy
-//! and arrays. Instructions with control dependencies, a sharding or a `backend_config`, copies, dynamic
-//! sizes and changes of layout stay unchanged.
+//! As in XLA, the operations of a group together must have at least as many elements as the whole array. The
+//! pass therefore never increases the number of computed elements. The operands of each operation must be
+//! equal slices of arrays of the same sizes. The operations of a group must have the same opcode, attributes,
+//! type, accuracy and arrays.
+//!
+//! Instructions with control dependencies, a sharding or a `backend_config`, copies, dynamic sizes and
+//! changes of layout stay unchanged.
 
 use crate::support::effects::{Effects, control_dependent, is_replaceable, remove_taken, take_unused};
 use crate::support::rewrite::{result_accuracy, same_layout};

@@ -1,6 +1,6 @@
 //! `layout-assignment` on random modules with random layouts: it preserves the layouts of the entry and the
-//! results, and a second run changes nothing, even after the module was printed and parsed. It also preserves
-//! results if it stops early, as in the search for a wrong rewrite.
+//! results. A second run changes nothing, even after the module was printed and parsed. The pass also
+//! preserves results if it stops early, as in the search for a wrong rewrite.
 
 use hlo_ir::attr::FusionKind;
 use hlo_ir::print::{PrintOptions, print_module};

@@ -199,7 +199,7 @@ fn exactly(program: &Module, inputs: &[Literal]) -> Option<Literal> {
 }
 
 /// Returns whether a device's results are about as accurate as those of the whole program, which adds in
-/// another order: within eight times its largest error in the same array.
+/// another order. The error may be eight times the largest error of the whole program in the same array.
 fn is_rounding(got: &Literal, (want, exact): (&Literal, &Literal), of: (&[TileAssignment], usize)) -> bool {
     let (tilings, device) = of;
     let far = |values: &Literal, exact: &Literal, is_counted: &dyn Fn(usize) -> bool| {

@@ -1,5 +1,5 @@
-//! The time of simplification and of the passes that use layouts is proportional to the size of the module:
-//! four times as many instructions take about four times as long, whatever they are. With quadratic time,
+//! The time of simplification, and of the passes that use layouts, is proportional to the size of the module.
+//! Four times as many instructions take about four times as long, whatever they are. With quadratic time,
 //! they would take sixteen times as long.
 
 use hlo_ir::{Module, Op};

@@ -19,8 +19,9 @@
 //! - Without it, the module contains the programs of all partitions. All sums of a channel must be followed
 //!   by instructions that compute the same.
 //!
-//! With `spmd` and at least eight times as many replicas as partitions, a sum over all replicas of a value
-//! that is equal on all partitions becomes a sum over all devices, divided by the number of partitions.
+//! With `spmd`, the pass also changes sums over all replicas of `f32` values that are equal on all
+//! partitions. Such a sum becomes a sum over all devices, divided by the number of partitions. This requires
+//! at least eight times as many replicas as partitions.
 //!
 //! These sums stay unchanged: of several arrays, asynchronous ones, with control dependencies, and over
 //! groups that leave out a partition.

@@ -1,5 +1,5 @@
-//! `expand-unreduced`: replaces values of which devices have summands by manual regions, in which each device
-//! has an array of its own, and inserts exchanges where the whole values are needed.
+//! `expand-unreduced`: replaces values that are stored as summands on devices by manual regions, in which
+//! each device has an array of its own. Inserts exchanges where the whole values are needed.
 //!
 //! ```text
 //! d = f32[4,5] dot(x, w), …, sharding={unreduced}        d = f32[4,5] dot(part of x, part of w), …, sharding={manual}

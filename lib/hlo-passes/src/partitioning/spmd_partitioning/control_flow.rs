@@ -71,8 +71,9 @@ impl Partitioner<'_> {
         Ok(Some(self.unpacked(made, &whole, &mut tilings.iter())))
     }
 
-    /// Returns the sharding of a parameter of a computation: its annotation, or the sharding of the argument
-    /// if there is none or the devices then already have more of it.
+    /// Returns the sharding of a parameter of a computation: its annotation, or else that of the argument.
+    /// The argument's sharding also takes precedence if the devices already have all that the annotation
+    /// requires.
     fn parameter_tilings(&self, callee: ComputationId, n: usize, argument: &Value) -> Vec<TileAssignment> {
         match self.module.parameters(callee).get(n) {
             Some(&p) if self.module[p].sharding().is_some() && !self.has_more(argument, &self.wanted(p)) => {

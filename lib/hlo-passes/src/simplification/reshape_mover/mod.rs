@@ -7,11 +7,11 @@
 //! ROOT a = f32[6] add(r, s)
 //! ```
 //!
-//! The pass moves them past a region of elementwise operations. All operands of the region come from arrays
-//! of the same sizes by the same reshape or transpose, or can be recomputed in these sizes at no cost. Such
-//! free operands are constants, iotas, scalars, broadcasts whose repeated dimensions stay whole and in order,
-//! and values computed from these. A reshape with several users moves too, if all of its users are in the
-//! region. `regions` finds the regions, and `free` finds free values.
+//! The pass moves them past a region of elementwise operations. All operands of the region must come from
+//! arrays of the same sizes by the same reshape or transpose. Operands that can be recomputed in these sizes
+//! at no cost are also allowed: constants, iotas, scalars, broadcasts whose repeated dimensions stay whole
+//! and in order, and values computed from these. A reshape with several users moves too, if all of its users
+//! are in the region. `regions` finds the regions, and `free` finds the free operands.
 //!
 //! Instructions with control dependencies do not move. A value with a sharding keeps its sizes, so a region
 //! ends there.
