@@ -1,4 +1,4 @@
-//! `cse_barrier_expander`: removes optimization barriers, once the passes that they protect against have run.
+//! `cse_barrier_expander`: removes optimisation barriers, once the passes that they protect against have run.
 //!
 //! ```text
 //! b = f32[4] opt-barrier(x)

@@ -112,7 +112,7 @@ impl Merger<'_> {
     /// Merges dots of the same depth, which do not depend on each other. A merged dot has the depth of its
     /// parts, so the depths stay valid.
     fn merge_beside(&mut self, dots: &[InstrId], depths: &HashMap<InstrId, usize>) {
-        /// Number of dots with other differences that are remembered.
+        /// Maximum number of dots that are kept as candidates for a merge.
         const OPEN: usize = 8;
         for side in [Shared::Left, Shared::Right] {
             let mut open: HashMap<(InstrId, usize), VecDeque<InstrId>> = HashMap::new();
