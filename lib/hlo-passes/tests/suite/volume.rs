@@ -98,8 +98,8 @@ This page compares the bytes that partitioned programs send with those of jaxlib
 For each program, `sent` is the number of bytes that one device sends in one run, after `sharding-propagation` and
 `spmd-partitioning`. `jaxlib` is the same for the program that jaxlib 0.10.2 compiles from the same shardings
 (`lowered.compile().as_text()`). `hlo-opt --cost` counts both: the minimum that a device must send in each collective. An
-all-reduce counts as a reduce-scatter and an all-gather, and loops count as often as they run. `cargo test -p hlo-passes
-volume::` checks this page, and compares the results with those of one device.
+all-reduce counts as a reduce-scatter and an all-gather, and loops count as often as they run.
+`cargo test -p hlo-passes volume::` checks this page, and compares the results with those of one device.
 
 | program | devices | sent | jaxlib | ratio |
 |---|--:|--:|--:|--:|
