@@ -1,22 +1,22 @@
-//! Messages from bytes, after a look at them; and bytes from messages.
+//! Decoding of messages from bytes, after a scan that checks them.
 
 use crate::messages::Described;
 use crate::wire::{Damage, scan};
 use hlo_ir::diag::Diag;
 
-/// A message, and what of the bytes is not in it.
+/// A decoded message, with warnings about the dropped fields.
 #[derive(Clone, Debug)]
 pub struct Decoded<M> {
     /// The message.
     pub message: M,
-    /// Fields that are not known, a warning for each of them.
+    /// One warning for each unknown field. Unknown fields are dropped.
     pub warnings: Vec<Diag>,
 }
 
-/// The message of a type that bytes are.
+/// Decodes a message.
 ///
 /// # Errors
-/// What is damaged, and at which byte.
+/// A diagnostic that describes the damage and its byte offset.
 ///
 /// # Example
 /// ```

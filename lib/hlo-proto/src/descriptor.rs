@@ -1,78 +1,78 @@
-//! What messages are made of: numbers, names and types of their fields. One table is behind the structs, the text form,
-//! and the look at a file before it is decoded.
+//! Descriptors of message types: the numbers, names and types of their fields. The structs, the text form and
+//! the scan before decoding use the same table.
 
-/// A type of messages.
+/// The type of a message.
 #[derive(Debug)]
 pub struct MessageType {
-    /// Its name, such as `ShapeProto`.
+    /// The name, such as `ShapeProto`.
     pub name: &'static str,
-    /// Its fields by ascending number.
+    /// The fields, by ascending number.
     pub fields: &'static [Field],
-    /// The bytes that a decoded message takes, without what its fields own.
+    /// The size in bytes of a decoded message, without memory that its fields own.
     pub size: usize,
 }
 
-/// A field of a type of messages.
+/// A field of a message type.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The number by which the binary form knows it.
+    /// The number of the field in the binary form.
     pub number: u32,
-    /// The name by which the text form knows it.
+    /// The name of the field in the text form.
     pub name: &'static str,
-    /// What its values are.
+    /// The type of the values.
     pub kind: Kind,
-    /// True if it has any number of values.
+    /// Whether the field may occur any number of times.
     pub repeated: bool,
 }
 
-/// What the values of a field are.
+/// The type of a field's values.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A truth value.
+    /// A Boolean.
     Bool,
-    /// An integer of 32 bits.
+    /// A 32-bit signed integer.
     Int32,
-    /// An integer of 64 bits.
+    /// A 64-bit signed integer.
     Int64,
-    /// An unsigned integer of 32 bits.
+    /// A 32-bit unsigned integer.
     Uint32,
-    /// An unsigned integer of 64 bits.
+    /// A 64-bit unsigned integer.
     Uint64,
     /// An `f32`.
     Float,
     /// An `f64`.
     Double,
-    /// A text.
+    /// A string.
     String,
     /// Bytes.
     Bytes,
-    /// One of a few names, each of which has a number.
+    /// An enumeration: names and their numbers.
     Enum(&'static [(&'static str, i32)]),
-    /// A message. A function, as types may contain each other.
+    /// A message. The variant contains a function because types may contain each other.
     Message(fn() -> &'static MessageType),
-    /// A message that is passed on as it is: what is in it is not known here.
+    /// A message that is kept as bytes, because its type is not described here.
     Opaque,
 }
 
-/// How a value is stored: the low three bits of what stands before it.
+/// The encoding of a value in the binary form: the low three bits of the tag before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireType {
-    /// Seven bits a byte, the lowest first.
+    /// An integer with seven bits in each byte, the lowest bits first.
     Varint,
     /// Eight bytes.
     Fixed64,
-    /// A length and as many bytes.
+    /// A length, followed by that many bytes.
     Delimited,
-    /// Fields up to an end mark, of old files.
+    /// The start of a group, which old files use: its fields follow up to an end mark.
     StartGroup,
-    /// That mark.
+    /// The end of a group.
     EndGroup,
     /// Four bytes.
     Fixed32,
 }
 
 impl WireType {
-    /// The one of that number.
+    /// Returns the wire type of a number.
     pub fn from_number(number: u64) -> Option<Self> {
         Some(match number {
             0 => WireType::Varint,
@@ -87,7 +87,7 @@ impl WireType {
 }
 
 impl Kind {
-    /// How a value is stored.
+    /// Returns the wire type of the values.
     pub fn wire_type(self) -> WireType {
         match self {
             Kind::Bool | Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64 | Kind::Enum(_) => {
@@ -99,12 +99,12 @@ impl Kind {
         }
     }
 
-    /// True if several values may be stored one behind the other, behind one length.
+    /// Whether several values may be stored contiguously after one length.
     pub fn is_packable(self) -> bool {
         self.wire_type() != WireType::Delimited
     }
 
-    /// The bytes that a decoded value takes in a list.
+    /// Returns the size in bytes of a decoded value in a list.
     pub fn size(self) -> usize {
         match self {
             Kind::Bool => 1,
@@ -117,13 +117,13 @@ impl Kind {
 }
 
 impl MessageType {
-    /// The field of that number.
+    /// Returns the field of a number.
     pub fn field(&self, number: u32) -> Option<&'static Field> {
         let fields: &'static [Field] = self.fields;
         fields.binary_search_by_key(&number, |f| f.number).ok().map(|i| &fields[i])
     }
 
-    /// The field of that name.
+    /// Returns the field of a name.
     pub fn field_named(&self, name: &str) -> Option<&'static Field> {
         let fields: &'static [Field] = self.fields;
         fields.iter().find(|f| f.name == name)

@@ -1,7 +1,7 @@
-//! Files: which message it is, the module in it, and what comes with it.
+//! Reading and writing of files: detects the message type, and reads the module and the data stored with it.
 //!
-//! Nothing in a file says what message it is. A module is recognised by its computations, whose instructions name opcodes; the
-//! others by where they have a module, and by what is beside it.
+//! A file does not state its message type. A module is recognised by computations whose instructions name
+//! opcodes. The other messages are recognised by the position of their module and the fields next to it.
 
 use crate::decode::decode;
 use crate::messages::{
@@ -14,14 +14,14 @@ use hlo_ir::diag::Diag;
 use hlo_ir::{Literal, Module, Shape};
 use prost::Message;
 
-/// The messages that have a module.
+/// The messages that contain a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// HloModuleProto.
     Module,
     /// HloModuleProtoWithConfig.
     ModuleWithConfig,
-    /// HloProto: a module and the memory that it was assigned.
+    /// HloProto: a module and its buffer assignment.
     Hlo,
     /// HloSnapshot: a module with the arguments and the result of a run.
     Snapshot,
@@ -30,7 +30,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: &[FileKind] = &[
         FileKind::Module,
         FileKind::ModuleWithConfig,
@@ -39,12 +39,12 @@ impl FileKind {
         FileKind::UnoptimizedSnapshot,
     ];
 
-    /// The name of the message.
+    /// Returns the name of the message.
     pub fn name(self) -> &'static str {
         self.message_type().name
     }
 
-    /// The type of the message.
+    /// Returns the type of the message.
     pub fn message_type(self) -> &'static crate::descriptor::MessageType {
         match self {
             FileKind::Module => HloModuleProto::message_type(),
@@ -55,7 +55,7 @@ impl FileKind {
         }
     }
 
-    /// The message that bytes look like in its binary form; `None` if they look like none of these.
+    /// Detects the message from its binary form. Returns `None` if it is none of these.
     pub fn of_binary(bytes: &[u8]) -> Option<Self> {
         if is_module(bytes) {
             return Some(FileKind::Module);
@@ -71,7 +71,7 @@ impl FileKind {
         delimited(inner, 1).filter(|module| is_module(module)).map(|_| FileKind::Snapshot)
     }
 
-    /// The message that a text looks like in the text form; `None` if it looks like none of these.
+    /// Detects the message from its text form. Returns `None` if it is none of these.
     pub fn of_text(text: &str) -> Option<Self> {
         let names = text::outermost_fields(text)?;
         let has = |name: &str| names.contains(&name);
@@ -86,7 +86,7 @@ impl FileKind {
     }
 }
 
-/// The first value of a field of a message, as far as the message can be read.
+/// Returns the first length-delimited value of a field, searching as far as the message can be read.
 fn delimited(bytes: &[u8], number: u32) -> Option<&[u8]> {
     let mut reader = Reader::new(bytes, 0);
     while let Ok(Some((n, value))) = reader.field() {
@@ -98,7 +98,7 @@ fn delimited(bytes: &[u8], number: u32) -> Option<&[u8]> {
     None
 }
 
-/// True if a computation of it has an instruction with an opcode.
+/// Checks whether the message contains a computation with an instruction that names an opcode.
 fn is_module(bytes: &[u8]) -> bool {
     let opcode =
         delimited(bytes, 3).and_then(|computation| delimited(computation, 2)).and_then(|i| delimited(i, 2));
@@ -107,34 +107,34 @@ fn is_module(bytes: &[u8]) -> bool {
     })
 }
 
-/// True if all of it is fields of a configuration.
+/// Checks whether the message consists only of fields of a configuration.
 fn is_config(bytes: &[u8]) -> bool {
     scan(bytes, HloModuleConfigProto::message_type()).is_ok_and(|scan| scan.unknown.is_empty())
 }
 
-/// A module from a file, with what comes with it.
+/// A module from a file, with the other contents of the file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The message that it was.
+    /// The type of the message.
     pub kind: FileKind,
     /// The module.
     pub module: Module,
-    /// The arguments of a run, of each partition; empty if there are none.
+    /// The arguments of a run for each partition. Empty if there are none.
     pub arguments: Vec<Vec<Literal>>,
     /// The result of that run.
     pub result: Option<Literal>,
-    /// The platform that it was on.
+    /// The platform of that run.
     pub platform: Option<String>,
     /// The configuration.
     pub config: Option<Box<HloModuleConfigProto>>,
-    /// What of the file is not kept, a warning for each kind.
+    /// One warning for each kind of content that is dropped.
     pub warnings: Vec<Diag>,
 }
 
-/// The module that a file holds, in the binary form of any of these messages.
+/// Reads a module from the binary form of any of these messages.
 ///
 /// # Errors
-/// The bytes are none of these messages, or are damaged. At most 20.
+/// The bytes are none of these messages, or are damaged. At most 20 errors are reported.
 pub fn read(bytes: &[u8]) -> Result<File, Vec<Diag>> {
     match FileKind::of_binary(bytes) {
         Some(kind) => read_as(bytes, kind),
@@ -144,10 +144,10 @@ pub fn read(bytes: &[u8]) -> Result<File, Vec<Diag>> {
     }
 }
 
-/// The module that a text holds, in the text form of any of these messages.
+/// Reads a module from the text form of any of these messages.
 ///
 /// # Errors
-/// The text is none of these messages, or is wrong. At most 20.
+/// The text is none of these messages, or is invalid. At most 20 errors are reported.
 pub fn read_text(text: &str) -> Result<File, Vec<Diag>> {
     let Some(kind) = FileKind::of_text(text) else {
         return Err(vec![Diag::error(
@@ -160,10 +160,10 @@ pub fn read_text(text: &str) -> Result<File, Vec<Diag>> {
     Ok(file)
 }
 
-/// The module that a message of a known kind holds, in binary form.
+/// Reads a module from the binary form of a message of a known kind.
 ///
 /// # Errors
-/// The bytes are damaged. At most 20.
+/// The bytes are damaged. At most 20 errors are reported.
 pub fn read_as(bytes: &[u8], kind: FileKind) -> Result<File, Vec<Diag>> {
     match kind {
         FileKind::Module => parts::<HloModuleProto>(bytes),
@@ -175,7 +175,7 @@ pub fn read_as(bytes: &[u8], kind: FileKind) -> Result<File, Vec<Diag>> {
     .and_then(|(parts, warnings)| parts.into_file(kind, warnings))
 }
 
-/// What a message with a module has.
+/// The contents of a message with a module.
 #[derive(Default)]
 struct Parts {
     module: Option<Box<HloModuleProto>>,
@@ -183,7 +183,7 @@ struct Parts {
     arguments: Vec<Vec<LiteralProto>>,
     result: Option<Box<LiteralProto>>,
     platform: Option<String>,
-    /// Sizes of arguments that are not in the message.
+    /// The number of arguments that are stored outside the message.
     outside: usize,
 }
 
@@ -235,8 +235,8 @@ impl From<HloUnoptimizedSnapshot> for Parts {
     }
 }
 
-/// What a module's message says that the IR has nothing for. How it was assigned memory and profiled is not among it: that is
-/// of the module that XLA made of it.
+/// Returns warnings for fields of a module's message that the IR cannot express. Buffer assignments and
+/// profiles are dropped without a warning, because they describe the module that XLA compiled.
 fn not_kept(proto: &HloModuleProto) -> Vec<Diag> {
     let fields = [
         ("cross_program_prefetches", !proto.cross_program_prefetches.is_empty()),
@@ -279,11 +279,11 @@ impl Parts {
     }
 }
 
-/// How deep tuples may nest in what is written. Readers of protocol buffers, this one and Google's, take a hundred messages in each
-/// other, and the shape of a literal of a module of a snapshot is in six others.
+/// Maximum nesting depth of tuples in written messages. This reader and Google's accept 100 nested messages,
+/// and the shape of a literal in a module of a snapshot is nested in six others.
 pub const MAX_TUPLE_DEPTH: usize = 90;
 
-/// Fails if readers would refuse what is written.
+/// Checks whether readers will accept the nesting depth of the shapes.
 fn check_depth<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Result<(), Diag> {
     match shapes.map(Shape::depth).max().filter(|&depth| depth > MAX_TUPLE_DEPTH) {
         None => Ok(()),
@@ -297,7 +297,7 @@ fn shapes(module: &Module) -> impl Iterator<Item = &Shape> {
     module.computations().flat_map(|c| module[c].instructions()).map(|&i| &module[i].shape)
 }
 
-/// The binary form of a module as a message of some kind.
+/// Returns the binary form of a module as a message of the given kind.
 ///
 /// # Errors
 /// Tuples nest deeper than [`MAX_TUPLE_DEPTH`].
@@ -313,10 +313,11 @@ pub fn write(module: &Module, kind: FileKind) -> Result<Vec<u8>, Diag> {
     })
 }
 
-/// The binary form of an HloSnapshot: a module with the arguments and the result of a run on a platform.
+/// Returns the binary form of an HloSnapshot: a module with the arguments and the result of a run on a
+/// platform.
 ///
 /// # Errors
-/// As [`write()`].
+/// The errors of [`write()`].
 pub fn write_snapshot(
     module: &Module,
     arguments: &[Literal],
@@ -334,10 +335,10 @@ pub fn write_snapshot(
     Ok(snapshot.encode_to_vec())
 }
 
-/// The binary form of an HloUnoptimizedSnapshot: a module with the arguments of each partition.
+/// Returns the binary form of an HloUnoptimizedSnapshot: a module with the arguments of each partition.
 ///
 /// # Errors
-/// As [`write()`].
+/// The errors of [`write()`].
 pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -> Result<Vec<u8>, Diag> {
     check_depth(shapes(module).chain(arguments.iter().flatten().map(Literal::shape)))?;
     let inputs = |list: &Vec<Literal>| HloInputs {
@@ -352,10 +353,10 @@ pub fn write_unoptimized_snapshot(module: &Module, arguments: &[Vec<Literal>]) -
     Ok(snapshot.encode_to_vec())
 }
 
-/// The text form of a module as a message of some kind.
+/// Returns the text form of a module as a message of the given kind.
 ///
 /// # Errors
-/// As [`write()`].
+/// The errors of [`write()`].
 pub fn write_text(module: &Module, kind: FileKind) -> Result<String, Diag> {
     text::print(&write(module, kind)?, kind.message_type())
 }

@@ -1,4 +1,4 @@
-//! HloModuleProto and its kin: modules, snapshots and compile options as protocol buffers.
+//! HloModuleProto and related messages: modules, snapshots and compile options as protocol buffers.
 #![recursion_limit = "256"]
 
 mod convert;

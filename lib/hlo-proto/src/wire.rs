@@ -1,60 +1,61 @@
-//! The binary form without structs: the fields of a message one by one, and the look at a file before it is decoded.
+//! The binary form without structs: reads and writes single fields, and scans a file before it is decoded.
 
 use crate::descriptor::{Field, Kind, MessageType, WireType};
 use std::collections::BTreeMap;
 
-/// How deep messages may nest. Decoders of protocol buffers have the same limit.
+/// Maximum nesting depth of messages. Decoders of protocol buffers have the same limit.
 pub const MAX_DEPTH: usize = 100;
 
-/// How many bytes a decoded file may take for each of its own. Modules of instructions that say little take some thirty.
+/// Maximum ratio of the decoded size of a file to its size in bytes. For modules of small instructions, the
+/// ratio is about 30.
 const MAX_EXPANSION: usize = 128;
 
-/// What is wrong with a file, and where.
+/// Damage in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// The byte of the file.
+    /// The offset of the damage in the file, in bytes.
     pub offset: usize,
-    /// What is there.
+    /// A description of the damage.
     pub message: String,
 }
 
 /// A stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// A number of any size.
+    /// A variable-length integer.
     Varint(u64),
     /// Four bytes.
     Fixed32(u32),
     /// Eight bytes.
     Fixed64(u64),
-    /// A text, bytes, a message, or numbers one behind the other.
+    /// A string, bytes, a message, or packed numbers.
     Delimited(&'a [u8]),
 }
 
-/// A message's fields, one by one.
+/// An iterator over the fields of a message.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the message is in the file.
+    /// The offset of the message in the file.
     base: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// The message in these bytes, which are at `base` of a file.
+    /// Creates a reader of the message in `bytes`, which starts at offset `base` of a file.
     pub fn new(bytes: &'a [u8], base: usize) -> Self {
         Self { bytes, at: 0, base }
     }
 
-    /// Where the next field, or what was wrong, is in the file.
+    /// Returns the file offset of the next field, or of the damage.
     pub fn offset(&self) -> usize {
         self.base + self.at
     }
 
-    /// The next field's number and value; `None` at the end.
+    /// Returns the next field's number and value, or `None` at the end.
     ///
     /// # Errors
-    /// A number of no field, a kind of value that there is not, a value that goes on behind the end.
+    /// An invalid field number, an unknown wire type, or a value that extends past the end.
     pub fn field(&mut self) -> Result<Option<(u32, Value<'a>)>, Damage> {
         if self.at == self.bytes.len() {
             return Ok(None);
@@ -87,10 +88,10 @@ impl<'a> Reader<'a> {
         Ok(Some((number, value)))
     }
 
-    /// A number of seven bits a byte.
+    /// Reads a variable-length integer, with seven bits in each byte.
     ///
     /// # Errors
-    /// It does not end, or has more than 64 bits.
+    /// The number does not end, or has more than 64 bits.
     pub fn varint(&mut self) -> Result<u64, Damage> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
@@ -127,16 +128,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a look at a file finds.
+/// The result of scanning a file.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
-    /// Fields that the types of their messages do not have, with the number of times that they are there.
+    /// Fields that the types of their messages do not contain, with their numbers of occurrences.
     pub unknown: BTreeMap<(&'static str, u32), usize>,
-    /// The bytes that the decoded message takes, roughly.
+    /// The approximate size of the decoded message, in bytes.
     memory: usize,
 }
 
-/// Looks through a message of a type: whether it can be decoded, in bounded memory, and what would get lost.
+/// Scans a message of the given type. Checks that it can be decoded in bounded memory, and finds the fields
+/// that would be dropped.
 ///
 /// # Errors
 /// The first damage.
@@ -184,7 +186,7 @@ impl Scan {
                 self.memory = self.memory.saturating_add(field.kind.size() + bytes.len());
                 Ok(())
             }
-            // Each of them takes a byte of the file at least.
+            // Each value takes at least one byte of the file.
             (kind, Value::Delimited(bytes)) if kind.is_packable() => {
                 self.memory = self.memory.saturating_add(kind.size() * bytes.len());
                 Ok(())
@@ -202,7 +204,7 @@ impl Scan {
 }
 
 impl Value<'_> {
-    /// How it is stored.
+    /// Returns the wire type of the value.
     pub fn wire_type(&self) -> WireType {
         match self {
             Value::Varint(_) => WireType::Varint,
@@ -213,7 +215,7 @@ impl Value<'_> {
     }
 }
 
-/// Adds a number, seven bits a byte.
+/// Appends a variable-length integer, with seven bits in each byte.
 pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -222,7 +224,7 @@ pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Adds what stands before a value of a field.
+/// Appends the tag that precedes a value: the field number and the wire type.
 pub fn push_tag(out: &mut Vec<u8>, number: u32, wire: WireType) {
     let wire = match wire {
         WireType::Varint => 0,
@@ -235,7 +237,7 @@ pub fn push_tag(out: &mut Vec<u8>, number: u32, wire: WireType) {
     push_varint(out, u64::from(number) << 3 | wire);
 }
 
-/// Adds a field and its value.
+/// Appends a field with its value.
 pub fn push_field(out: &mut Vec<u8>, number: u32, value: Value<'_>) {
     push_tag(out, number, value.wire_type());
     match value {

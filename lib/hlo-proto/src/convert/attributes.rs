@@ -1,13 +1,16 @@
-//! The attributes of each opcode: which fields of an instruction's message they are. Structs that are not in the table, which
-//! XLA does not have, are stored as text (see [`as_text`](super::as_text)).
+//! Attributes of each opcode: maps them to the fields of an instruction's message. A struct that is not in the
+//! table, because XLA does not have it, is stored as text (see [`as_text`](super::as_text)).
 //!
-//! A row of the table is one of
-//! - `[attribute: field]`, or `[attribute]` if both have the same name: one field ([`Field`]);
-//! - `[in message: Type { attribute: field, … }]`: fields of a message in a field;
-//! - `[calls attribute, …]`: called computations, in the order of `called_computation_ids`;
-//! - `[written attribute]`: called computations that are written before those of the next `calls` row, which reads them;
-//! - `[part attribute]`: what is several fields ([`Part`]);
-//! - `[text attribute "name"]`: what XLA's message has no field for, as its text, in `text_attributes`.
+//! A row of the table is one of the following:
+//! - `[attribute: field]`, or `[attribute]` if both have the same name: the attribute is one field
+//!   ([`Field`]).
+//! - `[in message: Type { attribute: field, … }]`: the attributes are fields of a submessage.
+//! - `[calls attribute, …]`: called computations, in the order of `called_computation_ids`.
+//! - `[written attribute]`: called computations that are written before those of the next `calls` row. That
+//!   row reads them.
+//! - `[part attribute]`: the attribute takes several fields ([`Part`]).
+//! - `[text attribute "name"]`: XLA's message has no field for the attribute. Its text is in
+//!   `text_attributes`.
 
 use super::as_text::{AsText as _, ByTable as _, Source, Target};
 use super::fields::Field;
@@ -24,12 +27,12 @@ use crate::messages::{
 use hlo_ir::attr::*;
 use hlo_ir::{Literal, Op, with_attrs};
 
-/// The attributes of an opcode.
+/// Conversion of the attributes of an opcode.
 pub(super) trait Attributes: Sized {
-    /// Those that a message has.
+    /// Reads the attributes from a message.
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self>;
 
-    /// Writes them to a message.
+    /// Writes the attributes to a message.
     fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>);
 }
 
@@ -43,7 +46,7 @@ impl<A: Attributes> Attributes for Box<A> {
     }
 }
 
-/// Implements [`Attributes`] by the table.
+/// Implements [`Attributes`] from the table.
 macro_rules! attributes {
     ($($name:ident { $([$($row:tt)*])* })*) => {$(
         impl Attributes for $name {
@@ -54,7 +57,7 @@ macro_rules! attributes {
             }
 
             fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
-                // A field that no row has does not compile.
+                // Compilation fails if a field of the struct has no row.
                 let fields!(Self []; $([$($row)*])*) = self;
                 $(write_row!(self proto context; $($row)*);)*
             }
@@ -62,7 +65,7 @@ macro_rules! attributes {
     )*};
 }
 
-/// The pattern of a struct whose fields are the attributes of some rows.
+/// Expands to the pattern of a struct whose fields are the attributes of some rows.
 macro_rules! fields {
     ($name:ident [$($field:ident)*];) => { $name { $($field: _),* } };
     ($name:ident [$($field:ident)*]; [in $message:ident: $ty:ident { $($attribute:ident: $to:ident),* }] $($rest:tt)*) => {
@@ -270,7 +273,7 @@ impl Attributes for ConstantAttrs {
 
     fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>) {
         let Self { literal: _, elided: _ } = self;
-        // What is not known at all is not written.
+        // A constant whose elements are all unknown has no `literal`.
         if !self.is_elided() || self.elided.contains(&false) {
             proto.literal = Some(Box::new(write_literal(&self.literal)));
             write_row!(self proto context; text elided "elided");
@@ -278,10 +281,10 @@ impl Attributes for ConstantAttrs {
     }
 }
 
-/// The largest value that is made up for a constant without one.
+/// Maximum size in bytes of the zeros that stand in for the value of a constant without `literal`.
 const MAX_ELIDED_BYTES: usize = 1 << 30;
 
-/// A constant whose value is not in the file.
+/// Returns the attributes of a constant whose value is not in the file. All its arrays are elided.
 fn unknown_constant(proto: &HloInstructionProto) -> Result<ConstantAttrs> {
     let shape = read_shape(&or_default(&proto.shape))?;
     let literal = if shape.byte_size() <= MAX_ELIDED_BYTES { Literal::try_zeros(&shape) } else { None };
@@ -291,7 +294,7 @@ fn unknown_constant(proto: &HloInstructionProto) -> Result<ConstantAttrs> {
     }
 }
 
-/// The branches of a conditional: two of an operand that is true or false, else a list.
+/// A conditional on a `pred` has a true and a false computation. Other conditionals have a list of branches.
 impl Attributes for ConditionalAttrs {
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self> {
         let mut attributes = Self::default();
@@ -356,7 +359,7 @@ impl Attributes for RaggedDotAttrs {
     }
 }
 
-/// What the start of an asynchronous operation says is not said again by what follows it.
+/// Attributes that equal those of the operation's start are dropped when they are read.
 impl Attributes for AsyncUpdateAttrs {
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self> {
         let mut attributes = Self::default();

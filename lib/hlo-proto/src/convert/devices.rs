@@ -1,4 +1,4 @@
-//! Devices: meshes, axes, orders that a few numbers describe, groups.
+//! Meshes, axes, device orders that are iota transforms, and groups of devices.
 
 use super::{Result, index};
 use crate::messages::{
@@ -7,7 +7,7 @@ use crate::messages::{
 };
 use hlo_ir::attr::{AxisPart, AxisRef, DeviceOrder, HloString, IotaOrder, Mesh, MeshAxis, ReplicaGroups};
 
-/// The order of devices that two lists describe.
+/// Returns the device order that the two lists of an iota transform describe.
 pub fn read_iota(reshape: &[i64], transpose: impl Iterator<Item = i64>) -> Result<IotaOrder> {
     if let Some(size) = reshape.iter().find(|&&size| size < 0) {
         return Err(format!("a number of devices is not negative, found {size}"));
@@ -15,7 +15,7 @@ pub fn read_iota(reshape: &[i64], transpose: impl Iterator<Item = i64>) -> Resul
     IotaOrder::new(reshape, &transpose.collect::<Vec<_>>())
 }
 
-/// The two lists: the dimensions, and their order.
+/// Returns the two lists of an iota transform: the dimensions and their permutation.
 pub fn write_iota(order: &IotaOrder) -> (Vec<i64>, Vec<i64>) {
     let ascending = order.is_ascending();
     let transpose =
@@ -23,7 +23,7 @@ pub fn write_iota(order: &IotaOrder) -> (Vec<i64>, Vec<i64>) {
     (order.reshape().to_vec(), transpose)
 }
 
-/// The mesh of a message.
+/// Reads a mesh.
 pub fn read_mesh(proto: &MeshProto) -> Result<Mesh> {
     let mut names = std::collections::HashSet::new();
     let mut axes = Vec::with_capacity(proto.axes.len());
@@ -59,7 +59,7 @@ pub fn read_mesh(proto: &MeshProto) -> Result<Mesh> {
     }
 }
 
-/// The message of a mesh.
+/// Writes a mesh.
 pub fn write_mesh(mesh: &Mesh) -> MeshProto {
     let axis = |axis: &MeshAxis| MeshAxisProto { name: axis.name.as_bytes().to_vec(), size: axis.size };
     let mut proto = MeshProto { axes: mesh.axes.iter().map(axis).collect(), ..MeshProto::default() };
@@ -74,7 +74,7 @@ pub fn write_mesh(mesh: &Mesh) -> MeshProto {
     proto
 }
 
-/// References to axes of a mesh.
+/// Reads references to axes of a mesh.
 pub fn read_axes(protos: &[AxisRefProto], mesh: &Mesh) -> Result<Vec<AxisRef>> {
     protos.iter().map(|proto| read_axis(proto, mesh)).collect()
 }
@@ -93,7 +93,7 @@ fn read_axis(proto: &AxisRefProto, mesh: &Mesh) -> Result<AxisRef> {
     Ok(AxisRef { axis, part: (part.size != whole).then_some(part) })
 }
 
-/// The messages of references to axes.
+/// Writes references to axes.
 pub fn write_axes(axes: &[AxisRef]) -> Vec<AxisRefProto> {
     let part = |part: AxisPart| Box::new(SubAxis { pre_size: part.before, size: part.size });
     let axis = |a: &AxisRef| AxisRefProto {
@@ -103,7 +103,7 @@ pub fn write_axes(axes: &[AxisRef]) -> Vec<AxisRefProto> {
     axes.iter().map(axis).collect()
 }
 
-/// The groups of devices of a collective, in any of the forms that files have had.
+/// Reads the device groups of a collective, in the current form or any older one.
 pub fn read_groups(proto: &HloInstructionProto) -> Result<ReplicaGroups> {
     if let Some(groups) = &proto.mesh_axes_replica_group_list {
         let Some(mesh) = &groups.mesh else { return Err("groups along axes have no mesh".into()) };
@@ -127,7 +127,7 @@ pub fn read_groups(proto: &HloInstructionProto) -> Result<ReplicaGroups> {
     Ok(ReplicaGroups::Lists(lists.iter().map(|g| g.replica_ids.clone()).collect()))
 }
 
-/// Writes the groups of devices of a collective.
+/// Writes the device groups of a collective.
 pub fn write_groups(groups: &ReplicaGroups, proto: &mut HloInstructionProto) {
     match groups {
         ReplicaGroups::Lists(lists) => {
@@ -153,7 +153,7 @@ pub fn write_groups(groups: &ReplicaGroups, proto: &mut HloInstructionProto) {
     }
 }
 
-/// Dimension numbers of an order: they are below its rank.
+/// Converts the dimension numbers of a permutation. They are less than its rank, so they fit.
 pub fn narrowed(transpose: &[i64]) -> Vec<i32> {
     transpose.iter().map(|&d| i32::try_from(d).unwrap_or(i32::MAX)).collect()
 }

@@ -1,4 +1,4 @@
-//! Attributes that are one field of a message: what a value is there.
+//! Attributes that are one field of a message: converts their values.
 
 use super::literal::{read_literal, write_literal};
 use super::read::Reading;
@@ -15,16 +15,16 @@ use hlo_ir::attr::{
     SourceTargetPairs,
 };
 
-/// The value of an attribute that a field of type `P` has.
+/// An attribute value that is stored in one field of type `P`.
 pub trait Field<P>: Sized {
-    /// The value of the field.
+    /// Converts the field to the attribute value.
     fn read(proto: &P, context: &Reading<'_>) -> Result<Self>;
 
-    /// The field's value.
+    /// Converts the attribute value to the field.
     fn write(&self, context: &mut Writing<'_>) -> P;
 }
 
-/// Fields that need nothing else to be read and written.
+/// Implements [`Field`] for values whose conversion does not depend on the instruction.
 macro_rules! plain_fields {
     ($($value:ty = $proto:ty { $read:expr, $write:expr })*) => {$(
         impl Field<$proto> for $value {
@@ -48,26 +48,26 @@ plain_fields! {
     Dims = Vec<i64> { |list| Ok(dims(list)), |dims| dims.to_vec() }
     HloString = Vec<u8> { |bytes| Ok(HloString::from_bytes(&bytes[..])), |text| text.as_bytes().to_vec() }
     OrTrue = bool { |&b| Ok(OrTrue(b)), |b| b.0 }
-    // Not said is said not to be.
+    // `false` is the default of the field, so it reads as an absent attribute.
     Option<bool> = bool { |&b| Ok(b.then_some(true)), |b| b.unwrap_or(false) }
-    // Files of before there were groups don't say 1.
+    // Files from before the introduction of groups contain 0 instead of 1.
     Count = i64 { |&n| Ok(Count(if n == 0 { 1 } else { n })), |n| n.0 }
 
-    // Numbers of bits, of which there are few.
+    // Numbers of bits. They are small.
     i64 = i32 { |&n| Ok(n.into()), |&n| i32::try_from(n).unwrap_or(i32::MAX) }
     Option<i64> = Option<i32> {
         |n| Ok(n.map(i64::from)),
         |n| n.map(|n| i32::try_from(n).unwrap_or(i32::MAX))
     }
-    // A channel's number is positive.
+    // Channel ids are positive; 0 means that there is none.
     Option<i64> = i64 { |&n| Ok(Some(n).filter(|&n| n > 0)), |n| n.unwrap_or(0) }
-    // One dimension, or none, is a list.
+    // A single or optional dimension, which the message stores as a list.
     i64 = Vec<i64> { read_one, |&n| vec![n] }
     Option<i64> = Vec<i64> {
         |list| if list.is_empty() { Ok(None) } else { read_one(list).map(Some) },
         |n| Vec::from_iter(*n)
     }
-    // Of three states, one is not to say.
+    // The message has three states. The unspecified state reads as `false`.
     bool = i32 {
         |&state| Ok(state == TriState::TRI_STATE_TRUE),
         |&b| if b { TriState::TRI_STATE_TRUE } else { TriState::TRI_STATE_FALSE }

@@ -1,5 +1,5 @@
-//! What stands in a module's first line in HLO text, and the tables behind it: in messages, fields of the module and of its
-//! configuration.
+//! The header of a module (the first line of HLO text) and its tables: fields of the messages of the module
+//! and of its configuration.
 
 use super::Result;
 use super::origin::{read_recovery, write_recovery};
@@ -14,7 +14,7 @@ use crate::messages::{
 use hlo_ir::attr::{BufferDonor, Count, EntryLayout, HloString, InputOutputAlias, PropagationAllowed};
 use hlo_ir::{FileLocation, Module, StackFrame, StackFrames};
 
-/// Reads what a module's message says of it beside its computations.
+/// Reads the fields of a module's message other than its computations and schedule.
 pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
     if let Some(shape) = &proto.host_program_shape {
         module.header.entry_computation_layout = read_entry_layout(shape)?;
@@ -33,7 +33,7 @@ pub fn read_header(proto: &HloModuleProto, module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-/// Writes the same.
+/// Writes the fields that [`read_header`] reads.
 pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
     let header = &module.header;
     proto.host_program_shape = write_entry_layout(module);
@@ -49,16 +49,17 @@ pub fn write_header(module: &Module, proto: &mut HloModuleProto) {
     proto.text_attributes.extend(write_text("debug_attributes", &header.debug_attributes));
 }
 
-/// Adds to a module what its configuration says of it: numbers of devices, layouts, what the partitioner may choose.
+/// Adds the contents of a configuration to a module: numbers of devices, layouts, and the permissions of the
+/// partitioner.
 ///
 /// # Errors
-/// In words: shapes that are none.
+/// A message if a shape is invalid.
 pub fn read_config(config: &HloModuleConfigProto, module: &mut Module) -> Result<()> {
     if let Some(shape) = &config.entry_computation_layout {
         module.header.entry_computation_layout = read_entry_layout(shape)?;
     }
     let header = &mut module.header;
-    // A configuration that does not count has none.
+    // A configuration without the field means 1.
     let count = |n: i64| Count(if n == 0 { 1 } else { n });
     header.replica_count = count(config.replica_count);
     header.num_partitions = count(config.num_partitions);
@@ -74,7 +75,7 @@ pub fn read_config(config: &HloModuleConfigProto, module: &mut Module) -> Result
     Ok(())
 }
 
-/// The configuration that says of a module what its own message can't.
+/// Returns the configuration of a module, with the parts that the module's own message cannot express.
 pub fn write_config(module: &Module) -> HloModuleConfigProto {
     let header = &module.header;
     HloModuleConfigProto {
@@ -91,7 +92,7 @@ pub fn write_config(module: &Module) -> HloModuleConfigProto {
     }
 }
 
-/// The shapes of the entry as its user sees them.
+/// Reads the shapes of the entry computation, with the layouts that callers use.
 fn read_entry_layout(proto: &ProgramShapeProto) -> Result<Option<EntryLayout>> {
     let Some(result) = &proto.result else { return Ok(None) };
     let parameters = proto.parameters.iter().map(read_shape).collect::<Result<Vec<_>>>()?;
@@ -146,7 +147,8 @@ fn write_donors(list: &[BufferDonor]) -> HloBufferDonorProto {
     HloBufferDonorProto { entries: list.iter().map(entry).collect() }
 }
 
-/// The tables of stack frames. Messages number a frame's parent as frames, 0 for none; texts one higher.
+/// Reads the tables of stack frames. In messages a parent is the id of a frame, with 0 for none. In HLO text
+/// it is one higher.
 fn read_frames(proto: &StackFrameIndexProto) -> StackFrames {
     let texts = |list: &[Vec<u8>]| list.iter().map(|t| HloString::from_bytes(&t[..])).collect();
     let location = |l: &FileLocationProto| FileLocation {
@@ -179,7 +181,7 @@ fn write_frames(frames: &StackFrames) -> StackFrameIndexProto {
         column: l.column,
         end_column: l.end_column,
     };
-    // In a table that has a 0 parents are numbered as frames are.
+    // If a table contains the parent 0, its parents are frame ids already.
     let offset = i32::from(frames.stack_frames.iter().all(|f| f.parent != 0));
     let frame = |f: &StackFrame| StackFrameProto {
         file_location_id: f.location,

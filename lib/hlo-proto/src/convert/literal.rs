@@ -1,4 +1,5 @@
-//! Literals. A message has the elements in the order of the shape's layout, those of narrow types one a byte.
+//! Literals. A message contains the elements in the order of the shape's layout. Elements narrower than a
+//! byte take one byte each.
 
 use super::Result;
 use super::shape::{read_shape, write_shape};
@@ -6,15 +7,15 @@ use crate::messages::LiteralProto;
 use hlo_ir::laid_out::{from_buffer, to_buffer};
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Layout, Literal, LiteralData, Shape};
 
-/// The fields of elements that are stored as their bytes.
+/// Implements access to the fields that store elements as bytes.
 macro_rules! byte_fields {
     ($($ty:ident = $field:ident,)*) => {
-        /// The bytes of elements of a type; `None` for a type whose elements are stored as numbers.
+        /// Returns the bytes of the elements of a type, or `None` if the message stores them as numbers.
         fn bytes_of(proto: &LiteralProto, ty: ElementType) -> Option<&[u8]> {
             match ty { $(ElementType::$ty => Some(&proto.$field),)* _ => None }
         }
 
-        /// The same for writing.
+        /// Mutable version of [`bytes_of`].
         fn bytes_of_mut(proto: &mut LiteralProto, ty: ElementType) -> Option<&mut Vec<u8>> {
             match ty { $(ElementType::$ty => Some(&mut proto.$field),)* _ => None }
         }
@@ -47,10 +48,11 @@ byte_fields! {
     F6E2M3Fn = f6e2m3fns,
 }
 
-/// The value that a message holds. Memory is taken for as many elements as it has only.
+/// Returns the literal in a message. The function allocates memory only for the elements that the message
+/// contains.
 ///
 /// # Errors
-/// In words: the shape is none, or the message has more or fewer elements than it.
+/// A message if the shape is invalid, or if the number of elements does not match the shape.
 pub fn read_literal(proto: &LiteralProto) -> Result<Literal> {
     let shape = match &proto.shape {
         Some(shape) => read_shape(shape)?,
@@ -76,7 +78,7 @@ pub fn read_literal(proto: &LiteralProto) -> Result<Literal> {
     }
 }
 
-/// The array in the sizes that its dynamic dimensions have.
+/// Resizes the array to the sizes of its dynamic dimensions.
 fn resized(literal: Literal, sizes: &[i32]) -> Result<Literal> {
     let Some(array) = literal.shape().as_array().filter(|_| !sizes.is_empty()) else { return Ok(literal) };
     let sizes: Vec<i64> = sizes.iter().map(|&n| n.into()).collect();
@@ -90,12 +92,12 @@ fn read_array(proto: &LiteralProto, array: ArrayShape) -> Result<Literal> {
     let wrong = |found: usize, unit: &str| format!("a literal of shape {array} has {found} {unit}");
     let count = array.checked_element_count().and_then(|n| usize::try_from(n).ok());
     let Some(count) = count else { return Err(wrong(0, "elements")) };
-    // Compared before anything is made of that size.
+    // This check runs before anything of that size is allocated.
     let check = |found: usize, parts: usize| match count.checked_mul(parts) == Some(found) {
         true => Ok(()),
         false => Err(wrong(found / parts, "elements")),
     };
-    /// A literal of numbers that are stored as such, so many for an element.
+    /// Reads elements that are stored as `$parts` numbers each.
     macro_rules! numbers {
         ($field:ident, $parts:literal) => {{
             check(proto.$field.len(), $parts)?;
@@ -131,18 +133,20 @@ fn read_array(proto: &LiteralProto, array: ArrayShape) -> Result<Literal> {
     Ok(in_order.with_shape(array.into()))
 }
 
-/// The row-major shape of as many elements, for what is stored in another order.
+/// Returns the row-major shape with the same dimensions, for elements that are stored in another order.
 fn stored_shape(array: &ArrayShape) -> Shape {
     Shape::Array(ArrayShape { layout: None, ..array.clone() })
 }
 
-/// The same order of elements without further items: in messages each takes a byte.
+/// Returns the shape with only the dimension order of its layout. In messages each element takes at least a
+/// byte.
 fn unpacked(array: &ArrayShape) -> ArrayShape {
     let order = |layout: &Layout| Layout::new(layout.minor_to_major.iter().copied());
     ArrayShape { layout: array.layout.as_ref().map(order), ..array.clone() }
 }
 
-/// Elements of types of less than a byte as literals have them: of signed ones the sign goes on in the upper bits.
+/// Converts elements narrower than a byte to the form in literals: signed ones are sign-extended, others have
+/// zeros in the unused bits.
 fn extended(bytes: &[u8], ty: ElementType) -> std::borrow::Cow<'_, [u8]> {
     let unused = 8u32.saturating_sub(ty.bit_width());
     if unused == 0 {
@@ -155,7 +159,7 @@ fn extended(bytes: &[u8], ty: ElementType) -> std::borrow::Cow<'_, [u8]> {
     bytes.iter().map(extend).collect::<Vec<u8>>().into()
 }
 
-/// The message that holds a value.
+/// Returns the message of a literal.
 pub fn write_literal(literal: &Literal) -> LiteralProto {
     let mut proto =
         LiteralProto { shape: Some(Box::new(write_shape(literal.shape()))), ..LiteralProto::default() };

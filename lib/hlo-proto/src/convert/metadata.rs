@@ -1,18 +1,18 @@
-//! Metadata, and the bytes that it names by number.
+//! Metadata of instructions, and the payloads that it refers to by number.
 
 use super::Result;
 use crate::messages::{OpMetadataProto, Payload};
 use hlo_ir::attr::{HloString, OpMetadata, RareMetadata};
 
-/// The bytes that messages of a module name by number.
+/// The byte strings of a module that its messages refer to by number.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Payloads<'a>(pub &'a [Vec<u8>]);
 
 impl Payloads<'_> {
-    /// The bytes of a payload.
+    /// Returns the bytes of a payload.
     ///
     /// # Errors
-    /// In words: the module has no bytes of that number.
+    /// A message if the module has no byte string of that number.
     pub fn read(self, payload: &Payload) -> Result<HloString> {
         let bytes = match (&payload.value, payload.id) {
             (Some(bytes), _) => Some(bytes),
@@ -28,10 +28,10 @@ impl Payloads<'_> {
         }
     }
 
-    /// The metadata of a message.
+    /// Reads the metadata of an instruction.
     ///
     /// # Errors
-    /// As [`Payloads::read`].
+    /// The errors of [`Payloads::read`].
     pub fn metadata(self, proto: &OpMetadataProto) -> Result<OpMetadata> {
         let text = |bytes: &Vec<u8>| HloString::from_bytes(&bytes[..]);
         let metadata_payload = match &proto.metadata_payload {
@@ -58,7 +58,7 @@ impl Payloads<'_> {
     }
 }
 
-/// The message of some metadata; `payloads` gets the bytes that it names by number.
+/// Writes metadata. Appends the byte strings that it refers to by number to `payloads`.
 pub fn write_metadata(metadata: &OpMetadata, payloads: &mut Vec<Vec<u8>>) -> OpMetadataProto {
     let mut proto = OpMetadataProto {
         op_type: metadata.op_type.as_bytes().to_vec(),
@@ -72,7 +72,7 @@ pub fn write_metadata(metadata: &OpMetadata, payloads: &mut Vec<Vec<u8>>) -> OpM
         ..OpMetadataProto::default()
     };
     if let Some(rare) = &metadata.rare {
-        // From 0 to 3.
+        // Profile types are from 0 to 3.
         proto.profile_type = rare.profile_type.iter().filter_map(|&n| i32::try_from(n).ok()).collect();
         proto.deduplicated_name = rare.deduplicated_name.as_bytes().to_vec();
         proto.scheduling_name = rare.scheduling_name.as_bytes().to_vec();
@@ -83,7 +83,8 @@ pub fn write_metadata(metadata: &OpMetadata, payloads: &mut Vec<Vec<u8>>) -> OpM
     proto
 }
 
-/// The number of some bytes among a module's: those of neighbours are often the same.
+/// Returns a payload that refers to the given bytes. Neighbouring instructions often have equal bytes, so
+/// these share an entry.
 fn write_payload(bytes: &HloString, payloads: &mut Vec<Vec<u8>>) -> Payload {
     if payloads.last().is_none_or(|last| last != bytes.as_bytes()) {
         payloads.push(bytes.as_bytes().to_vec());

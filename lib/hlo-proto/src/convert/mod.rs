@@ -1,5 +1,5 @@
-//! Between messages and the IR, both directions of a subject in one file: shapes, literals, metadata, shardings, the attributes
-//! of opcodes, modules. What each file does with a field is what XLA does with it.
+//! Conversion between messages and the IR. Each file converts one subject in both directions: shapes,
+//! literals, metadata, shardings, attributes of opcodes, modules. The files treat each field as XLA does.
 
 mod as_text;
 mod attributes;
@@ -30,15 +30,15 @@ pub use write::{from_module, from_module_with_config};
 
 use hlo_ir::Dims;
 
-/// What can't be read, in words.
+/// The result of a conversion. The error is a message.
 pub type Result<T> = std::result::Result<T, String>;
 
-/// A number of the file as an index.
+/// Converts a number of the file to an index.
 fn index(number: i64, what: &str) -> Result<usize> {
     usize::try_from(number).map_err(|_| format!("{what} is not negative, found {number}"))
 }
 
-/// The message, or one in which nothing is said.
+/// Returns the message, or the default message if it is absent.
 fn or_default<T: Clone + Default>(message: &Option<Box<T>>) -> std::borrow::Cow<'_, T> {
     match message {
         Some(message) => std::borrow::Cow::Borrowed(message),

@@ -1,4 +1,4 @@
-//! Compile options: what a client asks of the compilation of a program.
+//! Compile options: a client's options for the compilation of a program.
 
 use super::shape::{read_shape, write_shape};
 use crate::decode::{Decoded, decode};
@@ -11,7 +11,7 @@ use hlo_ir::attr::HloString;
 use hlo_ir::diag::Diag;
 use prost::Message;
 
-/// Compile options (CompileOptionsProto): those that have a meaning here, the others as they came.
+/// Compile options (CompileOptionsProto). Fields that this project does not use are kept unchanged.
 ///
 /// # Example
 /// ```
@@ -26,60 +26,60 @@ use prost::Message;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompileOptions {
-    /// The shapes of the arguments with the layouts that they will have; empty if that is left to the compiler.
+    /// The shapes of the arguments, with their layouts. If empty, the compiler chooses the layouts.
     pub argument_layouts: Vec<Shape>,
-    /// The shape of the result with the layouts that it must have.
+    /// The shape of the result, with its required layout.
     pub result_layout: Option<Shape>,
-    /// True if all arguments are elements of one tuple, the program's only parameter.
+    /// Whether the program's only parameter is a tuple of all arguments.
     pub parameter_is_tupled_arguments: bool,
-    /// True if the program may run on any device: no assignment is given.
+    /// Whether the program may run on any device. Such options contain no device assignment.
     pub compile_portable_executable: bool,
-    /// How many copies of the program run on different data.
+    /// The number of replicas: copies of the program that run on different data.
     pub num_replicas: i64,
-    /// How many devices work on each copy.
+    /// The number of partitions: devices that share the work of one replica.
     pub num_partitions: i64,
-    /// True if the program is for all partitions, and has to be cut for each.
+    /// Whether the program is for all partitions, and the partitioner must split it.
     pub use_spmd_partitioning: bool,
-    /// True if its shardings are Shardy's.
+    /// Whether the program uses Shardy's shardings.
     pub use_shardy_partitioner: bool,
-    /// Which devices run it.
+    /// The devices that run the program.
     pub device_assignment: Option<DeviceAssignment>,
-    /// Whether the partitioner may choose shardings of parameters: for all, or one by one.
+    /// Whether the partitioner may choose the shardings of parameters: one value for all, or one for each.
     pub allow_spmd_sharding_propagation_to_parameters: Vec<bool>,
-    /// Whether the partitioner may choose shardings of results: for all, or one by one.
+    /// Whether the partitioner may choose the shardings of results: one value for all, or one for each.
     pub allow_spmd_sharding_propagation_to_output: Vec<bool>,
-    /// True if parameters that are results unchanged may share memory with them.
+    /// Whether parameters that are returned unchanged may share memory with the results.
     pub alias_passthrough_params: bool,
-    /// Debug options and the like by name, in the order in which they were given.
+    /// Debug options and other options by name, in the order of the message.
     pub env_option_overrides: Vec<(String, OptionValue)>,
-    /// Fields that are not known, and left out: a warning for each of them.
+    /// One warning for each unknown field. Unknown fields are dropped.
     pub warnings: Vec<Diag>,
-    /// All other fields, debug options among them, as they came.
+    /// All other fields, unchanged, including the debug options.
     rest: CompileOptionsProto,
 }
 
 /// The devices that run a program, by their global ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceAssignment {
-    /// For each partition, the devices of its replicas.
+    /// The devices of the replicas, for each partition.
     pub devices: Vec<Vec<i64>>,
 }
 
-/// The value of an option that is given by name.
+/// The value of an option in [`CompileOptions::env_option_overrides`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionValue {
-    /// A text.
+    /// A string.
     Text(HloString),
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
     /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Number(f64),
 }
 
 impl Default for CompileOptions {
-    /// As XLA has it: one process, any device.
+    /// XLA's defaults: one process, any device.
     fn default() -> Self {
         let build = ExecutableBuildOptionsProto {
             device_ordinal: -1,
@@ -112,10 +112,10 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// The options in a serialized CompileOptionsProto.
+    /// Reads a serialized CompileOptionsProto.
     ///
     /// # Errors
-    /// The bytes are damaged, or shapes and devices do not make sense.
+    /// The bytes are damaged, or a shape or the device assignment is invalid.
     pub fn read(bytes: &[u8]) -> Result<Self, Diag> {
         let Decoded { message, warnings } = decode::<CompileOptionsProto>(bytes)?;
         match Self::of(message) {
@@ -158,7 +158,7 @@ impl CompileOptions {
         })
     }
 
-    /// The options as a message.
+    /// Returns the options as a message.
     pub fn to_proto(&self) -> CompileOptionsProto {
         let build = self.rest.executable_build_options.as_deref().cloned().unwrap_or_default();
         let entry = |(key, value): &(String, OptionValue)| EnvOptionOverride {
@@ -190,7 +190,7 @@ impl CompileOptions {
         }
     }
 
-    /// The options as a serialized CompileOptionsProto.
+    /// Returns the options as a serialized CompileOptionsProto.
     pub fn write(&self) -> Vec<u8> {
         self.to_proto().encode_to_vec()
     }

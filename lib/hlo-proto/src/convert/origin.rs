@@ -1,4 +1,4 @@
-//! Where values come from: arrays of the program as it was first written.
+//! Origins of values: the arrays of the original program that they correspond to.
 
 use super::Result;
 use super::read::to_module;
@@ -20,7 +20,8 @@ fn write_array(array: &OriginalArray) -> OriginalArrayProto {
     OriginalArrayProto { instruction_name, shape_index: array.index.clone() }
 }
 
-/// The origin of a value. Its arrays are listed with their places in the value's tuples, in order.
+/// Reads the origin of a value. The message lists its arrays in order, with their indices in the value's
+/// tuples.
 pub fn read_origin(proto: &OriginalValueProto) -> Result<Origin> {
     if proto.is_synthetic_call {
         return Ok(Origin::SyntheticCall);
@@ -36,7 +37,7 @@ pub fn read_origin(proto: &OriginalValueProto) -> Result<Origin> {
     Ok(Origin::Arrays(tree))
 }
 
-/// Puts an array into tuples of which all before it are there.
+/// Inserts an array at a tuple index. The arrays before that index must already be in the tree.
 fn put(tree: &mut OriginTree, index: &[i64], array: Option<OriginalArray>) -> Result<()> {
     let mut at = tree;
     for (depth, &i) in index.iter().enumerate() {
@@ -65,7 +66,7 @@ fn out_of_order(index: &[i64]) -> String {
     format!("the arrays of an origin are in the order of their places, found {index:?}")
 }
 
-/// The message of an origin.
+/// Writes an origin.
 pub fn write_origin(origin: &Origin) -> OriginalValueProto {
     match origin {
         Origin::SyntheticCall => OriginalValueProto { elements: Vec::new(), is_synthetic_call: true },
@@ -93,7 +94,8 @@ fn write_tree(tree: &OriginTree, at: &mut Vec<i64>, out: &mut Vec<OriginalValueE
     }
 }
 
-/// The table of arrays that are no longer computed, sorted by array; of several for the same the first counts.
+/// Reads the recovery table of arrays that are no longer computed, sorted by array. If an array occurs more
+/// than once, the first entry counts.
 pub fn read_recovery(proto: &OriginalValueRecoveryTableProto) -> Result<Vec<OriginRecovery>> {
     let entry = |entry: &OriginalValueRecoveryEntry| {
         let array =
@@ -118,7 +120,8 @@ pub fn read_recovery(proto: &OriginalValueRecoveryTableProto) -> Result<Vec<Orig
     Ok(list)
 }
 
-/// The message of the table. A module that recovers an array is a text in the IR, which its reader has checked.
+/// Writes a recovery table. The IR stores a module that recovers an array as text, which was checked when it
+/// was read.
 pub fn write_recovery(list: &[OriginRecovery]) -> OriginalValueRecoveryTableProto {
     let module = |text: &HloString| {
         let module = hlo_parser::parse_module(&text.to_text()).ok()?;

@@ -1,4 +1,4 @@
-//! Attributes that are several fields of an instruction's message, or need to know the instruction.
+//! Attributes that take several fields of an instruction's message, or depend on the rest of the instruction.
 
 use super::Result;
 use super::devices::{read_groups, write_groups};
@@ -9,12 +9,12 @@ use super::write::Writing;
 use crate::messages::HloInstructionProto;
 use hlo_ir::attr::{ComparisonType, Domain, HloString, LayoutConstraints, ReplicaGroups, SliceSizes};
 
-/// An attribute that is a part of an instruction's message.
+/// An attribute that is read from and written to a whole instruction message.
 pub trait Part: Sized {
-    /// The value.
+    /// Reads the attribute from its fields.
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self>;
 
-    /// Writes it to its fields.
+    /// Writes the attribute to its fields.
     fn write(&self, proto: &mut HloInstructionProto, context: &mut Writing<'_>);
 }
 
@@ -28,7 +28,8 @@ impl Part for ReplicaGroups {
     }
 }
 
-/// A domain's entry is where values leave it for their users, so that XLA names the fields the other way round.
+/// The IR's entry of a domain is its exit in XLA's message, and the other way round: XLA calls the side of
+/// the operand the entry.
 impl Part for Domain {
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self> {
         match (&proto.domain_entry_sharding, &proto.domain_exit_sharding) {
@@ -58,7 +59,8 @@ impl Part for LayoutConstraints {
     }
 }
 
-/// The order of `compare`. A message says it always; the IR, where it is not the usual one of the operands' type.
+/// The comparison type of `compare`. A message always contains it. The IR contains it only if it is not the
+/// usual one for the operands' element type.
 impl Part for ComparisonType {
     fn read(proto: &HloInstructionProto, context: &Reading<'_>) -> Result<Self> {
         let text = &proto.comparison_type;
@@ -102,7 +104,7 @@ impl Part for SliceSizes {
     }
 }
 
-/// The thread of an asynchronous operation: the main one is not said.
+/// The thread of an asynchronous operation. Messages omit the name of the main thread.
 impl Part for Option<HloString> {
     fn read(proto: &HloInstructionProto, _: &Reading<'_>) -> Result<Self> {
         Ok(thread(&proto.async_execution_thread))
@@ -113,7 +115,7 @@ impl Part for Option<HloString> {
     }
 }
 
-/// The thread that a message names; `None` for the main one.
+/// Returns the thread that a message names, or `None` for the main thread.
 pub fn thread(name: &[u8]) -> Option<HloString> {
     (!name.is_empty() && name != b"main").then(|| HloString::from_bytes(name))
 }

@@ -1,8 +1,9 @@
-//! Modules from their messages.
+//! Conversion of messages to modules.
 //!
-//! As XLA does, computations and instructions are put in the order of their ids. A schedule puts the instructions of the
-//! computations that it lists in its order. In a scheduled module, those of all other computations, which are the fused ones,
-//! are put in post-order. What a file names must be there, operands and called computations before those that name them.
+//! As in XLA, computations and instructions are ordered by their ids. A schedule determines the order of the
+//! instructions of the computations that it lists. The other computations of a scheduled module are the fused
+//! ones; their instructions are in post-order. Operands and called computations must precede the instructions
+//! that refer to them.
 
 use super::attributes::read_attributes;
 use super::metadata::Payloads;
@@ -26,16 +27,17 @@ use hlo_ir::{Arity, CommonAttrs, ComputationId, InstrId, Literal, Module, Op, Op
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// After so many errors no more are looked for.
+/// The maximum number of errors to report.
 const MAX_ERRORS: usize = 20;
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// The module that a message describes. It need not be valid: [`hlo_ir::verify::verify`] says whether it is.
+/// Returns the module that a message describes. The module may be invalid; call [`hlo_ir::verify::verify`] to
+/// check it.
 ///
 /// # Errors
-/// What is damaged: names of what is not there, numbers out of range, opcodes that nobody knows. Each says where; at most
-/// 20.
+/// Missing computations and instructions, numbers out of range, unknown opcodes. Each error names the place;
+/// at most 20 are reported.
 pub fn to_module(proto: &HloModuleProto) -> std::result::Result<Module, Vec<Diag>> {
     let mut reader = Reader {
         module: Module::new(if proto.name.is_empty() { "module" } else { &proto.name }),
@@ -50,10 +52,11 @@ pub fn to_module(proto: &HloModuleProto) -> std::result::Result<Module, Vec<Diag
     if reader.errors.is_empty() { Ok(reader.module) } else { Err(reader.errors) }
 }
 
-/// The module that a message describes, with what its configuration says of it: numbers of devices and layouts.
+/// Returns the module that a message and its configuration describe. The configuration contains the numbers
+/// of devices and the layouts.
 ///
 /// # Errors
-/// As [`to_module`].
+/// The errors of [`to_module`].
 pub fn to_module_with_config(
     proto: &HloModuleProto,
     config: &HloModuleConfigProto,
@@ -65,11 +68,11 @@ pub fn to_module_with_config(
     }
 }
 
-/// What attributes are read with.
+/// The context for reading attributes.
 pub struct Reading<'a> {
-    /// The bytes that messages name by number.
+    /// The byte strings that messages refer to by number.
     pub payloads: Payloads<'a>,
-    /// The start of the asynchronous operation that the first operand belongs to.
+    /// The attributes of the start of the asynchronous operation that the first operand belongs to.
     pub start: Option<&'a AsyncStartAttrs>,
     module: &'a Module,
     computations: &'a Map<i64, ComputationId>,
@@ -77,17 +80,17 @@ pub struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The shape of an operand.
+    /// Returns the shape of an operand.
     pub fn operand_shape(&self, index: usize) -> Option<&Shape> {
         self.operands.get(index).map(|&o| &self.module[o].shape)
     }
 
-    /// The value of an attribute that is written as in HLO text; the default one if it is not.
+    /// Reads an attribute that is stored as HLO text. Returns the default value if it is absent.
     pub fn text<A: AttrValue>(&self, attributes: &[TextAttribute], name: &str) -> Result<A> {
         read_text(attributes, name)
     }
 
-    /// The next of some called computations, or all that are left.
+    /// Takes the next called computation, or all remaining ones, from a list of ids.
     pub fn called<C: Called>(&self, ids: &mut std::slice::Iter<'_, i64>) -> Result<C> {
         C::take(&mut ids.map(|id| {
             let known = self.computations.get(id).copied();
@@ -96,9 +99,9 @@ impl Reading<'_> {
     }
 }
 
-/// One called computation, one that need not be there, or any number.
+/// The called computations of an attribute: one, an optional one, or a list.
 pub trait Called: Sized {
-    /// The next ones.
+    /// Takes the next computations.
     fn take(computations: &mut dyn Iterator<Item = Result<ComputationId>>) -> Result<Self>;
 }
 
@@ -123,11 +126,11 @@ impl Called for Vec<ComputationId> {
 struct Reader<'p> {
     module: Module,
     payloads: Payloads<'p>,
-    /// Those that are complete, which others may call.
+    /// The complete computations by id. Instructions may call these.
     computations: Map<i64, ComputationId>,
-    /// Those of the computation that is read.
+    /// The instructions of the current computation by id.
     instructions: Map<i64, InstrId>,
-    /// For what belongs to an asynchronous operation, its start.
+    /// The start of an asynchronous operation, for each instruction of that operation.
     starts: Map<InstrId, InstrId>,
     shapes: ShapePool,
     errors: Vec<Diag>,
@@ -170,7 +173,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The entry. Old files know it by its name only.
+    /// Returns the entry computation. Old files contain only its name.
     fn entry(proto: &HloModuleProto, ids: &Map<i64, ComputationId>) -> Option<ComputationId> {
         let name = &proto.entry_computation_name;
         let mut named = proto.computations.iter().filter(|c| c.name == *name);
@@ -187,14 +190,15 @@ impl<'p> Reader<'p> {
         if let Err(message) = schedule.and_then(|()| header::read_header(proto, &mut self.module)) {
             return self.report(message);
         }
-        // The text can't express that they say different things.
+        // HLO text cannot express that the instructions of an asynchronous operation have different
+        // attributes.
         self.module.spread_async_attributes();
         if self.has_equal_names() {
             self.module.make_names_unique();
         }
     }
 
-    /// True if a name is missing or used twice where it may not be.
+    /// Checks whether a name is missing, or is used more than once where names must be unique.
     fn has_equal_names(&self) -> bool {
         let mut names: HashSet<&str, RandomState> = Default::default();
         let m = &self.module;
@@ -217,7 +221,8 @@ impl<'p> Reader<'p> {
             let (Some(&id), Some(computation)) = (ids.get(&entry.key), by_id.get(&entry.key)) else {
                 return Err(format!("the schedule names computation {}, which is not there", entry.key));
             };
-            // As many, each of which is there and named once: then it is a permutation.
+            // The order is a permutation if it has the same length as the list and each instruction occurs
+            // once.
             let list = self.module[id].instructions();
             let mut places: Map<i64, InstrId> =
                 sorted(computation).map(|i| i.id).zip(list.iter().copied()).collect();
@@ -267,7 +272,7 @@ impl<'p> Reader<'p> {
         self.report(format!("instruction `{}` of computation `{}`: {message}", i.name, computation.name));
     }
 
-    /// Adds an instruction with its shape and opcode only.
+    /// Adds an instruction that has only its shape and opcode so far.
     fn declare(&mut self, id: ComputationId, proto: &HloInstructionProto) -> Result<()> {
         let Some(opcode) = Opcode::from_name(&proto.opcode) else {
             return Err(format!("unknown opcode `{}`", proto.opcode));
@@ -324,7 +329,7 @@ impl<'p> Reader<'p> {
         Ok(())
     }
 
-    /// What every instruction may have.
+    /// Reads the attributes that any instruction may have.
     fn common(&self, proto: &HloInstructionProto) -> Result<CommonAttrs> {
         let sharding = proto.sharding.as_deref().map(|s| read_sharding(s, self.payloads));
         let predecessor = |id: &i64| {
@@ -359,9 +364,9 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The instructions of a computation that operands may be: they come before their users.
+/// The instructions of a computation that were read already. Only these may be operands.
 struct Ready {
-    /// The place of the computation's first instruction in the arena.
+    /// The arena index of the computation's first instruction.
     first: usize,
     seen: Vec<bool>,
 }
@@ -378,7 +383,7 @@ impl Ready {
     }
 }
 
-/// The instructions of a computation by id.
+/// Returns the instructions of a computation, sorted by id.
 fn sorted(proto: &HloComputationProto) -> impl Iterator<Item = &HloInstructionProto> {
     let mut list: Vec<&HloInstructionProto> = proto.instructions.iter().collect();
     list.sort_by_key(|i| i.id);
@@ -393,7 +398,7 @@ fn check_arity(opcode: Opcode, count: usize) -> Result<()> {
     }
 }
 
-/// The attributes that the front end noted: of several of a name the last one counts.
+/// Reads frontend attributes. If a name occurs more than once, the last value counts.
 pub fn read_frontend(proto: Option<&FrontendAttributesProto>) -> FrontendAttributes {
     let mut attributes = FrontendAttributes::default();
     for entry in proto.iter().flat_map(|p| &p.map) {
@@ -418,7 +423,7 @@ fn read_accuracy(proto: &HloInstructionProto) -> ResultAccuracy {
     }
 }
 
-/// The value of an attribute that is written as in HLO text; the default one if it is not.
+/// Reads an attribute that is stored as HLO text. Returns the default value if it is absent.
 pub fn read_text<A: AttrValue>(attributes: &[TextAttribute], name: &str) -> Result<A> {
     let Some(attribute) = attributes.iter().find(|t| t.name == name) else { return Ok(A::default()) };
     read_text_with(attribute, A::read)
@@ -439,7 +444,7 @@ pub(super) fn read_text_with<T>(
     })
 }
 
-/// What such values have of a module: nothing.
+/// A resolver for attribute texts that do not refer to computations, shapes or literals.
 struct Nothing;
 
 impl Nothing {

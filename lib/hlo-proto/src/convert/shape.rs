@@ -9,15 +9,15 @@ use hlo_ir::{
     TileSize,
 };
 
-/// Which element type has which number.
+/// Defines the mapping between element types and their numbers.
 macro_rules! element_types {
     ($($type:ident = $number:ident,)*) => {
-        /// The number of an element type.
+        /// Returns the number of an element type.
         pub fn element_type_number(ty: ElementType) -> i32 {
             match ty { $(ElementType::$type => PrimitiveType::$number,)* }
         }
 
-        /// The element type of a number.
+        /// Returns the element type of a number.
         pub fn element_type(number: i32) -> Option<ElementType> {
             match number { $(PrimitiveType::$number => Some(ElementType::$type),)* _ => None }
         }
@@ -59,16 +59,16 @@ element_types! {
     C128 = C128,
 }
 
-/// The name of a primitive type's number, for messages.
+/// Returns the name of a primitive type by its number, for error messages.
 fn type_name(number: i32) -> String {
     let name = PrimitiveType::VALUES.iter().find(|&&(_, n)| n == number).map(|&(name, _)| name);
     name.map_or_else(|| format!("number {number}"), str::to_owned)
 }
 
-/// The shape that a message describes.
+/// Returns the shape that a message describes.
 ///
 /// # Errors
-/// In words: a type or a size that no shape has, a layout that does not fit.
+/// A message if the type or a size is invalid for a shape, or if the layout does not match it.
 pub fn read_shape(proto: &ShapeProto) -> Result<Shape> {
     Ok(match proto.element_type {
         PrimitiveType::TUPLE => {
@@ -104,7 +104,7 @@ fn read_array(ty: ElementType, proto: &ShapeProto) -> Result<ArrayShape> {
     }
     let array = ArrayShape::new(ty, proto.dimensions.iter().copied()).with_dynamic(dynamic.iter().copied());
     match proto.layout.as_deref() {
-        // A layout without an order says nothing of it.
+        // A layout without an order does not determine the order.
         Some(layout) if layout.minor_to_major.is_empty() && array.rank() > 0 => Ok(array),
         Some(layout) => {
             let layout = read_layout(layout, array.rank())?;
@@ -126,7 +126,7 @@ fn read_layout(proto: &LayoutProto, rank: usize) -> Result<Layout> {
     if order.len() != rank {
         return Err(format!("{order:?} is no order of the {rank} dimensions of a layout"));
     }
-    // Checked above.
+    // The order was checked above.
     let layout = Layout::new(order.iter().filter_map(|&d| u32::try_from(d).ok()));
     Ok(layout.with_items(read_items(proto, rank)?))
 }
@@ -182,7 +182,7 @@ fn read_levels(proto: &LayoutProto) -> Result<Vec<DimensionLevel>> {
     proto.dim_level_types.iter().enumerate().map(level).collect()
 }
 
-/// The message that describes a shape, with its layouts.
+/// Returns the message of a shape, with its layouts.
 pub fn write_shape(shape: &Shape) -> ShapeProto {
     let of = |element_type: i32| ShapeProto { element_type, ..ShapeProto::default() };
     match shape {
@@ -254,7 +254,7 @@ fn write_items(items: &LayoutItems, proto: &mut LayoutProto) {
     proto.dynamic_shape_metadata_prefix_bytes = items.metadata_prefix_bytes;
 }
 
-/// The shapes of parameters and of a result, with the parameters' names.
+/// Writes the shapes and names of parameters, and the shape of the result.
 pub fn write_program_shape<'a>(
     parameters: impl Iterator<Item = (&'a Shape, String)>,
     result: &Shape,

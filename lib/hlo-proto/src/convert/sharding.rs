@@ -12,10 +12,10 @@ use hlo_ir::attr::{
 };
 use std::sync::Arc;
 
-/// The sharding of a message.
+/// Reads a sharding.
 ///
 /// # Errors
-/// In words: devices, tiles or axes that do not fit each other.
+/// A message if the devices, tiles or axes do not fit together.
 pub fn read_sharding(proto: &OpSharding, payloads: Payloads<'_>) -> Result<Sharding> {
     if proto.r#type == ShardingType::TUPLE {
         let leaf = |proto: &OpSharding| read_single(proto, payloads).map(Arc::new);
@@ -101,7 +101,7 @@ fn read_named(proto: &NamedShardingProto) -> Result<NamedSharding> {
     })
 }
 
-/// How summands are put together: a field of our own, as XLA's has none.
+/// Reads the reduction kind of unreduced values. XLA's message has no field for it; the project adds its own.
 fn read_kind(word: &str) -> Result<Option<UnreducedKind>> {
     if word.is_empty() {
         return Ok(None);
@@ -112,7 +112,7 @@ fn read_kind(word: &str) -> Result<Option<UnreducedKind>> {
     })
 }
 
-/// What all devices have in common, if that is all that is said.
+/// Returns the state that all devices share, if the sharding contains nothing else.
 fn whole_mesh(axes: &AxesSharding) -> Option<WholeMesh> {
     let all = whole_axes(&axes.mesh);
     let lists = (&axes.replicated[..], &axes.unreduced[..], &axes.manual[..]);
@@ -125,12 +125,12 @@ fn whole_mesh(axes: &AxesSharding) -> Option<WholeMesh> {
     }
 }
 
-/// All axes of a mesh.
+/// Returns references to all axes of a mesh.
 fn whole_axes(mesh: &Mesh) -> Vec<AxisRef> {
     (0..mesh.axes.len()).map(|axis| AxisRef { axis, part: None }).collect()
 }
 
-/// The message of a sharding; `payloads` gets the bytes that its metadata names.
+/// Writes a sharding. Appends the byte strings that its metadata refers to to `payloads`.
 pub fn write_sharding(sharding: &Sharding, payloads: &mut Vec<Vec<u8>>) -> OpSharding {
     match sharding {
         Sharding::Single(one) => write_single(one, payloads),

@@ -1,4 +1,5 @@
-//! Attributes that are one of a few words: numbers of an enumeration, or the word itself.
+//! Attributes that are one of a few words. Messages store them as numbers of an enumeration or as the word
+//! itself.
 
 use super::Result;
 use super::fields::Field;
@@ -10,14 +11,15 @@ use hlo_ir::attr::{
     FusionKind, OperandPrecision, PaddingType, Precision, RngAlgorithm, RngDistribution, TransposeKind,
 };
 
-/// Words that are numbers: those of the names that the words are, in capital letters, behind a prefix.
+/// Implements [`Field`] for words that messages store as numbers. The name of a number is a prefix and the
+/// word in capital letters.
 macro_rules! numbered_words {
     ($($name:ident = $numbers:ident, $prefix:literal;)*) => {$(
         impl Field<i32> for $name {
             fn read(number: &i32, _: &Reading<'_>) -> Result<Self> {
                 let values = proto::$numbers::VALUES;
                 let found = values.iter().find(|(_, n)| n == number).map(|(name, _)| *name);
-                // The number 0 of some enumerations is not to say.
+                // In some enumerations the number 0 means that nothing is specified.
                 let Some(name) = found else {
                     return Err(format!("{number} is no number of {}", stringify!($name)));
                 };
@@ -49,7 +51,7 @@ numbered_words! {
     TransposeKind = TransposeProto, "";
 }
 
-/// Words that are texts.
+/// Implements [`Field`] for words that messages store as text.
 macro_rules! written_words {
     ($($name:ident)*) => {$(
         impl Field<String> for $name {
@@ -74,7 +76,7 @@ impl Field<Vec<i32>> for OperandPrecision {
         Ok(Self(if any { list } else { Vec::new() }))
     }
 
-    /// Written for each operand.
+    /// Writes one number for each operand that can have a precision.
     fn write(&self, context: &mut Writing<'_>) -> Vec<i32> {
         match &self.0[..] {
             [] => vec![0; context.precisions],

@@ -1,7 +1,8 @@
-//! Messages from modules.
+//! Conversion of modules to messages.
 //!
-//! Ids are those that XLA gives what it reads from the module's text: computations are numbered in the order in which they are
-//! complete, an instruction's id is its computation's in the upper half and its place in the lower one.
+//! The ids are those that XLA assigns when it reads the module's text. Computations are numbered in the order
+//! in which they are completed. An instruction's id contains the computation's id in the upper half and its
+//! position in the lower half.
 
 use super::attributes::write_attributes;
 use super::header::{write_config, write_header};
@@ -20,8 +21,8 @@ use hlo_ir::{CommonAttrs, ComputationId, ElementType, InstrId, Module, Op, Shape
 use std::collections::HashSet;
 use std::fmt;
 
-/// The message that describes a module: all but the numbers of devices and what the partitioner may choose, which
-/// [`from_module_with_config`] says too.
+/// Returns the message of a module. It does not contain the numbers of devices and the permissions of the
+/// partitioner; [`from_module_with_config`] adds them.
 pub fn from_module(module: &Module) -> HloModuleProto {
     let mut proto = HloModuleProto { name: module.name.to_string(), ..HloModuleProto::default() };
     let fused: HashSet<ComputationId> = fused_computations(module);
@@ -48,7 +49,7 @@ pub fn from_module(module: &Module) -> HloModuleProto {
     proto
 }
 
-/// The message that describes a module, with the configuration that says the rest of it.
+/// Returns the message of a module, with the configuration that contains the rest.
 pub fn from_module_with_config(module: &Module) -> HloModuleProtoWithConfig {
     HloModuleProtoWithConfig {
         hlo_module: Some(Box::new(from_module(module))),
@@ -56,8 +57,8 @@ pub fn from_module_with_config(module: &Module) -> HloModuleProtoWithConfig {
     }
 }
 
-/// The computations in the order in which they were complete, as XLA writes them, or in another one if a caller comes before
-/// what it calls there.
+/// Returns the computations in the order in which they are completed, as XLA writes them. If a caller
+/// precedes its callee in that order, the result is a post-order instead.
 fn callees_first(module: &Module) -> Vec<ComputationId> {
     let order = module.completion_order();
     let mut written = HashSet::with_capacity(order.len());
@@ -71,7 +72,7 @@ fn callees_first(module: &Module) -> Vec<ComputationId> {
     if in_order { order } else { module.computations_post_order() }
 }
 
-/// The computations of fusions, which have no schedule.
+/// Returns the computations of fusions. They have no schedule.
 fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     let instructions = module.computations().flat_map(|c| module[c].instructions());
     let called = instructions.filter_map(|&i| match &module[i].op {
@@ -81,7 +82,7 @@ fn fused_computations(module: &Module) -> HashSet<ComputationId> {
     called.collect()
 }
 
-/// The ids of a module's computations and instructions, by their places in the arenas.
+/// The message ids of a module's computations and instructions, by their arena indices.
 struct Ids {
     computations: Vec<i64>,
     instructions: Vec<i64>,
@@ -111,25 +112,25 @@ impl Ids {
     }
 }
 
-/// What attributes are written with.
+/// The context for writing attributes.
 pub struct Writing<'a> {
-    /// The bytes that messages name by number.
+    /// The byte strings that messages refer to by number.
     pub payloads: Vec<Vec<u8>>,
-    /// How many operands of the instruction have a precision.
+    /// The number of operands of the instruction that have a precision.
     pub precisions: usize,
-    /// The element type of the first one.
+    /// The element type of the first operand.
     pub operand_element_type: Option<ElementType>,
     ids: Ids,
     module: &'a Module,
 }
 
 impl Writing<'_> {
-    /// Adds called computations to an instruction's message.
+    /// Appends the ids of called computations to an instruction's message.
     pub fn call<A: AttrValue>(&self, called: &A, proto: &mut HloInstructionProto) {
         called.for_each_computation(&mut |c| proto.called_computation_ids.push(self.ids.computation(c)));
     }
 
-    /// The value of an attribute as it is written in HLO text, if it is not the default one.
+    /// Returns an attribute as HLO text, or `None` if it has its default value.
     pub fn text<A: AttrValue>(&self, name: &str, value: &A) -> Option<TextAttribute> {
         write_text(name, value)
     }
@@ -175,7 +176,7 @@ impl Writing<'_> {
             ..HloInstructionProto::default()
         };
         let first = i.operands.first().and_then(|&o| self.module[o].shape.as_array());
-        // What products take beside their two factors has none.
+        // Products have a precision only for their two factors, not for further operands.
         self.precisions = match &i.op {
             Op::CustomCall(_) => i.operands.len(),
             _ => 2,
@@ -189,7 +190,8 @@ impl Writing<'_> {
         proto
     }
 
-    /// What every instruction may have. XLA writes some of it where there is nothing to say, too.
+    /// Writes the attributes that any instruction may have. As in XLA, some fields are written even if they
+    /// are empty.
     fn common(&mut self, common: &CommonAttrs, proto: &mut HloInstructionProto) {
         proto.metadata = Some(Box::new(match common.metadata.is_empty() {
             true => Default::default(),
@@ -211,7 +213,7 @@ impl Writing<'_> {
     }
 }
 
-/// The message of what the front end noted.
+/// Writes frontend attributes.
 pub fn write_frontend(attributes: &FrontendAttributes) -> FrontendAttributesProto {
     let entry = |(key, value): (&str, &HloString)| FrontendAttribute {
         key: key.to_owned(),
@@ -241,7 +243,7 @@ fn write_accuracy(accuracy: &ResultAccuracy) -> Option<ResultAccuracyProto> {
     }
 }
 
-/// The value of an attribute as it is written in HLO text, if it is not the default one.
+/// Returns an attribute as HLO text, or `None` if it has its default value.
 pub fn write_text<A: AttrValue>(name: &str, value: &A) -> Option<TextAttribute> {
     if *value == A::default() {
         return None;
@@ -260,7 +262,7 @@ pub(super) fn write_text_with(
     TextAttribute { name: name.to_owned(), value }
 }
 
-/// What such values say of computations: nothing.
+/// A writer of computation names for attributes that contain none.
 struct Nameless;
 
 impl ComputationNames for Nameless {

@@ -1,4 +1,4 @@
-//! Messages of `hlo.proto` that have a module in them, with what belongs to it.
+//! Messages of `hlo.proto` that contain a module, and the messages that they contain.
 
 use super::*;
 

@@ -1,11 +1,12 @@
-//! The messages of XLA's files `xla_data.proto`, `hlo.proto`, `xla.proto` and `compile_options.proto`, as far as they are about
-//! modules: their fields' numbers, names and types are facts of those files (as of jaxlib 0.10.2).
+//! The messages of XLA's `xla_data.proto`, `hlo.proto`, `xla.proto` and `compile_options.proto` that describe
+//! modules. The numbers, names and types of their fields are those of jaxlib 0.10.2.
 //!
-//! A message is declared once, by the macro `messages!`. It makes a struct that `prost` decodes and encodes, and a
-//! [`MessageType`] for all else that has to know the fields.
+//! The macro `messages!` declares a message once. It creates a struct that `prost` decodes and encodes, and a
+//! [`MessageType`] for other code that needs the fields.
 //!
-//! Kinds of fields are those of protocol buffers, and `text` for a string that is taken as bytes, as strings of HLO text are
-//! not always UTF-8; `opaque` for a message that is kept as it is. Maps are lists of their entries, in the order of the file.
+//! The kinds of fields are those of protocol buffers and two more. `text` is a string that is read as bytes,
+//! because strings of HLO text are not always UTF-8. `opaque` is a message that is kept as bytes. Maps are
+//! lists of their entries, in the order of the file.
 
 mod data;
 mod files;
@@ -19,13 +20,13 @@ pub use options::*;
 
 use crate::descriptor::{Field, Kind, MessageType};
 
-/// A message whose type is known.
+/// A message with a [`MessageType`].
 pub trait Described: prost::Message + Default {
-    /// The type.
+    /// Returns the type.
     fn message_type() -> &'static MessageType;
 }
 
-/// The name of a field without the mark of a name that is a keyword of Rust.
+/// Returns the name of a field without the prefix `r#` of a raw identifier.
 const fn plain(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -44,13 +45,13 @@ macro_rules! enums {
         impl $name {
             $(pub const $value: i32 = $number;)*
 
-            /// The names with their numbers.
+            /// The names and their numbers.
             pub const VALUES: &'static [(&'static str, i32)] = &[$((stringify!($value), $number)),*];
         }
     )*};
 }
 
-/// Declares messages: `name = number: kind;` for each field, by ascending number.
+/// Declares messages. Each field is `name = number: kind;`, by ascending number.
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident { $($field:ident = $tag:tt: $($kind:ident)+;)* })*) => {$(
         message! { [$(#[$doc])* $name] [] $($field = $tag: $($kind)+;)* }
@@ -68,7 +69,7 @@ macro_rules! messages {
     )*};
 }
 
-/// Makes the struct, field by field.
+/// Expands to the struct of a message, field by field.
 macro_rules! message {
     ([$(#[$doc:meta])* $name:ident] [$($done:tt)*]) => {
         $(#[$doc])*
@@ -122,7 +123,7 @@ macro_rules! message {
     };
 }
 
-/// The Rust type of a kind of values.
+/// Expands to the Rust type of a field kind.
 macro_rules! native {
     (bool) => {
         bool
@@ -150,7 +151,7 @@ macro_rules! native {
     };
 }
 
-/// The description of a field.
+/// Expands to the descriptor of a field.
 macro_rules! field {
     ($field:ident $tag:tt repeated $($kind:ident)+) => {
         Field { number: $tag, name: plain(stringify!($field)), kind: kind!($($kind)+), repeated: true }
@@ -161,7 +162,7 @@ macro_rules! field {
     };
 }
 
-/// The description of a kind.
+/// Expands to the descriptor of a field kind.
 macro_rules! kind {
     (bool) => {
         Kind::Bool

@@ -285,7 +285,7 @@ messages! {
         new_original_array = 2: message OriginalArrayProto;
         recovery_module = 3: message HloModuleProto;
     }
-    /// An attribute that XLA's message has no field for, as it is written in HLO text.
+    /// An attribute as HLO text, for attributes that have no field in XLA's message.
     TextAttribute {
         name = 1: string;
         value = 2: string;

@@ -1,4 +1,4 @@
-//! Messages of `xla.proto` and `compile_options.proto`: what a module is compiled for.
+//! Messages of `xla.proto` and `compile_options.proto`: the settings of a compilation.
 
 use super::*;
 

@@ -6,54 +6,54 @@ use hlo_ir::diag::Diag;
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token<'t> {
-    /// A name: of a field, of a value.
+    /// A name of a field or of an enumeration value.
     Name(&'t str),
-    /// A number as it is written, without its sign.
+    /// A number as written, without its sign.
     Number(&'t str),
-    /// A string, unescaped.
+    /// A string after unescaping.
     String(Vec<u8>),
-    /// One of `{}<>[]:,;-` and whatever else stands alone.
+    /// A single character: one of `{}<>[]:,;-`, or any other that starts no longer token.
     Symbol(char),
     /// The end of the text.
     End,
 }
 
-/// Reads tokens; one is looked at ahead.
+/// A lexer with one token of lookahead.
 pub struct Lexer<'t> {
     text: &'t str,
     at: usize,
     /// The next token.
     next: Token<'t>,
-    /// Where it is.
+    /// The span of the next token.
     span: Span,
 }
 
 impl<'t> Lexer<'t> {
-    /// At the first token of a text.
+    /// Creates a lexer at the first token of a text.
     pub fn new(text: &'t str) -> Result<Self, Diag> {
         let mut lexer = Self { text, at: 0, next: Token::End, span: Span::default() };
         lexer.advance()?;
         Ok(lexer)
     }
 
-    /// The next token.
+    /// Returns the next token without consuming it.
     pub fn peek(&self) -> &Token<'t> {
         &self.next
     }
 
-    /// Where the next token is.
+    /// Returns the span of the next token.
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// Takes the next token.
+    /// Consumes the next token.
     pub fn take(&mut self) -> Result<Token<'t>, Diag> {
         let token = std::mem::replace(&mut self.next, Token::End);
         self.advance()?;
         Ok(token)
     }
 
-    /// Takes the next token if it is this symbol.
+    /// Consumes the next token if it is the given symbol. Returns whether it did.
     pub fn eat(&mut self, symbol: char) -> Result<bool, Diag> {
         let found = self.next == Token::Symbol(symbol);
         if found {
@@ -62,7 +62,7 @@ impl<'t> Lexer<'t> {
         Ok(found)
     }
 
-    /// The error that something else is expected here.
+    /// Returns the error that `what` is expected here.
     pub fn expected(&self, what: &str) -> Diag {
         let found = match &self.next {
             Token::Name(text) | Token::Number(text) => format!("`{text}`"),
@@ -99,7 +99,7 @@ impl<'t> Lexer<'t> {
         Ok(())
     }
 
-    /// Skips blanks, and comments from `#` to the end of the line.
+    /// Skips whitespace, and comments from `#` to the end of the line.
     fn skip_blanks(&mut self) {
         loop {
             let rest = &self.text[self.at..];
@@ -113,7 +113,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads a string at its opening quote.
+    /// Reads a string, starting at its opening quote.
     fn string(&mut self, quote: char) -> Result<Vec<u8>, Diag> {
         let start = self.at;
         let bytes = self.text.as_bytes();
@@ -137,7 +137,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads an escape at its backslash.
+    /// Reads an escape, starting at its backslash.
     fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), Diag> {
         let start = self.at;
         let rest = &self.text.as_bytes()[start + 1..];
@@ -179,7 +179,8 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// How long the number is that a text begins with: digits, a fraction, an exponent with its sign.
+/// Returns the length of the number at the start of a text: digits, a fraction, and an exponent with its
+/// sign.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let hex = text.starts_with("0x") || text.starts_with("0X");

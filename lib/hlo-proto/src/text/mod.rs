@@ -1,7 +1,8 @@
-//! The text form of messages, as tools of protocol buffers read and write it: `name: "m" computations { … }`.
+//! The text form of messages, as the tools of protocol buffers read and write it: `name: "m" computations { …
+//! }`.
 //!
-//! Text and binary form are made from each other by the types of messages alone; structs come from the binary form. What a type
-//! does not know is written by number, as `14 { 3: 1 }`, and read back.
+//! Text form and binary form convert to each other by means of message types alone, without structs. A field
+//! that a type does not contain is written by its number, as `14 { 3: 1 }`, and can be read back.
 
 mod lexer;
 mod parse;

@@ -1,4 +1,4 @@
-//! The text form to the binary form.
+//! Parser of the text form: converts it to the binary form.
 
 use super::lexer::{Lexer, Token};
 use crate::descriptor::{Field, Kind, MessageType};
@@ -7,19 +7,19 @@ use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use std::collections::BTreeMap;
 
-/// A text as a message.
+/// The result of parsing a text.
 #[derive(Clone, Debug)]
 pub struct Parsed {
-    /// The binary form.
+    /// The message in binary form.
     pub bytes: Vec<u8>,
-    /// Fields that are not known, a warning for each of them, with the place of the first one.
+    /// One warning for each unknown field, with the span of its first occurrence.
     pub warnings: Vec<Diag>,
 }
 
-/// The message of a type that a text spells. Fields that the type does not have are left out, with a warning.
+/// Parses a message of the given type. Fields that the type does not have are dropped with a warning.
 ///
 /// # Errors
-/// What is not as it should be, and where.
+/// Diagnostics with the positions of the errors.
 pub fn parse(text: &str, ty: &MessageType) -> Result<Parsed, Vec<Diag>> {
     if u32::try_from(text.len()).is_err() {
         return Err(vec![Diag::error("the text is larger than 4 GiB")]);
@@ -37,7 +37,7 @@ pub fn parse(text: &str, ty: &MessageType) -> Result<Parsed, Vec<Diag>> {
     read().map_err(|diag| vec![diag])
 }
 
-/// The names of a message's outermost fields; `None` if the text does not begin as a message.
+/// Returns the names of a message's outermost fields, or `None` if the text does not start like a message.
 pub fn outermost_fields(text: &str) -> Option<Vec<&str>> {
     let mut parser = Parser { lexer: Lexer::new(text).ok()?, unknown: BTreeMap::new() };
     let mut names = Vec::new();
@@ -58,13 +58,13 @@ pub fn outermost_fields(text: &str) -> Option<Vec<&str>> {
 
 struct Parser<'t> {
     lexer: Lexer<'t>,
-    /// By message and name: how often, and where first.
+    /// The number of occurrences of an unknown field and the span of the first, by message and field name.
     unknown: BTreeMap<(&'static str, String), (usize, Span)>,
 }
 
 impl<'t> Parser<'t> {
-    /// Reads fields up to the symbol that closes the message, or to the end. Of a message that is not known they have
-    /// numbers.
+    /// Reads fields up to the symbol that closes the message, or to the end. In a message of unknown type,
+    /// fields are named by numbers.
     fn fields(
         &mut self,
         ty: Option<&MessageType>,
@@ -170,7 +170,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads a message at its opening brace.
+    /// Reads a message, starting at its opening brace.
     fn message(
         &mut self,
         ty: Option<&MessageType>,
@@ -190,8 +190,8 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads a value whose type is known by how it is written only: digits are a number of any size, `0x` and eight
-    /// or sixteen digits one of four or eight bytes.
+    /// Reads a value whose type follows only from its spelling. Digits are a varint; `0x` with eight or
+    /// sixteen digits is a number of four or eight bytes.
     fn untyped(&mut self, number: u32, out: &mut Vec<u8>) -> Result<(), Diag> {
         match self.lexer.peek() {
             Token::String(_) => {
@@ -213,7 +213,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Reads strings, one behind the other.
+    /// Reads one or more adjacent strings and concatenates them.
     fn string(&mut self) -> Result<Vec<u8>, Diag> {
         let mut out = match self.lexer.peek() {
             Token::String(_) => Vec::new(),
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
         Ok(if negative { -value } else { value })
     }
 
-    /// Skips a value, whatever it is. Brackets are counted, not recursed into.
+    /// Skips a value of any type. The function counts brackets instead of recursing.
     fn skip_value(&mut self) -> Result<(), Diag> {
         let mut depth = 0usize;
         loop {
@@ -306,12 +306,12 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// A field that its message does not know.
+/// Returns the descriptor of a field that its message type does not contain.
 fn unknown_field(number: u32) -> Field {
     Field { number, name: "", kind: Kind::Opaque, repeated: true }
 }
 
-/// A number in decimal digits, or in hexadecimal or octal ones behind `0x` or `0`.
+/// Parses a decimal number, a hexadecimal number after `0x`, or an octal number after `0`.
 fn read_integer(text: &str) -> Option<i128> {
     let (digits, radix) = match text.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&text[2..], 16),

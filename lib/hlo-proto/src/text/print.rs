@@ -1,14 +1,14 @@
-//! The binary form to the text form.
+//! Printer of the text form: converts the binary form to it.
 
 use crate::descriptor::{Field, Kind, MessageType, WireType};
 use crate::wire::{Damage, MAX_DEPTH, Reader, Value, push_field};
 use hlo_ir::diag::Diag;
 use std::fmt::Write;
 
-/// The text of a message of a type, a field a line.
+/// Returns the text form of a message of the given type, with one field per line.
 ///
 /// # Errors
-/// The bytes are no message of the type.
+/// The bytes are not a message of the type.
 pub fn print(bytes: &[u8], ty: &MessageType) -> Result<String, Diag> {
     let mut out = String::new();
     message(&mut out, &mut Reader::new(bytes, 0), Some(ty), 0).map_err(|Damage { offset, message }| {
@@ -88,7 +88,7 @@ fn nested(
     Ok(())
 }
 
-/// Numbers that are stored one behind the other.
+/// Prints numbers that are stored contiguously.
 fn packed(out: &mut String, field: &Field, bytes: &[u8], base: usize, depth: usize) -> Result<(), Damage> {
     let sized = |size: usize| match bytes.len().is_multiple_of(size) {
         true => Ok(bytes.chunks_exact(size)),
@@ -120,7 +120,7 @@ fn packed(out: &mut String, field: &Field, bytes: &[u8], base: usize, depth: usi
     Ok(())
 }
 
-/// A value that is no message.
+/// Returns the text of a value that is not a message.
 fn scalar(kind: Kind, value: Value<'_>) -> String {
     match (kind, value) {
         (Kind::Bool, Value::Varint(n)) => (n != 0).to_string(),
@@ -143,13 +143,13 @@ fn scalar(kind: Kind, value: Value<'_>) -> String {
     }
 }
 
-/// A number with as many digits as it needs.
+/// Returns a floating-point number with as few digits as identify it.
 fn float(is_nan: bool, text: &str) -> String {
-    // Rust calls it `NaN`.
+    // Rust prints `NaN`.
     if is_nan { "nan".into() } else { text.strip_suffix(".0").unwrap_or(text).to_owned() }
 }
 
-/// A string in quotes. What is no ASCII is escaped, but in texts that are UTF-8.
+/// Returns a string in quotes. Bytes that are not ASCII are escaped, except in text that is UTF-8.
 fn quoted(bytes: &[u8], is_text: bool) -> String {
     let keep = is_text && std::str::from_utf8(bytes).is_ok();
     let mut out = Vec::with_capacity(bytes.len() + 2);
@@ -169,7 +169,7 @@ fn quoted(bytes: &[u8], is_text: bool) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A field without a name: by its number, its value as it is stored.
+/// Prints a field without a name: its number, and its value as it is stored.
 fn unknown(
     out: &mut String,
     number: u32,
@@ -193,8 +193,8 @@ fn unknown(
     Ok(())
 }
 
-/// True if bytes are the fields of a message, in the way in which they are always written: then the text by their numbers
-/// gives the same bytes again.
+/// Checks whether bytes are the fields of a message in canonical encoding. If so, the text by field numbers
+/// converts back to the same bytes.
 fn is_canonical(bytes: &[u8], depth: usize) -> bool {
     let mut again = Vec::with_capacity(bytes.len());
     let mut reader = Reader::new(bytes, 0);

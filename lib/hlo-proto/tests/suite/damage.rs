@@ -1,4 +1,5 @@
-//! Damaged and hostile files: errors, not panics, and no memory for what is not there.
+//! Damaged and hostile files: reading them returns errors, does not panic, and allocates no memory for
+//! missing contents.
 
 use crate::{fixture, text_fixture};
 use hlo_proto::file::{self, FileKind};
@@ -90,7 +91,7 @@ fn literals_are_as_large_as_the_file_says_only() {
 
 #[test]
 fn messages_of_nothing_take_no_memory() {
-    // A computation of instructions of two bytes each, which would be a thousand in memory.
+    // A computation whose instructions take two bytes each in the file and a thousand in memory.
     let mut computation = Vec::new();
     for _ in 0..1 << 20 {
         push_field(&mut computation, 2, Value::Delimited(b""));

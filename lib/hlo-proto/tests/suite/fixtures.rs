@@ -1,4 +1,4 @@
-//! Files that others made.
+//! Files written by other programs.
 
 use crate::{fixture, parsed, text_fixture};
 use hlo_ir::attr::{Count, HloString};
@@ -8,7 +8,7 @@ use hlo_proto::messages::{Described, HloModuleProto};
 use hlo_proto::{CompileOptions, DeviceAssignment, OptionValue, decode, from_module, text, to_module};
 use prost::Message;
 
-/// Texts, and what jaxlib makes of them.
+/// HLO texts, and the messages that jaxlib creates from them.
 const MODULES: &[&str] = &["attributes", "devices", "header", "literals", "tiny"];
 
 #[test]
@@ -18,20 +18,20 @@ fn modules_of_jaxlib_are_those_of_their_texts() {
         assert_eq!(decoded.warnings, [], "{name}");
         let module = to_module(&decoded.message).expect("a module");
         let mut expected = parsed(&text_fixture(&format!("{name}.hlo")));
-        // A message does not say it.
+        // A message does not contain the number of partitions.
         expected.header.num_partitions = Count(1);
         assert_eq!(expected.difference(&module), None, "{name}");
     }
 }
 
-/// The schedule of an optimised module lists no fused computations, and ids there are in no order.
+/// The schedule of an optimized module lists no fused computations, and its ids are not ordered.
 #[test]
 fn an_optimized_module_of_jaxlib_is_valid_and_that_of_its_text() {
     let message = HloModuleProto::decode(&fixture("optimized.pb")[..]).expect("a message");
     let module = to_module(&message).expect("a module");
     assert_eq!(hlo_ir::verify::verify(&module), []);
     let mut expected = parsed(&text_fixture("optimized.hlo"));
-    // A message does not say them.
+    // A message does not contain these permissions.
     expected.header.allow_spmd_sharding_propagation_to_parameters = Default::default();
     expected.header.allow_spmd_sharding_propagation_to_output = Default::default();
     assert_eq!(expected.difference(&module), None);
@@ -43,7 +43,7 @@ fn messages_are_those_of_jaxlib_byte_by_byte() {
         let bytes = fixture(&format!("{name}.pb"));
         let id = HloModuleProto::decode(&bytes[..]).expect("a message").id;
         let module = parsed(&text_fixture(&format!("{name}.hlo")));
-        // It counts the modules of a process.
+        // The id counts the modules of a process.
         let ours = HloModuleProto { id, ..from_module(&module) };
         assert_eq!(ours.encode_to_vec(), bytes, "{name}");
     }
@@ -117,7 +117,7 @@ fn compile_options_of_jaxlib() {
     ];
     let expected = expected.map(|(name, value)| (name.to_owned(), value));
     assert_eq!(options.env_option_overrides, expected);
-    // Debug options are among the rest, which is kept as it is.
+    // Debug options are in the part that is kept unchanged.
     assert_eq!(options.write(), bytes);
 }
 

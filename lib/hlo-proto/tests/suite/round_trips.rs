@@ -1,4 +1,4 @@
-//! Modules to messages and back.
+//! Round trips of modules through messages.
 
 use crate::{fixture, parsed};
 use hlo_ir::Module;
@@ -6,10 +6,10 @@ use hlo_proto::file::{self, FileKind};
 use hlo_proto::{from_module_with_config, to_module_with_config};
 use std::path::{Path, PathBuf};
 
-/// Larger files take their time in a build for tests.
+/// Size in bytes of the largest file to test. Larger files take too long in a test build.
 const LARGEST: u64 = 40_000;
 
-/// The module that comes back, through the binary form with the configuration.
+/// Writes a module in binary form with its configuration and reads it back.
 fn back(module: &Module) -> Module {
     let written = file::write(module, FileKind::ModuleWithConfig).expect("tuples nest little");
     let file = file::read(&written).unwrap_or_else(|diags| panic!("{}", diags[0].message));
@@ -86,7 +86,7 @@ fn messages_are_recognised() {
     let module = parsed("HloModule m\nENTRY main {\n  ROOT p = f32[2] parameter(0)\n}");
     for &kind in FileKind::ALL {
         let bytes = file::write(&module, kind).expect("no tuples");
-        // Without arguments it is what HloProto is.
+        // Without arguments, the message has the structure of HloProto.
         let expected = if kind == FileKind::UnoptimizedSnapshot { FileKind::Hlo } else { kind };
         assert_eq!(FileKind::of_binary(&bytes), Some(expected));
         assert!(file::read_as(&bytes, kind).expect("a module").module.same_as(&module), "{kind:?}");
