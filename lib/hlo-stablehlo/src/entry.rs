@@ -1,10 +1,11 @@
-//! The function of a program that callers call.
+//! The entry function of a program.
 
 use crate::Tree;
 use crate::tree::Operation;
 use hlo_ir::diag::Diag;
 
-/// Returns the function of a name; without a name `main`, or else the only function.
+/// Returns the function of the given name. Without a name, returns the only function, or `main` if there are
+/// several.
 ///
 /// # Errors
 /// There is no such function.
@@ -30,7 +31,7 @@ pub fn entry_function<'t>(tree: &'t Tree, name: Option<&str>) -> Result<&'t Oper
     })
 }
 
-/// Returns the first names of a list.
+/// Returns the first ten names of a list, for an error message.
 fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 10;
     let shown: Vec<&str> = names.iter().take(SHOWN).copied().collect();

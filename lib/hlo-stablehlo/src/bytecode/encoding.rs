@@ -1,13 +1,15 @@
-//! How dialects encode their own attributes: which number stands for which word, and what a structure is made of.
+//! Tables of how dialects encode their own attributes: the words behind enumeration numbers, and the fields
+//! of structures.
 //!
-//! The numbers are those of `VhloBytecode.cpp`, `StablehloBytecode.cpp`, `ChloBytecode.cpp` and Shardy's `bytecode.td`.
+//! The numbers are those of `VhloBytecode.cpp`, `StablehloBytecode.cpp`, `ChloBytecode.cpp` and Shardy's
+//! `bytecode.td`.
 
-/// An attribute that is a word of a list, encoded as the word's number.
+/// An attribute that is one of a list of words, encoded as the word's number.
 #[derive(Debug)]
 pub(super) struct Enumeration {
-    /// The number of the attribute.
+    /// The number that identifies the attribute.
     pub(super) code: u64,
-    /// The kind, as [`crate::tree::Attribute::Enum`] has it.
+    /// The kind, as in [`crate::tree::Attribute::Enum`].
     pub(super) kind: &'static str,
     /// The words.
     pub(super) words: &'static [&'static str],
@@ -15,33 +17,33 @@ pub(super) struct Enumeration {
     pub(super) first: u64,
 }
 
-/// An attribute that has fields.
+/// An attribute with fields.
 #[derive(Debug)]
 pub(super) struct Structure {
-    /// The number of the attribute.
+    /// The number that identifies the attribute.
     pub(super) code: u64,
-    /// The kind, as [`crate::tree::Attribute::Struct`] has it.
+    /// The kind, as in [`crate::tree::Attribute::Struct`].
     pub(super) kind: &'static str,
-    /// The fields in the order of their bytes.
+    /// The fields, in the order in which they are encoded.
     pub(super) fields: &'static [(&'static str, Field)],
 }
 
-/// How a field is encoded.
+/// The encoding of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
-    /// A number with a sign.
+    /// A signed number.
     Int,
-    /// A list of them.
+    /// A list of signed numbers.
     Ints,
-    /// The same, and an empty list says that the field lacks.
+    /// A list of signed numbers. An empty list means that the field is absent.
     OptionalInts,
-    /// A number without a sign, which may lack.
+    /// An optional unsigned number.
     OptionalUnsigned,
     /// A byte.
     Bool,
-    /// A floating-point number of 64 bits.
+    /// A 64-bit floating-point number.
     Double,
-    /// A string of the file's table.
+    /// A string in the file's string table.
     String,
     /// A type.
     Type,
@@ -51,63 +53,64 @@ pub(super) enum Field {
     Symbol,
     /// A list of attributes.
     Attributes,
-    /// An attribute that may lack: its number carries a flag.
+    /// An optional attribute. A flag in its number tells whether it is present.
     OptionalAttribute,
-    /// An attribute that may lack: a byte before it says so.
+    /// An optional attribute. A byte before it tells whether it is present.
     AttributeAfterByte,
-    /// An attribute that may lack: a number before it says so.
+    /// An optional attribute. A number before it tells whether it is present.
     AttributeAfterNumber,
-    /// A number with a sign that stands for a word of a kind.
+    /// A signed number that stands for one of the words of a kind.
     Word(&'static str, &'static [&'static str]),
 }
 
-/// What a dialect encodes.
+/// The encoding of a dialect's attributes.
 #[derive(Debug)]
 pub(super) struct Encoding {
-    /// Attributes that are words.
+    /// Attributes that are one of a list of words.
     pub(super) enumerations: &'static [Enumeration],
-    /// Attributes that have fields.
+    /// Attributes with fields.
     pub(super) structures: &'static [Structure],
 }
 
 impl Encoding {
-    /// The words that a number stands for.
+    /// Returns the enumeration with the given number.
     pub(super) fn enumeration(&self, code: u64) -> Option<&'static Enumeration> {
         self.enumerations.iter().find(|e| e.code == code)
     }
 
-    /// The words of a kind.
+    /// Returns the enumeration of a kind.
     pub(super) fn enumeration_of(&self, kind: &str) -> Option<&'static Enumeration> {
         self.enumerations.iter().find(|e| e.kind == kind)
     }
 
-    /// The structure of a kind that has fields of the given names: if several have, the one with the fewest fields.
+    /// Returns the structure of a kind that has the given fields. If several have them, returns the one with
+    /// the fewest fields.
     pub(super) fn structure_of(
         &self,
         kind: &str,
         is_given: impl Fn(&str) -> bool,
     ) -> Option<&'static Structure> {
         let of_kind = || self.structures.iter().filter(|s| s.kind == kind);
-        // Later structures of a kind have more fields, the last ones of which may lack.
+        // Later structures of a kind add fields at the end. These may be absent.
         let given = |s: &Structure| s.fields.iter().filter(|(name, _)| is_given(name)).count();
         let most = of_kind().map(given).max()?;
         of_kind().find(|s| given(s) == most)
     }
 
-    /// The structure that a number stands for.
+    /// Returns the structure with the given number.
     pub(super) fn structure(&self, code: u64) -> Option<&'static Structure> {
         self.structures.iter().find(|s| s.code == code)
     }
 }
 
 impl Enumeration {
-    /// The number of a word.
+    /// Returns the number of a word.
     pub(super) fn number(&self, word: &str) -> Option<u64> {
         let at = self.words.iter().position(|w| *w == word)?;
         Some(at as u64 + self.first)
     }
 
-    /// The word of a number.
+    /// Returns the word of a number.
     pub(super) fn word(&self, number: u64) -> Option<&'static str> {
         let at = number.checked_sub(self.first)?;
         self.words.get(usize::try_from(at).ok()?).copied()
@@ -124,7 +127,7 @@ const TRANSPOSES: &[&str] = &["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", 
 const ACCURACIES: &[&str] = &["DEFAULT", "HIGHEST", "TOLERANCE"];
 const REDUCTIONS: &[&str] = &["sum", "max", "min"];
 
-/// Words that are numbered from 0.
+/// Returns an enumeration whose words are numbered from 0.
 const fn words(code: u64, kind: &'static str, words: &'static [&'static str]) -> Enumeration {
     Enumeration { code, kind, words, first: 0 }
 }
@@ -133,7 +136,7 @@ const fn fields(code: u64, kind: &'static str, fields: &'static [(&'static str, 
     Structure { code, kind, fields }
 }
 
-/// What a custom call's target is called by: VHLO's words for StableHLO's numbers.
+/// The kind of the API version of a custom call. VHLO encodes it as a word, StableHLO as a number.
 pub(super) const API_VERSION: &str = "vhlo.api_version";
 
 /// The words of [`API_VERSION`], in the order of the numbers.
@@ -147,7 +150,7 @@ pub(super) const API_VERSIONS: &[&str] = &[
 
 use Field as F;
 
-/// VHLO's attributes. Those that have no entry are read by hand: they are MLIR's own ones.
+/// The attributes of VHLO. Attributes without an entry correspond to MLIR's own; other code reads them.
 pub(super) static VHLO: Encoding = Encoding {
     enumerations: &[
         words(3, "stablehlo.comparison_direction", DIRECTIONS),
@@ -176,7 +179,7 @@ pub(super) static VHLO: Encoding = Encoding {
     ],
 };
 
-/// StableHLO's attributes.
+/// The attributes of StableHLO.
 pub(super) static STABLEHLO: Encoding = Encoding {
     enumerations: &[
         words(2, "stablehlo.comparison_direction", DIRECTIONS),
@@ -206,7 +209,7 @@ pub(super) static STABLEHLO: Encoding = Encoding {
     ],
 };
 
-/// CHLO's attributes; all others it writes as text.
+/// The attributes of CHLO that it encodes. It writes all others as text.
 pub(super) static CHLO: Encoding = Encoding {
     enumerations: &[
         words(0, "chlo.comparison_direction", DIRECTIONS),
@@ -215,7 +218,7 @@ pub(super) static CHLO: Encoding = Encoding {
     structures: &[],
 };
 
-/// Shardy's attributes. Of those with several numbers the later ones have fields that the first one lacks.
+/// The attributes of Shardy. If an attribute has several numbers, the later ones have additional fields.
 pub(super) static SDY: Encoding = Encoding {
     enumerations: &[],
     structures: &[

@@ -1,8 +1,8 @@
-//! What is wrong with a file.
+//! Errors in files.
 
 use hlo_ir::diag::Diag;
 
-/// What is wrong, and at which byte of the file. Boxed, so that results are small.
+/// An error message, with its byte offset in the file if known. The contents are boxed to keep results small.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Content>);
 
@@ -16,17 +16,17 @@ struct Content {
 pub(super) type Result<T> = std::result::Result<T, Fault>;
 
 impl Fault {
-    /// What is wrong at a byte.
+    /// Creates an error at a byte offset.
     pub(super) fn at(at: usize, message: impl Into<String>) -> Self {
         Self(Box::new(Content { message: message.into(), at: Some(at), notes: Vec::new() }))
     }
 
-    /// What is wrong, at no place in particular.
+    /// Creates an error without a position.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self(Box::new(Content { message: message.into(), at: None, notes: Vec::new() }))
     }
 
-    /// The same with a further line.
+    /// Adds a note.
     pub(super) fn note(mut self, note: String) -> Self {
         self.0.notes.push(note);
         self

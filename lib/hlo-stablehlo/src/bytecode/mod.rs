@@ -1,8 +1,9 @@
-//! MLIR bytecode: the form in which JAX and others hand out programs.
+//! MLIR bytecode: the form in which JAX and other front ends pass on programs.
 //!
-//! A file holds operations of VHLO, StableHLO's versioned copy, mixed with those of `builtin` and `sdy`; or of the
-//! dialects of StableHLO themselves. Either is read into the same [`Tree`]: VHLO's operations become those that they
-//! stand for, in the form of StableHLO's current version. What is written is VHLO.
+//! A file contains operations of VHLO (StableHLO's versioned copy) mixed with those of `builtin` and `sdy`,
+//! or it contains operations of StableHLO's own dialects. Both are read into the same [`Tree`]. VHLO
+//! operations become the corresponding operations of the current StableHLO version. Written files contain
+//! VHLO.
 //!
 //! The format is that of MLIR's `docs/BytecodeFormat.md`, versions 0 to 6.
 
@@ -19,10 +20,10 @@ use crate::Tree;
 use crate::dialect::Version;
 use hlo_ir::diag::Diag;
 
-/// What every file begins with.
+/// The first bytes of every file.
 const MAGIC: &[u8] = b"ML\xefR";
 
-/// What fills gaps where something is aligned.
+/// The byte that fills alignment gaps.
 const ALIGNMENT_BYTE: u8 = 0xcb;
 
 /// The numbers of sections.
@@ -39,7 +40,7 @@ mod section {
     pub(super) const COUNT: usize = 9;
 }
 
-/// What is said of an operation before its parts: which of them it has.
+/// The bits of the mask before an operation's parts. They tell which parts follow.
 mod has {
     pub(super) const ATTRIBUTES: u8 = 1;
     pub(super) const RESULTS: u8 = 2;
@@ -50,7 +51,7 @@ mod has {
     pub(super) const PROPERTIES: u8 = 64;
 }
 
-/// True if bytes begin as MLIR bytecode does.
+/// Checks whether bytes start like MLIR bytecode.
 pub fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
@@ -58,20 +59,22 @@ pub fn is_bytecode(bytes: &[u8]) -> bool {
 /// Reads a program.
 ///
 /// # Errors
-/// If the bytes are no MLIR bytecode of versions 0 to 6, if they are damaged, or if they hold what a [`Tree`] can't: the
-/// diagnostic says what, at which byte, and in which operation.
+/// The bytes are not MLIR bytecode of versions 0 to 6, are damaged, or contain something that a [`Tree`]
+/// cannot represent. The diagnostic contains the byte offset and the operation.
 pub fn read(bytes: &[u8]) -> Result<Tree, Diag> {
     read::read(bytes).map_err(Diag::from)
 }
 
-/// Writes a program as VHLO of a version, mixed with Shardy's operations, as StableHLO's portable artifacts are.
+/// Writes a program as VHLO of the given version, mixed with Shardy's operations, like StableHLO's portable
+/// artifacts.
 ///
-/// What a version lacks is written in another way where there is one: operations of older versions, attributes that say
-/// what holds without them.
+/// If the version lacks an operation or attribute, the writer uses an equivalent form where one exists: an
+/// older operation, or no attribute if the attribute has its default value.
 ///
 /// # Errors
-/// If the version is not one from [`Version::MINIMUM`] to [`Version::CURRENT`], or if the program has what it lacks: the
-/// diagnostic names that and the operation. If an operation or an attribute has no form in VHLO, as those of `chlo`.
+/// - The version is not between [`Version::MINIMUM`] and [`Version::CURRENT`].
+/// - The program contains something that the version lacks. The diagnostic names it and the operation.
+/// - VHLO has no form for an operation or attribute, such as those of `chlo`.
 pub fn write(tree: &Tree, version: Version) -> Result<Vec<u8>, Diag> {
     write::write(tree, version).map_err(Diag::from)
 }

@@ -1,6 +1,7 @@
-//! Whole files: what they say, what is written of them, and what becomes of damaged ones.
+//! Tests of whole files: reading, writing, and damage.
 //!
-//! `testdata` has functions that JAX lowered and jaxlib serialised, and beside each the text that jaxlib prints of it.
+//! `testdata` contains functions that JAX lowered and jaxlib serialised. Next to each file is the text that
+//! jaxlib prints for it.
 
 use super::{read, write};
 use crate::Tree;
@@ -35,7 +36,7 @@ fn files_say_what_jaxlib_reads_in_them() {
     }
 }
 
-/// The same program once it was VHLO, which does not know which attributes were given.
+/// Returns the program after a round trip through VHLO, which does not record which attributes were absent.
 fn without_defaults(tree: &Tree) -> Tree {
     write(tree, Version::CURRENT).and_then(|bytes| read(&bytes)).expect("what was written")
 }
@@ -54,7 +55,7 @@ fn what_is_written_reads_back() {
             assert_eq!(text::print(&again), text::print(&tree), "{name} {target}");
         }
     }
-    // One of each version of the bytecode.
+    // The targets use different versions of the bytecode.
     for target in ["0.9.0", "0.10.0", "0.12.0", "0.14.0", "0.15.0", "1.0.0"] {
         for name in ["windows.0_9_0", "control.1_13_0"] {
             let tree = tree(name);
@@ -67,13 +68,14 @@ fn what_is_written_reads_back() {
 
 #[test]
 fn locations_read_back() {
-    // Ranges of files came with version 1.9.0 of StableHLO: before that the place where they begin is written.
+    // File ranges were introduced in version 1.9.0 of StableHLO. Older targets contain only the start of a
+    // range.
     let original = tree("control.1_13_0");
     let again = write(&original, Version::CURRENT).and_then(|bytes| read(&bytes)).expect("what was written");
     assert_eq!(again.module, original.module);
 }
 
-/// What is wrong with writing a program.
+/// Returns the error of writing a program.
 fn refusal(tree: &Tree, target: &str) -> Diag {
     write(tree, version(target)).expect_err("this version lacks something")
 }
@@ -96,7 +98,7 @@ fn older_versions_refuse_what_they_lack() {
 
 #[test]
 fn every_operation_has_attributes_in_each_version() {
-    // Each attribute of the newest version is in the text, so that nothing but the versions decides.
+    // The text contains each attribute of the newest version, so only the version determines the result.
     let text = r#"
         func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi64>) -> tensor<4xf32> {
           %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
@@ -129,7 +131,7 @@ fn every_operation_has_attributes_in_each_version() {
     assert_eq!(diag.message, "`chlo.erf`, which VHLO has not: it has to be expanded first");
 }
 
-/// SplitMix64.
+/// The generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -145,7 +147,7 @@ impl Random {
     }
 }
 
-/// A file with a few bytes changed, left out, put in or cut off.
+/// Returns a file with a few bytes changed, removed, inserted or cut off.
 fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=random.below(3) {
@@ -171,7 +173,8 @@ fn damaged_files_are_refused_or_read() {
         for round in 0..1000 {
             let Ok(tree) = read(&damaged(bytes, &mut random)) else { continue };
             read_all_the_same += 1;
-            // What can be read may say nonsense; what is written of it can be read again.
+            // A damaged file that can be read may contain an invalid program. It must still survive a round
+            // trip.
             if let Ok(bytes) = write(&tree, Version::CURRENT) {
                 assert!(read(&bytes).is_ok(), "{name}, round {round}");
             }
@@ -180,7 +183,7 @@ fn damaged_files_are_refused_or_read() {
     assert!(read_all_the_same > 100, "{read_all_the_same} of the damaged files are read: nothing was tried");
 }
 
-/// A file whose attributes are those of `builtin` with the given bytes, and whose operations are `ir`.
+/// Returns a file with attributes of `builtin` that consist of the given bytes, and with the operations `ir`.
 fn file(attributes: &[Vec<u8>], ir: &[u8]) -> Vec<u8> {
     let number = |n: usize, out: &mut Vec<u8>| {
         out.push(0);
@@ -211,18 +214,18 @@ fn file(attributes: &[Vec<u8>], ir: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A number as a file has it.
+/// Encodes a number in nine bytes.
 fn wide(number: usize) -> Vec<u8> {
     let mut out = vec![0];
     out.extend((number as u64).to_le_bytes());
     out
 }
 
-/// A module with an attribute 0, whose location is the last of `count` attributes.
+/// Returns the bytes of a module that has the attribute 0. Its location is the last of `count` attributes.
 fn module(count: usize) -> Vec<u8> {
     let mut ir = vec![0x05, 0x01, 0x01 | 0x10];
     ir.extend(wide(count - 1));
-    // Its attributes, and one region that has no block.
+    // Its attributes, and one region without blocks.
     ir.extend([0x01, 0x05, 0x01]);
     ir
 }
@@ -246,7 +249,7 @@ fn what_refers_to_itself_or_nests_too_deeply_is_refused() {
         Ok(_) => "read".to_string(),
         Err(diag) => diag.message,
     };
-    // A dictionary of one array, which `inner` makes.
+    // A dictionary with one array. `inner` contains the entries.
     let with = |inner: Vec<Vec<u8>>| {
         let mut all = vec![dictionary(2), string()];
         all.extend(inner);
@@ -258,10 +261,10 @@ fn what_refers_to_itself_or_nests_too_deeply_is_refused() {
     assert_eq!(with(vec![array(&[3]), array(&[2])]), "attribute 2 is part of itself");
     let chain: Vec<_> = (0..10_000).map(|at| array(&[at + 3])).chain([array(&[])]).collect();
     assert_eq!(with(chain), "attributes or types nest too deeply");
-    // Twice as many in each as in the one after it.
+    // Each array refers twice to the next one, so the size doubles.
     let doubling: Vec<_> = (0..60).map(|at| array(&[at + 3, at + 3])).chain([array(&[])]).collect();
     assert_eq!(with(doubling), "attributes or types nest too deeply");
-    // How calls nest is cut off.
+    // Nesting of calls is cut off.
     let calls = |depth: usize| {
         let mut all = vec![dictionary(1), string(), unknown()];
         for at in 0..depth {
@@ -279,7 +282,8 @@ fn what_refers_to_itself_or_nests_too_deeply_is_refused() {
 #[test]
 fn regions_that_nest_too_deeply_are_refused() {
     let nested = |depth: usize| {
-        // Each module has one region of one block of one operation and no values; the last one has a region without blocks.
+        // Each module has one region with one block, one operation and no values. The last module has a
+        // region without blocks.
         let mut ir = vec![0x05];
         for _ in 0..depth {
             ir.extend([0x01, 0x10, 0x01, 0x05, 0x03, 0x01, 0x05]);
@@ -307,7 +311,7 @@ fn what_is_no_bytecode_is_refused() {
     }
 }
 
-/// All files of the folder that `HLO_BYTECODE` names.
+/// Reads all files of the folder in the variable `HLO_BYTECODE` and writes them again.
 #[test]
 fn files_of_a_folder_read_back() {
     let Some(folder) = std::env::var_os("HLO_BYTECODE") else { return };
@@ -323,7 +327,7 @@ fn files_of_a_folder_read_back() {
                 let again = read(&bytes).unwrap_or_else(|diag| panic!("{}: {diag:?}", path.display()));
                 assert_eq!(text::print(&again), text::print(&tree), "{}", path.display());
             }
-            // A file of StableHLO's dialect itself may have what VHLO has not.
+            // A file in StableHLO's own dialects may contain something that VHLO lacks.
             Err(diag) => assert!(diag.message.contains("which VHLO has not"), "{}: {diag:?}", path.display()),
         }
     }

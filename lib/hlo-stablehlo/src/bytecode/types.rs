@@ -1,4 +1,4 @@
-//! Types of numbers: how many bytes they take, what stands for VHLO's in a file, and the version that they came with.
+//! Number types: their sizes, their VHLO codes, and the versions that introduced them.
 
 use crate::dialect::Version;
 use crate::tree::{FloatType, Signedness, Type, TypeKind};
@@ -9,7 +9,7 @@ const fn since(major: u32, minor: u32) -> Version {
     Version::new(major, minor, 0)
 }
 
-/// Floating-point types.
+/// The floating-point types of VHLO: code, type, and version that introduced it.
 pub(super) const VHLO_FLOATS: &[(u64, FloatType, Version)] = &[
     (2, FloatType::BF16, ALWAYS),
     (3, FloatType::F16, ALWAYS),
@@ -29,7 +29,7 @@ pub(super) const VHLO_FLOATS: &[(u64, FloatType, Version)] = &[
     (40, FloatType::F8E8M0FNU, since(1, 8)),
 ];
 
-/// Integers: how many bits they have, and whether they have a sign. That of one bit is VHLO's truth value.
+/// The integer types of VHLO: code, number of bits, signedness, version. The one-bit type is VHLO's Boolean.
 pub(super) const VHLO_INTEGERS: &[(u64, u32, Signedness, Version)] = &[
     (0, 1, Signedness::Signless, ALWAYS),
     (10, 4, Signedness::Signless, ALWAYS),
@@ -46,13 +46,13 @@ pub(super) const VHLO_INTEGERS: &[(u64, u32, Signedness, Version)] = &[
     (32, 2, Signedness::Unsigned, since(1, 2)),
 ];
 
-/// The version that other types came with.
+/// The versions that introduced other types.
 pub(super) const FUTURE: Version = since(1, 15);
 pub(super) const BUFFER: Version = since(1, 13);
 pub(super) const NONE: Version = since(1, 6);
 pub(super) const QUANTIZED_PER_AXIS: Version = since(0, 18);
 
-/// The version that attributes of a kind came with.
+/// Returns the version that introduced attributes of a kind.
 pub(super) fn attribute_since(kind: &str) -> Version {
     match kind {
         "stablehlo.result_accuracy" | "stablehlo.result_accuracy_mode" => since(1, 9),
@@ -65,7 +65,7 @@ pub(super) fn attribute_since(kind: &str) -> Version {
     }
 }
 
-/// How many bits a number of a type has; `None` if it is no type of a number.
+/// Returns the number of bits of a number type, or `None` for other types.
 fn bits(ty: &Type) -> Option<u32> {
     match &**ty {
         TypeKind::Integer(bits, _) => Some(*bits),
@@ -76,7 +76,7 @@ fn bits(ty: &Type) -> Option<u32> {
     }
 }
 
-/// How many bytes MLIR takes for an element of an array.
+/// Returns the number of bytes that MLIR uses for an element of an array.
 pub(super) fn element_bytes(ty: &Type) -> Option<usize> {
     match &**ty {
         TypeKind::Complex(part) => element_bytes(part)?.checked_mul(2),
@@ -84,7 +84,7 @@ pub(super) fn element_bytes(ty: &Type) -> Option<usize> {
     }
 }
 
-/// True for truth values, which are packed: eight in a byte.
+/// Whether the type is Boolean. Eight Booleans are packed into a byte.
 pub(super) fn is_truth_value(ty: &Type) -> bool {
     bits(ty) == Some(1)
 }

@@ -1,32 +1,33 @@
-//! What is known of an operation.
+//! Descriptions of operations.
 
 use super::Version;
 
-/// What a dialect says of an operation.
+/// The description of an operation in its dialect.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OperationInfo {
-    /// Its name with its dialect, `stablehlo.all_gather`.
+    /// The name with its dialect, such as `stablehlo.all_gather`.
     pub name: &'static str,
-    /// Its inherent attributes, those that its dialect defines, in alphabetical order. All others are discardable.
+    /// The inherent attributes, which its dialect defines, in alphabetical order. All other attributes are
+    /// discardable.
     pub attributes: &'static [Inherent],
-    /// The operations of VHLO that stand for it, the oldest first; none if VHLO has none.
+    /// The corresponding VHLO operations, the oldest first. Empty if VHLO has none.
     pub vhlo: &'static [Versioned],
 }
 
 /// An inherent attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inherent {
-    /// Its name.
+    /// The name of the attribute.
     pub name: &'static str,
-    /// True if it may lack.
+    /// Whether the attribute is optional.
     pub is_optional: bool,
-    /// True if the operation was there before it: older bytecode of the dialect itself does not know it.
+    /// Whether the attribute was added after the operation. Older bytecode of the dialect itself lacks it.
     pub is_later: bool,
-    /// If it is an `array<…>`, of what; VHLO has a tensor of one dimension instead.
+    /// The element type, if the attribute is an `array<…>`. VHLO has a one-dimensional tensor instead.
     pub list: Option<ListOf>,
 }
 
-/// Elements of an `array<…>`.
+/// The elements of an `array<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
     /// `array<i64: …>`.
@@ -35,43 +36,44 @@ pub enum ListOf {
     Bool,
 }
 
-/// An operation of VHLO: StableHLO's in the versions of a range.
+/// A VHLO operation: a StableHLO operation in a range of versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Versioned {
-    /// Its name without the dialect, `all_gather_v2`.
+    /// The name without the dialect, such as `all_gather_v2`.
     pub name: &'static str,
-    /// The version that it came with.
+    /// The version that introduced the operation.
     pub since: Version,
-    /// The last version that has it; `None` if the newest one does.
+    /// The last version with the operation, or `None` if the newest version has it.
     pub until: Option<Version>,
-    /// Its attributes, in alphabetical order, all of them required.
+    /// The attributes, in alphabetical order. All of them are required.
     pub attributes: &'static [&'static str],
 }
 
 impl OperationInfo {
-    /// The inherent attribute of a name.
+    /// Returns the inherent attribute of a name.
     pub fn attribute(&self, name: &str) -> Option<&'static Inherent> {
         self.attributes.iter().find(|a| a.name == name)
     }
 
-    /// The operation of VHLO that stands for it in a version.
+    /// Returns the corresponding VHLO operation in a version.
     pub fn in_version(&self, version: Version) -> Option<&'static Versioned> {
         self.vhlo.iter().find(|v| v.contains(version))
     }
 }
 
 impl Versioned {
-    /// True if a version has it.
+    /// Checks whether a version has the operation.
     pub fn contains(&self, version: Version) -> bool {
         self.since <= version && self.until.is_none_or(|until| version <= until)
     }
 }
 
 impl Inherent {
-    /// Reads an entry of the table: a name, `?` if the attribute is optional, `+` if it came later, and `:i64s` or `:bools` if it is an array.
+    /// Parses an entry of the table: a name, `?` if the attribute is optional, `+` if it was added later, and
+    /// `:i64s` or `:bools` if it is an array.
     ///
     /// # Panics
-    /// If it is no entry.
+    /// If the entry is invalid.
     pub(super) const fn parse(entry: &'static str) -> Self {
         let bytes = entry.as_bytes();
         let mut end = 0;

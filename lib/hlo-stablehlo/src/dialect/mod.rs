@@ -1,4 +1,4 @@
-//! What operations there are, and what is said of each by its dialect.
+//! The operations of the supported dialects, with their inherent attributes and VHLO forms.
 //!
 //! ```
 //! use hlo_stablehlo::dialect;
@@ -18,20 +18,20 @@ pub use version::Version;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The operation of a name with its dialect, `stablehlo.add`; `None` if there is none in the dialects `builtin`, `chlo`,
-/// `func`, `sdy` and `stablehlo`.
+/// Returns the operation of a name with its dialect, such as `stablehlo.add`. Returns `None` if the dialects
+/// `builtin`, `chlo`, `func`, `sdy` and `stablehlo` do not have it.
 pub fn operation(name: &str) -> Option<&'static OperationInfo> {
     let at = table::OPERATIONS.binary_search_by(|info| info.name.cmp(name)).ok()?;
     table::OPERATIONS.get(at)
 }
 
-/// All operations, by name.
+/// Returns all operations, sorted by name.
 pub fn operations() -> &'static [OperationInfo] {
     table::OPERATIONS
 }
 
-/// What a name in VHLO, `add_v1`, stands for. `return_v1` stands for `stablehlo.return`, and in the body of a function for
-/// `func.return`.
+/// Returns the operation that a VHLO name such as `add_v1` stands for. `return_v1` stands for
+/// `stablehlo.return`, and in the body of a function for `func.return`.
 pub fn vhlo_operation(name: &str) -> Option<(&'static OperationInfo, &'static Versioned)> {
     static BY_NAME: LazyLock<HashMap<&'static str, (&'static OperationInfo, &'static Versioned)>> =
         LazyLock::new(|| {
@@ -54,7 +54,7 @@ mod tests {
             for versioned in info.vhlo {
                 assert!(versioned.attributes.is_sorted(), "{}", versioned.name);
             }
-            // What one version ends with, the next begins after.
+            // Each version of an operation ends before the next one begins.
             for pair in info.vhlo.windows(2) {
                 let until = pair[0].until.expect("a version that was replaced has an end");
                 assert!(until < pair[1].since, "{}", info.name);

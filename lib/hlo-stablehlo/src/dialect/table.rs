@@ -1,14 +1,15 @@
-//! The table of operations of which something is known.
+//! The table of operations.
 
 use super::info::{Inherent, OperationInfo, Versioned};
 use super::version::Version;
 
-/// Reads the table: the name of an operation, its inherent attributes, and after `=` the operations of VHLO that stand
-/// for it, each with the version that it came with, `to` the last one that had it, and its attributes.
+/// Reads the table. An entry contains the name of an operation, its inherent attributes, and after `=` the
+/// corresponding VHLO operations. Each VHLO operation has the version that introduced it, `to` with the last
+/// version that has it, and its attributes.
 macro_rules! operations {
     ($($name:literal [$($attribute:literal),*]
         $(= $($versioned:literal $since:literal $(to $until:literal)? [$($field:literal),*])|+)?;)*) => {
-        /// All operations, by name.
+        /// All operations, sorted by name.
         pub(super) static OPERATIONS: &[OperationInfo] = &[$(OperationInfo {
             name: $name,
             attributes: &[$(Inherent::parse($attribute)),*],
@@ -22,7 +23,7 @@ macro_rules! operations {
     };
 }
 
-/// The only element, if there is one.
+/// Returns the only element, if there is one.
 const fn first(versions: &[Version]) -> Option<Version> {
     if versions.is_empty() { None } else { Some(versions[0]) }
 }

@@ -3,29 +3,29 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A version of StableHLO, and so of VHLO.
+/// A version of StableHLO and VHLO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Changes break what was.
+    /// Incompatible changes increase this number.
     pub major: u32,
-    /// Each change of operations, attributes or types counts.
+    /// Each change of operations, attributes or types increases this number.
     pub minor: u32,
-    /// All else.
+    /// All other changes increase this number.
     pub patch: u32,
 }
 
 impl Version {
-    /// The oldest one that is read and written.
+    /// The oldest version that can be read and written.
     pub const MINIMUM: Self = Self::new(0, 9, 0);
-    /// The newest one that is read and written.
+    /// The newest version that can be read and written.
     pub const CURRENT: Self = Self::new(1, 20, 0);
 
-    /// The version of three numbers.
+    /// Creates a version from three numbers.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self { major, minor, patch }
     }
 
-    /// The version of MLIR's bytecode in which StableHLO writes this one.
+    /// Returns the version of MLIR bytecode that StableHLO uses for this version.
     pub fn bytecode(self) -> u64 {
         match (self.major, self.minor) {
             (0, ..10) => 0,
@@ -36,10 +36,10 @@ impl Version {
         }
     }
 
-    /// The same for constants: `text` is three numbers with dots.
+    /// Parses a version in a constant. `text` is three numbers separated by dots.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the text is invalid.
     pub(super) const fn parse_constant(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut parts = [0u32; 3];
@@ -59,7 +59,7 @@ impl Version {
     }
 }
 
-/// A text is no version.
+/// The error for a text that is not a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoVersion;
 

@@ -1,17 +1,17 @@
-//! Attributes and types that are not encoded but written: MLIR does so where a dialect has no encoding of its own.
+//! Attributes and types that MLIR stores as text because their dialect has no encoding for them.
 
 use super::pool::Decoder;
 use crate::bytecode::fault::Result;
 use crate::text;
 use crate::tree::{Attribute, FloatType, Type, TypeKind};
 
-/// An attribute.
+/// Reads an attribute.
 pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     let text = decoder.text()?;
     Ok(parse(&text).unwrap_or_else(|| Attribute::Other(text.strip_prefix('#').unwrap_or(&text).into())))
 }
 
-/// A type.
+/// Reads a type.
 pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let text = decoder.text()?;
     if let Some(float) = FloatType::from_name(&text) {
@@ -24,10 +24,10 @@ pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     }
 }
 
-/// What a text says as an attribute of a module.
+/// Parses an attribute, as an attribute of a module.
 fn parse(text: &str) -> Option<Attribute> {
     let mut tree = text::parse(&format!("module attributes {{a = {text}}} {{}}")).ok()?;
-    // A text that ends the list of attributes is none.
+    // The text is invalid if it closes the list of attributes itself.
     let is_one = tree.module.attributes.len() == 1 && tree.operations().is_empty();
     tree.module.attributes.remove("a").filter(|_| is_one)
 }

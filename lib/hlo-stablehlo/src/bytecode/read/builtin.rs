@@ -11,7 +11,7 @@ use crate::tree::{
 };
 use std::sync::Arc;
 
-/// An attribute, or a location.
+/// Reads an attribute or a location.
 pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     Ok(match decoder.varint()? {
         0 => Attribute::Array(decoder.attributes()?.into()),
@@ -48,7 +48,7 @@ pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
         }
         19 => return Err(decoder.fault("an array of strings, which StableHLO has not")),
         20 => return Err(decoder.fault("a sparse array, which StableHLO has not")),
-        // What it is beside others of the same content means nothing here.
+        // Distinct attributes only differ in their identity, which has no meaning here.
         21 => decoder.attribute()?,
         code => return Err(decoder.unknown("builtin", "attribute", code)),
     })
@@ -63,7 +63,7 @@ fn dictionary(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     Ok(Attribute::Dictionary(Arc::new(entries.into_iter().collect::<Attributes>())))
 }
 
-/// `@module::@function`.
+/// Reads a nested symbol reference, `@module::@function`.
 fn nested_symbol(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     let mut text = format!("@{}", decoder.name()?);
     for part in decoder.attributes()? {
@@ -125,9 +125,9 @@ fn location(decoder: &mut Decoder<'_, '_>, code: u64) -> Result<Location> {
     })
 }
 
-/// A part of a file, of which as much is given as differs.
+/// Returns a range of a file. Only the numbers that differ from the start are encoded.
 fn file_range(file: Name, numbers: &[u64]) -> Location {
-    // MLIR keeps 32 bits as well.
+    // MLIR also stores these numbers in 32 bits.
     let number = |at: usize| numbers.get(at).map_or(0, |&n| n as u32);
     let (line, column) = (number(0), number(1));
     let (end_line, end_column) = match numbers.len() {
@@ -138,7 +138,7 @@ fn file_range(file: Name, numbers: &[u64]) -> Location {
     Location::File(Arc::new(FileRange { file, line, column, end_line, end_column }))
 }
 
-/// A type.
+/// Reads a type.
 pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let code = decoder.varint()?;
     Ok(match code {
@@ -170,7 +170,7 @@ pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
         10 | 11 => {
             let space = if code == 11 { Some(decoder.attribute()?) } else { None };
             let (dims, element) = (decoder.cursor().signed_list()?, decoder.ty()?);
-            // The layout: an affine map, of which only the identity is known here, and that says nothing.
+            // The layout is an affine map. The code assumes the identity, which carries no information.
             decoder.varint()?;
             TypeKind::MemRef(TensorType { dims, element, encoding: space }).into()
         }

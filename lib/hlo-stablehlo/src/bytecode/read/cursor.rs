@@ -1,56 +1,56 @@
-//! A place in the bytes of a file, and the numbers and sections that MLIR's bytecode is made of.
+//! A cursor over the bytes of a file, which reads the numbers and sections of MLIR bytecode.
 
 use crate::bytecode::ALIGNMENT_BYTE;
 use crate::bytecode::fault::{Fault, Result};
 
-/// What is left of a part of a file.
+/// The unread rest of a part of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
-    /// The whole file: alignment counts from its start.
+    /// The whole file. Alignment is relative to its start.
     file: &'a [u8],
     at: usize,
     end: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// All of a file.
+    /// Creates a cursor over a whole file.
     pub(super) fn new(file: &'a [u8]) -> Self {
         Self { file, at: 0, end: file.len() }
     }
 
-    /// The position in the file.
+    /// Returns the position in the file.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// How many bytes are left.
+    /// Returns the number of remaining bytes.
     pub(super) fn len(&self) -> usize {
         self.end - self.at
     }
 
-    /// True if nothing is left.
+    /// Whether no bytes remain.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What is wrong here.
+    /// Creates an error at the current position.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault::at(self.at, message)
     }
 
-    /// One byte.
+    /// Reads a byte.
     pub(super) fn byte(&mut self) -> Result<u8> {
         Ok(self.bytes(1)?[0])
     }
 
-    /// Some bytes.
+    /// Reads `count` bytes.
     pub(super) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         let at = self.at;
         self.part(count)?;
         Ok(&self.file[at..at + count])
     }
 
-    /// The next bytes as a part of their own.
+    /// Splits off the next `count` bytes as a cursor of their own.
     pub(super) fn part(&mut self, count: usize) -> Result<Cursor<'a>> {
         if count > self.len() {
             return Err(self.fault(format!("{count} bytes are expected, but {} are left", self.len())));
@@ -60,7 +60,8 @@ impl<'a> Cursor<'a> {
         Ok(Cursor { file: self.file, at, end: at + count })
     }
 
-    /// A number: the zeros that the first byte ends with say how many bytes follow it.
+    /// Reads an unsigned number. The number of trailing zero bits of the first byte is the number of bytes
+    /// that follow it.
     #[inline]
     pub(super) fn varint(&mut self) -> Result<u64> {
         let first = self.byte()?;
@@ -78,25 +79,26 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(wide) >> (more + 1))
     }
 
-    /// A number whose lowest bit is a flag.
+    /// Reads a number whose lowest bit is a flag.
     pub(super) fn flagged(&mut self) -> Result<(u64, bool)> {
         let value = self.varint()?;
         Ok((value >> 1, value & 1 == 1))
     }
 
-    /// A number with a sign, which is its lowest bit.
+    /// Reads a signed number. The lowest bit is the sign.
     pub(super) fn signed(&mut self) -> Result<i64> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// How many things follow, each of which takes a byte at least, so that no more than are there are made room for.
+    /// Reads the number of items that follow. Each item takes at least a byte, so the count bounds the memory
+    /// to allocate.
     pub(super) fn count(&mut self) -> Result<usize> {
         let count = self.varint()?;
         self.checked_count(count)
     }
 
-    /// The same of a number that was read.
+    /// Checks a count that was already read, as [`Self::count`] does.
     pub(super) fn checked_count(&self, count: u64) -> Result<usize> {
         match usize::try_from(count) {
             Ok(n) if n <= self.len() => Ok(n),
@@ -104,18 +106,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Numbers with signs, after their count.
+    /// Reads a list of signed numbers after their count.
     pub(super) fn signed_list(&mut self) -> Result<Vec<i64>> {
         (0..self.count()?).map(|_| self.signed()).collect()
     }
 
-    /// Bytes, after their count.
+    /// Reads bytes after their count.
     pub(super) fn blob(&mut self) -> Result<&'a [u8]> {
         let count = self.count()?;
         self.bytes(count)
     }
 
-    /// Text that ends with a zero byte, which is not part of it.
+    /// Reads text that ends with a zero byte. The result does not contain the zero byte.
     pub(super) fn zero_terminated(&mut self) -> Result<&'a [u8]> {
         let rest = &self.file[self.at..self.end];
         let Some(len) = rest.iter().position(|&b| b == 0) else {
@@ -138,7 +140,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A section: its number, and what is in it.
+    /// Reads a section: its number and its contents.
     pub(super) fn section(&mut self) -> Result<(u8, Cursor<'a>)> {
         let id = self.byte()?;
         let len = self.count()?;
@@ -149,7 +151,7 @@ impl<'a> Cursor<'a> {
         Ok((id & 0x7f, self.part(len)?))
     }
 
-    /// A section that has to be the one of a number.
+    /// Reads a section and checks its number.
     pub(super) fn expect_section(&mut self, wanted: u8) -> Result<Cursor<'a>> {
         let at = self.at;
         match self.section()? {
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn numbers_are_read() {
         let read = |bytes: &[u8]| Cursor::new(bytes).varint().ok();
-        // From the description of MLIR's bytecode: the low bits of the first byte are the length.
+        // According to the description of MLIR's bytecode, the low bits of the first byte encode the length.
         assert_eq!(read(&[0x01]), Some(0));
         assert_eq!(read(&[0xff]), Some(127));
         assert_eq!(read(&[0x02, 0x02]), Some(128));

@@ -1,4 +1,4 @@
-//! The elements of arrays, and numbers.
+//! The elements of arrays, and single numbers.
 
 use super::pool::Decoder;
 use crate::bytecode::fault::Result;
@@ -7,7 +7,7 @@ use crate::tree::{Attribute, Elements, FloatType, Number, Type, TypeKind};
 use hlo_ir::AlignedBytes;
 use std::sync::Arc;
 
-/// An array's elements from their bytes.
+/// Reads the elements of an array from their bytes.
 pub(super) fn elements(decoder: &Decoder<'_, '_>, ty: Type, data: &[u8]) -> Result<Attribute> {
     let Some(tensor) = ty.as_tensor() else { return Err(decoder.fault("the elements of what is no array")) };
     let Some(count) = tensor.count() else {
@@ -33,10 +33,11 @@ fn too_many(count: usize, size: usize, data: &[u8]) -> String {
     format!("{count} elements of {size} bytes each are given {} bytes", data.len())
 }
 
-/// Truth values, one in a byte, of which there is one if all are the same; `None` if there are more or fewer in `data`.
+/// Converts Booleans to one per byte, or to a single one if all are equal. Returns `None` if `data` has the
+/// wrong size.
 fn truth_values(data: &[u8], count: usize) -> Option<AlignedBytes> {
     let is_packed = data.len() == count.div_ceil(8) && data.len() != count;
-    // All ones stand for an array of `true`, whatever its size.
+    // The byte 0xff represents an array of `true` of any size.
     let unpacked: Vec<u8> = if data == [0xff] || !is_packed {
         data.iter().map(|&byte| u8::from(byte != 0)).collect()
     } else {
@@ -51,8 +52,8 @@ fn truth_values(data: &[u8], count: usize) -> Option<AlignedBytes> {
     }
 }
 
-/// The bits of a number, the higher ones 0: a byte if it has up to 8, a number with a sign if it has up to 64, and words
-/// of 64 bits after their count otherwise.
+/// Reads the bits of a number; the upper bits are 0. A number of up to 8 bits is a byte, one of up to 64 bits
+/// is a signed number, and a larger one is a list of 64-bit words after their count.
 fn number_bits(decoder: &mut Decoder<'_, '_>, bits: u32) -> Result<u128> {
     let cursor = decoder.cursor();
     let value = match bits {
@@ -73,7 +74,7 @@ fn number_bits(decoder: &mut Decoder<'_, '_>, bits: u32) -> Result<u128> {
     Ok(if bits < 128 { value & ((1 << bits) - 1) } else { value })
 }
 
-/// An integer of a type.
+/// Reads an integer of the given type.
 pub(super) fn integer(decoder: &mut Decoder<'_, '_>, ty: Type) -> Result<Attribute> {
     let width = match &*ty {
         TypeKind::Integer(width @ 1..=128, _) => *width,
@@ -91,7 +92,7 @@ pub(super) fn integer(decoder: &mut Decoder<'_, '_>, ty: Type) -> Result<Attribu
     })
 }
 
-/// A floating-point number of a type.
+/// Reads a floating-point number of the given type.
 pub(super) fn float(decoder: &mut Decoder<'_, '_>, ty: Type) -> Result<Attribute> {
     match &*ty {
         TypeKind::Float(float) if float.bits() <= 64 => {
@@ -102,7 +103,7 @@ pub(super) fn float(decoder: &mut Decoder<'_, '_>, ty: Type) -> Result<Attribute
     }
 }
 
-/// A floating-point number of 64 bits.
+/// Reads a 64-bit floating-point number and returns its bits.
 pub(super) fn double(decoder: &mut Decoder<'_, '_>) -> Result<u64> {
     Ok(number_bits(decoder, FloatType::F64.bits())? as u64)
 }

@@ -1,12 +1,12 @@
-//! What a file of MLIR's bytecode consists of: its sections, and the tables in them.
+//! The structure of an MLIR bytecode file: its sections and the tables in them.
 
 use super::cursor::Cursor;
 use crate::bytecode::fault::{Fault, Result};
 use crate::bytecode::{MAGIC, section};
 
-/// A file, taken apart as far as attributes, types and operations, which are read when they are used.
+/// A file, split into its tables. Attributes, types and operations are decoded later, when they are used.
 pub(super) struct File<'a> {
-    /// How many bytes the file has.
+    /// The size of the file in bytes.
     pub(super) len: usize,
     /// The version of the bytecode.
     pub(super) version: u64,
@@ -14,11 +14,12 @@ pub(super) struct File<'a> {
     pub(super) strings: Vec<&'a [u8]>,
     /// The names of operations.
     pub(super) operations: Vec<OperationName<'a>>,
-    /// Where the attributes are.
+    /// The encoded attributes.
     pub(super) attributes: Vec<Entry<'a>>,
-    /// Where the types are.
+    /// The encoded types.
     pub(super) types: Vec<Entry<'a>>,
-    /// Resources of dialects, in the order in which attributes count them: an alignment, a size, and data.
+    /// The resources of dialects, in the order in which attributes number them: an alignment, a size, and
+    /// data.
     pub(super) resources: Vec<Cursor<'a>>,
     /// The properties of operations.
     pub(super) properties: Vec<Cursor<'a>>,
@@ -31,20 +32,20 @@ pub(super) struct File<'a> {
 pub(super) struct OperationName<'a> {
     /// The dialect.
     pub(super) dialect: &'a str,
-    /// The name in it.
+    /// The name within the dialect.
     pub(super) name: &'a str,
-    /// True if the writer knew the operation: then properties are encoded as the operation's dialect has them.
+    /// Whether the writer knew the operation. If so, its properties have the encoding of its dialect.
     pub(super) is_registered: bool,
 }
 
 /// An attribute or a type.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
-    /// The dialect that it is of.
+    /// The dialect of the attribute or type.
     pub(super) dialect: &'a str,
-    /// False if it is text.
+    /// Whether the dialect encoded it. Otherwise it is text.
     pub(super) is_encoded: bool,
-    /// Its bytes.
+    /// The encoded bytes.
     pub(super) bytes: Cursor<'a>,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Entry<'a> {
 type Sections<'a> = [Option<Cursor<'a>>; section::COUNT];
 
 impl<'a> File<'a> {
-    /// Takes a file apart.
+    /// Splits a file into its tables.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes);
         if cursor.len() < MAGIC.len() || cursor.bytes(MAGIC.len())? != MAGIC {
@@ -89,7 +90,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// The sections by number.
+/// Reads the sections, by number.
 fn sections(mut cursor: Cursor<'_>) -> Result<Sections<'_>> {
     let mut found = Sections::default();
     while !cursor.is_empty() {
@@ -108,7 +109,7 @@ fn required<'a>(sections: &Sections<'a>, id: usize, what: &str) -> Result<Cursor
     sections[id].clone().ok_or_else(|| Fault::new(format!("the bytecode has no section of {what}")))
 }
 
-/// The strings: their lengths, from the last one to the first, then their bytes.
+/// Reads the strings. The section contains their lengths from the last to the first, and then their bytes.
 fn strings(mut cursor: Cursor<'_>) -> Result<Vec<&[u8]>> {
     let count = cursor.count()?;
     let mut lengths = Vec::with_capacity(count);
@@ -125,21 +126,21 @@ fn strings(mut cursor: Cursor<'_>) -> Result<Vec<&[u8]>> {
     Ok(strings)
 }
 
-/// A string of the table by the number at the cursor.
+/// Returns the string with the given number, for an error at the cursor if it is missing.
 fn name<'a>(strings: &[&'a [u8]], cursor: &Cursor<'_>, number: u64) -> Result<&'a str> {
     let bytes = usize::try_from(number).ok().and_then(|n| strings.get(n));
     let bytes = bytes.ok_or_else(|| cursor.fault(format!("there is no string {number}")))?;
     std::str::from_utf8(bytes).map_err(|_| cursor.fault(format!("string {number}, a name, is no UTF-8")))
 }
 
-/// A dialect by the number at the cursor.
+/// Reads a dialect's number and returns the dialect.
 fn dialect<'a>(dialects: &[&'a str], cursor: &mut Cursor<'_>) -> Result<&'a str> {
     let number = cursor.varint()?;
     let found = usize::try_from(number).ok().and_then(|n| dialects.get(n));
     found.copied().ok_or_else(|| cursor.fault(format!("there is no dialect {number}")))
 }
 
-/// The names of dialects and operations.
+/// Reads the names of dialects and operations.
 fn dialects<'a>(
     version: u64,
     strings: &[&'a [u8]],
@@ -148,7 +149,7 @@ fn dialects<'a>(
     let count = cursor.count()?;
     let mut dialects = Vec::with_capacity(count);
     for _ in 0..count {
-        // Since version 1 a dialect may say of which version it is; nobody who writes programs in StableHLO needs that.
+        // Since version 1 a dialect may state its version. StableHLO programs do not need it.
         let (number, is_versioned) = if version >= 1 { cursor.flagged()? } else { (cursor.varint()?, false) };
         dialects.push(name(strings, &cursor, number)?);
         if is_versioned {
@@ -157,7 +158,7 @@ fn dialects<'a>(
     }
     let mut operations = Vec::new();
     if version >= 4 {
-        // How many operations there are, which is found out anyway.
+        // The number of operations. The loop below does not need it.
         cursor.varint()?;
     }
     while !cursor.is_empty() {
@@ -172,7 +173,8 @@ fn dialects<'a>(
     Ok((dialects, operations))
 }
 
-/// Where attributes and types are: by groups of a dialect, for each its size and whether the dialect encoded it.
+/// Reads the tables of attributes and types. They are grouped by dialect. For each entry the table contains
+/// its size and whether the dialect encoded it.
 fn entries<'a>(
     dialects: &[&'a str],
     mut offsets: Cursor<'a>,
@@ -198,13 +200,14 @@ fn entries<'a>(
     Ok((attributes?, types?))
 }
 
-/// The resources of dialects; those of others are passed over.
+/// Reads the resources of dialects, and skips other resources.
 fn resources<'a>(mut offsets: Cursor<'a>, mut data: Cursor<'a>) -> Result<Vec<Cursor<'a>>> {
     let mut resources = Vec::new();
     let external = offsets.count()?;
     let mut group = 0;
     while !offsets.is_empty() {
-        // Who the resources are of: a name, or a dialect. An attribute's number tells the resource, whatever its key is.
+        // The owner of the resources: a name or a dialect. Attributes refer to resources by number, so the
+        // key is skipped.
         offsets.varint()?;
         for _ in 0..offsets.count()? {
             offsets.varint()?;
@@ -221,7 +224,7 @@ fn resources<'a>(mut offsets: Cursor<'a>, mut data: Cursor<'a>) -> Result<Vec<Cu
     Ok(resources)
 }
 
-/// The properties of operations, each after its size.
+/// Reads the properties of operations, each after its size.
 fn properties(mut cursor: Cursor<'_>) -> Result<Vec<Cursor<'_>>> {
     let count = cursor.count()?;
     let mut properties = Vec::new();

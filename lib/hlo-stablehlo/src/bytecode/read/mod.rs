@@ -1,4 +1,4 @@
-//! Reads bytecode.
+//! Reader of bytecode.
 
 mod assembly;
 mod builtin;

@@ -1,4 +1,4 @@
-//! Operations, and the regions and blocks that hold them.
+//! Operations, and the regions and blocks that contain them.
 
 use super::cursor::Cursor;
 use super::file::{File, OperationName};
@@ -38,24 +38,24 @@ pub(super) fn read(file: &File<'_>) -> Result<Tree> {
     }
 }
 
-/// What is known of all operations of a name.
+/// The information that all operations of a name share.
 struct Kind {
     name: Name,
-    /// What encodes the properties.
+    /// The encoding of the properties.
     properties: Properties,
-    /// What an operation of VHLO stands for.
+    /// The meaning of a VHLO operation.
     meaning: Option<Meaning>,
 }
 
-/// How the properties of an operation are encoded.
+/// The encoding of an operation's properties.
 enum Properties {
-    /// A dictionary: its writer did not know the operation.
+    /// A dictionary. The writer did not know the operation.
     Dictionary,
-    /// Attributes of these names, all of which are there.
+    /// Attributes with these names, all of them present.
     Required(Vec<Name>),
-    /// Attributes of these names; of those that are optional the number carries a flag.
+    /// Attributes with these names. The number of an optional attribute carries a flag.
     Inherent(&'static OperationInfo),
-    /// They are not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ struct Reader<'f> {
 }
 
 impl<'f> Reader<'f> {
-    /// A block: how many operations it has, its arguments, and the operations.
+    /// Reads a block: the number of operations, the arguments, and the operations.
     fn block(&mut self, cursor: &mut Cursor<'f>, parent: &str) -> Result<Block> {
         let (count, has_arguments) = cursor.flagged()?;
         let count = cursor.checked_count(count)?;
@@ -105,7 +105,7 @@ impl<'f> Reader<'f> {
         Ok(arguments)
     }
 
-    /// An operation; `None` if its results are but other names of its operands.
+    /// Reads an operation. Returns `None` if its results are only other names of its operands.
     fn operation(&mut self, cursor: &mut Cursor<'f>, parent: &str) -> Result<Option<Operation>> {
         let at = cursor.position();
         let kind = self.kind(cursor)?;
@@ -116,7 +116,7 @@ impl<'f> Reader<'f> {
         })
     }
 
-    /// What an operation has after its name.
+    /// Reads the parts of an operation that follow its name.
     fn content(
         &mut self,
         cursor: &mut Cursor<'f>,
@@ -184,7 +184,7 @@ impl<'f> Reader<'f> {
         }))
     }
 
-    /// What is known of the operation whose number is next.
+    /// Reads an operation's number and returns what is known of such operations.
     fn kind(&mut self, cursor: &mut Cursor<'f>) -> Result<Rc<Kind>> {
         let number = cursor.varint()?;
         let at = usize::try_from(number).ok().filter(|&n| n < self.kinds.len());
@@ -199,7 +199,7 @@ impl<'f> Reader<'f> {
         Ok(kind)
     }
 
-    /// The inherent attributes of an operation, by the number of their place.
+    /// Reads the inherent attributes of an operation from the property entry with the given number.
     fn properties(&mut self, kind: &Kind, number: u64, out: &mut Vec<(Name, Attribute)>) -> Result<()> {
         let found = usize::try_from(number).ok().and_then(|n| self.pool.file.properties.get(n));
         let Some(cursor) = found else { return Err(Fault::new(format!("there are no properties {number}"))) };
@@ -232,7 +232,7 @@ impl<'f> Reader<'f> {
         cursor: &mut Cursor<'f>,
         out: &mut Vec<(Name, Attribute)>,
     ) -> Result<()> {
-        // A writer that is older than an attribute has no place for it.
+        // A writer from before the introduction of an attribute leaves no slot for it.
         let mut rest = cursor.clone();
         let mut count = 0;
         while !rest.is_empty() {
@@ -252,11 +252,12 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// The regions of an operation: how many there are, whether they see the values above, and each.
+    /// Reads the regions of an operation: their number, whether they are isolated from the values above, and
+    /// the regions.
     fn regions(&mut self, cursor: &mut Cursor<'f>, name: &Name) -> Result<Vec<Region>> {
         let (count, is_isolated) = cursor.flagged()?;
         let mut inner;
-        // Regions that see nothing are a section, which a reader may pass over.
+        // Isolated regions are stored in a section, so that readers can skip them.
         let cursor = if is_isolated && self.pool.file.version >= 2 {
             inner = cursor.expect_section(section::IR as u8)?;
             &mut inner
@@ -279,7 +280,7 @@ impl<'f> Reader<'f> {
         Ok(regions)
     }
 
-    /// A region: how many blocks it has, how many values, and the blocks.
+    /// Reads a region: the number of blocks, the number of values, and the blocks.
     fn region(&mut self, cursor: &mut Cursor<'f>, parent: &Name) -> Result<Region> {
         let count = cursor.count()?;
         let mut region = Region::default();
@@ -295,7 +296,7 @@ impl<'f> Reader<'f> {
         Ok(region)
     }
 
-    /// True if a cast between dialects says nothing: in a tree both sides have the same types.
+    /// Checks whether a cast between dialects is redundant: both sides have the same types in the tree.
     fn is_alias(&self, operands: &[ValueId], types: &[Type]) -> bool {
         operands.len() == types.len()
             && operands.iter().zip(types).all(|(&value, ty)| self.tree.type_of(value) == ty)
@@ -329,7 +330,7 @@ impl Kind {
     }
 }
 
-/// The order in which a value's users are listed, which means nothing here.
+/// Skips the order in which a value's users are listed. It has no meaning here.
 fn skip_use_orders(cursor: &mut Cursor<'_>, values: usize) -> Result<()> {
     let count = if values > 1 { cursor.count()? } else { 1 };
     for _ in 0..count {
@@ -344,7 +345,7 @@ fn skip_use_orders(cursor: &mut Cursor<'_>, values: usize) -> Result<()> {
     Ok(())
 }
 
-/// A place in a file that a location says, for messages.
+/// Returns the position that a location contains, for error messages.
 fn place(location: &Location) -> Option<String> {
     match location {
         Location::Unknown => None,

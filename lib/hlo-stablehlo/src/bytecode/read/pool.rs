@@ -1,4 +1,4 @@
-//! The attributes and types of a file, each read once, when it is first used.
+//! The attributes and types of a file. Each is decoded once, when it is first used.
 
 use super::cursor::Cursor;
 use super::file::{Entry, File};
@@ -8,23 +8,23 @@ use crate::bytecode::fault::{Fault, Result};
 use crate::tree::{Attribute, Location, MAX_DEPTH, Name, Type, TypeKind};
 use std::sync::Arc;
 
-/// How much there is in attributes and types that refer to others: a file of some hundred bytes may nest more than any walk
-/// over it could bear.
+/// The size of an attribute or type including those that it refers to. References may be shared, so a file of
+/// some hundred bytes may encode a tree that is too large for any walk over it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
-    /// How deep they nest.
+    /// The nesting depth.
     depth: usize,
-    /// How many there are if each is counted wherever it is.
+    /// The number of attributes and types, with shared ones counted at each occurrence.
     nodes: usize,
 }
 
-/// The most attributes and types in one.
+/// Maximum number of attributes and types in one attribute or type.
 const MAX_NODES: usize = 1 << 22;
 
 #[derive(Clone)]
 enum Slot<T> {
     Unread,
-    /// It is being read: whoever asks for it is part of itself.
+    /// Decoding is in progress. A reference to the entry in this state is cyclic.
     Reading,
     Read(T, Extent),
 }
@@ -34,7 +34,7 @@ pub(super) struct Pool<'a> {
     pub(super) file: &'a File<'a>,
     attributes: Vec<Slot<Attribute>>,
     types: Vec<Slot<Type>>,
-    /// How many are being read.
+    /// The number of entries whose decoding is in progress.
     level: usize,
 }
 
@@ -48,23 +48,23 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A string of the file's table.
+    /// Returns a string of the file's table.
     pub(super) fn string(&self, number: u64) -> Result<&'a [u8]> {
         let found = usize::try_from(number).ok().and_then(|n| self.file.strings.get(n));
         found.copied().ok_or_else(|| Fault::new(format!("there is no string {number}")))
     }
 
-    /// An attribute by its number.
+    /// Returns the attribute with the given number.
     pub(super) fn attribute(&mut self, number: u64) -> Result<Attribute> {
         Ok(self.attribute_of_extent(number)?.0)
     }
 
-    /// A type by its number.
+    /// Returns the type with the given number.
     pub(super) fn ty(&mut self, number: u64) -> Result<Type> {
         Ok(self.type_of_extent(number)?.0)
     }
 
-    /// A location by its number.
+    /// Returns the location with the given number.
     pub(super) fn location(&mut self, number: u64) -> Result<Location> {
         match self.attribute(number)? {
             Attribute::Location(location) => Ok(location),
@@ -82,7 +82,7 @@ impl<'a> Pool<'a> {
         self.attributes[at] = Slot::Reading;
         let file = self.file;
         let (attribute, extent) = self.read(&file.attributes[at], attribute)?;
-        // Traces of calls may be deep, and nothing depends on where they end.
+        // Call traces may be deep. Their outer part can be cut off, because no result depends on it.
         let (attribute, extent) = match attribute {
             Attribute::Location(_) if extent.is_too_much() => {
                 (Attribute::Location(Location::Unknown), Extent::default())
@@ -133,8 +133,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// How many attributes and types are read within each other at most: more than may nest in the end, for traces of calls,
-/// which may be deeper.
+/// Maximum nesting depth while decoding. It is larger than the final limit because call traces, which are cut
+/// off, may be deeper.
 const MAX_READING: usize = 4 * MAX_DEPTH;
 
 fn index(number: u64, len: usize, what: &str) -> Result<usize> {
@@ -155,7 +155,7 @@ impl Extent {
     }
 }
 
-/// Reads an attribute as its dialect encodes it.
+/// Decodes an attribute of a dialect.
 fn attribute(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Attribute> {
     if !decoder.is_encoded {
         return assembly::attribute(decoder);
@@ -173,7 +173,7 @@ fn attribute(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Attribute> 
     }
 }
 
-/// Reads a type as its dialect encodes it.
+/// Decodes a type of a dialect.
 fn ty(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Type> {
     if !decoder.is_encoded {
         return assembly::ty(decoder);
@@ -191,43 +191,43 @@ fn ty(decoder: &mut Decoder<'_, '_>, dialect: &str) -> Result<Type> {
     }
 }
 
-/// Reads one attribute or type.
+/// The decoder of one attribute or type.
 pub(super) struct Decoder<'p, 'a> {
     pool: &'p mut Pool<'a>,
     cursor: Cursor<'a>,
-    /// What the attributes and types that it refers to have.
+    /// The extent of the attributes and types that this one refers to.
     inner: Extent,
     is_encoded: bool,
 }
 
 impl<'a> Decoder<'_, 'a> {
-    /// What is wrong here.
+    /// Creates an error at the current position.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         self.cursor.fault(message)
     }
 
-    /// A code that a dialect does not have.
+    /// Creates the error for a code that a dialect does not have.
     pub(super) fn unknown(&self, dialect: &str, what: &str, code: u64) -> Fault {
         self.fault(format!("{what} {code} of the dialect `{dialect}`, which is unknown"))
     }
 
-    /// A number.
+    /// Reads an unsigned number.
     pub(super) fn varint(&mut self) -> Result<u64> {
         self.cursor.varint()
     }
 
-    /// The bytes that are left.
+    /// Returns the cursor over the remaining bytes.
     pub(super) fn cursor(&mut self) -> &mut Cursor<'a> {
         &mut self.cursor
     }
 
-    /// An attribute.
+    /// Reads a reference to an attribute.
     pub(super) fn attribute(&mut self) -> Result<Attribute> {
         let number = self.varint()?;
         self.attribute_of(number)
     }
 
-    /// An attribute that may lack.
+    /// Reads a reference to an optional attribute.
     pub(super) fn optional_attribute(&mut self) -> Result<Option<Attribute>> {
         let (number, is_there) = self.cursor.flagged()?;
         if is_there { self.attribute_of(number).map(Some) } else { Ok(None) }
@@ -239,12 +239,12 @@ impl<'a> Decoder<'_, 'a> {
         Ok(attribute)
     }
 
-    /// Attributes after their count.
+    /// Reads a list of attributes after their count.
     pub(super) fn attributes(&mut self) -> Result<Vec<Attribute>> {
         (0..self.cursor.count()?).map(|_| self.attribute()).collect()
     }
 
-    /// A type.
+    /// Reads a reference to a type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         let number = self.varint()?;
         let (ty, extent) = self.pool.type_of_extent(number)?;
@@ -252,12 +252,12 @@ impl<'a> Decoder<'_, 'a> {
         Ok(ty)
     }
 
-    /// Types after their count.
+    /// Reads a list of types after their count.
     pub(super) fn types(&mut self) -> Result<Vec<Type>> {
         (0..self.cursor.count()?).map(|_| self.ty()).collect()
     }
 
-    /// A location. How calls nest beyond what is read is left out.
+    /// Reads a reference to a location. Call traces that nest deeper than [`MAX_READING`] are cut off.
     pub(super) fn location(&mut self) -> Result<Location> {
         if self.pool.level == MAX_READING {
             self.varint()?;
@@ -269,18 +269,18 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// A string of the file's table.
+    /// Reads a reference to a string of the file's table.
     pub(super) fn string(&mut self) -> Result<&'a [u8]> {
         let number = self.varint()?;
         self.pool.string(number)
     }
 
-    /// The same as an attribute.
+    /// Reads a string as an attribute.
     pub(super) fn string_attribute(&mut self) -> Result<Attribute> {
         Ok(Attribute::String(self.string()?.into()))
     }
 
-    /// A string attribute, as a name: what is no UTF-8 in it is replaced.
+    /// Reads a string attribute as a name. Bytes that are not UTF-8 are replaced.
     pub(super) fn name(&mut self) -> Result<Name> {
         match self.attribute()? {
             Attribute::String(bytes) => Ok(Name::from(&*String::from_utf8_lossy(&bytes))),
@@ -288,7 +288,7 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// The data of a resource.
+    /// Reads a reference to a resource and returns its data.
     pub(super) fn resource(&mut self) -> Result<&'a [u8]> {
         let number = self.varint()?;
         let found = usize::try_from(number).ok().and_then(|n| self.pool.file.resources.get(n));
@@ -299,7 +299,7 @@ impl<'a> Decoder<'_, 'a> {
         content.bytes(size)
     }
 
-    /// Everything that is left, as text that ends with a zero.
+    /// Reads text that ends with a zero byte.
     pub(super) fn text(&mut self) -> Result<Arc<str>> {
         let bytes = self.cursor.zero_terminated()?;
         let text = std::str::from_utf8(bytes).map_err(|_| self.fault("a text is no UTF-8"))?;

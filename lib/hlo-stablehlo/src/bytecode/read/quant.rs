@@ -5,7 +5,7 @@ use super::pool::Decoder;
 use crate::bytecode::fault::Result;
 use crate::tree::{Quantization, Type, TypeKind};
 
-/// A type of the dialect `quant`.
+/// Reads a type of the dialect `quant`.
 pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     match decoder.varint()? {
         4 => uniform(decoder),
@@ -14,7 +14,8 @@ pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     }
 }
 
-/// One scale for all. The flags before it say whether what is stored has a sign, which its type says as well.
+/// Reads a type with one scale. The flags state whether the storage type is signed, which the type states as
+/// well.
 pub(super) fn uniform(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let flags = decoder.varint()?;
     let (storage, expressed) = (storage(decoder, flags)?, decoder.ty()?);
@@ -34,7 +35,7 @@ pub(super) fn uniform(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     Ok(TypeKind::Quantized(quantization).into())
 }
 
-/// A scale for each slice along a dimension.
+/// Reads a type with a scale for each slice along a dimension.
 pub(super) fn per_axis(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let flags = decoder.varint()?;
     let (storage, expressed) = (storage(decoder, flags)?, decoder.ty()?);
@@ -54,7 +55,8 @@ pub(super) fn per_axis(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     Ok(TypeKind::Quantized(quantization).into())
 }
 
-/// The type of what is stored. Its lowest flag is set if that has a sign; the type itself never says so.
+/// Reads the storage type. The lowest flag is set if it is signed. The encoded type itself is always
+/// signless.
 fn storage(decoder: &mut Decoder<'_, '_>, flags: u64) -> Result<Type> {
     let ty = decoder.ty()?;
     Ok(match &*ty {

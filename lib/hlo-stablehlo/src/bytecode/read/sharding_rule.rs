@@ -1,6 +1,7 @@
-//! How an operation may be partitioned, as Shardy writes it: `#sdy.op_sharding_rule<([i, j])->([i]) {i=2, j=3}>`.
+//! Shardy's rules of how an operation may be partitioned: `#sdy.op_sharding_rule<([i, j])->([i]) {i=2,
+//! j=3}>`.
 //!
-//! Nothing here asks what a rule says, so that it is kept as its text.
+//! No code here reads the contents of a rule, so it is kept as text.
 
 use crate::tree::{Attribute, Attributes};
 use std::fmt::Write;
@@ -8,7 +9,7 @@ use std::fmt::Write;
 /// The kind of the structure.
 pub(super) const KIND: &str = "sdy.op_sharding_rule";
 
-/// The rule of these fields; `None` if they are of other types.
+/// Returns the text of a rule, or `None` if a field has the wrong type.
 pub(super) fn text(fields: &Attributes) -> Option<Attribute> {
     let mut text = format!("{KIND}<");
     mappings(fields.get("operand_mappings")?, &mut text)?;
@@ -34,7 +35,8 @@ pub(super) fn text(fields: &Attributes) -> Option<Attribute> {
     Some(Attribute::Other(text.into()))
 }
 
-/// For each operand or result its dimensions, and for each of those the factors that it is the product of.
+/// Writes, for each operand or result, its dimensions, and for each dimension the factors whose product it
+/// is.
 fn mappings(value: &Attribute, text: &mut String) -> Option<()> {
     let mut all = Vec::new();
     for tensor in value.as_array()? {
@@ -48,7 +50,7 @@ fn mappings(value: &Attribute, text: &mut String) -> Option<()> {
     write!(text, "({})", all.join(", ")).ok()
 }
 
-/// The name of a factor: `i` to `z`, then `z_1`, `z_2`.
+/// Returns the name of a factor: `i` to `z`, then `z_1`, `z_2`.
 fn factor(at: i64) -> String {
     const LETTERS: &str = "ijklmnopqrstuvwxyz";
     match usize::try_from(at).ok().and_then(|at| LETTERS.get(at..=at)) {

@@ -1,4 +1,4 @@
-//! Attributes that are words or structures, of whatever dialect.
+//! Attributes of any dialect that are enumerations or structures.
 
 use super::pool::Decoder;
 use super::sharding_rule;
@@ -7,7 +7,7 @@ use crate::bytecode::fault::Result;
 use crate::tree::{Attribute, FloatType, Number};
 use std::sync::Arc;
 
-/// An attribute that is a word or a structure.
+/// Reads an enumeration or a structure.
 pub(super) fn attribute(
     decoder: &mut Decoder<'_, '_>,
     encoding: &Encoding,
@@ -20,7 +20,7 @@ pub(super) fn attribute(
     }
 }
 
-/// The same after the code; `None` if there is none of that code.
+/// Reads an enumeration or a structure after its code. Returns `None` if the code is unknown.
 pub(super) fn of_code(
     decoder: &mut Decoder<'_, '_>,
     encoding: &Encoding,
@@ -57,7 +57,7 @@ fn fields(decoder: &mut Decoder<'_, '_>, structure: &Structure) -> Result<Attrib
     Ok(Attribute::Struct(structure.kind.into(), Arc::new(fields)))
 }
 
-/// The value of a field; `None` if it lacks.
+/// Reads the value of a field. Returns `None` if it is absent.
 fn field(decoder: &mut Decoder<'_, '_>, kind: Field) -> Result<Option<Attribute>> {
     Ok(Some(match kind {
         Field::Int => Attribute::i64(decoder.cursor().signed()?),

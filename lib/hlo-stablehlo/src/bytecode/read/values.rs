@@ -1,51 +1,51 @@
-//! The values of regions, by their numbers.
+//! The values of regions by their numbers.
 
 use crate::Tree;
 use crate::bytecode::fault::{Fault, Result};
 use crate::tree::{Type, TypeKind, ValueId};
 
-/// A value in a region that no operation above sees into.
+/// A value of a scope.
 #[derive(Clone, Copy)]
 enum Slot {
-    /// Neither defined nor used yet.
+    /// Neither defined nor used so far.
     Empty,
-    /// Used before it is defined.
+    /// Used, but not defined so far.
     Used(ValueId),
     Defined(ValueId),
 }
 
-/// The values of a region that is isolated from those above, and of the regions in it.
+/// The values of a region that is isolated from the values above, including those of its nested regions.
 #[derive(Default)]
 struct Scope {
     values: Vec<Slot>,
-    /// The number of the next value, in each of the regions that are being read.
+    /// The number of the next value, for each open region.
     next: Vec<usize>,
 }
 
-/// The values that can be seen, and those of regions that can't for now.
+/// The visible values, and the values of enclosing scopes that are not visible at the moment.
 pub(super) struct Values {
     scopes: Vec<Scope>,
-    /// How many values all scopes may yet have: each takes a byte of the file at least.
+    /// The number of values that all scopes may still define. Each takes at least a byte of the file.
     left: usize,
 }
 
 impl Values {
-    /// For a file of so many bytes.
+    /// Creates the values of a file of the given size in bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self { scopes: vec![Scope::default()], left: bytes }
     }
 
-    /// Begins regions that see no values above.
+    /// Opens a scope for regions that cannot use values from above.
     pub(super) fn begin_isolated(&mut self) {
         self.scopes.push(Scope::default());
     }
 
-    /// Ends them.
+    /// Closes the scope of isolated regions.
     pub(super) fn end_isolated(&mut self) {
         self.scopes.pop();
     }
 
-    /// Begins a region that defines so many values.
+    /// Opens a region that defines `count` values.
     pub(super) fn begin_region(&mut self, count: usize) -> Result<()> {
         let Some(left) = self.left.checked_sub(count) else {
             return Err(Fault::new("regions have more values than the file has bytes"));
@@ -58,7 +58,7 @@ impl Values {
         Ok(())
     }
 
-    /// Ends a region that defines so many values, all of which have to be there that were used.
+    /// Closes a region that defines `count` values. Fails if one of them was used but not defined.
     pub(super) fn end_region(&mut self, count: usize) -> Result<()> {
         self.left += count;
         let scope = self.scope()?;
@@ -74,7 +74,7 @@ impl Values {
         self.scopes.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))
     }
 
-    /// The place of the next value.
+    /// Returns the slot of the next value.
     fn next_slot(&mut self) -> Result<&mut Slot> {
         let scope = self.scope()?;
         let next = scope.next.last_mut().ok_or_else(|| Fault::new("a value outside of all regions"))?;
@@ -83,7 +83,7 @@ impl Values {
         scope.values.get_mut(at).ok_or_else(|| Fault::new("a region has more values than it says"))
     }
 
-    /// A new value of a type.
+    /// Defines the next value, with the given type.
     pub(super) fn define(&mut self, tree: &mut Tree, ty: Type) -> Result<ValueId> {
         let slot = self.next_slot()?;
         let value = match *slot {
@@ -98,13 +98,13 @@ impl Values {
         Ok(value)
     }
 
-    /// Another name of a value.
+    /// Defines the next value as another name of `value`.
     pub(super) fn define_as(&mut self, value: ValueId) -> Result<()> {
         *self.next_slot()? = Slot::Defined(value);
         Ok(())
     }
 
-    /// A value by its number. Of one that is used before it is defined the type is not known yet.
+    /// Returns the value with the given number. The type of a value is unknown until it is defined.
     pub(super) fn get(&mut self, tree: &mut Tree, number: u64) -> Result<ValueId> {
         let place = usize::try_from(number).ok().and_then(|n| self.scope().ok()?.values.get_mut(n));
         let slot = place.ok_or_else(|| Fault::new(format!("there is no value {number}")))?;
@@ -118,7 +118,7 @@ impl Values {
         }
     }
 
-    /// True if none of the next values was used before.
+    /// Checks whether none of the next `count` values has been used.
     pub(super) fn are_unused(&self, count: usize) -> bool {
         let Some(scope) = self.scopes.last() else { return false };
         let next = scope.next.last().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Attributes and types of VHLO, StableHLO's dialect for files, as StableHLO has them.
+//! Attributes and types of VHLO, StableHLO's dialect for files, converted to those of StableHLO.
 
 use super::pool::Decoder;
 use super::{elements, quant, structures};
@@ -8,7 +8,7 @@ use crate::bytecode::types::{VHLO_FLOATS, VHLO_INTEGERS};
 use crate::tree::{Attribute, Attributes, TensorType, Type, TypeKind};
 use std::sync::Arc;
 
-/// An attribute.
+/// Reads an attribute.
 pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     let code = decoder.varint()?;
     Ok(match code {
@@ -44,7 +44,7 @@ pub(super) fn attribute(decoder: &mut Decoder<'_, '_>) -> Result<Attribute> {
     })
 }
 
-/// A type.
+/// Reads a type.
 pub(super) fn ty(decoder: &mut Decoder<'_, '_>) -> Result<Type> {
     let code = decoder.varint()?;
     if let Some(&(_, float, _)) = VHLO_FLOATS.iter().find(|f| f.0 == code) {

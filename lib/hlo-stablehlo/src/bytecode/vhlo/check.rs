@@ -1,4 +1,4 @@
-//! What operations may not do in older versions, beside having other attributes.
+//! Restrictions on operations in older versions, apart from different attributes.
 
 use crate::Tree;
 use crate::bytecode::encoding;
@@ -6,7 +6,7 @@ use crate::bytecode::fault::{Fault, Result};
 use crate::dialect::{Version, Versioned};
 use crate::tree::{Attribute, Operation, Type, TypeKind, ValueId};
 
-/// Checks an operation that is written as one of VHLO.
+/// Checks an operation that is written as a VHLO operation.
 pub(in crate::bytecode) fn check(
     tree: &Tree,
     operation: &Operation,
@@ -61,7 +61,7 @@ pub(in crate::bytecode) fn check(
     Ok(())
 }
 
-/// True if the results' elements are of the operands' types.
+/// Checks whether the results have the element types of the operands.
 fn keeps_elements(tree: &Tree, operation: &Operation) -> bool {
     let element = |value: &ValueId| -> Option<Type> {
         match &**tree.type_of(*value) {

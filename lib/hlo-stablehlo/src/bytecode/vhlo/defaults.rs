@@ -1,11 +1,11 @@
-//! What StableHLO's optional attributes are where they lack: VHLO has them all.
+//! Default values of StableHLO's optional attributes. In VHLO all attributes are present.
 
 use super::lists::is_all;
 use crate::bytecode::encoding;
 use crate::dialect::OperationInfo;
 use crate::tree::Attribute;
 
-/// What an attribute is if it is not given.
+/// The value of an absent attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absent {
     /// `false`.
@@ -18,13 +18,13 @@ pub(super) enum Absent {
     EmptyArray,
     /// `{}`.
     EmptyDictionary,
-    /// A string or a dictionary, empty.
+    /// An empty string or dictionary.
     EmptyConfig,
-    /// No numbers.
+    /// An empty list of numbers.
     NoInts,
-    /// The same number for each dimension.
+    /// This number for each dimension.
     Each(i64),
-    /// The same number twice for each dimension.
+    /// This number twice for each dimension.
     EachTwice(i64),
     /// `false` for each dimension.
     EachFalse,
@@ -34,17 +34,17 @@ pub(super) enum Absent {
     NoComparison,
     /// `API_VERSION_ORIGINAL`.
     OriginalInterface,
-    /// Of mode `DEFAULT`, without tolerances.
+    /// The mode `DEFAULT`, with tolerances of 0.
     Accuracy,
 }
 
-/// The default of an attribute of VHLO; `None` if it has to be given.
+/// Returns the default of a VHLO attribute, or `None` if the attribute is required.
 pub(super) fn of(info: &OperationInfo, name: &str) -> Option<Absent> {
     use Absent as A;
     Some(match name {
         "channel_id" if info.attribute("channel_handle").is_some_and(|a| a.is_optional) => A::Int(0),
         "infeed_config" | "outfeed_config" => A::EmptyString,
-        // A sort's dimension is the last one; others have to be given.
+        // The default dimension of a sort is the last one. Other dimensions are required.
         _ if info.attribute(name).is_none_or(|a| !a.is_optional) => return None,
         "sym_visibility" => A::EmptyString,
         "arg_attrs"
@@ -81,11 +81,11 @@ pub(super) fn of(info: &OperationInfo, name: &str) -> Option<Absent> {
     })
 }
 
-/// True if an attribute is its default, and so may lack.
+/// Checks whether an attribute has its default value, so that it may be omitted.
 pub(super) fn is_default(info: &OperationInfo, name: &str, value: &Attribute) -> bool {
     match of(info, name) {
         None => false,
-        // These are there all the same.
+        // Required attributes are written even if they have their default value.
         Some(_) if info.attribute(name).is_some_and(|a| !a.is_optional) => false,
         Some(Absent::False) => value.as_bool() == Some(false),
         Some(Absent::Int(number)) => value.as_int() == Some(number),
@@ -104,7 +104,7 @@ pub(super) fn is_default(info: &OperationInfo, name: &str, value: &Attribute) ->
     }
 }
 
-/// True for an empty string, array or dictionary.
+/// Whether the value is an empty string, array or dictionary.
 pub(super) fn is_empty(value: &Attribute) -> bool {
     match value {
         Attribute::String(text) => text.is_empty(),

@@ -1,4 +1,4 @@
-//! Attributes that are a structure in StableHLO and many attributes in VHLO.
+//! Attributes that are one structure in StableHLO and several attributes in VHLO.
 
 use super::lists;
 use crate::bytecode::encoding::{self, Field};
@@ -7,15 +7,15 @@ use crate::dialect::OperationInfo;
 use crate::tree::{Attribute, Attributes, Name, TypeKind};
 use std::sync::Arc;
 
-/// A structure and the attributes that VHLO has instead.
+/// A structure and the corresponding VHLO attributes.
 pub(super) struct Group {
-    /// The attribute in StableHLO.
+    /// The name of the attribute in StableHLO.
     pub(super) name: &'static str,
     /// The kind of the structure.
     pub(super) kind: &'static str,
-    /// The fields.
+    /// The fields of the structure.
     pub(super) fields: &'static [(&'static str, Field)],
-    /// The attributes of VHLO, as many, if they are called otherwise than the fields.
+    /// The names of the VHLO attributes, in the order of the fields, if they differ from the field names.
     renamed: Option<&'static [&'static str]>,
 }
 
@@ -25,7 +25,7 @@ const fn group(name: &'static str, kind: &'static str, fields: &'static [(&'stat
     Group { name, kind, fields, renamed: None }
 }
 
-/// The structures of an operation of StableHLO.
+/// Returns the structures of a StableHLO operation.
 pub(super) fn of(operation: &str) -> &'static [Group] {
     match operation {
         "stablehlo.convolution" | "stablehlo.dynamic_conv" => {
@@ -54,23 +54,24 @@ pub(super) fn of(operation: &str) -> &'static [Group] {
     }
 }
 
-/// True if VHLO has the number of a channel where StableHLO has a handle: the channel's type is always 0.
+/// Whether VHLO stores only the channel number where StableHLO has a handle. The channel's type is always 0.
 pub(super) fn is_channel(info: &OperationInfo) -> bool {
     info.attribute("channel_handle").is_some() && of(info.name).is_empty()
 }
 
 impl Group {
-    /// VHLO's attribute for a field.
+    /// Returns the VHLO attribute of a field.
     fn attribute(&self, field: usize) -> &'static str {
         self.renamed.map_or(self.fields[field].0, |renamed| renamed[field])
     }
 
-    /// Takes VHLO's attributes out and puts them together; `None` if all lack.
+    /// Removes the VHLO attributes from `all` and returns the structure, or `None` if all of them are absent.
     pub(super) fn join(&self, all: &mut Vec<(Name, Attribute)>) -> Result<Option<(Name, Attribute)>> {
         let mut fields = Vec::with_capacity(self.fields.len());
         for (at, &(field, kind)) in self.fields.iter().enumerate() {
             let name = self.attribute(at);
-            // What came with a later version lacks in older ones; of algorithms it is the type `none` that says so.
+            // Attributes of later versions are absent in older ones. The fields of an absent algorithm are
+            // the type `none`.
             let Some(place) = all.iter().position(|(n, _)| *n == name) else { continue };
             let (_, value) = all.remove(place);
             if matches!(&value, Attribute::Type(ty) if **ty == TypeKind::None) {
@@ -94,7 +95,7 @@ impl Group {
         Ok(Some((self.name.into(), Attribute::Struct(self.kind.into(), Arc::new(fields)))))
     }
 
-    /// VHLO's attributes for the fields of a structure; `None` if that is not given.
+    /// Returns the VHLO attributes for the fields of a structure that may be absent.
     pub(super) fn split(&self, value: Option<&Attribute>) -> Result<Vec<(&'static str, Attribute)>> {
         let wrong = || Fault::new(format!("the attribute `{}` is no `{}`", self.name, self.kind));
         let fields = value.map(|value| value.fields(self.kind).ok_or_else(wrong)).transpose()?;
@@ -102,7 +103,7 @@ impl Group {
         for (at, &(field, kind)) in self.fields.iter().enumerate() {
             let value = fields.and_then(|fields| fields.get(field));
             let lowered = match (kind, value) {
-                // An algorithm is not given if all that it consists of is the type `none`.
+                // The fields of an absent algorithm are the type `none`.
                 _ if fields.is_none() => Some(Attribute::Type(TypeKind::None.into())),
                 (Field::Ints, None) => Some(lists::ints(&[])),
                 (Field::Ints, Some(value)) => lists::numbers(value).map(|all| lists::ints(&all)),

@@ -1,14 +1,15 @@
-//! Lists of numbers: arrays in StableHLO, tensors of one dimension in VHLO.
+//! Lists of numbers: arrays in StableHLO, one-dimensional tensors in VHLO.
 
 use crate::dialect::ListOf;
 use crate::tree::{Attribute, Elements, Type};
 use hlo_ir::AlignedBytes;
 use std::sync::Arc;
 
-/// The most numbers of a list that is written as one that stands for all: no array has as many dimensions.
+/// Maximum length of a list that is stored as a single repeated number. No array has more dimensions.
 const MAX_REPEATED: usize = 1 << 12;
 
-/// The numbers of a list. A tensor of some bytes may say that it has very many: then there are none.
+/// Returns the numbers of a list. Returns `None` for a repeated number with a very large count, which takes
+/// only a few bytes in a file.
 pub(super) fn numbers(value: &Attribute) -> Option<Vec<i64>> {
     match value {
         Attribute::Elements(elements) if elements.is_splat && elements.count()? > MAX_REPEATED => None,
@@ -16,12 +17,12 @@ pub(super) fn numbers(value: &Attribute) -> Option<Vec<i64>> {
     }
 }
 
-/// True if all numbers of a list are so.
+/// Checks whether all numbers of a list satisfy a condition.
 pub(super) fn is_all(value: &Attribute, is: impl Fn(i64) -> bool) -> bool {
     numbers(value).is_some_and(|all| all.into_iter().all(is))
 }
 
-/// A tensor of numbers as an array.
+/// Converts a tensor of numbers to an array.
 pub(super) fn to_array(list: ListOf, value: &Attribute) -> Option<Attribute> {
     let Attribute::Elements(_) = value else {
         return matches!(value, Attribute::DenseArray(..)).then(|| value.clone());
@@ -33,7 +34,7 @@ pub(super) fn to_array(list: ListOf, value: &Attribute) -> Option<Attribute> {
     })
 }
 
-/// An array of numbers as a tensor.
+/// Converts an array of numbers to a tensor.
 pub(super) fn to_tensor(list: ListOf, values: &[i64]) -> Attribute {
     match list {
         ListOf::I64 => ints(values),
@@ -44,13 +45,13 @@ pub(super) fn to_tensor(list: ListOf, values: &[i64]) -> Attribute {
     }
 }
 
-/// A tensor of one dimension.
+/// Returns a one-dimensional tensor.
 pub(super) fn ints(values: &[i64]) -> Attribute {
     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     tensor(&[values.len() as i64], &Type::integer(64), bytes)
 }
 
-/// A tensor of given bytes.
+/// Returns a tensor with the given bytes.
 pub(super) fn tensor(dims: &[i64], element: &Type, bytes: Vec<u8>) -> Attribute {
     Attribute::Elements(Arc::new(Elements {
         ty: Type::tensor(dims, element.clone()),

@@ -1,4 +1,4 @@
-//! What VHLO has for an operation of StableHLO in a version: the other way round.
+//! Conversion of StableHLO operations to VHLO operations of a given version.
 
 use super::defaults::{self, Absent};
 use super::{groups, lists};
@@ -8,17 +8,17 @@ use crate::dialect::{ListOf, OperationInfo, Version, Versioned};
 use crate::tree::{Attribute, Attributes, FloatType, Name, Number, Operation, Type, TypeKind};
 use std::sync::Arc;
 
-/// An operation of VHLO.
+/// A VHLO operation.
 pub(in crate::bytecode) struct Lowered {
-    /// What is said of its name in the version.
+    /// The description of the operation in the version.
     pub(in crate::bytecode) versioned: &'static Versioned,
-    /// Its attributes in alphabetical order.
+    /// The inherent attributes in alphabetical order.
     pub(in crate::bytecode) inherent: Vec<(&'static str, Attribute)>,
-    /// What else is said of it.
+    /// The other attributes.
     pub(in crate::bytecode) discardable: Vec<(Name, Attribute)>,
 }
 
-/// The operation of VHLO in a version that stands for one of StableHLO or `func`.
+/// Converts an operation of StableHLO or `func` to the corresponding VHLO operation of a version.
 pub(in crate::bytecode) fn lower(
     operation: &Operation,
     info: &'static OperationInfo,
@@ -34,7 +34,7 @@ pub(in crate::bytecode) fn lower(
         });
     };
     let mut given = operation.attributes.clone();
-    // What the newest version has is what has to fit into an older one.
+    // The attributes are first built for the newest version and then reduced to the older one.
     let newest = info.vhlo.last().map_or(&[][..], |v| v.attributes);
     let mut inherent = split(&mut given, info)?;
     for &name in newest {
@@ -56,7 +56,7 @@ pub(in crate::bytecode) fn lower(
     Ok(Lowered { versioned, inherent, discardable })
 }
 
-/// Returns how to express an operation that VHLO lacks.
+/// Returns a note on how to express an operation that VHLO lacks.
 fn expansion(name: &str) -> String {
     let pass = match name {
         "chlo.ragged_dot" => "ragged-dot-rewriter",
@@ -69,7 +69,7 @@ fn expansion(name: &str) -> String {
     format!(": `hlo-opt --passes={pass}` expresses it by operations that VHLO has")
 }
 
-/// Takes structures out, and gives their fields.
+/// Removes the structures from `given` and returns their fields as VHLO attributes.
 fn split(given: &mut Attributes, info: &OperationInfo) -> Result<Vec<(&'static str, Attribute)>> {
     let mut inherent = Vec::new();
     for group in groups::of(info.name) {
@@ -92,7 +92,7 @@ fn split(given: &mut Attributes, info: &OperationInfo) -> Result<Vec<(&'static s
     Ok(inherent)
 }
 
-/// VHLO's attribute of a name: what is given, or what holds if nothing is.
+/// Returns the VHLO attribute of a name: the given value or the default.
 fn value_of(
     given: &mut Attributes,
     info: &OperationInfo,
@@ -125,7 +125,7 @@ fn missing(name: &str) -> Fault {
     Fault::new(format!("the attribute `{name}` is missing"))
 }
 
-/// As many dimensions as an operation has windows for.
+/// Returns the number of window dimensions of an operation.
 fn window_rank(all: &Attributes) -> Option<usize> {
     if let Some(sizes) = all.get("window_dimensions") {
         return Some(lists::numbers(sizes)?.len());
@@ -134,12 +134,12 @@ fn window_rank(all: &Attributes) -> Option<usize> {
     numbers.get("input_spatial_dimensions").map_or(Some(0), |d| Some(lists::numbers(d)?.len()))
 }
 
-/// Twice 0 for each dimension.
+/// Returns zero padding: two zeros for each dimension.
 fn no_padding(all: &Attributes) -> Result<Attribute> {
     absent_value(Absent::EachTwice(0), all).ok_or_else(|| missing("dimension_numbers"))
 }
 
-/// What holds for an operation of these attributes if one of them lacks.
+/// Returns the default value of an attribute, for an operation with the attributes `all`.
 fn absent_value(absent: Absent, all: &Attributes) -> Option<Attribute> {
     Some(match absent {
         Absent::False => Attribute::Bool(false),
@@ -172,7 +172,7 @@ fn absent_value(absent: Absent, all: &Attributes) -> Option<Attribute> {
     })
 }
 
-/// Takes out what an older version does not have, which must not say anything.
+/// Removes the attributes that an older version lacks. Fails if one of them does not have its default value.
 fn drop_newer(
     inherent: &mut Vec<(&'static str, Attribute)>,
     info: &OperationInfo,

@@ -1,7 +1,8 @@
-//! What VHLO's operations stand for: between the attributes of a version of VHLO and those of StableHLO.
+//! Conversion between StableHLO operations and the VHLO operations of a version.
 //!
-//! VHLO has no structures of numbers of dimensions but their fields, no optional attributes but their defaults, and
-//! tensors in place of arrays of numbers.
+//! VHLO differs from StableHLO in three ways. It has separate attributes instead of structures of dimension
+//! numbers. It has no optional attributes and stores defaults instead. It has tensors instead of arrays of
+//! numbers.
 
 mod check;
 mod defaults;
@@ -17,7 +18,7 @@ use super::fault::{Fault, Result};
 use crate::dialect::{OperationInfo, Versioned};
 use crate::tree::{Attribute, Attributes, Name, Type};
 
-/// What an operation of VHLO stands for.
+/// The meaning of a VHLO operation.
 #[derive(Clone)]
 pub(super) struct Meaning {
     info: &'static OperationInfo,
@@ -30,7 +31,7 @@ impl Meaning {
         Self { info, versioned, name: info.name.into() }
     }
 
-    /// The name in StableHLO within an operation of a name.
+    /// Returns the StableHLO name of the operation. It depends on the name of the parent operation.
     pub(super) fn name(&self, parent: &str) -> Name {
         if self.info.name == "stablehlo.return" && parent == "func.func" {
             return "func.return".into();
@@ -38,13 +39,13 @@ impl Meaning {
         self.name.clone()
     }
 
-    /// StableHLO's attributes from VHLO's.
+    /// Converts VHLO attributes to StableHLO attributes.
     pub(super) fn attributes(&self, mut all: Vec<(Name, Attribute)>) -> Result<Attributes> {
         if all.is_empty() {
             return Ok(Attributes::default());
         }
         if self.versioned.name == "dynamic_conv_v1" {
-            // An operand says it as well, and is what counts.
+            // An operand also contains the padding, and takes precedence.
             all.retain(|(name, _)| *name != "padding");
         }
         let mut out = Vec::with_capacity(all.len());
@@ -64,7 +65,7 @@ impl Meaning {
         Ok(out.into_iter().collect())
     }
 
-    /// An attribute that has another form in StableHLO.
+    /// Converts an attribute that has another form in StableHLO.
     fn attribute(&self, name: Name, value: Attribute) -> Result<(Name, Attribute)> {
         let Some(inherent) = self.info.attribute(&name) else {
             return Ok(match (name.as_str(), &value) {
@@ -94,13 +95,13 @@ impl Meaning {
     }
 }
 
-/// StableHLO's number for VHLO's word.
+/// Returns StableHLO's number for VHLO's word of an API version.
 fn api_number(word: &str) -> Attribute {
     let number = encoding::API_VERSIONS.iter().position(|w| *w == word).unwrap_or(0);
     Attribute::Integer(number as i128, Type::integer(32))
 }
 
-/// A string as the symbol that it names.
+/// Converts a string to the symbol that it names.
 fn to_symbol(value: Attribute) -> Attribute {
     match value.as_str() {
         Some(text) => Attribute::Symbol(text.into()),

@@ -1,4 +1,4 @@
-//! Attributes, as VHLO has them or as MLIR's own dialect does.
+//! Encoder of attributes, as those of VHLO or of MLIR's own dialect.
 
 use super::numbers::{array_bytes, data, float_token, integer_token, is_list_of_vhlo, tensor_of};
 use super::tables::{AttributeId, Tables, Token, TypeId};
@@ -11,20 +11,21 @@ use crate::tree::{Attribute, Attributes, FileRange, MAX_DEPTH, Name, Type, TypeK
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whose attributes and types they are.
+/// The dialects whose attributes and types are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Form {
-    /// VHLO's.
+    /// VHLO.
     Vhlo,
-    /// MLIR's own ones, with those of StableHLO and Shardy.
+    /// MLIR's own dialect, with the attributes and types of StableHLO and Shardy.
     Builtin,
 }
 
-/// Turns attributes and types into entries of tables.
+/// Converts attributes and types to entries of tables.
 pub(super) struct Encoder {
     pub(super) tables: Tables,
     pub(super) version: Version,
-    /// The types that were asked for, by their place, which is theirs as long as they are kept.
+    /// The encoded types, by address. The map holds a reference to each type, so that its address is not
+    /// reused.
     pub(super) known_types: HashMap<(*const TypeKind, Form), (Type, TypeId)>,
     pub(super) known_files: HashMap<*const FileRange, (Arc<FileRange>, AttributeId)>,
     depth: usize,
@@ -41,7 +42,7 @@ impl Encoder {
         }
     }
 
-    /// Does something one level deeper.
+    /// Calls `encode` one nesting level deeper.
     pub(super) fn nested<T>(&mut self, encode: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == 2 * MAX_DEPTH {
             return Err(Fault::new("attributes or types nest too deeply"));
@@ -52,7 +53,7 @@ impl Encoder {
         result
     }
 
-    /// An attribute.
+    /// Encodes an attribute.
     pub(super) fn attribute(&mut self, attribute: &Attribute, form: Form) -> Result<AttributeId> {
         self.nested(|encoder| match form {
             Form::Vhlo => encoder.vhlo_attribute(attribute),
@@ -60,7 +61,7 @@ impl Encoder {
         })
     }
 
-    /// Attributes after their count.
+    /// Writes attributes after their count.
     fn attributes(&mut self, attributes: &[Attribute], form: Form, out: &mut Vec<Token>) -> Result<()> {
         out.push(Token::Number(attributes.len() as u64));
         for attribute in attributes {
@@ -160,7 +161,7 @@ impl Encoder {
             Attribute::Struct(kind, fields) => return self.structure(kind, fields, Form::Builtin),
             Attribute::Location(location) => return self.location(location),
             Attribute::Other(text) => {
-                // MLIR's own attributes have no sign before them.
+                // MLIR's own attributes have no `#` before them.
                 let is_builtin = text.starts_with('@') || text.starts_with("affine_");
                 return Ok(match is_builtin {
                     true => self.tables.attribute_text("builtin", text),
@@ -171,7 +172,7 @@ impl Encoder {
         Ok(self.tables.attribute("builtin", out))
     }
 
-    /// Names and attributes after their count, by name.
+    /// Writes names and attributes after their count, sorted by name.
     fn dictionary(&mut self, entries: &Attributes, form: Form, out: &mut Vec<Token>) -> Result<()> {
         let mut sorted: Vec<(&Name, &Attribute)> = entries.iter().collect();
         sorted.sort_by_key(|&(name, _)| name);
@@ -189,7 +190,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// A string attribute of MLIR's.
+    /// Encodes a string attribute of MLIR's own dialect.
     pub(super) fn string(&mut self, text: &[u8]) -> AttributeId {
         let tokens = vec![Token::Number(2), Token::String(self.tables.string(text))];
         self.tables.attribute("builtin", tokens)
@@ -215,7 +216,7 @@ impl Encoder {
             None if form == Form::Vhlo && kind.dialect() == "stablehlo" => {
                 Err(Fault::new(format!("the attribute `{kind}`, which VHLO has not")))
             }
-            // Words of dialects without an encoding are text.
+            // Dialects without an encoding store their words as text.
             None => {
                 let text =
                     format!("#{}<{} {word}>", kind.dialect(), kind.split_once('.').map_or("", |(_, k)| k));
@@ -258,7 +259,7 @@ impl Encoder {
             Ok(Token::Attribute(encoder.attribute(value.ok_or_else(wrong)?, form)?))
         };
         match field {
-            // What a text leaves out is 0, or nothing.
+            // In text, an absent number is 0 and an absent list is empty.
             Field::Int => {
                 out.push(Token::Signed(value.map_or(Some(0), Attribute::as_int).ok_or_else(wrong)?))
             }
@@ -323,7 +324,7 @@ impl Encoder {
     }
 }
 
-/// True for what is there only to be a list.
+/// Whether the value is an empty array.
 fn is_empty_list(value: &Attribute) -> bool {
     value.as_array().is_some_and(<[_]>::is_empty)
 }

@@ -1,4 +1,4 @@
-//! Where things come from.
+//! Encoding of locations.
 
 use super::encoder::{Encoder, Form};
 use super::tables::{AttributeId, Token};
@@ -8,7 +8,7 @@ use crate::tree::{FileRange, Location};
 use std::sync::Arc;
 
 impl Encoder {
-    /// Where something comes from.
+    /// Encodes a location.
     pub(super) fn location(&mut self, location: &Location) -> Result<AttributeId> {
         self.nested(|encoder| encoder.location_entry(location))
     }
@@ -49,7 +49,7 @@ impl Encoder {
         Ok(self.tables.attribute("builtin", tokens))
     }
 
-    /// A part of a file. Readers of older versions know places only.
+    /// Returns the tokens of a file range. Older versions only have single positions.
     fn file(&mut self, range: &FileRange) -> Vec<Token> {
         let FileRange { file, line, column, end_line, end_column } = range;
         let file = Token::Attribute(self.string(file.as_bytes()));

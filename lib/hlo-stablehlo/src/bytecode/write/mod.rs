@@ -1,4 +1,4 @@
-//! Writes bytecode.
+//! Writer of bytecode.
 
 mod encoder;
 mod locations;
@@ -13,9 +13,9 @@ use super::fault::{Fault, Result};
 use crate::Tree;
 use crate::dialect::Version;
 
-/// Writes a program as VHLO of a version.
+/// Writes a program as VHLO of the given version.
 pub(super) fn write(tree: &Tree, version: Version) -> Result<Vec<u8>> {
-    // Only minor versions differ in what they have.
+    // Patch versions have the same operations and attributes.
     let known = Version { patch: 0, ..version };
     if known < Version::MINIMUM || known > Version::CURRENT {
         let (first, last) = (Version::MINIMUM, Version::CURRENT);

@@ -1,4 +1,4 @@
-//! Numbers, and the bytes of arrays.
+//! Encoding of numbers and of array elements.
 
 use super::tables::Token;
 use crate::bytecode::fault::{Fault, Result};
@@ -7,7 +7,7 @@ use crate::tree::{Elements, Number, Type, TypeKind};
 use hlo_ir::AlignedBytes;
 use std::sync::Arc;
 
-/// The bits of a number as MLIR writes them: up to 8 as a byte, up to 64 as a number with a sign.
+/// Returns the bits of a number in MLIR's encoding: up to 8 bits as a byte, up to 64 bits as a signed number.
 fn bits_token(value: u64, bits: u32) -> Token {
     if bits <= 8 { Token::Byte(value as u8) } else { Token::Signed(value as i64) }
 }
@@ -29,12 +29,12 @@ pub(super) fn integer_token(value: i128, ty: &Type) -> Result<Token> {
     Ok(bits_token(value as u64 & mask, bits))
 }
 
-/// True for numbers of which VHLO has tensors in place of arrays.
+/// Whether VHLO stores lists of this type as tensors instead of arrays.
 pub(super) fn is_list_of_vhlo(ty: &Type) -> bool {
     *ty == Type::integer(64) || *ty == Type::integer(1)
 }
 
-/// A list of numbers as a tensor of one dimension.
+/// Returns a list of numbers as a one-dimensional tensor.
 pub(super) fn tensor_of(ty: &Type, values: &[i64]) -> Elements {
     let size = element_bytes(ty).unwrap_or(8);
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
@@ -52,7 +52,7 @@ pub(super) fn array_bytes(ty: &Type, values: &[i64]) -> Result<Arc<AlignedBytes>
     }
 }
 
-/// The bytes of an array: truth values are packed.
+/// Returns the bytes of an array. Booleans are packed.
 pub(super) fn data(elements: &Elements) -> Result<Arc<AlignedBytes>> {
     let tensor = elements.ty.as_tensor().ok_or_else(|| Fault::new("the elements of what is no array"))?;
     let size = element_bytes(&tensor.element);

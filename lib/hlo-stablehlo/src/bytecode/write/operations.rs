@@ -1,4 +1,4 @@
-//! Operations, and the regions and blocks that hold them.
+//! Operations, and the regions and blocks that contain them.
 
 use super::encoder::{Encoder, Form};
 use super::tables::{Tables, Token};
@@ -20,27 +20,28 @@ pub(super) fn encode(tree: &Tree, version: Version) -> Result<(Tables, Vec<Token
         values: vec![Numbers::default(); tree.value_count()],
         scopes: Vec::new(),
     };
-    // The outermost block: one operation, and no arguments.
+    // The outermost block contains one operation and has no arguments.
     let mut out = vec![Token::Number(1 << 1)];
     writer.operation(&tree.module, &mut out)?;
     Ok((writer.encoder.tables, out))
 }
 
-/// In which forms a value is used. An operation of VHLO takes values of VHLO's types, others those of MLIR's.
+/// The forms in which a value is used. VHLO operations take values of VHLO types; other operations take
+/// values of MLIR's types.
 #[derive(Clone, Copy, Default)]
 struct Uses {
     vhlo: bool,
     builtin: bool,
 }
 
-/// The numbers of a value in both forms: where both are used, a cast makes one of the other.
+/// The numbers of a value in both forms. If both forms are used, a cast converts one to the other.
 #[derive(Clone, Copy, Default)]
 struct Numbers {
     vhlo: Option<u64>,
     builtin: Option<u64>,
 }
 
-/// The form of an operation's operands and results.
+/// Returns the form of an operation's operands and results.
 fn form_of(name: &Name) -> Form {
     if matches!(name.dialect(), "stablehlo" | "func") { Form::Vhlo } else { Form::Builtin }
 }
@@ -63,20 +64,20 @@ fn count_uses(operation: &Operation, uses: &mut [Uses], depth: usize) -> Result<
     inner.into_iter().try_for_each(|operation| count_uses(operation, uses, depth + 1))
 }
 
-/// The values of a region that sees none above it, and of the regions in it.
+/// The values of an isolated region, including those of its nested regions.
 #[derive(Default)]
 struct Scope {
-    /// How many the regions that are being written have.
+    /// The number of values in the open regions.
     values: u64,
-    /// The number of the next one in the innermost of them.
+    /// The number of the next value of the innermost region.
     next: u64,
 }
 
-/// What an operation is called in a file, and what is said of it.
+/// The name of an operation in the file, and its attributes.
 struct Parts {
     dialect: &'static str,
     name: &'static str,
-    /// Its dialect's attributes in alphabetical order; those that are optional may lack.
+    /// The attributes that its dialect defines, in alphabetical order. Optional ones may be absent.
     inherent: Vec<(&'static str, Option<Attribute>)>,
     discardable: Vec<(Name, Attribute)>,
 }
@@ -135,7 +136,8 @@ impl Writer<'_> {
         }
         out.push(Token::Byte(mask));
         out.append(&mut tokens);
-        // The results are values of the region that the operation is in, and come before those within.
+        // The results belong to the region that contains the operation. Their numbers precede those in nested
+        // regions.
         for &result in &operation.results {
             self.define(result, form)?;
         }
@@ -148,7 +150,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What is written of an operation of another dialect than StableHLO's.
+    /// Returns the parts of an operation of a dialect other than StableHLO and `func`.
     fn foreign(&self, operation: &Operation, info: &'static OperationInfo) -> Result<Parts> {
         let (dialect, name) = info.name.split_once('.').unwrap_or(("", info.name));
         match dialect {
@@ -166,7 +168,7 @@ impl Writer<'_> {
         for attribute in info.attributes {
             let mut value = given.remove(attribute.name);
             if attribute.name == "reduction_op" {
-                // What text leaves out is a sum.
+                // In text, the absent kind of a reduction is a sum.
                 value = value.or(Some(Attribute::Integer(0, Type::integer(32))));
             }
             if value.is_none() && !attribute.is_optional {
@@ -178,7 +180,7 @@ impl Writer<'_> {
         Ok(Parts { dialect, name, inherent, discardable })
     }
 
-    /// The attributes: since version 5 of the bytecode the inherent ones are apart.
+    /// Writes the attributes. Since version 5 of the bytecode, inherent attributes are stored separately.
     fn attributes(
         &mut self,
         form: Form,
@@ -229,7 +231,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The regions of an operation. A module's and a function's see nothing above, and are a section.
+    /// Writes the regions of an operation. Regions of modules and functions are isolated and take a section of
+    /// their own.
     fn regions(&mut self, operation: &Operation, form: Form, out: &mut Vec<Token>) -> Result<()> {
         let is_isolated = matches!(operation.name.as_str(), "builtin.module" | "func.func");
         out.push(Token::Number((operation.regions.len() as u64) << 1 | u64::from(is_isolated)));
@@ -274,7 +277,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// How many values a block defines, casts among them.
+    /// Returns the number of values that a block defines, including casts.
     fn count_values(&self, block: &Block, form: Form) -> u64 {
         let casts = |values: &[ValueId], form| {
             values.iter().filter(|&&value| self.needs_cast(value, form)).count() + values.len()
@@ -307,7 +310,7 @@ impl Writer<'_> {
         for &argument in &block.arguments {
             let ty = self.ty(argument, form)?;
             let location = self.tree.location_of(argument);
-            // Since version 4 a location may lack.
+            // Since version 4 a location may be absent.
             let has_location = bytecode < 4 || *location != Location::Unknown;
             out.push(if bytecode < 4 { Token::Type(ty) } else { Token::ArgumentType(ty, has_location) });
             if has_location {
@@ -316,7 +319,7 @@ impl Writer<'_> {
             self.define(argument, form)?;
         }
         if bytecode >= 3 {
-            // In which order the users of arguments are listed does not matter.
+            // The order of the users of arguments has no meaning.
             out.push(Token::Byte(0));
         }
         Ok(())
@@ -330,7 +333,7 @@ impl Writer<'_> {
         &mut self.scopes[last]
     }
 
-    /// Gives a value its number.
+    /// Assigns the next number to a value.
     fn define(&mut self, value: ValueId, form: Form) -> Result<u64> {
         let scope = self.scope();
         let number = scope.next;
@@ -345,7 +348,7 @@ impl Writer<'_> {
         Ok(number)
     }
 
-    /// The number of a value.
+    /// Returns the number of a value.
     fn number(&self, value: ValueId, form: Form) -> Result<u64> {
         let numbers = self.values.get(value.index()).copied().unwrap_or_default();
         let number = match form {
@@ -362,7 +365,7 @@ impl Writer<'_> {
         self.encoder.ty(self.tree.type_of(value), form)
     }
 
-    /// True if a value of one form is used in the other one as well.
+    /// Checks whether a value in one form is also used in the other form.
     fn needs_cast(&self, value: ValueId, form: Form) -> bool {
         let uses = self.uses.get(value.index()).copied().unwrap_or_default();
         match form {
@@ -371,7 +374,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cast of a value to the other form, if it is used in that.
+    /// Writes a cast of a value to the other form, if the other form is used.
     fn cast(&mut self, value: ValueId, form: Form, location: &Location, out: &mut Vec<Token>) -> Result<()> {
         if !self.needs_cast(value, form) {
             return Ok(());

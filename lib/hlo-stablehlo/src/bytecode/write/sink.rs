@@ -1,16 +1,16 @@
-//! Bytes of MLIR's bytecode.
+//! A buffer for the bytes of MLIR bytecode.
 
-/// Bytes that are being written.
+/// The bytes written so far.
 #[derive(Default)]
 pub(super) struct Sink(Vec<u8>);
 
 impl Sink {
-    /// All that was written.
+    /// Returns the written bytes.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 
-    /// How much was written.
+    /// Returns the number of written bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -23,7 +23,8 @@ impl Sink {
         self.0.extend_from_slice(bytes);
     }
 
-    /// A number: the zeros that the first byte ends with say how many bytes follow it.
+    /// Writes an unsigned number. The number of trailing zero bits of the first byte is the number of bytes
+    /// that follow it.
     pub(super) fn varint(&mut self, value: u64) {
         let bits = 64 - value.leading_zeros() as usize;
         let bytes = bits.div_ceil(7).max(1);
@@ -35,18 +36,18 @@ impl Sink {
         self.bytes(&marked.to_le_bytes()[..bytes]);
     }
 
-    /// A number with a sign.
+    /// Writes a signed number.
     pub(super) fn signed(&mut self, value: i64) {
         self.varint(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// Text with a zero at its end.
+    /// Writes text with a zero byte at the end.
     pub(super) fn zero_terminated(&mut self, text: &[u8]) {
         self.bytes(text);
         self.byte(0);
     }
 
-    /// A section of a number.
+    /// Writes a section with the given number.
     pub(super) fn section(&mut self, id: usize, content: Sink) {
         self.byte(id as u8);
         self.varint(content.len() as u64);

@@ -1,7 +1,7 @@
-//! The tables of a file that is being written: strings, dialects, names of operations, attributes and types.
+//! The tables of a file to write: strings, dialects, names of operations, attributes and types.
 //!
-//! What refers to an entry is written when all are known, for only then they have their numbers: first come those that
-//! are used most, since small numbers take fewer bytes.
+//! References to entries are written last, because entries get their numbers only when all are known. The
+//! most used entries get the smallest numbers, which take fewer bytes.
 
 use super::sink::Sink;
 use crate::bytecode::section;
@@ -27,14 +27,14 @@ pub(super) struct StringId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct OperationId(u32);
 
-/// Something to write.
+/// An item to write.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Token {
     Byte(u8),
     Number(u64),
     Signed(i64),
     Attribute(AttributeId),
-    /// One that may lack.
+    /// An attribute that may be absent.
     Optional(Option<AttributeId>),
     Type(TypeId),
     /// The type of a block's argument, and whether a location follows.
@@ -43,7 +43,7 @@ pub(super) enum Token {
     Operation(OperationId),
     /// The number of bytes, and the bytes.
     Blob(Arc<AlignedBytes>),
-    /// Text with a zero at its end.
+    /// Text with a zero byte at the end.
     Text(Rc<str>),
     /// A section of operations.
     Section(Vec<Token>),
@@ -57,7 +57,7 @@ struct Entry {
     tokens: Vec<Token>,
 }
 
-/// Things that are there once, by the order in which they came.
+/// A list of distinct items, in the order in which they were added.
 struct Unique<T>(Vec<Rc<T>>, HashMap<Rc<T>, u32>);
 
 impl<T: Hash + Eq> Unique<T> {
@@ -94,37 +94,37 @@ impl Tables {
         StringId(self.strings.add(bytes.to_vec()))
     }
 
-    /// An operation's name in its dialect.
+    /// Returns the id of an operation's name.
     pub(super) fn operation(&mut self, dialect: &str, name: &str) -> OperationId {
         let (dialect, name) = (self.dialect(dialect), self.string(name.as_bytes()).0);
         OperationId(self.operations.add((dialect, name)))
     }
 
-    /// An attribute as its dialect encodes it.
+    /// Adds an attribute in the encoding of its dialect.
     pub(super) fn attribute(&mut self, dialect: &str, tokens: Vec<Token>) -> AttributeId {
         let dialect = self.dialect(dialect);
         AttributeId(self.attributes.add(Entry { dialect, is_encoded: true, tokens }))
     }
 
-    /// An attribute that is text.
+    /// Adds an attribute that is text.
     pub(super) fn attribute_text(&mut self, dialect: &str, text: &str) -> AttributeId {
         let (dialect, tokens) = (self.dialect(dialect), vec![Token::Text(text.into())]);
         AttributeId(self.attributes.add(Entry { dialect, is_encoded: false, tokens }))
     }
 
-    /// A type as its dialect encodes it.
+    /// Adds a type in the encoding of its dialect.
     pub(super) fn ty(&mut self, dialect: &str, tokens: Vec<Token>) -> TypeId {
         let dialect = self.dialect(dialect);
         TypeId(self.types.add(Entry { dialect, is_encoded: true, tokens }))
     }
 
-    /// A type that is text.
+    /// Adds a type that is text.
     pub(super) fn type_text(&mut self, dialect: &str, text: &str) -> TypeId {
         let (dialect, tokens) = (self.dialect(dialect), vec![Token::Text(text.into())]);
         TypeId(self.types.add(Entry { dialect, is_encoded: false, tokens }))
     }
 
-    /// The properties of an operation: their number.
+    /// Adds the properties of an operation and returns their number.
     pub(super) fn properties(&mut self, tokens: Vec<Token>) -> u64 {
         self.properties.add(tokens).into()
     }
@@ -134,7 +134,7 @@ impl Tables {
         self.dialects.add(name.into())
     }
 
-    /// The sections of a file, after its header: `ir` is the operations.
+    /// Writes the sections of a file after its header. `ir` contains the operations.
     pub(super) fn sections(mut self, bytecode: u64, ir: &[Token], out: &mut Sink) {
         let numbers = Numbers::new(&self, ir);
         out.section(section::DIALECT, self.dialect_section(bytecode, &numbers));
@@ -162,14 +162,14 @@ impl Tables {
         out.section(section::STRING, self.string_section());
     }
 
-    /// The names of dialects, and of operations by dialect.
+    /// Writes the names of dialects, and of operations grouped by dialect.
     fn dialect_section(&mut self, bytecode: u64, numbers: &Numbers) -> Sink {
         let mut out = Sink::default();
         let names: Vec<StringId> =
             self.dialects.0.clone().iter().map(|name| self.string(name.as_bytes())).collect();
         out.varint(names.len() as u64);
         for name in names {
-            // The lowest bit says that a dialect's own version follows.
+            // The lowest bit tells whether the dialect's version follows.
             out.varint(u64::from(name.0) << u32::from(bytecode >= 1));
         }
         if bytecode >= 4 {
@@ -181,7 +181,7 @@ impl Tables {
             out.varint(group.len() as u64);
             for &at in group {
                 let name = u64::from(self.operations.0[at].1);
-                // The lowest bit says that the operation is known to its dialect.
+                // The lowest bit tells whether the operation is known to its dialect.
                 out.varint(if bytecode >= 5 { name << 1 | 1 } else { name });
             }
         }
@@ -208,7 +208,7 @@ struct Order {
 }
 
 impl Order {
-    /// By dialect, and those first that are used most.
+    /// Sorts entries by dialect, and within a dialect the most used ones first.
     fn new(uses: &[usize], dialect: impl Fn(usize) -> u32) -> Self {
         let mut order: Vec<usize> = (0..uses.len()).collect();
         order.sort_by_key(|&at| (dialect(at), std::cmp::Reverse(uses[at]), at));
@@ -220,14 +220,14 @@ impl Order {
     }
 }
 
-/// The numbers of everything that is referred to.
+/// The numbers of attributes, types and operations.
 struct Numbers {
     attributes: Order,
     types: Order,
     operations: Order,
 }
 
-/// How often things are used.
+/// Numbers of uses.
 struct Uses {
     attributes: Vec<usize>,
     types: Vec<usize>,
@@ -265,7 +265,7 @@ impl Numbers {
         }
     }
 
-    /// Attributes or types by groups of a dialect: their bytes, and how many each has.
+    /// Writes attributes or types in groups by dialect: their bytes and sizes.
     fn entries(&self, entries: &[Rc<Entry>], order: &Order, offsets: &mut Sink, data: &mut Sink) {
         for group in order.order.chunk_by(|&a, &b| entries[a].dialect == entries[b].dialect) {
             offsets.varint(entries[group[0]].dialect.into());

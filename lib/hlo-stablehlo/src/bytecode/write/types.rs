@@ -1,4 +1,4 @@
-//! Types, as VHLO has them or as MLIR's own dialect does.
+//! Encoding of types, as those of VHLO or of MLIR's own dialect.
 
 use super::encoder::{Encoder, Form};
 use super::tables::{Token, TypeId};
@@ -8,9 +8,9 @@ use crate::dialect::Version;
 use crate::tree::{FloatType, Quantization, Signedness, TensorType, Type, TypeKind};
 
 impl Encoder {
-    /// A type.
+    /// Encodes a type.
     pub(super) fn ty(&mut self, ty: &Type, form: Form) -> Result<TypeId> {
-        // Types are shared: most are asked for again and again.
+        // Types are shared, so most of them are encoded more than once.
         let key = (std::ptr::from_ref::<TypeKind>(ty), form);
         if let Some((_, id)) = self.known_types.get(&key) {
             return Ok(*id);
@@ -121,7 +121,7 @@ impl Encoder {
             }
             TypeKind::MemRef(buffer) => {
                 self.tensor(buffer, [10, 11], Form::Builtin, &mut out)?;
-                // The layout that says nothing.
+                // The layout is the identity.
                 let names: Vec<String> = (0..buffer.dims.len()).map(|d| format!("d{d}")).collect();
                 let names = names.join(", ");
                 let layout = format!("affine_map<({names}) -> ({names})>");
@@ -151,7 +151,7 @@ impl Encoder {
         Ok(self.tables.ty("builtin", out))
     }
 
-    /// An array's type: one of two codes, the second one if it has an encoding.
+    /// Writes an array type. The second code is for types with an encoding attribute.
     fn tensor(
         &mut self,
         tensor: &TensorType,
@@ -171,7 +171,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// A quantised type: one of two codes, the second one if scales differ along a dimension.
+    /// Writes a quantised type. The second code is for types with a scale for each slice along a dimension.
     fn quantized(
         &mut self,
         quantization: &Quantization,
@@ -185,7 +185,7 @@ impl Encoder {
         let double = |scale: f64| Token::Signed(scale.to_bits() as i64);
         out.push(Token::Number(codes[usize::from(axis.is_some())]));
         out.push(Token::Number(is_signed.into()));
-        // Both dialects say by the flag before it whether what is stored has a sign.
+        // In both dialects, a flag before the storage type tells whether it is signed.
         out.push(Token::Type(self.ty(storage, form)?));
         out.push(Token::Type(self.ty(expressed, form)?));
         let bounds = [Token::Signed(*storage_min), Token::Signed(*storage_max)];
@@ -206,12 +206,12 @@ impl Encoder {
         Ok(())
     }
 
-    /// A type that is kept as text.
+    /// Encodes a type that is kept as text.
     fn other_type(&mut self, text: &str) -> TypeId {
         self.tables.type_text(dialect_of(text), &format!("!{text}"))
     }
 
-    /// Says that something is not in the version that is written.
+    /// Fails if the version to write is older than the one that introduced `what`.
     pub(super) fn need(&self, since: Version, what: &str) -> Result<()> {
         if self.version < since {
             return Err(Fault::new(format!(
@@ -223,7 +223,7 @@ impl Encoder {
     }
 }
 
-/// The dialect of what is written so: what stands before the first character that is of no name.
+/// Returns the dialect of a text: the part before the first character that no name contains.
 pub(super) fn dialect_of(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
