@@ -1,8 +1,9 @@
-//! StableHLO in and out.
+//! StableHLO to HLO and back.
 //!
-//! A program in one of MLIR's forms becomes a [`Tree`] of operations, each with operands, attributes and regions, whose
-//! dialects are `builtin`, `func`, `stablehlo`, `chlo` and `sdy`. Whatever the form, the tree is the same: operations,
-//! attributes and types are called and structured as MLIR's generic text form has them.
+//! A program in any of MLIR's forms becomes a [`Tree`] of operations. Each operation has operands, attributes
+//! and regions. The dialects are `builtin`, `func`, `stablehlo`, `chlo` and `sdy`. The tree does not depend
+//! on the form: operations, attributes and types have the names and the structure of MLIR's generic text
+//! form.
 
 pub mod bytecode;
 pub mod dialect;

@@ -1,4 +1,4 @@
-//! Programs for arguments of any sizes.
+//! Programs for arguments of unknown sizes.
 
 use crate::Tree;
 use crate::import::import_function;
@@ -6,16 +6,16 @@ use crate::refine::{Argument, Parameter, needs_shapes, parameters, refine};
 use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 
-/// A program of StableHLO, ready to be translated as far as it can be.
+/// A StableHLO program, translated if it does not depend on the shapes of its arguments.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// A program for arguments of known or bounded sizes: its module.
+    /// The module of a program whose arguments have known or bounded sizes.
     Module(Box<Module>),
-    /// A program that needs the shapes of its arguments.
+    /// A program that requires the shapes of its arguments.
     Polymorphic(Box<Polymorphic>),
 }
 
-/// A program whose arguments have sizes that are neither known nor bounded.
+/// A program with arguments whose sizes are neither known nor bounded.
 ///
 /// # Example
 /// ```
@@ -40,10 +40,11 @@ pub struct Polymorphic {
 }
 
 impl Program {
-    /// Translates a program: its function `function`, or else `main` or the only one.
+    /// Translates a program if it does not require shapes. Without `function`, the entry is the only
+    /// function, or `main` if there are several.
     ///
     /// # Errors
-    /// There is no such function; or, if no shapes are needed, those of [`import_function`].
+    /// There is no such function. If no shapes are required, also the errors of [`import_function`].
     pub fn new(tree: Tree, function: Option<&str>) -> Result<Self, Vec<Diag>> {
         let one = |diag| vec![diag];
         if !needs_shapes(&tree, function).map_err(one)? {
@@ -56,15 +57,15 @@ impl Program {
 }
 
 impl Polymorphic {
-    /// The parameters as the program declares them.
+    /// Returns the parameters as the program declares them.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// Returns the program for arguments of given shapes, one for each parameter.
+    /// Returns the module for arguments of the given shapes, one for each parameter.
     ///
     /// # Errors
-    /// Those of [`refine`] and of [`import_function`].
+    /// The errors of [`refine`] and of [`import_function`].
     pub fn module(&self, arguments: &[Argument]) -> Result<Module, Vec<Diag>> {
         let function = self.function.as_deref();
         import_function(&refine(&self.tree, function, arguments)?, function)

@@ -1,4 +1,5 @@
-//! Asynchronous operations: what they start is done at once, and what ends them only takes the result out of their state.
+//! Asynchronous operations. The export runs the operation where it starts. The instruction that ends it
+//! extracts the result.
 
 use super::exporter::Exporter;
 use super::failure::Outcome;
@@ -7,13 +8,14 @@ use hlo_ir::InstrId;
 use hlo_ir::attr::AsyncStartAttrs;
 
 impl Exporter<'_> {
-    /// A state: these parts, and whatever else there is in the instruction's shape.
+    /// Returns the state of an asynchronous operation: `parts`, and placeholders for the other elements of
+    /// the instruction's shape.
     pub(super) fn state<const N: usize>(&self, id: InstrId, parts: [Value; N]) -> Value {
         let count = self.instruction(id).shape.as_tuple().map_or(0, <[_]>::len);
         Value::tuple(parts.into_iter().chain(std::iter::repeat(Value::State)).take(count.max(N)))
     }
 
-    /// The part of a state that an end gives.
+    /// Returns an element of the operand's state, for the instruction that ends the operation.
     pub(super) fn part_of_state(&mut self, id: InstrId, index: usize) -> Outcome<Value> {
         let state = self.operand(id, 0)?;
         match state.elements().get(index) {

@@ -1,4 +1,4 @@
-//! Attributes of StableHLO from those of HLO.
+//! Conversion of HLO attributes to StableHLO attributes.
 
 use super::types::element_type;
 use crate::tree::{Attribute, Attributes, Elements, FloatType, Name, Number, Type, TypeKind};
@@ -10,42 +10,42 @@ use hlo_ir::{AlignedBytes, ComputationId, ElementType};
 use std::fmt;
 use std::sync::Arc;
 
-/// `#stablehlo<kind WORD>`.
+/// Returns `#stablehlo<kind WORD>`.
 pub(super) fn word(kind: &str, word: &str) -> Attribute {
     Attribute::Enum(kind.into(), word.into())
 }
 
-/// A number of type `i32`.
+/// Returns a number of type `i32`.
 pub(super) fn i32(value: i64) -> Attribute {
     Attribute::Integer(value.into(), Type::integer(32))
 }
 
-/// A list of numbers.
+/// Returns a list of numbers.
 pub(super) fn i64s(values: &[i64]) -> Attribute {
     Attribute::i64s(values)
 }
 
-/// `array<i1: …>`.
+/// Returns `array<i1: …>`.
 pub(super) fn bools(values: impl IntoIterator<Item = bool>) -> Attribute {
     Attribute::DenseArray(Type::integer(1), values.into_iter().map(i64::from).collect())
 }
 
-/// A number of type `f32`.
+/// Returns a number of type `f32`.
 pub(super) fn f32(value: f32) -> Attribute {
     Attribute::Float(Number { bits: value.to_bits().into(), ty: FloatType::F32.into() })
 }
 
-/// A number of type `f64`.
+/// Returns a number of type `f64`.
 fn f64(value: f64) -> Attribute {
     Attribute::Float(Number { bits: value.to_bits(), ty: FloatType::F64.into() })
 }
 
-/// `dense<…> : tensor<…xi64>`.
+/// Returns `dense<…> : tensor<…xi64>`.
 pub(super) fn dense(dims: &[i64], values: &[i64]) -> Attribute {
     dense_of(Type::integer(64), dims, values)
 }
 
-/// `dense<…> : tensor<…xindex>`: the order of dimensions in memory.
+/// Returns `dense<…> : tensor<…xindex>`, for the order of dimensions in memory.
 pub(super) fn order(values: &[i64]) -> Attribute {
     let count = values.len() as i64;
     dense_of(TypeKind::Index.into(), &[count], values)
@@ -59,7 +59,7 @@ fn dense_of(element: Type, dims: &[i64], values: &[i64]) -> Attribute {
     Attribute::Elements(Arc::new(Elements { ty: Type::tensor(dims, element), bytes, is_splat }))
 }
 
-/// Rows of as many numbers; `fill` stands where a row is shorter than the longest.
+/// Returns a matrix of numbers. Rows that are shorter than the longest one are filled up with `fill`.
 pub(super) fn rows(rows: &[Vec<i64>], fill: i64) -> Attribute {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     let padded = |row: &Vec<i64>| row.iter().copied().chain(std::iter::repeat(fill)).take(width).collect();
@@ -67,18 +67,20 @@ pub(super) fn rows(rows: &[Vec<i64>], fill: i64) -> Attribute {
     dense(&[rows.len() as i64, width as i64], &values)
 }
 
-/// `padding` of a window: two numbers a dimension. `None` without dimensions.
+/// Returns the attribute `padding` of a window, with two numbers for each dimension. Returns `None` without
+/// dimensions.
 pub(super) fn padding(window: &[WindowDim]) -> Option<Attribute> {
     let values: Vec<i64> = window.iter().flat_map(|d| [d.pad_low, d.pad_high]).collect();
     (!window.is_empty()).then(|| dense(&[window.len() as i64, 2], &values))
 }
 
-/// A number of each dimension of a window.
+/// Returns a list with one number for each dimension of a window.
 pub(super) fn of_window(window: &[WindowDim], of: impl Fn(&WindowDim) -> i64) -> Attribute {
     Attribute::i64s(window.iter().map(of).collect::<Vec<_>>())
 }
 
-/// `[#stablehlo<precision DEFAULT>, …]`, one for each of two operands; of `dialect`.
+/// Returns `[#stablehlo<precision DEFAULT>, …]` with one entry for each of two operands, in the given
+/// dialect.
 pub(super) fn precision(dialect: &str, precision: &OperandPrecision) -> Attribute {
     let kind = format!("{dialect}.precision");
     let of = |i: usize| match precision.0.get(i) {
@@ -89,10 +91,11 @@ pub(super) fn precision(dialect: &str, precision: &OperandPrecision) -> Attribut
     Attribute::Array([0, 1].map(|i| word(&kind, of(i))).into())
 }
 
-/// `#stablehlo.dot_algorithm<…>`, for operands of these types; `None` if the backend chooses.
+/// Returns `#stablehlo.dot_algorithm<…>` for operands of the given types, or `None` if the backend chooses
+/// the algorithm.
 ///
 /// # Errors
-/// In words: a type has no form.
+/// A message if StableHLO has no form for a type.
 pub(super) fn algorithm(
     algorithm: DotAlgorithm,
     operands: [ElementType; 2],
@@ -101,12 +104,13 @@ pub(super) fn algorithm(
     use ElementType::{Bf16, F16, F32, F64};
     let both = |ty: ElementType| element_type(ty).map(|ty| [ty.clone(), ty]);
     let tf32 = || [Type::from(FloatType::TF32), FloatType::TF32.into()];
-    // The algorithm is for any types of eight bits. Operands of others are not rounded to one.
+    // The algorithm accepts all 8-bit types. It does not round operands of other types, so `F8E5M2` only
+    // stands in for them.
     let any = || -> Result<[Type; 2], String> {
         let [lhs, rhs] = operands.map(|ty| if ty.bit_width() == 8 { ty } else { ElementType::F8E5M2 });
         Ok([element_type(lhs)?, element_type(rhs)?])
     };
-    // The types of the operands, that of the sums, and how many products stand for one.
+    // The operand types, the accumulation type, and the number of primitive products per product.
     let ([lhs, rhs], sum, products) = match algorithm {
         A::Unset => return Ok(None),
         A::AnyF8AnyF8F32 | A::AnyF8AnyF8F32FastAccum => (any()?, F32, 1),
@@ -128,7 +132,7 @@ pub(super) fn algorithm(
             ("lhs_precision_type", Attribute::Type(lhs)),
             ("rhs_precision_type", Attribute::Type(rhs)),
             ("accumulation_type", Attribute::Type(element_type(sum)?)),
-            // As JAX writes the algorithms of several products: their parts are not counted.
+            // JAX writes algorithms with several products in this way: it does not count the components.
             ("lhs_component_count", Attribute::i64(1)),
             ("rhs_component_count", Attribute::i64(1)),
             ("num_primitive_operations", Attribute::i64(products)),
@@ -137,24 +141,24 @@ pub(super) fn algorithm(
     )))
 }
 
-/// `#stablehlo.channel_handle<handle = 1, type = 1>`; `None` without a channel.
+/// Returns `#stablehlo.channel_handle<handle = 1, type = 1>`, or `None` without a channel.
 pub(super) fn channel(id: Option<i64>, kind: Channel) -> Option<Attribute> {
     let fields = |id| [("handle", Attribute::i64(id)), ("type", Attribute::i64(kind as i64))];
     id.map(|id| Attribute::of_fields("stablehlo.channel_handle", fields(id)))
 }
 
-/// What a channel connects: StableHLO's numbers.
+/// The endpoints of a channel, with StableHLO's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Channel {
-    /// Devices.
+    /// Between devices.
     Devices = 1,
-    /// A device that sends and the host.
+    /// From a device to the host.
     ToHost = 2,
-    /// The host that sends and a device.
+    /// From the host to a device.
     FromHost = 3,
 }
 
-/// `[#stablehlo.output_operand_alias<…>]`; `None` if nothing shares memory.
+/// Returns `[#stablehlo.output_operand_alias<…>]`, or `None` if no buffers are shared.
 pub(super) fn aliases(aliases: &[OperandAlias]) -> Option<Attribute> {
     let one = |a: &OperandAlias| {
         Attribute::of_fields(
@@ -169,7 +173,7 @@ pub(super) fn aliases(aliases: &[OperandAlias]) -> Option<Attribute> {
     (!aliases.is_empty()).then(|| Attribute::Array(aliases.iter().map(one).collect()))
 }
 
-/// `#stablehlo.result_accuracy<…>`; `None` for the default.
+/// Returns `#stablehlo.result_accuracy<…>`, or `None` for the default accuracy.
 pub(super) fn accuracy(accuracy: ResultAccuracy) -> Option<Attribute> {
     let (atol, rtol, ulps, mode) = match accuracy {
         ResultAccuracy::Default => return None,
@@ -185,12 +189,12 @@ pub(super) fn accuracy(accuracy: ResultAccuracy) -> Option<Attribute> {
     Some(Attribute::of_fields("stablehlo.result_accuracy", fields))
 }
 
-/// A dictionary.
+/// Returns a dictionary.
 pub(super) fn dictionary(entries: impl IntoIterator<Item = (Name, Attribute)>) -> Attribute {
     Attribute::Dictionary(Arc::new(entries.into_iter().collect::<Attributes>()))
 }
 
-/// The texts that are attributes name no computations.
+/// A writer of computation names for attributes that contain none.
 struct NoComputations;
 
 impl ComputationNames for NoComputations {
@@ -199,7 +203,7 @@ impl ComputationNames for NoComputations {
     }
 }
 
-/// HLO's text of a value.
+/// Returns a value as a string of HLO text.
 pub(super) fn as_text(value: &impl AttrValue) -> Attribute {
     let mut text = String::new();
     // Writing to a string does not fail.

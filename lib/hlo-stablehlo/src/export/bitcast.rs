@@ -1,6 +1,6 @@
-//! `bitcast`: an array's memory read as another array. StableHLO knows no memory, so that it becomes what that means for the
-//! layouts that are written: a transpose to the order in memory, a reshape, and a transpose from the order in memory, with
-//! a bitcast-convert between them where the elements are of another type.
+//! `bitcast`: reads an array's memory as another array. StableHLO has no memory layouts, so the export
+//! expresses the effect for the layouts in the text: a transpose to the order in memory, a reshape, and a
+//! transpose back. If the element types differ, a bitcast-convert is inserted between them.
 
 use super::exporter::Exporter;
 use super::failure::Outcome;
@@ -11,12 +11,12 @@ use crate::tree::ValueId;
 use hlo_ir::{ArrayShape, InstrId};
 use std::cmp::Ordering;
 
-/// The dimensions from the slowest to the fastest varying one in memory.
+/// Returns the dimensions from the slowest to the fastest varying one in memory.
 fn memory_order(array: &ArrayShape) -> Vec<i64> {
     array.minor_to_major().iter().rev().map(|&d| d as i64).collect()
 }
 
-/// The row-major array that lies in memory as this one does.
+/// Returns the row-major shape with the same order of elements in memory.
 fn in_memory(array: &ArrayShape) -> ArrayShape {
     let dims = memory_order(array).into_iter().filter_map(|d| array.dims.get(d as usize).copied());
     ArrayShape::new(array.element_type, dims)
@@ -58,7 +58,7 @@ impl Exporter<'_> {
         Ok(Value::Leaf(value))
     }
 
-    /// The row-major array `from` read as the row-major array `to`.
+    /// Reads the row-major array `from` as the row-major array `to`.
     fn reread(
         &mut self,
         id: InstrId,
@@ -71,7 +71,8 @@ impl Exporter<'_> {
         }
         let (narrow, wide) = (from.element_type.byte_size(), to.element_type.byte_size());
         let count = to.element_count() as i64;
-        // As many elements of the one type as one of the other.
+        // The shapes before and after the bitcast-convert, which relates elements of one type to elements of
+        // the other.
         let (before, after) = match narrow.cmp(&wide) {
             Ordering::Equal => (from.clone(), from.with_element_type(to.element_type)),
             Ordering::Less => (
@@ -91,7 +92,7 @@ impl Exporter<'_> {
         self.reshaped(id, value, &after, to)
     }
 
-    /// A reshape, if there is something to change.
+    /// Adds a reshape if the dimensions differ.
     pub(super) fn reshaped(
         &mut self,
         id: InstrId,

@@ -1,4 +1,4 @@
-//! Communication between devices.
+//! Collectives.
 
 use super::attributes::{dictionary, i32, rows};
 use super::exporter::Exporter;
@@ -14,16 +14,16 @@ use hlo_ir::attr::{
 use hlo_ir::devices::{DeviceCounts, collective_mode};
 use hlo_ir::{ArrayShape, Dims, InstrId};
 
-/// The most devices that groups are written out of.
+/// Maximum number of devices in groups that are written as lists.
 const MAX_DEVICES: usize = 1 << 20;
 
-/// True as a unit attribute, false as none.
+/// Returns a unit attribute for true and no attribute for false.
 fn unit(value: bool) -> Option<Attribute> {
     value.then_some(Attribute::Unit)
 }
 
 impl Exporter<'_> {
-    /// Groups of devices as lists.
+    /// Returns groups of devices as lists.
     fn lists(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Vec<Vec<i64>>> {
         if groups.is_empty() {
             return Ok(vec![self.everybody(id)]);
@@ -32,7 +32,7 @@ impl Exporter<'_> {
         self.or_refuse(id, lists.map_err(|e| format!("has groups in which {e}")))
     }
 
-    /// What stands for all in one group, if no group is written.
+    /// Returns the group of all participants, which applies if the text contains no groups.
     fn everybody(&self, id: InstrId) -> Vec<i64> {
         let Some(counts) = DeviceCounts::of(self.module) else { return vec![0] };
         let count = match collective_mode(&self.instruction(id).op) {
@@ -43,12 +43,13 @@ impl Exporter<'_> {
         (0..count as i64).collect()
     }
 
-    /// Groups of devices; a group that is shorter than others ends with -1.
+    /// Returns groups of devices as a matrix. Groups that are shorter than the longest one end with -1.
     fn groups(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<Attribute> {
         Ok(rows(&self.lists(id, groups)?, -1))
     }
 
-    /// An operation on each operand by itself, for those that StableHLO has of one operand only. `with` says the rest.
+    /// Adds one operation for each operand, for operations that have a single operand in StableHLO. `new`
+    /// creates them.
     fn one_by_one(
         &mut self,
         id: InstrId,
@@ -77,7 +78,7 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// The state is the operands, and the results.
+    /// The state contains the operands and the results.
     pub(super) fn all_gather_start(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
         let Some([_, gathered, ..]) = self.instruction(id).shape.as_tuple() else {
             return self.refuse(id, "gives its operands and its result");
@@ -89,7 +90,7 @@ impl Exporter<'_> {
         Ok(self.state(id, [self.one_or_tuple(id)?, results]))
     }
 
-    /// The operand, or the tuple of several.
+    /// Returns the operand, or a tuple of several operands.
     fn one_or_tuple(&self, id: InstrId) -> Outcome<Value> {
         let mut operands = self.operand_values(id)?;
         match operands.len() {
@@ -152,7 +153,7 @@ impl Exporter<'_> {
             .with_some("channel_handle", self.channel_of_devices(attrs.channel_id)))
     }
 
-    /// How many devices each group has.
+    /// Returns the number of devices in each group.
     fn group_size(&self, id: InstrId, groups: &ReplicaGroups) -> Outcome<i64> {
         let lists = self.lists(id, groups)?;
         let size = lists.first().map_or(0, Vec::len);
@@ -162,8 +163,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// The operands are the parts, one for each device of a group: they are put together along a new dimension, along
-    /// which the exchange is one of an array, and taken apart again.
+    /// Exports an `all-to-all` whose operands are the parts for the devices of a group. The parts are
+    /// concatenated along a new dimension, exchanged as one array, and split again.
     fn all_to_all_of_parts(&mut self, id: InstrId, attrs: &AllToAllAttrs) -> Outcome<Value> {
         let parts = self.leaves(id)?;
         let count = parts.len() as i64;
@@ -208,7 +209,7 @@ impl Exporter<'_> {
         })
     }
 
-    /// One operation for each operand.
+    /// Adds one `collective_permute` for each operand.
     fn permuted(&mut self, id: InstrId, attrs: &CollectivePermuteAttrs) -> Outcome<Vec<ValueId>> {
         if !attrs.slice_sizes.0.is_empty() {
             return self.refuse(id, "sends slices, and StableHLO's whole arrays");
@@ -238,7 +239,7 @@ impl Exporter<'_> {
         self.whole(id, results)
     }
 
-    /// The state is the operands, the results and contexts.
+    /// The state contains the operands, the results and contexts.
     pub(super) fn collective_permute_start(
         &mut self,
         id: InstrId,
@@ -252,7 +253,7 @@ impl Exporter<'_> {
         Ok(self.state(id, [self.one_or_tuple(id)?, results]))
     }
 
-    /// A custom call, as JAX and XLA have it.
+    /// JAX and XLA write this operation as a custom call.
     pub(super) fn ragged_all_to_all(&mut self, id: InstrId, attrs: &RaggedAllToAllAttrs) -> Outcome<Value> {
         let mut config = vec![("replica_groups".into(), self.groups(id, &attrs.replica_groups)?)];
         config.extend(attrs.channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));

@@ -1,4 +1,5 @@
-//! What every instruction may say: shardings and frontend attributes; and what the module's header says.
+//! Properties that any instruction may have (shardings, frontend attributes), and properties of the module
+//! header.
 
 use super::attributes::as_text;
 use super::attributes::{dictionary, i32};
@@ -10,7 +11,8 @@ use crate::tree::Attribute;
 use hlo_ir::attr::{FrontendAttributes, InputOutputAlias};
 use hlo_ir::{InstrId, Op};
 
-/// `mhlo.frontend_attributes`, less those that are a composite's own; `None` if there are none.
+/// Returns `mhlo.frontend_attributes` without the attributes that belong to a composite, or `None` if there
+/// are none.
 pub(super) fn frontend_attributes(attributes: &FrontendAttributes) -> Option<Attribute> {
     let entries: Vec<_> = attributes
         .iter()
@@ -21,14 +23,14 @@ pub(super) fn frontend_attributes(attributes: &FrontendAttributes) -> Option<Att
 }
 
 impl Exporter<'_> {
-    /// Puts what an instruction says besides its operation on the operation that it has become: the last one that was
-    /// added since the block had `before`, but for those that take a tuple apart.
+    /// Sets the common attributes of an instruction on the operation that it became. That is the last
+    /// operation added since the block had `before` operations, not counting those that take a tuple apart.
     pub(super) fn annotate(&mut self, id: InstrId, value: Value, before: usize) -> Value {
         let Some(common) = self.instruction(id).common.as_deref() else { return value };
         let value = match (&self.instruction(id).op, value) {
-            // These may have become many operations, which have attributes of their own.
+            // These may become many operations, which have attributes of their own.
             (Op::Fusion(_) | Op::AsyncStart(_), value) => return value,
-            // As JAX has it.
+            // JAX writes a copy with a sharding in this way.
             (Op::Copy, Value::Leaf(copied)) if common.sharding.is_some() => {
                 let ty = self.tree.type_of(copied).clone();
                 let new = Draft::new("stablehlo.custom_call", [copied])
@@ -53,7 +55,7 @@ impl Exporter<'_> {
         value
     }
 
-    /// What the module's header says.
+    /// Sets the module's attributes from the module header.
     pub(super) fn module_attributes(&mut self) {
         let header = &self.module.header;
         let attributes = &mut self.tree.module.attributes;
@@ -72,8 +74,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// The number of the function's result that shares memory with a whole parameter, if it is one that an attribute of
-    /// an argument can name.
+    /// Returns the index of the function's result that aliases a whole parameter, or `None` if an argument
+    /// attribute cannot express the alias.
     pub(super) fn result_of_alias(&self, alias: &InputOutputAlias) -> Option<i64> {
         let root = &self.module[self.module[self.module.entry()].root()].shape;
         let several = root.as_tuple().filter(|elements| elements.len() != 1);
@@ -89,7 +91,7 @@ impl Exporter<'_> {
     }
 }
 
-/// An alias as XLA writes those that arguments can't say.
+/// Returns an alias in the form that XLA uses for aliases that argument attributes cannot express.
 fn alias(alias: &InputOutputAlias) -> Attribute {
     let kind = if alias.must { "must_alias" } else { "may_alias" };
     let of = dictionary([

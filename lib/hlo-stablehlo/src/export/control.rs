@@ -1,4 +1,4 @@
-//! Calls, loops, branches.
+//! Calls, loops and conditionals.
 
 use super::exporter::Exporter;
 use super::failure::Outcome;
@@ -8,11 +8,11 @@ use crate::tree::{Attribute, Attributes};
 use hlo_ir::attr::{CallAttrs, ConditionalAttrs, FrontendAttributes, WhileAttrs};
 use hlo_ir::{ComputationId, InstrId};
 
-/// The frontend attributes of a call that stands for an operation of a higher level.
+/// The frontend attributes of a call that represents a composite.
 const COMPOSITE: [&str; 3] = ["composite.name", "composite.attributes", "composite.version"];
 
 impl Exporter<'_> {
-    /// What the operands have become.
+    /// Returns the exported values of the operands.
     pub(super) fn operand_values(&self, id: InstrId) -> Outcome<Vec<Value>> {
         (0..self.instruction(id).operands.len()).map(|i| self.operand(id, i)).collect()
     }
@@ -25,7 +25,8 @@ impl Exporter<'_> {
         self.call_function(id, attrs.to_apply, &operands)
     }
 
-    /// `stablehlo.composite`: its name, attributes and version are frontend attributes of HLO's call.
+    /// Exports a `stablehlo.composite`. Frontend attributes of HLO's call contain its name, attributes and
+    /// version.
     fn composite(&mut self, id: InstrId, attrs: &CallAttrs) -> Outcome<Value> {
         let none = FrontendAttributes::default();
         let said = self.instruction(id).common.as_deref().map_or(&none, |c| &c.frontend_attributes);
@@ -47,7 +48,7 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// The fused computation stands where the fusion was.
+    /// Adds the operations of the fused computation in place of the fusion.
     pub(super) fn fusion(&mut self, id: InstrId, computation: ComputationId) -> Outcome<Value> {
         let bound = self.operand_values(id)?;
         self.applied(id, computation, bound)
@@ -57,7 +58,7 @@ impl Exporter<'_> {
         let index = self.leaf(id, 0)?;
         let name = if attrs.true_computation.is_some() { "stablehlo.if" } else { "stablehlo.case" };
         let mut new = Draft::new(name, [index]);
-        // Branches read their operands from outside.
+        // Branches use their operands as values from outside.
         for (at, branch) in attrs.branches().into_iter().enumerate() {
             let argument = self.operand(id, at + 1)?;
             new = new.region(self.region(id, branch, Some(vec![argument]))?);
@@ -77,18 +78,18 @@ impl Exporter<'_> {
     }
 }
 
-/// The frontend attributes that are not a composite's own.
+/// Whether a frontend attribute belongs to a composite.
 pub(super) fn is_of_composite(key: &str) -> bool {
     COMPOSITE.contains(&key)
 }
 
-/// What a dictionary is called to be read.
+/// The attribute name under which [`dictionary_of`] parses a dictionary.
 const KEY: &str = "hlo.dictionary";
 
-/// The attributes that a text in MLIR's syntax, `{k = 3 : i64}`, lists.
+/// Parses a dictionary in MLIR's syntax, such as `{k = 3 : i64}`.
 ///
 /// # Errors
-/// In words: the text is no dictionary.
+/// A message if the text is not a dictionary.
 pub(super) fn dictionary_of(text: &str) -> Result<Attributes, String> {
     if text.trim().is_empty() {
         return Ok(Attributes::default());

@@ -15,14 +15,14 @@ use hlo_ir::attr::{
 };
 use hlo_ir::{InstrId, Shape};
 
-/// The order of an array's dimensions in memory; none of what is no array.
+/// Returns the order of an array's dimensions in memory. For other shapes, the list is empty.
 fn layout_of(shape: &Shape) -> Attribute {
     let minor_to_major = shape.as_array().map(|a| a.minor_to_major());
     let numbers: Vec<i64> = minor_to_major.into_iter().flatten().map(|d| d as i64).collect();
     order(&numbers)
 }
 
-/// The attributes that only convolutions by a library have, by the name of one that is there.
+/// Returns the name of an attribute that only convolutions by a library have, if one is present.
 fn of_library(attrs: &CustomCallAttrs) -> Option<&'static str> {
     let found = [
         (attrs.window.is_some(), "window"),
@@ -69,7 +69,8 @@ impl Exporter<'_> {
         self.results_of_call(id, new)
     }
 
-    /// A tuple of several is as many results; one of one element stays a tuple, as one result would be no tuple.
+    /// Adds a custom call. The elements of a tuple result become several results. A tuple of one element
+    /// stays a tuple, because a single result means an array.
     fn results_of_call(&mut self, id: InstrId, new: Draft) -> Outcome<Value> {
         let shape = &self.instruction(id).shape;
         let shapes = match shape {
@@ -89,14 +90,14 @@ impl Exporter<'_> {
         }
     }
 
-    /// The functions that it may call.
+    /// Returns the functions that the custom call may call.
     fn called(&mut self, attrs: &CustomCallAttrs) -> Option<Attribute> {
         let computations = attrs.to_apply.iter().chain(&attrs.called_computations);
         let symbols: Vec<Attribute> = computations.map(|&c| Attribute::Symbol(self.function_of(c))).collect();
         (!symbols.is_empty()).then(|| Attribute::Array(symbols.into()))
     }
 
-    /// A dictionary for typed calls, whose configuration is one in MLIR's syntax; else the text as it is.
+    /// Returns the configuration: a dictionary for the typed convention, otherwise the unchanged text.
     fn backend_config(&self, id: InstrId, api_version: CustomCallApiVersion) -> Outcome<Attribute> {
         let none = HloString::default();
         let config = self.instruction(id).common.as_deref().map_or(&none, |c| &c.backend_config);
@@ -108,7 +109,7 @@ impl Exporter<'_> {
     }
 }
 
-/// StableHLO's number of a calling convention.
+/// Returns StableHLO's number of a calling convention.
 fn version(version: CustomCallApiVersion) -> i64 {
     match version {
         CustomCallApiVersion::Original => 1,

@@ -14,7 +14,8 @@ fn bytes(text: &HloString) -> Attribute {
 }
 
 impl Exporter<'_> {
-    /// The value, once the token is there: what holds both back until both are there.
+    /// Exports `add-dependency` as a barrier of the value and the token, which delays both until both are
+    /// available.
     pub(super) fn add_dependency(&mut self, id: InstrId) -> Outcome<Value> {
         let operands = self.leaves(id)?;
         let mut types = self.leaf_types(id)?;
@@ -55,7 +56,7 @@ impl Exporter<'_> {
         Ok(Value::tuple([sent, Value::State, Value::Leaf(token)]))
     }
 
-    /// The data and the token that `recv-done` gives are there at once.
+    /// Receives the data and the token at once. `recv-done` takes them from the state.
     pub(super) fn recv(&mut self, id: InstrId, attrs: &ChannelAttrs) -> Outcome<Value> {
         let Some([data, _, Shape::Token]) = self.instruction(id).shape.as_tuple() else {
             return self.refuse(id, "gives data, a context and a token");
@@ -78,10 +79,10 @@ impl Exporter<'_> {
     }
 }
 
-/// What is the same of both directions.
+/// Sets the attributes that both directions share.
 fn transfer(new: Draft, attrs: &ChannelAttrs, host: Channel) -> Draft {
     let kind = if attrs.is_host_transfer { host } else { Channel::Devices };
-    // StableHLO's has always one.
+    // The handle is required in StableHLO.
     let id = Some(attrs.channel_id.unwrap_or(0));
     new.with_some("channel_handle", channel(id, kind))
         .with("is_host_transfer", Attribute::Bool(attrs.is_host_transfer))

@@ -8,7 +8,7 @@ use super::value::Value;
 use hlo_ir::attr::{CompareAttrs, ComparisonType};
 use hlo_ir::{ElementType, ElementwiseOp, InstrId};
 
-/// StableHLO's or CHLO's operation; `None` if they have none.
+/// Returns the name of the StableHLO or CHLO operation, or `None` if there is none.
 fn name(op: ElementwiseOp<'_>) -> Option<&'static str> {
     use ElementwiseOp as E;
     Some(match op {
@@ -71,7 +71,7 @@ fn name(op: ElementwiseOp<'_>) -> Option<&'static str> {
     })
 }
 
-/// The order by which values of a type are compared, in StableHLO's word.
+/// Returns StableHLO's word for the comparison type of values of the given element type.
 fn comparison_type(written: ComparisonType, ty: ElementType) -> &'static str {
     match written {
         ComparisonType::Default if ty.is_float() || ty.is_complex() => "FLOAT",
@@ -82,7 +82,7 @@ fn comparison_type(written: ComparisonType, ty: ElementType) -> &'static str {
 }
 
 impl Exporter<'_> {
-    /// An operation of all operands' leaves and nothing else.
+    /// Adds an operation without attributes, on the leaves of all operands.
     pub(super) fn plain(&mut self, id: InstrId, name: &str) -> Outcome<Value> {
         let new = Draft::new(name, self.leaves(id)?);
         self.add_for(id, new)

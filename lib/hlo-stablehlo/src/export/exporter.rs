@@ -1,5 +1,5 @@
-//! The state of an export: the tree that is made, the block that operations are added to, and what instructions have
-//! become.
+//! The state of an export: the new tree, the block that receives operations, and the exported values of
+//! instructions.
 
 use super::attributes::{Channel, channel};
 use super::failure::{Failure, Outcome, refusal, refusal_with};
@@ -17,29 +17,29 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Instruction, Module, Shape};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-/// How deep regions may nest, and computations that stand where they are called; deeper ones are functions. Readers take
-/// somewhat more, as what is around them counts too.
+/// Maximum nesting depth of regions and inlined computations. Deeper computations become functions. Readers
+/// accept deeper nesting, because the surrounding operations count as well.
 const MAX_NESTING: usize = crate::tree::MAX_DEPTH / 2;
 
-/// See the module's documentation.
+/// The state of an export.
 pub(super) struct Exporter<'m> {
     pub(super) module: &'m Module,
     pub(super) tree: Tree,
     pub(super) functions: Functions,
     pub(super) meshes: Meshes,
     locations: Locations<'m>,
-    /// The block that operations are added to.
+    /// The block that receives operations.
     block: Vec<Operation>,
-    /// What instructions have become, by id. A computation that stands in several places is translated for each, and
-    /// its instructions have become what they are in the last one.
+    /// The exported values of instructions, by id. A computation may be exported several times. Its
+    /// instructions then have the values of the last time.
     values: Vec<Option<Value>>,
-    /// Where the instruction that is translated comes from.
+    /// The location of the current instruction.
     location: Location,
-    /// How many regions and computations that stand where they are called the block is in.
+    /// The number of regions and inlined computations around the block.
     nesting: usize,
     errors: Vec<Diag>,
     reported: HashSet<InstrId>,
-    /// The largest number of a channel; found when it is needed.
+    /// The largest channel number, computed on first use.
     last_channel: OnceCell<i64>,
 }
 
@@ -61,7 +61,7 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// The program, or what is wrong.
+    /// Returns the program, or the errors.
     pub(super) fn run(mut self) -> Result<Tree, Vec<Diag>> {
         self.module_attributes();
         self.functions();
@@ -70,7 +70,8 @@ impl<'m> Exporter<'m> {
         if self.errors.is_empty() { Ok(self.tree) } else { Err(self.errors) }
     }
 
-    /// Notes what an instruction has not been translated for; once for each, whereever its computation stands.
+    /// Reports that an instruction has no translation. Each instruction is reported once, even if its
+    /// computation is exported several times.
     pub(super) fn report(&mut self, id: InstrId, failure: Failure) {
         if let Failure::Cause(diag) = failure
             && self.errors.len() < MAX_REPORTS
@@ -80,7 +81,8 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// Returns the channel of a collective. StableHLO has no channels but positive ones: others get a number that none has.
+    /// Returns the channel of a collective. StableHLO only has positive channels, so other ids get an unused
+    /// number.
     pub(super) fn channel_of_devices(&self, id: Option<i64>) -> Option<Attribute> {
         let last = || {
             let all = self.module.computations().flat_map(|c| self.module[c].instructions());
@@ -93,40 +95,40 @@ impl<'m> Exporter<'m> {
         channel(id.map(number), Channel::Devices)
     }
 
-    /// Why an instruction can't be translated.
+    /// Returns the failure of an instruction that cannot be exported.
     pub(super) fn refuse<T>(&self, id: InstrId, message: impl AsRef<str>) -> Outcome<T> {
         Err(refusal(self.module, id, message))
     }
 
-    /// The same, for an operation that StableHLO lacks, with what makes it something that StableHLO has.
+    /// Returns the failure of an instruction without a StableHLO form. `help` tells how to rewrite it.
     pub(super) fn lacks<T>(&self, id: InstrId, help: &str) -> Outcome<T> {
         Err(refusal_with(self.module, id, "has no StableHLO form", help))
     }
 
-    /// Gives words as the failure of an instruction.
+    /// Converts an error message to the failure of an instruction.
     pub(super) fn or_refuse<T>(&self, id: InstrId, result: Result<T, String>) -> Outcome<T> {
         result.or_else(|message| self.refuse(id, message))
     }
 }
 
-/// Types and values of instructions.
+/// Access to the types and values of instructions.
 impl<'m> Exporter<'m> {
-    /// An instruction, for as long as the module lives.
+    /// Returns an instruction, with the lifetime of the module.
     pub(super) fn instruction(&self, id: InstrId) -> &'m Instruction {
         &self.module[id]
     }
 
-    /// The type of an instruction's result; of a tuple, a tuple.
+    /// Returns the type of an instruction's result. For a tuple, it is a tuple type.
     pub(super) fn type_of(&self, id: InstrId) -> Outcome<Type> {
         self.or_refuse(id, type_of(&self.instruction(id).shape))
     }
 
-    /// The types of the leaves of an instruction's result.
+    /// Returns the types of the leaves of an instruction's result.
     pub(super) fn leaf_types(&self, id: InstrId) -> Outcome<Vec<Type>> {
         self.leaf_types_of(id, &self.instruction(id).shape)
     }
 
-    /// The types of the leaves of a shape that has to do with an instruction.
+    /// Returns the types of the leaves of a shape. `id` is the instruction to report in errors.
     pub(super) fn leaf_types_of(&self, id: InstrId, shape: &Shape) -> Outcome<Vec<Type>> {
         let Some(leaves) = leaf_shapes(shape) else { return self.too_many_leaves(id) };
         self.or_refuse(id, leaves.into_iter().map(type_of).collect())
@@ -136,17 +138,17 @@ impl<'m> Exporter<'m> {
         self.refuse(id, format!("has a tuple of more than {} arrays", super::value::MAX_LEAVES))
     }
 
-    /// What an instruction has become.
+    /// Returns the exported value of an instruction.
     pub(super) fn value(&self, id: InstrId) -> Outcome<Value> {
         self.values[id.index()].clone().ok_or(Failure::Consequence)
     }
 
-    /// Notes what an instruction has become.
+    /// Sets the exported value of an instruction.
     pub(super) fn set_value(&mut self, id: InstrId, value: Option<Value>) {
         self.values[id.index()] = value;
     }
 
-    /// What an operand has become.
+    /// Returns the exported value of an operand.
     pub(super) fn operand(&self, id: InstrId, index: usize) -> Outcome<Value> {
         match self.instruction(id).operands.get(index) {
             Some(&operand) => self.value(operand),
@@ -154,7 +156,7 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// The one value that an operand has become.
+    /// Returns the value of an operand that must be a single leaf.
     pub(super) fn leaf(&self, id: InstrId, index: usize) -> Outcome<ValueId> {
         match self.operand(id, index)? {
             Value::Leaf(leaf) => Ok(leaf),
@@ -165,7 +167,7 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// The leaves of all operands.
+    /// Returns the leaves of all operands.
     pub(super) fn leaves(&self, id: InstrId) -> Outcome<Vec<ValueId>> {
         let mut out = Vec::new();
         for index in 0..self.instruction(id).operands.len() {
@@ -174,7 +176,7 @@ impl<'m> Exporter<'m> {
         Ok(out)
     }
 
-    /// The leaves of a value that has to do with an instruction.
+    /// Returns the leaves of a value. `id` is the instruction to report in errors.
     pub(super) fn leaves_of(&self, id: InstrId, value: &Value) -> Outcome<Vec<ValueId>> {
         let mut out = Vec::new();
         match value.push_leaves(&mut out) {
@@ -188,17 +190,17 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// The value of an instruction's shape whose leaves are these.
+    /// Returns the value with the given leaves and the shape of an instruction.
     pub(super) fn whole(&self, id: InstrId, leaves: Vec<ValueId>) -> Outcome<Value> {
         self.whole_of(&self.instruction(id).shape, leaves)
     }
 
-    /// The value of a shape whose leaves are these.
+    /// Returns the value with the given leaves and shape.
     pub(super) fn whole_of(&self, shape: &Shape, leaves: Vec<ValueId>) -> Outcome<Value> {
         Value::of_leaves(shape, &mut leaves.into_iter()).ok_or(Failure::Consequence)
     }
 
-    /// The array that an operand is.
+    /// Returns the shape of an operand that must be an array.
     pub(super) fn operand_array(&self, id: InstrId, index: usize) -> Outcome<&'m ArrayShape> {
         let operand = self.instruction(id).operands.get(index);
         match operand.and_then(|&o| self.module[o].shape.as_array()) {
@@ -207,7 +209,7 @@ impl<'m> Exporter<'m> {
         }
     }
 
-    /// The array that an instruction gives.
+    /// Returns the shape of an instruction whose result must be an array.
     pub(super) fn array(&self, id: InstrId) -> Outcome<&'m ArrayShape> {
         match self.instruction(id).shape.as_array() {
             Some(array) => Ok(array),
@@ -216,7 +218,7 @@ impl<'m> Exporter<'m> {
     }
 }
 
-/// Operations and blocks.
+/// Creation of operations and blocks.
 impl Exporter<'_> {
     /// Adds an operation to the block.
     pub(super) fn add(&mut self, new: Draft, types: Vec<Type>) -> Vec<ValueId> {
@@ -238,30 +240,31 @@ impl Exporter<'_> {
         result
     }
 
-    /// Adds an operation that gives an instruction's value: as many results as it has leaves.
+    /// Adds an operation that computes an instruction's value. It has a result for each leaf.
     pub(super) fn add_for(&mut self, id: InstrId, new: Draft) -> Outcome<Value> {
         let types = self.leaf_types(id)?;
         let results = self.add(new, types);
         self.whole(id, results)
     }
 
-    /// How many operations the block has.
+    /// Returns the number of operations in the block.
     pub(super) fn block_len(&self) -> usize {
         self.block.len()
     }
 
-    /// The last operation since the block had so many, but for those that take a tuple apart.
+    /// Returns the last operation added since the block had `since` operations, not counting those that take
+    /// a tuple apart.
     pub(super) fn main_operation(&mut self, since: usize) -> Option<&mut Operation> {
         let added = self.block.get_mut(since..)?;
         added.iter_mut().rev().find(|operation| operation.name != "stablehlo.get_tuple_element")
     }
 
-    /// Goes on at an instruction: what is added comes from where it does.
+    /// Starts the export of an instruction: new operations get its location.
     pub(super) fn go_to(&mut self, id: InstrId) {
         self.location = self.locations.get(id);
     }
 
-    /// The operations that `fill` adds, as a block of their own.
+    /// Returns the operations that `fill` adds, as a separate block.
     pub(super) fn block_of<T>(
         &mut self,
         fill: impl FnOnce(&mut Self) -> Outcome<T>,
@@ -273,8 +276,9 @@ impl Exporter<'_> {
         (std::mem::replace(&mut self.block, around), result)
     }
 
-    /// The region that is a computation, for an instruction that applies it: its block takes the leaves of the
-    /// computation's parameters, or nothing if the parameters are `bound` to values from outside.
+    /// Returns a computation as a region, for an instruction that applies it. The block's arguments are the
+    /// leaves of the parameters. If the parameters are `bound` to values from outside, the block has no
+    /// arguments.
     pub(super) fn region(
         &mut self,
         id: InstrId,
@@ -296,8 +300,8 @@ impl Exporter<'_> {
         Ok(Region { blocks: vec![Block { arguments, operations }] })
     }
 
-    /// What a computation gives, for an instruction: its operations are added to the block, or a call where copies of it
-    /// would be long or nest deep.
+    /// Returns the result of applying a computation, for an instruction. Adds its operations to the block. If
+    /// copies would be large or nest too deeply, adds a call instead.
     pub(super) fn applied(
         &mut self,
         id: InstrId,
@@ -313,7 +317,7 @@ impl Exporter<'_> {
         value
     }
 
-    /// An argument of a block that stands for a parameter or a part of one.
+    /// Creates a block argument for a parameter or a leaf of one.
     pub(super) fn argument(&mut self, parameter: InstrId, ty: Type) -> ValueId {
         let argument = self.tree.add_value(ty);
         let location = self.locations.of_parameter(parameter);
@@ -321,7 +325,8 @@ impl Exporter<'_> {
         argument
     }
 
-    /// Values for the parameters of a computation, made of new arguments of a block.
+    /// Creates block arguments for the parameters of a computation, appends them to `arguments`, and returns
+    /// the parameters' values.
     pub(super) fn parameters(
         &mut self,
         id: InstrId,
@@ -339,7 +344,7 @@ impl Exporter<'_> {
         Ok(out)
     }
 
-    /// Adds the operations of a computation to the block and says what its root becomes.
+    /// Adds the operations of a computation to the block and returns the value of its root.
     pub(super) fn computation(&mut self, computation: ComputationId, bound: Vec<Value>) -> Outcome<Value> {
         for (parameter, value) in self.module.parameters(computation).into_iter().zip(bound) {
             self.set_value(parameter, Some(value));

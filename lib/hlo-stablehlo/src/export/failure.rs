@@ -1,26 +1,26 @@
-//! Why an instruction has no translation.
+//! Failures of the export of an instruction.
 
 use hlo_ir::diag::{Diag, Part};
 use hlo_ir::{InstrId, Module};
 
-/// Why an instruction has no translation.
+/// The reason why an instruction has no exported value.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It is to be reported.
+    /// The instruction itself cannot be exported. The diagnostic must be reported.
     Cause(Box<Diag>),
-    /// Something that it needs has none.
+    /// An instruction that it depends on has no exported value.
     Consequence,
 }
 
-/// What is made, or why it is not.
+/// The result of an export step.
 pub(super) type Outcome<T> = Result<T, Failure>;
 
-/// The failure of an instruction, `message` being what is to say behind its name.
+/// Returns the failure of an instruction. `message` follows the instruction's name.
 pub(super) fn refusal(module: &Module, id: InstrId, message: impl AsRef<str>) -> Failure {
     Failure::Cause(Box::new(refusal_diag(module, id, message)))
 }
 
-/// The same, and what may help.
+/// Returns the failure of an instruction with a help note.
 pub(super) fn refusal_with(module: &Module, id: InstrId, message: &str, help: &str) -> Failure {
     Failure::Cause(Box::new(refusal_diag(module, id, message).note(help)))
 }

@@ -1,5 +1,5 @@
-//! Functions: the entry, which keeps its parameters and results as they are, and computations that are called, whose tuples
-//! are taken apart.
+//! Functions: the entry, which keeps the interface of its parameters and results, and called computations,
+//! whose tuples are taken apart.
 
 use super::attributes::i32;
 use super::common::frontend_attributes;
@@ -12,10 +12,10 @@ use hlo_ir::attr::Sharding;
 use hlo_ir::{ComputationId, InstrId, Module, Shape};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// What the entry is called.
+/// The name of the entry function.
 const MAIN: &str = "main";
 
-/// The most instructions of a computation that is copied to each place that applies it.
+/// Maximum number of instructions of a computation that is copied to each use.
 const MAX_COPIED: usize = 64;
 
 /// The functions of a program, and all symbols.
@@ -23,14 +23,14 @@ const MAX_COPIED: usize = 64;
 pub(super) struct Functions {
     names: HashMap<ComputationId, Name>,
     symbols: HashSet<Name>,
-    /// Functions that are called and not translated yet.
+    /// Functions that are called but not exported so far.
     queue: VecDeque<ComputationId>,
-    /// In how many places computations are applied, once it was asked for.
+    /// The number of uses of each computation, computed on first use.
     users: Option<HashMap<ComputationId, usize>>,
 }
 
 impl Functions {
-    /// A symbol that no other has: `base`, or that with a number.
+    /// Returns a new symbol: `base`, or `base` with a number.
     pub(super) fn symbol(&mut self, base: &str) -> Name {
         let mut name = Name::from(base);
         let mut number = 0;
@@ -41,7 +41,8 @@ impl Functions {
         name
     }
 
-    /// True if a computation is to be a function, and called, wherever it is applied: if that is in several places, and copies of it would make the program much longer, as it is long or applies others.
+    /// Whether a computation becomes a function that is called at each use. This is the case if it has
+    /// several uses and copies would make the program much longer: the computation is long or applies others.
     pub(super) fn stands_apart(&mut self, module: &Module, computation: ComputationId) -> bool {
         let users = self.users.get_or_insert_with(|| users_of(module));
         let instructions = module[computation].instructions();
@@ -51,7 +52,7 @@ impl Functions {
     }
 }
 
-/// In how many places each computation is applied: an instruction may apply one several times.
+/// Returns the number of uses of each computation. An instruction may apply a computation several times.
 fn users_of(module: &Module) -> HashMap<ComputationId, usize> {
     let mut users = HashMap::new();
     let instructions = module.computations().flat_map(|c| module[c].instructions());
@@ -61,12 +62,12 @@ fn users_of(module: &Module) -> HashMap<ComputationId, usize> {
     users
 }
 
-/// The name that XLA's translation gives a function.
+/// Returns a function name as XLA's translation writes it.
 fn sanitized(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// What a function is made of.
+/// The parts of a function other than its body.
 struct Signature {
     name: Name,
     arguments: Vec<ValueId>,
@@ -76,7 +77,7 @@ struct Signature {
 }
 
 impl Exporter<'_> {
-    /// The symbol of the function that a computation becomes.
+    /// Returns the symbol of the function for a computation. Queues the computation on first use.
     pub(super) fn function_of(&mut self, computation: ComputationId) -> Name {
         if let Some(name) = self.functions.names.get(&computation) {
             return name.clone();
@@ -136,7 +137,8 @@ impl Exporter<'_> {
         ))
     }
 
-    /// The shapes of the function's results: the elements of a tuple, but for one of one element, as one result is no tuple.
+    /// Returns the shapes of the function's results: the elements of a tuple, or the shape itself. A tuple of
+    /// one element stays a tuple, because a single result means an array.
     fn result_shapes(root: &Shape) -> &[Shape] {
         match root {
             Shape::Tuple(elements) if elements.len() != 1 => elements,
@@ -155,7 +157,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// What is said of a parameter of the entry.
+    /// Returns the attributes of an argument of the entry.
     fn argument_attributes(&mut self, number: usize, parameter: InstrId) -> Attributes {
         let mut out = Attributes::default();
         let instruction = self.instruction(parameter);
@@ -189,14 +191,14 @@ impl Exporter<'_> {
         out
     }
 
-    /// The layout of an argument or a result, if it is not row-major.
+    /// Sets the layout of an argument or a result if its shape has one.
     fn set_layout(&self, attributes: &mut Attributes, shape: Option<&Shape>) {
         if let Some(layout) = shape.and_then(Shape::as_array).and_then(|a| a.layout.as_ref()) {
             attributes.set("mhlo.layout_mode", Attribute::string(&layout.to_string()));
         }
     }
 
-    /// What is said of the entry's results.
+    /// Returns the attributes of the entry's results.
     fn result_attributes(&mut self, root: InstrId) -> Vec<Attributes> {
         let instruction = self.instruction(root);
         let shapes = Self::result_shapes(&instruction.shape);
@@ -245,7 +247,7 @@ impl Exporter<'_> {
         ))
     }
 
-    /// A call of the function that a computation becomes, for an instruction.
+    /// Adds a call of a computation's function, for an instruction.
     pub(super) fn call_function(
         &mut self,
         id: InstrId,
@@ -264,7 +266,7 @@ impl Exporter<'_> {
     }
 }
 
-/// `func.func`.
+/// Returns a `func.func`.
 fn function(signature: Signature, operations: Vec<Operation>, exporter: &Exporter<'_>) -> Operation {
     let inputs = signature.arguments.iter().map(|&a| exporter.tree.type_of(a).clone()).collect();
     let ty: Type = TypeKind::Function { inputs, results: signature.results }.into();

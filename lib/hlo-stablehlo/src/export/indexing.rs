@@ -1,4 +1,4 @@
-//! Slices and updates at indices known at run time only, and dynamic sizes.
+//! Slices and updates at indices that are computed at run time, and dynamic sizes.
 
 use super::attributes::i64s;
 use super::exporter::Exporter;
@@ -25,7 +25,7 @@ impl Exporter<'_> {
         self.add_for(id, Draft::new("stablehlo.dynamic_update_slice", operands))
     }
 
-    /// The start indices from operand `first` on. They may be one vector, which is taken apart.
+    /// Returns the start indices from operand `first` on. If they are one vector, it is split into scalars.
     fn start_indices(&mut self, id: InstrId, first: usize) -> Outcome<Vec<ValueId>> {
         let count = self.instruction(id).operands.len();
         if count != first + 1 || self.operand_array(id, first)?.rank() == 0 {
@@ -82,13 +82,13 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// `get-dimension-size` and `set-dimension-size`.
+    /// Exports `get-dimension-size` and `set-dimension-size`.
     pub(super) fn dimension_size(&mut self, id: InstrId, name: &str, dimension: i64) -> Outcome<Value> {
         let new = Draft::new(name, self.leaves(id)?).with("dimension", Attribute::i64(dimension));
         self.add_for(id, new)
     }
 
-    /// The sizes, one operand each, become one operand.
+    /// The sizes, one operand each, are concatenated into one operand.
     pub(super) fn dynamic_reshape(&mut self, id: InstrId) -> Outcome<Value> {
         let operand = self.leaf(id, 0)?;
         let mut sizes = Vec::new();

@@ -1,4 +1,4 @@
-//! One instruction: by whom it is translated.
+//! Dispatch of instructions by opcode.
 
 use super::exporter::Exporter;
 use super::failure::Outcome;
@@ -19,10 +19,10 @@ fn advice(op: &Op) -> Option<&'static str> {
 }
 
 impl Exporter<'_> {
-    /// Adds the operations of an instruction and notes what it has become.
+    /// Exports an instruction and records its value.
     pub(super) fn translate(&mut self, id: InstrId) {
         if let Op::Parameter(_) = self.instruction(id).op {
-            // It is bound.
+            // The parameter already has a value.
             return;
         }
         self.go_to(id);
@@ -37,7 +37,7 @@ impl Exporter<'_> {
         self.set_value(id, value);
     }
 
-    /// Adds the operations of an instruction and says what it becomes.
+    /// Adds the operations of an instruction and returns its value.
     fn value_of(&mut self, id: InstrId) -> Outcome<Value> {
         match &self.instruction(id).op {
             Op::Parameter(_) => self.value(id),
@@ -47,7 +47,7 @@ impl Exporter<'_> {
 
             elementwise_op!() => self.elementwise(id),
 
-            // They are about memory and devices: the value is the operand's.
+            // These affect only memory and devices. The value is that of the operand.
             Op::Copy | Op::Domain(_) => self.operand(id, 0),
             Op::Bitcast => self.bitcast(id),
             Op::BitcastConvert => self.plain(id, "stablehlo.bitcast_convert"),

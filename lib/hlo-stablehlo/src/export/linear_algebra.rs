@@ -1,4 +1,4 @@
-//! Products, convolutions, factorisations, transforms, normalisation.
+//! Dot products, convolutions, factorisations, transforms, normalization.
 
 use super::attributes::{algorithm, f32, i64s, of_window, padding, precision, word};
 use super::exporter::Exporter;
@@ -31,7 +31,7 @@ impl Exporter<'_> {
             ],
         );
         let algorithm = self.or_refuse(id, algorithm(attrs.algorithm, types))?;
-        // An algorithm says all of precision; then StableHLO asks for the default.
+        // If an algorithm is given, StableHLO requires the default precision.
         let said = if algorithm.is_some() { &OperandPrecision::default() } else { &attrs.operand_precision };
         let new = Draft::new("stablehlo.dot_general", operands)
             .with("dot_dimension_numbers", numbers)
@@ -82,7 +82,8 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// Two operands; where their types differ, both in the type that has the values of both, as StableHLO asks.
+    /// Returns the two operands. StableHLO requires equal types, so the narrower one is converted to the type
+    /// that contains both.
     fn operands_of_one_type(&mut self, id: InstrId, types: [ElementType; 2]) -> Outcome<Vec<ValueId>> {
         let mut operands = self.leaves(id)?;
         let [a, b] = types;
@@ -122,7 +123,7 @@ impl Exporter<'_> {
 
     pub(super) fn triangular_solve(&mut self, id: InstrId, attrs: &TriangularSolveAttrs) -> Outcome<Value> {
         let transpose = match attrs.transpose_a {
-            // Not said: as it is.
+            // An unspecified transposition means none.
             TransposeKind::Invalid => TransposeKind::NoTranspose,
             said => said,
         };
@@ -142,7 +143,7 @@ impl Exporter<'_> {
     }
 }
 
-/// `#stablehlo.conv<…>`.
+/// Returns `#stablehlo.conv<…>`.
 fn labels(labels: &ConvDimLabels) -> Attribute {
     Attribute::of_fields(
         "stablehlo.conv",
@@ -160,14 +161,15 @@ fn labels(labels: &ConvDimLabels) -> Attribute {
     )
 }
 
-/// True if every value of `narrow` is one of `wide`.
+/// Whether `wide` can represent every value of `narrow`.
 fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let (w, n) = (wide.bit_width(), narrow.bit_width());
     if element_type(wide).is_err() || w <= n {
         return false;
     }
     if wide.is_float() {
-        // Of types of as many bits or fewer those of 32 and 64 bits hold all; the others differ in their exponents.
+        // Among types of up to as many bits, `f32` and `f64` contain all values. The smaller types differ in
+        // their exponents.
         return narrow.is_float() && w >= 32;
     }
     if wide.is_signed_integer() {

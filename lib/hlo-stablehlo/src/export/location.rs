@@ -1,4 +1,5 @@
-//! Metadata and stack frames as locations: the operation's name around the calls that led to it, which is how JAX has it.
+//! Conversion of metadata and stack frames to locations. As in JAX, the operation's name encloses the call
+//! stack.
 
 use crate::tree::{FileRange, Location, Name};
 use hlo_ir::attr::{HloString, OpMetadata};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Locations<'m> {
     module: &'m Module,
     frames: SourceFrames<'m>,
-    /// Those of stacks, by the number of the innermost frame: instructions share them.
+    /// The locations of call stacks, by the number of the innermost frame. Instructions share them.
     stacks: HashMap<i32, Arc<Location>>,
 }
 
@@ -19,12 +20,12 @@ impl<'m> Locations<'m> {
         Self { module, frames: SourceFrames::of(module), stacks: HashMap::new() }
     }
 
-    /// Where an instruction comes from.
+    /// Returns the location of an instruction.
     pub(super) fn get(&mut self, id: InstrId) -> Location {
         let Some(common) = self.module[id].common.as_deref() else { return Location::Unknown };
         let metadata = &common.metadata;
         let mut place = self.place(metadata);
-        // A type is a name that ends in a colon.
+        // MLIR writes an operation type as a name that ends with a colon.
         if !metadata.op_type.is_empty() {
             place = Arc::new(Location::Named(format!("{}:", metadata.op_type.to_text()).into(), place));
         }
@@ -34,7 +35,8 @@ impl<'m> Locations<'m> {
         }
     }
 
-    /// Where an argument comes from that a parameter becomes: called after it, if metadata has no name for it.
+    /// Returns the location of the argument for a parameter. If the metadata contains no name, it is the
+    /// parameter's name.
     pub(super) fn of_parameter(&mut self, id: InstrId) -> Location {
         match self.get(id) {
             Location::Unknown => Location::Named(Name::from(&*self.module[id].name), Arc::default()),
@@ -55,7 +57,7 @@ impl<'m> Locations<'m> {
     }
 }
 
-/// The calls that a trace lists, the innermost first.
+/// Returns the location of a call stack.
 fn of_trace(trace: &[SourceFrame<'_>]) -> Location {
     let mut frames = trace.iter().rev();
     let Some(outermost) = frames.next() else { return Location::Unknown };

@@ -1,9 +1,9 @@
 //! HLO to StableHLO.
 //!
-//! An instruction becomes the operations that compute its value. HLO's tuples are taken apart: an instruction that gives
-//! one has as many values as it has leaves, so that `tuple` and `get-tuple-element` need no operation. Computations that
-//! are applied become regions, those that are called functions. What has no StableHLO form is a diagnostic that names the
-//! instruction and the pass that makes it something that has one.
+//! An instruction becomes the operations that compute its value. HLO's tuples are taken apart: an instruction
+//! with a tuple result has one value for each leaf, so `tuple` and `get-tuple-element` need no operation.
+//! Applied computations become regions. Called computations become functions. If an instruction has no
+//! StableHLO form, the diagnostic names the instruction and a pass that rewrites it.
 
 mod asynchronous;
 mod attributes;
@@ -35,11 +35,11 @@ use hlo_ir::Module;
 use hlo_ir::diag::Diag;
 use hlo_ir::verify::verify;
 
-/// The StableHLO program that computes what a module does: `func.func @main` is its entry.
+/// Exports a module as a StableHLO program. Its entry is `func.func @main`.
 ///
 /// # Errors
-/// The module is not valid, or something in it has no StableHLO form: all such instructions, up to a limit, each with its
-/// name and its place in the module's text.
+/// The module is invalid, or instructions have no StableHLO form. All such instructions are reported up to a
+/// limit, each with its name and its position in the module's text.
 pub fn export(module: &Module) -> Result<Tree, Vec<Diag>> {
     let errors = verify(module);
     if !errors.is_empty() {

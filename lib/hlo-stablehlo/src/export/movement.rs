@@ -50,7 +50,7 @@ impl Exporter<'_> {
         Ok(Value::Leaf(self.sliced(operand, &ranges, ty)))
     }
 
-    /// A slice by starts, limits and strides.
+    /// Adds a slice with the given starts, limits and strides.
     pub(super) fn sliced(&mut self, operand: ValueId, ranges: &[[i64; 3]], ty: Type) -> ValueId {
         let of = |i: usize| Attribute::i64s(ranges.iter().map(|r| r[i]).collect::<Vec<_>>());
         let new = Draft::new("stablehlo.slice", [operand])
@@ -66,7 +66,7 @@ impl Exporter<'_> {
         Ok(Value::Leaf(self.transposed(operand, permutation, ty)))
     }
 
-    /// A transpose.
+    /// Adds a transpose.
     pub(super) fn transposed(&mut self, operand: ValueId, permutation: &[i64], ty: Type) -> ValueId {
         let new = Draft::new("stablehlo.transpose", [operand]).with("permutation", i64s(permutation));
         self.add_one(new, ty)

@@ -1,24 +1,24 @@
-//! Operations that are being made.
+//! Operations under construction.
 
 use crate::tree::{Attribute, Operation, Region, ValueId};
 
-/// An operation without results and location, which it gets when it is added to a block.
+/// An operation without results and location, which are set when it is added to a block.
 #[derive(Debug)]
 pub(super) struct Draft(pub(super) Operation);
 
 impl Draft {
-    /// An operation of a name on operands.
+    /// Creates an operation with the given name and operands.
     pub(super) fn new(name: &str, operands: impl Into<Vec<ValueId>>) -> Self {
         Self(Operation { operands: operands.into(), ..Operation::new(name) })
     }
 
-    /// The same with an attribute.
+    /// Sets an attribute.
     pub(super) fn with(mut self, name: &str, value: Attribute) -> Self {
         self.0.attributes.set(name, value);
         self
     }
 
-    /// The same with an attribute, if there is one.
+    /// Sets an attribute, if there is one.
     pub(super) fn with_some(self, name: &str, value: Option<Attribute>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -26,7 +26,7 @@ impl Draft {
         }
     }
 
-    /// The same with one more region.
+    /// Adds a region.
     pub(super) fn region(mut self, region: Region) -> Self {
         self.0.regions.push(region);
         self

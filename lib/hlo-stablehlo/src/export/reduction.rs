@@ -115,7 +115,8 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// HLO's gives the state as well, or the numbers alone; StableHLO's always both.
+    /// HLO's operation returns the state and the numbers, or only the numbers. StableHLO's operation always
+    /// returns both.
     pub(super) fn rng_bit_generator(&mut self, id: InstrId, algorithm: RngAlgorithm) -> Outcome<Value> {
         let algorithm = match algorithm {
             RngAlgorithm::Default => "DEFAULT",
@@ -133,7 +134,7 @@ impl Exporter<'_> {
         self.whole(id, results[1..].to_vec())
     }
 
-    /// The dimensions of a window that are applied back to front.
+    /// Returns for each dimension of a window whether it is reversed.
     pub(super) fn reversal(window: &[hlo_ir::attr::WindowDim]) -> Attribute {
         bools(window.iter().map(|d| d.reversed))
     }

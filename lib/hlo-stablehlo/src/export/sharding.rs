@@ -1,4 +1,4 @@
-//! Shardings: of named meshes as Shardy has them, others as HLO's text, which is how JAX and XLA write them.
+//! Shardings. Shardings on named meshes become Shardy's attributes. Others become HLO text, as in JAX and XLA.
 
 use super::attributes::as_text;
 use super::exporter::Exporter;
@@ -12,7 +12,7 @@ use hlo_ir::attr::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The meshes of a program, each once.
+/// The distinct meshes of a program.
 #[derive(Debug, Default)]
 pub(super) struct Meshes {
     names: HashMap<Mesh, Name>,
@@ -20,13 +20,13 @@ pub(super) struct Meshes {
 }
 
 impl Meshes {
-    /// The operations that define them.
+    /// Returns the operations that define the meshes.
     pub(super) fn operations(&mut self) -> Vec<Operation> {
         std::mem::take(&mut self.operations)
     }
 }
 
-/// The attribute for HLO's text of a sharding.
+/// Returns the attribute that contains the HLO text of a sharding.
 fn text_of(sharding: &Sharding) -> Attribute {
     let bare = |one: &Arc<SingleSharding>| match one.metadata.is_empty() {
         true => Arc::clone(one),
@@ -69,7 +69,7 @@ fn of_mesh(mesh: Name, dimensions: Vec<Attribute>, replicated: Attribute, unredu
 }
 
 impl Exporter<'_> {
-    /// The attribute of an operation whose value is of a shape.
+    /// Returns the name and attribute for the sharding of an operation whose value has the given shape.
     pub(super) fn sharding_of_operation(
         &mut self,
         sharding: &Sharding,
@@ -86,7 +86,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// The attribute of an argument or a result.
+    /// Returns the name and attribute for the sharding of an argument or a result.
     pub(super) fn sharding_of_value(
         &mut self,
         sharding: &Sharding,
@@ -98,7 +98,8 @@ impl Exporter<'_> {
         }
     }
 
-    /// The shardings of values as Shardy has them; `None` if it can't say one.
+    /// Returns the shardings of values as Shardy's attributes, or `None` if Shardy cannot express one of
+    /// them.
     fn named(&mut self, sharding: &Sharding, shapes: &[&Shape]) -> Option<Vec<Attribute>> {
         let leaves = sharding.leaves();
         let of = |i: usize| leaves.get(i).or(leaves.first().filter(|_| leaves.len() == 1));
@@ -150,7 +151,8 @@ impl Exporter<'_> {
         Some(of_mesh(name, dimensions, axes(mesh, &cut.replicated), axes(mesh, &cut.unreduced)))
     }
 
-    /// The symbol of a mesh, which is defined at its first use; `None` if its devices are too many to list.
+    /// Returns the symbol of a mesh, which is defined on first use. Returns `None` if the mesh has too many
+    /// devices to list.
     fn mesh(&mut self, mesh: &Mesh) -> Option<Name> {
         if let Some(name) = self.meshes.names.get(mesh) {
             return Some(name.clone());

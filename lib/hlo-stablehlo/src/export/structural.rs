@@ -10,14 +10,15 @@ use hlo_ir::attr::ConstantAttrs;
 use hlo_ir::{AlignedBytes, InstrId, Literal, LiteralData, Shape};
 use std::sync::Arc;
 
-/// All elements of an array; `None` if it is none, or its elements have no type in StableHLO.
+/// Returns all elements of an array. Returns `None` for other literals, and for element types that StableHLO
+/// lacks.
 pub(super) fn elements_of(literal: &Literal) -> Option<Elements> {
     let LiteralData::Array(bytes) = literal.data() else { return None };
     let ty = type_of(literal.shape()).ok()?;
     Some(Elements { ty, bytes: Arc::clone(bytes), is_splat: false })
 }
 
-/// The same, and elements that are all the same once.
+/// Returns the elements of an array as a splat if all of them are equal, and `None` otherwise.
 fn brief_elements_of(literal: &Literal) -> Option<Elements> {
     let mut elements = elements_of(literal)?;
     let size = literal.shape().as_array()?.element_type.byte_size();
@@ -37,7 +38,7 @@ impl Exporter<'_> {
         self.literal(id, &attrs.literal)
     }
 
-    /// A constant: of a tuple, one for each array.
+    /// Adds a constant. A tuple becomes one constant for each array.
     fn literal(&mut self, id: InstrId, literal: &Literal) -> Outcome<Value> {
         match literal.data() {
             LiteralData::Array(_) => {
@@ -55,7 +56,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// A constant list of numbers.
+    /// Adds a constant list of numbers.
     pub(super) fn numbers(&mut self, values: &[i64]) -> ValueId {
         let dims = [values.len() as i64];
         let ty = crate::tree::Type::tensor(dims, crate::tree::Type::integer(64));
@@ -77,7 +78,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// A value as one of StableHLO: a tuple is made for those that take tuples.
+    /// Returns the value as a single StableHLO value. Creates tuples for users that require them.
     pub(super) fn packed(&mut self, id: InstrId, value: &Value, shape: &Shape) -> Outcome<ValueId> {
         match (value, shape) {
             (Value::Leaf(leaf), _) => Ok(*leaf),
@@ -93,7 +94,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// The value of a shape that one of StableHLO is: a tuple is taken apart.
+    /// Splits a StableHLO value of the given shape into leaves.
     pub(super) fn unpacked(&mut self, id: InstrId, value: ValueId, shape: &Shape) -> Outcome<Value> {
         let Shape::Tuple(shapes) = shape else { return Ok(Value::Leaf(value)) };
         let mut elements = Vec::new();
@@ -107,7 +108,7 @@ impl Exporter<'_> {
         Ok(Value::tuple(elements))
     }
 
-    /// A token that nothing is waited for with.
+    /// Adds a token without dependencies.
     pub(super) fn token(&mut self) -> ValueId {
         self.add_one(Draft::new("stablehlo.create_token", []), crate::tree::TypeKind::Token.into())
     }

@@ -1,12 +1,12 @@
-//! Shapes as types.
+//! Conversion of shapes to types.
 
 use crate::tree::{Attribute, DYNAMIC, TensorType, Type, TypeKind};
 use hlo_ir::{ArrayShape, ElementType, Shape};
 
-/// The type of an array: dynamic dimensions are `?`, their bounds an encoding.
+/// Returns the type of an array. Dynamic dimensions are `?`; an encoding contains their bounds.
 ///
 /// # Errors
-/// In words: StableHLO has no such element type.
+/// A message if StableHLO lacks the element type.
 pub(super) fn array_type(array: &ArrayShape) -> Result<Type, String> {
     Ok(TypeKind::Tensor(tensor_type(array)?).into())
 }
@@ -26,20 +26,20 @@ fn tensor_type(array: &ArrayShape) -> Result<TensorType, String> {
     Ok(TensorType { dims, element, encoding })
 }
 
-/// The type of elements.
+/// Returns the StableHLO type of an element type.
 ///
 /// # Errors
-/// In words: StableHLO has none such.
+/// A message if StableHLO lacks the type.
 pub(super) fn element_type(ty: ElementType) -> Result<Type, String> {
     let has_form = !matches!(ty, ElementType::S1 | ElementType::U1);
     let found = Type::of_element(ty).filter(|_| has_form);
     found.ok_or_else(|| format!("has elements of type {ty}, which StableHLO lacks"))
 }
 
-/// The type of any shape; tuples stay tuples.
+/// Returns the type of any shape. Tuples stay tuples.
 ///
 /// # Errors
-/// In words: StableHLO has no type for a part of it.
+/// A message if StableHLO lacks a type for a part of the shape.
 pub(super) fn type_of(shape: &Shape) -> Result<Type, String> {
     match shape {
         Shape::Array(array) => array_type(array),

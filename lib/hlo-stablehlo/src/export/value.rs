@@ -1,39 +1,40 @@
-//! What an instruction's value is in the tree of operations.
+//! The exported value of an instruction.
 
 use crate::tree::ValueId;
 use hlo_ir::Shape;
 use std::rc::Rc;
 
-/// The values that stand for one of HLO.
+/// The StableHLO values that represent an HLO value.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// One of StableHLO: of an array, a token, a buffer.
+    /// One StableHLO value: an array, a token or a buffer.
     Leaf(ValueId),
-    /// A tuple's elements.
+    /// The elements of a tuple.
     Tuple(Rc<[Value]>),
-    /// A part of the state of an asynchronous operation that only the operations on it know of.
+    /// An internal part of the state of an asynchronous operation. It has no StableHLO value.
     State,
 }
 
-/// The most leaves that a tuple may have when it is taken apart: tuples of tuples may name a few values very often.
+/// Maximum number of leaves of a tuple that is taken apart. Nested tuples may refer to the same values very
+/// often.
 pub(super) const MAX_LEAVES: usize = 1 << 16;
 
-/// Why a value is not a list of leaves.
+/// The reason why a value cannot be represented as a list of leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoLeaves {
-    /// It has more than [`MAX_LEAVES`].
+    /// The value has more than [`MAX_LEAVES`] leaves.
     TooMany,
-    /// A part of it is the state of an asynchronous operation.
+    /// A part of the value is the state of an asynchronous operation.
     State,
 }
 
 impl Value {
-    /// A tuple.
+    /// Creates a tuple.
     pub(super) fn tuple(elements: impl IntoIterator<Item = Value>) -> Self {
         Self::Tuple(elements.into_iter().collect())
     }
 
-    /// The elements of a tuple; none of others.
+    /// Returns the elements of a tuple. For other values, the list is empty.
     pub(super) fn elements(&self) -> &[Value] {
         match self {
             Self::Tuple(elements) => elements,
@@ -41,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Adds the leaves to a list, in order.
+    /// Appends the leaves to a list, in order.
     pub(super) fn push_leaves(&self, out: &mut Vec<ValueId>) -> Result<(), NoLeaves> {
         match self {
             Self::Leaf(_) if out.len() >= MAX_LEAVES => return Err(NoLeaves::TooMany),
@@ -52,7 +53,7 @@ impl Value {
         Ok(())
     }
 
-    /// The value of a shape whose leaves are these; `None` if there are too few.
+    /// Returns the value with the given shape and leaves, or `None` if there are too few leaves.
     pub(super) fn of_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = ValueId>) -> Option<Self> {
         match shape {
             Shape::Tuple(elements) => {
@@ -65,7 +66,7 @@ impl Value {
     }
 }
 
-/// The leaves of a shape, in order; `None` if there are more than [`MAX_LEAVES`].
+/// Returns the leaves of a shape, in order, or `None` if there are more than [`MAX_LEAVES`].
 pub(super) fn leaf_shapes(shape: &Shape) -> Option<Vec<&Shape>> {
     fn push<'s>(shape: &'s Shape, out: &mut Vec<&'s Shape>) -> Option<()> {
         match shape {

@@ -1,24 +1,24 @@
-//! Attributes as MLIR prints them: what configurations of custom calls and of composites are in HLO.
+//! Prints attributes in MLIR's syntax. In HLO, configurations of custom calls and composites have this form.
 
 use crate::tree::{Attribute, Attributes, Elements, FloatType, Signedness, TensorType, Type, TypeKind};
 use hlo_ir::{ElementType, Literal};
 use std::fmt::Write;
 
-/// How deep attributes may nest in such texts.
+/// Maximum nesting depth of printed attributes.
 const MAX_DEPTH: usize = 64;
 
-/// The most elements of an array that are written.
+/// Maximum number of elements of a printed array.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// Writes to a text, which does not fail.
+/// Appends to a string, which does not fail.
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// A dictionary as text: `{index = 3 : ui64, name = "a"}`.
+/// Returns the text of a dictionary, such as `{index = 3 : ui64, name = "a"}`.
 ///
 /// # Errors
-/// In words: it has an attribute that no such text has.
+/// A message if an attribute has no text form here.
 pub fn dictionary_text(attributes: &Attributes) -> Result<String, String> {
     let mut out = String::new();
     write_dictionary(&mut out, attributes, 0)?;
@@ -27,7 +27,7 @@ pub fn dictionary_text(attributes: &Attributes) -> Result<String, String> {
 
 fn write_dictionary(out: &mut String, attributes: &Attributes, depth: usize) -> Result<(), String> {
     let mut entries: Vec<_> = attributes.iter().collect();
-    // MLIR keeps dictionaries in the order of their keys.
+    // MLIR sorts dictionaries by key.
     entries.sort_by(|a, b| a.0.cmp(b.0));
     out.push('{');
     for (n, (key, value)) in entries.into_iter().enumerate() {
@@ -122,7 +122,7 @@ fn write_attribute(out: &mut String, attribute: &Attribute, depth: usize) -> Res
     Ok(())
 }
 
-/// A number of a dense array, whose floating-point numbers are their bits.
+/// Returns the text of a number in a dense array. Floating-point numbers are stored as their bits.
 fn dense_number(value: i64, ty: &Type) -> Result<String, String> {
     match &**ty {
         TypeKind::Integer(1, Signedness::Signless) => Ok((value != 0).to_string()),
@@ -132,7 +132,7 @@ fn dense_number(value: i64, ty: &Type) -> Result<String, String> {
     }
 }
 
-/// A floating-point number in digits, or in bits if it has none.
+/// Returns the text of a floating-point number, in decimal or as its bits if it has no decimal form.
 fn float_text(bits: u64, ty: &Type) -> Result<String, String> {
     let TypeKind::Float(float) = &**ty else { return Err("a number is of no floating-point type".into()) };
     let value = match float {
@@ -147,7 +147,7 @@ fn float_text(bits: u64, ty: &Type) -> Result<String, String> {
     }
 }
 
-/// The value of a number of 16 bits: with 5 bits of exponent, or with 8.
+/// Returns the value of a 16-bit number with 5 or 8 exponent bits.
 fn narrow_value(bits: u16, is_bfloat: bool) -> f64 {
     if is_bfloat {
         return f64::from(f32::from_bits(u32::from(bits) << 16));
@@ -162,7 +162,8 @@ fn narrow_value(bits: u16, is_bfloat: bool) -> f64 {
     if bits >> 15 != 0 { -magnitude } else { magnitude }
 }
 
-/// With six digits behind the point, if these say all; else with as many as it needs.
+/// Prints a number with six digits after the point if they are exact, and otherwise with as many as identify
+/// it.
 fn scientific(value: f64, float: FloatType) -> String {
     let short = with_exponent(&format!("{value:.6e}"));
     let back: f64 = short.parse().unwrap_or(f64::NAN);
@@ -177,7 +178,7 @@ fn scientific(value: f64, float: FloatType) -> String {
     }
 }
 
-/// Rust's `1.5e3` as C's `1.5e+03`.
+/// Converts Rust's `1.5e3` to C's `1.5e+03`.
 fn with_exponent(text: &str) -> String {
     let Some((digits, exponent)) = text.split_once('e') else { return text.to_owned() };
     let (sign, exponent) = match exponent.strip_prefix('-') {
@@ -187,7 +188,7 @@ fn with_exponent(text: &str) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// A type as text.
+/// Returns the text of a type.
 fn type_text(ty: &Type) -> Result<String, String> {
     Ok(match &**ty {
         TypeKind::Integer(bits, sign) => {
@@ -212,7 +213,7 @@ fn type_text(ty: &Type) -> Result<String, String> {
     })
 }
 
-/// `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>`.
+/// Writes `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>`.
 fn write_elements(out: &mut String, elements: &Elements) -> Result<(), String> {
     let literal = super::types::literal_of(elements)?;
     let tensor = elements.ty.as_tensor().ok_or("the elements are of no array")?;

@@ -1,18 +1,18 @@
-//! What attributes of operations say, checked.
+//! Readers of operation attributes that check the kind of the value.
 
 use super::failure::Result;
 use crate::tree::{Attribute, Attributes, Operation, TypeKind, ValueId};
 use hlo_ir::attr::{AttrContext, AttrError, AttrReader, AttrValue, HloString, Resolver};
 use hlo_ir::{ComputationId, Dims, Literal, Shape};
 
-/// Attributes of an operation.
+/// Access to the attributes of an operation.
 impl Operation {
-    /// An attribute that has to be there.
+    /// Returns a required attribute.
     pub(super) fn required(&self, name: &str) -> Result<&Attribute> {
         self.attribute(name).ok_or_else(|| self.failure(format!("the attribute `{name}` is missing")))
     }
 
-    /// The value of an attribute by a reader; `None` if it is not there.
+    /// Reads an attribute with the given reader. Returns `None` if the attribute is absent.
     fn read<'a, T>(
         &'a self,
         name: &str,
@@ -24,18 +24,18 @@ impl Operation {
         read(attribute).map(Some).ok_or_else(wrong)
     }
 
-    /// A list of numbers.
+    /// Reads a required list of numbers.
     pub(super) fn dims(&self, name: &str) -> Result<Dims> {
         self.required(name)?;
         Ok(self.dims_if_any(name)?.unwrap_or_default())
     }
 
-    /// A list of numbers that may be left out.
+    /// Reads an optional list of numbers.
     pub(super) fn dims_if_any(&self, name: &str) -> Result<Option<Dims>> {
         self.read(name, "a list of numbers", |a| a.ints().map(Dims::from_vec))
     }
 
-    /// A list of so many numbers; if it is left out, each is `default`.
+    /// Reads an optional list of `count` numbers. The default for each is `default`.
     pub(super) fn dims_or(&self, name: &str, count: usize, default: i64) -> Result<Dims> {
         let Some(list) = self.dims_if_any(name)? else { return Ok(Dims::from_elem(default, count)) };
         match list.len() == count {
@@ -44,52 +44,52 @@ impl Operation {
         }
     }
 
-    /// A list of pairs; if it is left out, so many of zeros.
+    /// Reads an optional list of `count` pairs. The default is zeros.
     pub(super) fn pairs_or(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>> {
         let list = self.dims_or(name, 2 * count, 0)?;
         Ok(list.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     }
 
-    /// The rows of a matrix of numbers.
+    /// Reads the rows of a required matrix of numbers.
     pub(super) fn rows(&self, name: &str) -> Result<Vec<Vec<i64>>> {
         let rows = self.read(name, "a matrix of numbers", rows)?;
         rows.ok_or_else(|| self.failure(format!("the attribute `{name}` is missing")))
     }
 
-    /// A number.
+    /// Reads a required number.
     pub(super) fn int(&self, name: &str) -> Result<i64> {
         self.required(name)?;
         self.int_or(name, 0)
     }
 
-    /// A number that may be left out.
+    /// Reads an optional number.
     pub(super) fn int_or(&self, name: &str, default: i64) -> Result<i64> {
         Ok(self.read(name, "a number", Attribute::as_int)?.unwrap_or(default))
     }
 
-    /// A truth value; false if it is left out.
+    /// Reads an optional Boolean. The default is false.
     pub(super) fn flag(&self, name: &str) -> Result<bool> {
         Ok(self.read(name, "a truth value", Attribute::as_bool)?.unwrap_or(false))
     }
 
-    /// A text.
+    /// Reads a required string.
     pub(super) fn text(&self, name: &str) -> Result<&str> {
         self.required(name)?;
         Ok(self.read(name, "a text", Attribute::as_str)?.unwrap_or(""))
     }
 
-    /// A text that may be left out.
+    /// Reads an optional string as bytes. The default is empty.
     pub(super) fn bytes_or_empty(&self, name: &str) -> Result<HloString> {
         Ok(self.read(name, "a text", bytes)?.unwrap_or_default())
     }
 
-    /// The word of an enumeration, `stablehlo.…`, as one of some words: its place among them.
+    /// Reads a required word of an enumeration `stablehlo.…`. Returns its index in `words`.
     pub(super) fn word(&self, name: &str, kind: &str, words: &[&str]) -> Result<usize> {
         self.required(name)?;
         Ok(self.word_if_any(name, kind, words)?.unwrap_or(0))
     }
 
-    /// As [`Operation::word`], of an attribute that may be left out.
+    /// Reads an optional word of an enumeration, as [`Operation::word`] does.
     pub(super) fn word_if_any(&self, name: &str, kind: &str, words: &[&str]) -> Result<Option<usize>> {
         let Some(word) = self.read(name, &format!("a `{kind}`"), |a| a.word(kind))? else { return Ok(None) };
         match words.iter().position(|w| *w == word) {
@@ -98,7 +98,7 @@ impl Operation {
         }
     }
 
-    /// The fields of a structure, `stablehlo.…`.
+    /// Returns the fields of a required structure `stablehlo.…`.
     pub(super) fn structure(&self, name: &str, kind: &str) -> Result<Fields<'_>> {
         self.required(name)?;
         self.structure_if_any(name, kind).map(|fields| match fields {
@@ -107,26 +107,26 @@ impl Operation {
         })
     }
 
-    /// As [`Operation::structure`], of one that may be left out.
+    /// Returns the fields of an optional structure.
     pub(super) fn structure_if_any(&self, name: &str, kind: &str) -> Result<Option<Fields<'_>>> {
         let fields = self.read(name, &format!("a `{kind}`"), |a| a.fields(kind))?;
         Ok(fields.map(|fields| Fields { op: self, fields: Some(fields) }))
     }
 
-    /// An operand.
+    /// Returns an operand.
     pub(super) fn operand(&self, index: usize) -> Result<ValueId> {
         let missing = || self.failure(format!("operand {index} is missing"));
         self.operands.get(index).copied().ok_or_else(missing)
     }
 
-    /// A result.
+    /// Returns a result.
     pub(super) fn result(&self, index: usize) -> Result<ValueId> {
         let missing = || self.failure(format!("result {index} is missing"));
         self.results.get(index).copied().ok_or_else(missing)
     }
 }
 
-/// The fields of a structure that is an attribute of an operation. Those that are left out are zero or empty.
+/// The fields of a structure that is an attribute of an operation. Absent fields are zero or empty.
 #[derive(Clone, Copy)]
 pub struct Fields<'a> {
     op: &'a Operation,
@@ -134,7 +134,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Of a structure in a list.
+    /// Returns the fields of a structure in a list.
     pub fn of(op: &'a Operation, attribute: &'a Attribute, kind: &str) -> Result<Self> {
         match attribute.fields(kind) {
             Some(fields) => Ok(Self { op, fields: Some(fields) }),
@@ -142,26 +142,27 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field.
+    /// Returns a field.
     pub fn get(&self, name: &str) -> Option<&'a Attribute> {
         self.fields?.get(name)
     }
 
-    /// A list of numbers.
+    /// Reads a list of numbers.
     pub fn dims(&self, name: &str) -> Result<Dims> {
         let Some(attribute) = self.get(name) else { return Ok(Dims::new()) };
         let wrong = || self.op.failure(format!("the field `{name}` is not a list of numbers"));
         attribute.ints().map(Dims::from_vec).ok_or_else(wrong)
     }
 
-    /// A number.
+    /// Reads a number.
     pub fn int(&self, name: &str) -> Result<i64> {
         let Some(attribute) = self.get(name) else { return Ok(0) };
         attribute.as_int().ok_or_else(|| self.op.failure(format!("the field `{name}` is not a number")))
     }
 }
 
-/// The rows of a matrix of numbers: of one of no columns none.
+/// Returns the rows of a matrix of numbers. If the matrix has no columns, the result contains no more rows
+/// than elements.
 fn rows(attribute: &Attribute) -> Option<Vec<Vec<i64>>> {
     match attribute {
         Attribute::Elements(elements) => {
@@ -178,7 +179,7 @@ fn rows(attribute: &Attribute) -> Option<Vec<Vec<i64>>> {
     }
 }
 
-/// The bytes of a text.
+/// Returns the bytes of a string attribute.
 pub fn bytes(attribute: &Attribute) -> Option<HloString> {
     match attribute {
         Attribute::String(bytes) => Some(HloString::from_bytes(&**bytes)),
@@ -186,10 +187,10 @@ pub fn bytes(attribute: &Attribute) -> Option<HloString> {
     }
 }
 
-/// Reads a value from HLO text that is an attribute, such as a sharding.
+/// Parses an attribute value in HLO text, such as a sharding.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A message about the syntax error.
 pub fn from_text<A: AttrValue>(text: &str) -> std::result::Result<A, String> {
     let mut reader = AttrReader::with_context(text, 0, AttrContext { resolver: &NoModule, inline: &[] });
     let wrong = |e: AttrError| match e.diag {
@@ -204,7 +205,7 @@ pub fn from_text<A: AttrValue>(text: &str) -> std::result::Result<A, String> {
     }
 }
 
-/// The resolver of texts that name nothing of a module.
+/// A resolver for texts that do not refer to a module.
 struct NoModule;
 
 impl NoModule {
@@ -231,7 +232,7 @@ impl Resolver for NoModule {
     }
 }
 
-/// The bits of a floating-point attribute as a number of type `f32`.
+/// Returns the value of a floating-point attribute as an `f32`.
 pub fn as_f32(attribute: &Attribute) -> Option<f32> {
     let Attribute::Float(number) = attribute else { return None };
     match &*number.ty {
@@ -241,7 +242,7 @@ pub fn as_f32(attribute: &Attribute) -> Option<f32> {
     }
 }
 
-/// The bits of a floating-point attribute as a number of type `f64`.
+/// Returns the value of a floating-point attribute as an `f64`.
 pub fn as_f64(attribute: &Attribute) -> Option<f64> {
     let Attribute::Float(number) = attribute else { return None };
     match &*number.ty {

@@ -1,4 +1,4 @@
-//! What is said of arguments and results of functions.
+//! The attributes of a function's arguments and results.
 
 use super::attributes::{bytes, from_text};
 use super::failure::Result;
@@ -9,7 +9,7 @@ use hlo_ir::InstrId;
 use hlo_ir::attr::{FrontendAttributes, Sharding};
 use std::sync::Arc;
 
-/// The attributes of an argument (`arg_attrs`) or a result (`res_attrs`) of a function.
+/// Returns the attributes of an argument (`arg_attrs`) or a result (`res_attrs`) of a function.
 pub fn attributes_of<'a>(function: &'a Operation, list: &str, index: usize) -> Option<&'a Arc<Attributes>> {
     match function.attribute(list)?.as_array()?.get(index)? {
         Attribute::Dictionary(attributes) => Some(attributes),
@@ -17,7 +17,7 @@ pub fn attributes_of<'a>(function: &'a Operation, list: &str, index: usize) -> O
     }
 }
 
-/// What the front end notes, of a dictionary of texts; what is no text is not noted.
+/// Returns the frontend attributes in a dictionary of strings. Other values are ignored.
 pub fn frontend_of(attribute: &Attribute) -> FrontendAttributes {
     let mut notes = FrontendAttributes::default();
     if let Attribute::Dictionary(entries) = attribute {
@@ -31,7 +31,7 @@ pub fn frontend_of(attribute: &Attribute) -> FrontendAttributes {
 }
 
 impl Importer<'_> {
-    /// Where an argument comes from, and what is said of it.
+    /// Returns the location and attributes of an argument.
     pub fn argument_site(
         &mut self,
         function: &Operation,
@@ -57,7 +57,7 @@ impl Importer<'_> {
         Ok(site)
     }
 
-    /// The sharding that attributes of an argument or a result say.
+    /// Returns the sharding in the attributes of an argument or a result.
     fn sharding_of(
         &self,
         function: &Operation,
@@ -74,7 +74,8 @@ impl Importer<'_> {
         }
     }
 
-    /// The shardings of a function's results, if any is said: where one lacks, the value is on all devices.
+    /// Returns the shardings of a function's results, or `None` if no result has one. Results without a
+    /// sharding are replicated.
     pub fn result_shardings(
         &self,
         function: &Operation,
@@ -93,7 +94,7 @@ impl Importer<'_> {
         Ok(shardings.iter().any(Option::is_some).then_some(shardings))
     }
 
-    /// For each array of a parameter, whether all replicas have the same.
+    /// Returns for each array of a parameter whether all replicas pass the same value.
     pub fn replication(&self, function: &Operation, number: usize) -> Result<Option<Vec<bool>>> {
         let attributes = attributes_of(function, "arg_attrs", number);
         let Some(list) = attributes.and_then(|a| a.get("mhlo.parameter_replication")) else {

@@ -1,18 +1,18 @@
-//! Why an operation can't be translated.
+//! Failures of the translation of an operation.
 
 use crate::tree::{FileRange, Location, Operation};
 use hlo_ir::diag::Diag;
 
-/// Why an operation can't be translated.
+/// The reason why an operation cannot be translated.
 pub enum Failure {
-    /// It needs a value whose own operation failed, which was reported.
+    /// An operand has no value because its operation failed. That failure was reported.
     Reported,
-    /// For this reason.
+    /// The operation itself failed.
     Because(Box<Diag>),
 }
 
 impl Failure {
-    /// Returns the diagnostics of the failure: none if it was reported.
+    /// Returns the diagnostics of the failure. The list is empty if the failure was already reported.
     pub fn into_diags(self) -> Vec<Diag> {
         match self {
             Self::Reported => Vec::new(),
@@ -21,16 +21,16 @@ impl Failure {
     }
 }
 
-/// What becomes of an operation.
+/// The result of a translation step.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Operation {
-    /// The failure of this operation with a message that does not name it.
+    /// Returns the failure of this operation. `message` does not contain the operation's name.
     pub(super) fn failure(&self, message: impl AsRef<str>) -> Failure {
         Failure::Because(Box::new(self.diag(message)))
     }
 
-    /// The diagnostic about this operation with a message that does not name it.
+    /// Returns a diagnostic about this operation. `message` does not contain the operation's name.
     pub(crate) fn diag(&self, message: impl AsRef<str>) -> Diag {
         let diag = Diag::error(format!("`{}`: {}", self.name, message.as_ref()));
         let diag = if self.span.is_empty() { diag } else { diag.at(self.span, "") };
@@ -40,13 +40,13 @@ impl Operation {
         }
     }
 
-    /// [`Operation::failure`] as a result.
+    /// Returns [`Operation::failure`] as a result.
     pub(super) fn fail<T>(&self, message: impl AsRef<str>) -> Result<T> {
         Err(self.failure(message))
     }
 }
 
-/// A place in words: the file and line where something comes from, or else its name.
+/// Describes a location: its file and line, or else its name.
 fn place(location: &Location) -> Option<String> {
     let mut name = None;
     let mut at = location;

@@ -1,4 +1,4 @@
-//! Functions as computations, those that are called before their callers.
+//! Translation of functions to computations, in the order callees first.
 
 use super::failure::{Failure, Result};
 use super::importer::{Held, Importer, Site};
@@ -8,15 +8,15 @@ use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, InstrId, Op};
 use std::collections::HashMap;
 
-/// Where the walk over functions stands with one.
+/// The state of a function in the traversal of calls.
 #[derive(Clone, Copy, PartialEq)]
 enum Visit {
-    /// What it calls is walked over.
+    /// The traversal of its callees is in progress.
     Open,
     Done,
 }
 
-/// The functions that a function calls: by calls, composites and custom calls in it.
+/// Returns the functions that a function calls: through calls, composites and custom calls.
 pub(crate) fn callees(function: &Operation) -> Vec<(&Operation, &str)> {
     let mut found = Vec::new();
     let mut pending = vec![function];
@@ -41,7 +41,8 @@ pub(crate) fn callees(function: &Operation) -> Vec<(&Operation, &str)> {
 }
 
 impl<'t> Importer<'t> {
-    /// Makes computations of `main` and of all that it calls; gives that of `main`, unless something failed.
+    /// Translates `main` and all functions that it reaches. Returns the computation of `main` unless
+    /// something failed.
     pub fn functions(&mut self) -> Option<ComputationId> {
         let main = match self.entry_function() {
             Ok(main) => main,
@@ -63,7 +64,7 @@ impl<'t> Importer<'t> {
         None
     }
 
-    /// The functions that `main` reaches, each after those that it calls. One that calls itself is reported.
+    /// Returns the functions that `main` reaches, callees first. Reports recursion.
     fn in_order_of_calls(&mut self, main: &'t Operation) -> Vec<&'t Operation> {
         let mut order = Vec::new();
         let mut visits: HashMap<*const Operation, Visit> =
@@ -93,12 +94,12 @@ impl<'t> Importer<'t> {
         order
     }
 
-    /// The computation of a function that an operation calls.
+    /// Returns the computation of a called function.
     pub fn called(&self, op: &Operation, name: &str) -> Result<ComputationId> {
         match self.computations.get(name) {
             Some(Some(id)) => Ok(*id),
             Some(None) => Err(Failure::Reported),
-            // It is one of a circle, which was reported.
+            // The function is part of a recursion, which was reported.
             None if self.symbols.get(name).is_some_and(|f| f.name == "func.func") => Err(Failure::Reported),
             None => op.fail(format!("there is no function `{name}`")),
         }
@@ -138,7 +139,8 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// The root of a function's computation: its only result or their tuple, sharded as is said of the results.
+    /// Returns the root of a function's computation: its only result or a tuple, with the shardings of the
+    /// results.
     fn function_result(&mut self, function: &Operation, results: &[InstrId]) -> Result<InstrId> {
         let shardings = self.result_shardings(function, results)?;
         let tuple_sharding = shardings.as_ref().map(|s| super::shardings::tuple_of(s));

@@ -1,4 +1,4 @@
-//! What is said of the whole program: counts of devices, donation, layouts.
+//! Properties of the whole program: numbers of devices, donation, layouts.
 
 use super::attributes::bytes;
 use super::entry::{attributes_of, frontend_of};
@@ -9,7 +9,7 @@ use hlo_ir::attr::{BufferDonor, Count, EntryLayout, InputOutputAlias, LayoutMode
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Layout, LayoutItems, Shape};
 
 impl Importer<'_> {
-    /// Makes `entry` the entry, and says in the header what attributes of the module and of `main` say.
+    /// Sets the entry and the module header, from the attributes of the module and of `main`.
     pub fn header(&mut self, entry: ComputationId) {
         self.module.set_entry(entry);
         let module = &self.tree.module;
@@ -41,7 +41,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// Results that share memory with arguments, and arguments whose memory may be used.
+    /// Sets the aliases between results and arguments, and the arguments that are donated.
     fn donations(&mut self, main: &Operation, entry: ComputationId) -> Result<()> {
         let parameters = self.module.parameters(entry);
         let results = main.body().and_then(|b| b.terminator()).map_or(0, |last| last.operands.len());
@@ -61,14 +61,14 @@ impl Importer<'_> {
             let output = if results == 1 { Vec::new() } else { vec![output] };
             aliases.push(InputOutputAlias { output, parameter, parameter_index: Vec::new(), must: false });
         }
-        // One for each result, in order: of several the first counts.
+        // Sort by result. If a result has several aliases, the first one counts.
         aliases.sort_by(|a, b| a.output.cmp(&b.output));
         aliases.dedup_by(|later, first| later.output == first.output);
         self.module.header.input_output_alias = aliases;
         Ok(())
     }
 
-    /// The shapes of arguments and results as the caller has them.
+    /// Sets the entry layout: the shapes of arguments and results as callers see them.
     fn entry_layout(&mut self, main: &Operation, entry: ComputationId) -> Result<()> {
         let shape = |id: &InstrId| self.module[*id].shape.clone();
         let mut parameters: Vec<Shape> = self.module.parameters(entry).iter().map(shape).collect();
@@ -90,7 +90,7 @@ impl Importer<'_> {
     }
 }
 
-/// Who chooses the layouts of results, if whoever compiles the module chooses one.
+/// Returns the layout modes of the results, if the compiler chooses the layout of one of them.
 fn result_modes(main: &Operation) -> Option<LayoutModes> {
     let results = main.body()?.terminator()?.operands.len();
     let mode = |number: usize| -> String {
@@ -101,7 +101,7 @@ fn result_modes(main: &Operation) -> Option<LayoutModes> {
     modes.0.iter().any(|mode| mode == LayoutModes::AUTO).then_some(modes)
 }
 
-/// Lays an array out as the attributes of an argument or a result say.
+/// Sets the layout of an array from the attributes of an argument or a result.
 fn lay_out(main: &Operation, (list, index): (&str, usize), shape: &mut Shape) -> Result<()> {
     let (Some(attributes), Shape::Array(array)) = (attributes_of(main, list, index), shape) else {
         return Ok(());
@@ -130,7 +130,7 @@ fn in_host_memory(array: &ArrayShape) -> ArrayShape {
         .with_layout(layout.with_items(LayoutItems { memory_space: LayoutItems::HOST_MEMORY, ..items }))
 }
 
-/// The order of the dimensions in `{0,1:T(8,128)}`; tiles and what else follows say nothing here.
+/// Parses the dimension order of a layout such as `{0,1:T(8,128)}`. Tiles and other items are ignored.
 fn minor_to_major(text: &str, rank: usize) -> Option<Vec<u32>> {
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let order = inner.split_once(':').map_or(inner, |(order, _)| order);
@@ -142,7 +142,8 @@ fn minor_to_major(text: &str, rank: usize) -> Option<Vec<u32>> {
     is_permutation.then_some(order)
 }
 
-/// `mhlo.input_output_alias` of the module: a list of `{alias = {kind, parameter_index, parameter_number}, output_index}`.
+/// Reads `mhlo.input_output_alias` of the module: a list of `{alias = {kind, parameter_index,
+/// parameter_number}, output_index}`.
 fn module_aliases(module: &Operation) -> Result<Vec<InputOutputAlias>> {
     let Some(attribute) = module.attribute("mhlo.input_output_alias") else { return Ok(Vec::new()) };
     let one = |entry: &Attribute| {

@@ -1,4 +1,4 @@
-//! The module that is built, and which instruction stands for a value.
+//! The state of an import: the new module, and the instructions that represent values.
 
 use super::failure::{Failure, Result};
 use super::locations::Frames;
@@ -14,38 +14,38 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape, Span};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// What stands for a value.
+/// The representation of a value.
 #[derive(Clone, Copy)]
 pub enum Held<'t> {
-    /// Nothing yet.
+    /// The value is not defined so far.
     Nothing,
     /// An instruction.
     Instruction(InstrId),
-    /// The constant that this operation makes, in each computation that needs it.
+    /// A constant. It is created in each computation that uses it.
     Constant(&'t Operation),
-    /// Nothing, for its operation failed.
+    /// The operation of the value failed.
     Broken,
 }
 
-/// Where instructions are added, and what is said of all that one operation becomes.
+/// The place where instructions are added, and the properties of all instructions that one operation becomes.
 #[derive(Clone)]
 pub struct Site {
     /// The computation.
     pub computation: ComputationId,
-    /// Where the operation comes from.
+    /// The source location of the operation.
     pub metadata: OpMetadata,
-    /// Where it stands in the text.
+    /// The span of the operation in the text.
     pub span: Span,
-    /// How its results are sharded.
+    /// The sharding of the results.
     pub sharding: Option<Sharding>,
-    /// What the front end notes.
+    /// The frontend attributes.
     pub frontend: FrontendAttributes,
-    /// What the results stand for in the original program.
+    /// The origin of the results in the original program.
     pub origin: Option<Box<Origin>>,
 }
 
 impl Site {
-    /// A place in a computation for what comes from no operation.
+    /// Creates a site in a computation for instructions that come from no operation.
     pub fn new(computation: ComputationId) -> Self {
         Self {
             computation,
@@ -58,29 +58,29 @@ impl Site {
     }
 }
 
-/// The translation of a tree.
+/// The state of an import.
 pub struct Importer<'t> {
-    /// What is translated.
+    /// The program to translate.
     pub tree: &'t Tree,
-    /// The function that is the entry; if none is named, `main` or the only one.
+    /// The name of the entry function. If absent, it is the only function, or `main` if there are several.
     function: Option<&'t str>,
-    /// What it becomes.
+    /// The new module.
     pub module: Module,
     /// The operations of the module by their symbols.
     pub symbols: HashMap<&'t str, &'t Operation>,
-    /// The computations of functions; `None` of those that failed.
+    /// The computations of functions. `None` for functions that failed.
     pub computations: HashMap<&'t str, Option<ComputationId>>,
     /// The tables of stack frames.
     pub frames: Frames,
-    /// Where instructions are added.
+    /// The place where instructions are added.
     pub site: Site,
-    /// How deep regions nest here.
+    /// The current nesting depth of regions.
     pub depth: usize,
-    /// What quantised numbers are here.
+    /// The current representation of quantised values.
     pub quantized: Quantized,
-    /// The axes of meshes along which regions around make values manual.
+    /// The mesh axes that enclosing regions make manual.
     pub manual_axes: Vec<Name>,
-    /// Names for computations.
+    /// The generator of names for computations.
     pub names: ComputationNamer,
     diags: Vec<Diag>,
     values: Vec<Held<'t>>,
@@ -90,7 +90,7 @@ pub struct Importer<'t> {
 }
 
 impl<'t> Importer<'t> {
-    /// A translation that has not begun.
+    /// Creates an import in its initial state.
     pub fn new(tree: &'t Tree, function: Option<&'t str>) -> Self {
         let symbols = tree.operations().iter().rev();
         Self {
@@ -113,7 +113,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Translates all.
+    /// Translates the program.
     pub fn run(mut self) -> std::result::Result<Module, Vec<Diag>> {
         let entry = self.functions();
         if let Some(entry) = entry {
@@ -131,27 +131,28 @@ impl<'t> Importer<'t> {
         Err(self.diags)
     }
 
-    /// The function that the program is.
+    /// Returns the entry function.
     pub fn entry_function(&self) -> std::result::Result<&'t Operation, Diag> {
         entry_function(self.tree, self.function)
     }
 
-    /// Reports why something failed, unless that was said.
+    /// Reports a failure unless it was already reported.
     pub fn report(&mut self, failure: Failure) {
         if let Failure::Because(diag) = failure {
             self.diags.push(*diag);
         }
     }
 
-    /// True if so much is reported that no more is looked for.
+    /// Whether the error limit is reached.
     pub fn full(&self) -> bool {
         self.diags.len() > MAX_REPORTS
     }
 }
 
-/// Values.
+/// Access to values.
 impl<'t> Importer<'t> {
-    /// The instruction that stands for a value in the computation at hand. `user` is the operation that needs it.
+    /// Returns the instruction that represents a value in the current computation. `user` is the operation
+    /// that uses it.
     pub fn value(&mut self, user: &Operation, value: ValueId) -> Result<InstrId> {
         match self.values.get(value.index()).copied().unwrap_or(Held::Nothing) {
             Held::Instruction(id) if self.module[id].parent == self.site.computation => Ok(id),
@@ -164,7 +165,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The constant of an operation in the computation at hand.
+    /// Returns the instruction of a constant in the current computation.
     fn constant_here(&mut self, value: ValueId, constant: &'t Operation) -> Result<InstrId> {
         let key = (self.site.computation, value);
         if let Some(&id) = self.constants.get(&key) {
@@ -179,27 +180,27 @@ impl<'t> Importer<'t> {
         Ok(id)
     }
 
-    /// The operand of an operation.
+    /// Returns an operand of an operation.
     pub fn operand(&mut self, op: &Operation, index: usize) -> Result<InstrId> {
         self.value(op, op.operand(index)?)
     }
 
-    /// All operands of an operation.
+    /// Returns all operands of an operation.
     pub fn operands(&mut self, op: &Operation) -> Result<Vec<InstrId>> {
         self.values(op, &op.operands)
     }
 
-    /// The instructions that stand for values.
+    /// Returns the instructions that represent values.
     pub fn values(&mut self, user: &Operation, values: &[ValueId]) -> Result<Vec<InstrId>> {
         values.iter().map(|&v| self.value(user, v)).collect()
     }
 
-    /// What stands for a value, whatever the computation.
+    /// Returns the representation of a value in any computation.
     pub fn held(&self, value: ValueId) -> Held<'t> {
         self.values.get(value.index()).copied().unwrap_or(Held::Nothing)
     }
 
-    /// Says what stands for a value, and what did so before.
+    /// Sets the representation of a value and returns the previous one.
     pub fn hold(&mut self, value: ValueId, held: Held<'t>) -> Held<'t> {
         match self.values.get_mut(value.index()) {
             Some(slot) => std::mem::replace(slot, held),
@@ -207,14 +208,14 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Marks the results of an operation as of one that failed.
+    /// Marks the results of an operation as broken.
     pub fn give_up(&mut self, op: &Operation) {
         for &result in &op.results {
             self.hold(result, Held::Broken);
         }
     }
 
-    /// An instruction is the only result of an operation.
+    /// Sets the only result of an operation.
     pub fn give(&mut self, op: &Operation, id: InstrId) -> Result<()> {
         let [result] = op.results[..] else {
             return op.fail(format!("it has one result, but {} are named", op.results.len()));
@@ -224,7 +225,7 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// The elements of a tuple are the results of an operation; what else it has is left.
+    /// Sets the results of an operation to the elements of a tuple. Further elements are ignored.
     pub fn give_elements(&mut self, op: &Operation, tuple: InstrId) -> Result<()> {
         self.annotate(tuple);
         let count = self.module[tuple].shape.as_tuple().map_or(0, <[Shape]>::len);
@@ -238,7 +239,7 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// An instruction is the result of an operation, or its elements are if there is not exactly one.
+    /// Sets the only result of an operation to an instruction, or several results to its elements.
     pub fn give_one_or_elements(&mut self, op: &Operation, id: InstrId) -> Result<()> {
         match op.results.len() {
             1 => self.give(op, id),
@@ -246,7 +247,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// An element of a tuple, sharded as that is.
+    /// Adds an element of a tuple, with the corresponding part of the tuple's sharding.
     pub fn tuple_element(&mut self, op: &Operation, tuple: InstrId, index: usize) -> Result<InstrId> {
         let sharding =
             self.module[tuple].sharding().and_then(|s| part_of(s, &self.module[tuple].shape, index));
@@ -258,7 +259,7 @@ impl<'t> Importer<'t> {
         Ok(id)
     }
 
-    /// Gives an instruction what is said of the results of the operation at hand.
+    /// Sets the sharding, origin and frontend attributes of the current operation on an instruction.
     pub fn annotate(&mut self, id: InstrId) {
         self.note_frontend(id);
         if let Some(sharding) = self.site.sharding.clone() {
@@ -278,7 +279,7 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// The sharding of an element of a tuple.
+/// Returns the sharding of a tuple element.
 fn part_of(sharding: &Sharding, shape: &Shape, index: usize) -> Option<Sharding> {
     let Sharding::Tuple(leaves) = sharding else { return Some(sharding.clone()) };
     let elements = shape.as_tuple()?;
@@ -292,9 +293,9 @@ fn part_of(sharding: &Sharding, shape: &Shape, index: usize) -> Option<Sharding>
     }
 }
 
-/// Instructions.
+/// Creation of instructions.
 impl Importer<'_> {
-    /// A name that no instruction has.
+    /// Returns an unused instruction name.
     pub fn fresh_name(&mut self, stem: &str) -> &str {
         self.name.clear();
         // Writing to a string does not fail.
@@ -303,7 +304,7 @@ impl Importer<'_> {
         &self.name
     }
 
-    /// Adds an instruction with a stem for its name.
+    /// Adds an instruction whose name starts with `stem`.
     pub fn add_named(&mut self, stem: &str, shape: Shape, op: Op, operands: &[InstrId]) -> InstrId {
         self.fresh_name(stem);
         let id = self.module.add(self.site.computation, &self.name, shape, op, operands.iter().copied());
@@ -314,25 +315,25 @@ impl Importer<'_> {
         id
     }
 
-    /// Adds the instruction that makes the only result of an operation, in the shape of its type.
+    /// Adds the instruction for the only result of an operation. Its shape is that of the result's type.
     pub fn give_op(&mut self, op: &Operation, hlo: Op, operands: &[InstrId]) -> Result<()> {
         let shape = self.result_shape(op, &hlo, operands)?;
         let id = self.add(shape, hlo, operands);
         self.give(op, id)
     }
 
-    /// The shape of values of the type that a value has.
+    /// Returns the shape for the type of a value.
     pub fn type_shape(&self, value: ValueId) -> std::result::Result<Shape, String> {
         shape_of(self.tree.type_of(value), self.quantized)
     }
 
-    /// The shape of a result, as its type says it.
+    /// Returns the shape for the type of a result.
     pub fn declared(&self, op: &Operation, index: usize) -> Result<Shape> {
         let result = op.result(index)?;
         self.type_shape(result).map_err(|why| op.failure(format!("the type of result {index}: {why}")))
     }
 
-    /// The shapes of all results: of one itself, of several their tuple.
+    /// Returns the shape for the types of all results. Several results become a tuple.
     pub fn declared_results(&self, op: &Operation) -> Result<Shape> {
         match op.results.len() {
             1 => self.declared(op, 0),
@@ -340,8 +341,8 @@ impl Importer<'_> {
         }
     }
 
-    /// The shape of the only result of an operation: that of its type; if sizes of that are not known, what follows from the
-    /// operands.
+    /// Returns the shape of the only result of an operation: that of its type. If the type has unknown sizes,
+    /// the shape is inferred from the operands.
     pub fn result_shape(&self, op: &Operation, hlo: &Op, operands: &[InstrId]) -> Result<Shape> {
         let shape = self.declared(op, 0)?;
         let Some(array) = shape.as_array().filter(|a| a.dims.contains(&ArrayShape::UNBOUNDED)) else {
@@ -359,7 +360,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The shape that follows from the operands.
+    /// Infers the shape from the operands.
     pub fn inferred(&self, op: &Operation, hlo: &Op, operands: &[InstrId]) -> Result<Shape> {
         let shapes: Vec<&Shape> = operands.iter().map(|&o| &self.module[o].shape).collect();
         match hlo_ir::ops::infer_shape(&self.module, hlo, &shapes) {

@@ -1,14 +1,14 @@
-//! Locations as metadata: names, and the tables of stack frames.
+//! Conversion of locations to metadata: names, and the tables of stack frames.
 
 use crate::tree::{FileRange, Location, MAX_DEPTH, Name};
 use hlo_ir::attr::{HloString, OpMetadata};
 use hlo_ir::{FileLocation, StackFrame, StackFrames};
 use std::collections::HashMap;
 
-/// The most places of a location that are looked at for names.
+/// Maximum number of nested locations in which names are searched.
 const MAX_PLACES: usize = 1024;
 
-/// The tables of stack frames that are built, and what is in them already.
+/// The stack frame tables of the new module, with indices of their entries.
 #[derive(Default)]
 pub struct Frames {
     tables: StackFrames,
@@ -16,11 +16,11 @@ pub struct Frames {
     functions: HashMap<Name, i32>,
     locations: HashMap<(i32, i32, i32, i32), i32>,
     frames: HashMap<(i32, i32), i32>,
-    /// The frames of whole stacks, by where their location lies: operations share those.
+    /// The innermost frames of call stacks, by the address of the location. Operations share locations.
     stacks: HashMap<*const Location, i32>,
 }
 
-/// The entry of a table for a key, which `make` appends where it is new.
+/// Returns the number of the table entry for a key. Appends the entry that `make` returns if the key is new.
 fn numbered<K: std::hash::Hash + Eq, T>(
     known: &mut HashMap<K, i32>,
     key: K,
@@ -41,12 +41,12 @@ fn small(n: u32) -> i32 {
 }
 
 impl Frames {
-    /// The tables.
+    /// Returns the tables.
     pub fn into_tables(self) -> StackFrames {
         self.tables
     }
 
-    /// What is known of an operation of this location.
+    /// Returns the metadata of an operation with the given location.
     pub fn metadata(&mut self, location: &Location) -> OpMetadata {
         let mut metadata = OpMetadata::default();
         if *location == Location::Unknown {
@@ -68,7 +68,8 @@ impl Frames {
         metadata
     }
 
-    /// The number of the innermost frame of a stack that is called from frame `parent`; 0 for none.
+    /// Returns the number of the innermost frame of a call stack whose outermost caller is frame `parent`.
+    /// The number 0 means no frame.
     fn stack(&mut self, location: &Location, parent: i32, depth: usize) -> i32 {
         if depth > MAX_DEPTH {
             return parent;
@@ -96,7 +97,7 @@ impl Frames {
         frame
     }
 
-    /// The frames of calls: as long as callers are calls themselves without recursion, for stacks are long.
+    /// Adds the frames of nested call sites. The loop avoids recursion over callers, because stacks are long.
     fn calls(&mut self, location: &Location, parent: i32, depth: usize) -> i32 {
         let mut callees = Vec::new();
         let mut at = location;
@@ -138,7 +139,7 @@ impl Frames {
     }
 }
 
-/// The names of a location: the outermost ones, which stand for all that is within.
+/// Returns the names of a location. A name stands for everything inside it, so only the outermost ones count.
 pub fn name_of(location: &Location) -> HloString {
     let mut names: Vec<&str> = Vec::new();
     each_name(location, &mut |name, _| match name.ends_with(':') {
@@ -151,7 +152,7 @@ pub fn name_of(location: &Location) -> HloString {
     join(&names)
 }
 
-/// The types of operations: names that end in a colon.
+/// Returns the operation types of a location: names that end with a colon.
 fn type_of(location: &Location) -> HloString {
     let mut types: Vec<&str> = Vec::new();
     each_name(location, &mut |name, first| match name.strip_suffix(':') {
@@ -172,11 +173,11 @@ fn join(names: &[&str]) -> HloString {
     }
 }
 
-/// Calls `each` for names of a location, and goes on within one as long as it says so. The second argument says whether the
-/// name is of the first of several fused places.
+/// Calls `each` for the names of a location. Continues inside a name as long as `each` returns true. The
+/// second argument tells whether the name belongs to the first of several fused locations.
 fn each_name<'l>(location: &'l Location, each: &mut impl FnMut(&'l str, bool) -> bool) {
     let mut pending = vec![(location, true)];
-    // The same place may be part of many: a tree that is made for it would take forever.
+    // Locations may be shared, so the tree of all nested locations can be very large.
     let mut left = MAX_PLACES;
     while let Some((at, first)) = pending.pop()
         && left > 0
@@ -200,7 +201,7 @@ fn each_name<'l>(location: &'l Location, each: &mut impl FnMut(&'l str, bool) ->
     }
 }
 
-/// The file and line of a location that is no stack of frames.
+/// Sets the file and line from a location without a call stack.
 fn set_file(location: &Location, metadata: &mut OpMetadata, depth: usize) {
     match location {
         Location::File(range) => {

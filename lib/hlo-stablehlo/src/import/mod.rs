@@ -1,18 +1,20 @@
-//! StableHLO to HLO: a [`Tree`] becomes a module.
+//! StableHLO to HLO: translates a [`Tree`] to a module.
 //!
-//! The module is the one that XLA's translation makes, up to names: `main` is the entry, functions that are called are
-//! computations, so are regions; what a region of a loop or a branch takes from outside becomes an operand, constants are
-//! made anew in it. Shardings, donation and layouts that attributes say go to the instructions and to the header, locations to
-//! metadata and the tables of stack frames.
+//! The module is the same as that of XLA's translation, except for names. `main` is the entry. Called
+//! functions and regions become computations. Values from outside that a region of a loop or a branch uses
+//! become operands; constants are created again inside it. Shardings, donation and layouts in attributes
+//! become properties of instructions and of the header. Locations become metadata and the tables of stack
+//! frames.
 //!
-//! Where things are:
-//! - `importer`: the module that is built, and which instruction stands for a value;
-//! - `functions`, `regions`: the computations, in the order in which they are needed;
-//! - `entry`, `header`: what attributes of arguments, results and of the module say;
-//! - `attributes`, `types`, `locations`, `shardings`, `shardy`: what is read of the tree;
+//! Modules:
+//! - `importer`: the new module, and the instructions that represent values;
+//! - `functions`, `regions`: computations, in the order in which they are needed;
+//! - `entry`, `header`: attributes of arguments, of results and of the module;
+//! - `attributes`, `types`, `locations`, `shardings`, `shardy`: readers of parts of the tree;
 //! - `ops`: the operations by family, as in `hlo_ir::ops`.
 //!
-//! Nothing here recurses over chains of operations or calls; regions nest at most [`crate::tree::MAX_DEPTH`] deep.
+//! No code here recurses over chains of operations or calls. Regions nest at most [`crate::tree::MAX_DEPTH`]
+//! deep.
 
 mod attribute_text;
 mod attributes;
@@ -34,22 +36,23 @@ use hlo_ir::{Module, verify};
 
 pub(crate) use ops::chlo;
 
-/// The module that a program of StableHLO stands for. It is verified.
+/// Translates a StableHLO program to a verified module.
 ///
 /// # Errors
-/// Those of [`import_function`].
+/// The errors of [`import_function`].
 pub fn import(tree: &Tree) -> Result<Module, Vec<Diag>> {
     import_function(tree, None)
 }
 
-/// The module that a function of a program stands for: `function`, or else `main` or the only one. It is verified. Sizes that
-/// are not known are refined ([`crate::refine`]), which the types of the function's arguments have to allow.
+/// Translates a function of a program to a verified module. Without `function`, the entry is the only
+/// function, or `main` if there are several. Unknown sizes are refined ([`crate::refine`]), which requires
+/// that the types of the function's arguments have known or bounded sizes.
 ///
 /// # Errors
-/// All that can't be translated, with the operation, its place in the text and where it comes from: operations and types that
-/// HLO does not have, sizes that are not known, attributes that are no values of theirs, and what breaks StableHLO's rules
-/// or HLO's. At most
-/// [`verify::MAX_REPORTS`], and one more that says that there are more.
+/// All operations that cannot be translated, each with its position in the text and its source location.
+/// Causes are operations and types that HLO lacks, unknown sizes, invalid attribute values, and violations of
+/// the rules of StableHLO or HLO. At most [`verify::MAX_REPORTS`] errors are reported, and one more that
+/// tells that there are more.
 pub fn import_function(tree: &Tree, function: Option<&str>) -> Result<Module, Vec<Diag>> {
     let broken = crate::verify::verify(tree);
     if !broken.is_empty() {
@@ -68,10 +71,10 @@ pub fn import_function(tree: &Tree, function: Option<&str>) -> Result<Module, Ve
     if broken.is_empty() { Ok(module) } else { Err(broken) }
 }
 
-/// The module that a function stands for, which is not verified.
+/// Translates a function without verifying the module.
 ///
 /// # Errors
-/// What can't be translated.
+/// The operations that cannot be translated.
 pub(crate) fn translate(tree: &Tree, function: Option<&str>) -> Result<Module, Vec<Diag>> {
     importer::Importer::new(tree, function).run()
 }

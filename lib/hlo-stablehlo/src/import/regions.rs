@@ -1,4 +1,4 @@
-//! Regions of operations as computations.
+//! Translation of regions to computations.
 
 use super::failure::Result;
 use super::importer::{Held, Importer, Site};
@@ -8,13 +8,13 @@ use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, InstrId, Op, Shape};
 use std::collections::HashSet;
 
-/// What ends a block and says what it gives.
+/// The operations that end a block and list its results.
 const TERMINATORS: &[&str] = &["stablehlo.return", "func.return", "sdy.return"];
 
 /// Maximum number of characters of a program's name that the name of an instruction keeps.
 const MAX_STEM: usize = 100;
 
-/// The only block of a region.
+/// Returns the block of a region, which must have exactly one.
 pub fn only_block<'r>(op: &Operation, region: &'r Region) -> Result<&'r Block> {
     match &region.blocks[..] {
         [block] => Ok(block),
@@ -22,7 +22,7 @@ pub fn only_block<'r>(op: &Operation, region: &'r Region) -> Result<&'r Block> {
     }
 }
 
-/// The only block of one of the regions of an operation.
+/// Returns the block of one of an operation's regions, which must have exactly one.
 pub fn block_of(op: &Operation, index: usize) -> Result<&Block> {
     match op.regions.get(index) {
         Some(region) => only_block(op, region),
@@ -31,7 +31,7 @@ pub fn block_of(op: &Operation, index: usize) -> Result<&Block> {
 }
 
 impl<'t> Importer<'t> {
-    /// Translates the operations of a block, and gives what it gives.
+    /// Translates the operations of a block and returns its results.
     pub fn block(&mut self, block: &'t Block) -> Result<Vec<InstrId>> {
         let Some((last, operations)) = block.operations.split_last() else {
             return self.tree.module.fail("a block does not end with a `return`");
@@ -48,7 +48,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The parameter of the computation at hand that a block's argument is.
+    /// Adds a parameter to the current computation for an argument of a block.
     pub fn parameter(&mut self, op: &Operation, value: ValueId, number: usize) -> Result<InstrId> {
         let shape = self.type_shape(value);
         let shape = shape.map_err(|why| op.failure(format!("the type of argument {number}: {why}")))?;
@@ -60,7 +60,7 @@ impl<'t> Importer<'t> {
         Ok(self.add_named(&stem, shape, Op::parameter(number as i64), &[]))
     }
 
-    /// Does something at another place, one region deeper.
+    /// Calls `make` for another computation, one region deeper.
     fn within<T>(
         &mut self,
         op: &Operation,
@@ -78,20 +78,20 @@ impl<'t> Importer<'t> {
         made
     }
 
-    /// Translates the only region of an operation where that stands, and gives what it gives.
+    /// Translates the only region of an operation in place and returns its results.
     pub fn inlined_block(&mut self, op: &'t Operation) -> Result<Vec<InstrId>> {
         let block = block_of(op, 0)?;
         let computation = self.site.computation;
         self.within(op, computation, |this| this.block(block))
     }
 
-    /// A computation for a region.
+    /// Adds a computation for a region.
     fn region_computation(&mut self) -> ComputationId {
         let name = self.names.fresh("region");
         self.module.add_computation(&name)
     }
 
-    /// The computation of a region that is applied to elements: its arguments are parameters.
+    /// Translates a region that is applied to elements. Its arguments become parameters.
     pub fn applied(&mut self, op: &'t Operation, index: usize) -> Result<ComputationId> {
         let block = block_of(op, index)?;
         let computation = self.region_computation();
@@ -107,8 +107,9 @@ impl<'t> Importer<'t> {
         })
     }
 
-    /// The computation of a region of a loop or a branch. It has one parameter: of the arguments and of what it takes from
-    /// outside the only one or their tuple. It gives what the region gives, and if so wished what it takes from outside.
+    /// Translates a region of a loop or a branch. The computation has one parameter: the only value among the
+    /// arguments and the values from outside, or a tuple of them. It returns the region's results and, if
+    /// `hands_on` is set, the values from outside.
     pub fn branch(
         &mut self,
         op: &'t Operation,
@@ -139,7 +140,8 @@ impl<'t> Importer<'t> {
         made
     }
 
-    /// The shape of a value that a branch takes: that of what stands for it outside, as far as something does.
+    /// Returns the shape of a value that a branch uses. If an instruction represents it, the shape is that of
+    /// the instruction.
     fn shape_in_branch(&self, op: &Operation, value: ValueId) -> Result<Shape> {
         match self.held(value) {
             Held::Instruction(id) => Ok(self.module[id].shape.clone()),
@@ -147,7 +149,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The parameter of a branch, and what of it stands for the values.
+    /// Adds the parameter of a branch, and the instructions that extract the values from it.
     fn branch_parameter(&mut self, values: &[ValueId], mut shapes: Vec<Shape>) {
         match values {
             [one] => {
@@ -166,7 +168,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The only one of some values, or their tuple.
+    /// Returns the only value, or a tuple of several.
     pub fn one_or_tuple(&mut self, values: &[InstrId]) -> InstrId {
         match values {
             [one] => *one,
@@ -174,8 +176,9 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The values that regions take from outside, in the order of their first use; what an operation's regions use comes
-    /// before its operands, as XLA has it. Constants are none: they are made anew.
+    /// Returns the values from outside that regions use, in the order of their first use. As in XLA, uses in
+    /// an operation's regions come before its operands. Constants are excluded because they are created
+    /// again.
     pub fn captured(&self, regions: &'t [Region]) -> Vec<ValueId> {
         let mut inside: HashSet<ValueId> = HashSet::new();
         let mut taken: HashSet<ValueId> = HashSet::new();
@@ -203,15 +206,16 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// What is left to do with an operation of a region.
+/// The remaining work for an operation of a region.
 enum Step<'t> {
-    /// All.
+    /// Regions and operands.
     Enter(&'t Operation),
-    /// All but what its regions have.
+    /// Only the operands.
     Use(&'t Operation),
 }
 
-/// Puts the operations of regions on a stack, the first one on top, and their arguments to what is inside.
+/// Pushes the operations of regions on a stack, the first one on top. Adds the arguments to the inside
+/// values.
 fn enter<'t>(regions: &'t [Region], pending: &mut Vec<Step<'t>>, inside: &mut HashSet<ValueId>) {
     for block in regions.iter().rev().flat_map(|r| r.blocks.iter().rev()) {
         inside.extend(&block.arguments);
@@ -219,7 +223,7 @@ fn enter<'t>(regions: &'t [Region], pending: &mut Vec<Step<'t>>, inside: &mut Ha
     }
 }
 
-/// Returns the part of a program's name that instructions are named after: the last one, cut to a length that people can read.
+/// Returns the stem of instruction names: the last part of a program's name, truncated to a readable length.
 fn stem_of(name: &str) -> String {
     name.rsplit('/').next().unwrap_or(name).chars().take(MAX_STEM).collect()
 }

@@ -1,13 +1,13 @@
-//! Shardings as HLO text has them: `mhlo.sharding`.
+//! Shardings in HLO text: `mhlo.sharding`.
 
 use super::attributes::from_text;
 use crate::tree::Attribute;
 use hlo_ir::attr::{Sharding, ShardingKind};
 
-/// The sharding that an attribute spells; an empty text says nothing.
+/// Parses the sharding in an attribute. An empty string means no sharding.
 ///
 /// # Errors
-/// In words: it is no text, or none of a sharding.
+/// A message if the attribute is not a string or does not contain a sharding.
 pub fn of_attribute(attribute: &Attribute) -> Result<Option<Sharding>, String> {
     let text = attribute.as_str().ok_or("`mhlo.sharding` is no text of a sharding")?;
     if text.is_empty() {
@@ -16,7 +16,7 @@ pub fn of_attribute(attribute: &Attribute) -> Result<Option<Sharding>, String> {
     from_text(text).map(Some).map_err(|why| format!("`{text}` is no sharding: {why}"))
 }
 
-/// The sharding of a tuple of values; those of which nothing is said are on all devices.
+/// Returns the sharding of a tuple of values. Values without a sharding are replicated.
 pub fn tuple_of(shardings: &[Option<Sharding>]) -> Sharding {
     let replicated = Sharding::single(ShardingKind::Replicated);
     let leaves = shardings.iter().flat_map(|s| s.as_ref().unwrap_or(&replicated).leaves());

@@ -1,5 +1,5 @@
-//! Shardings by axes of a mesh, Shardy's, as HLO's tiles: `#sdy.sharding<@mesh, [{"x"}, {}]>` becomes
-//! `{devices=[2,1,4]<=[8] last_tile_dim_replicate}`.
+//! Conversion of Shardy's shardings, which refer to axes of a mesh, to HLO's tiles: `#sdy.sharding<@mesh,
+//! [{"x"}, {}]>` becomes `{devices=[2,1,4]<=[8] last_tile_dim_replicate}`.
 
 use super::importer::Importer;
 use crate::tree::{Attribute, Attributes, Name};
@@ -8,16 +8,16 @@ use hlo_ir::attr::{
     DeviceOrder, IotaOrder, MAX_SHARDED_DEVICES, Sharding, ShardingKind, Subgroup, TiledSharding,
 };
 
-/// The most axes of a mesh, with those that they are split into.
+/// Maximum number of axes of a mesh, counting the parts of split axes.
 const MAX_AXES: usize = 64;
 
-/// A mesh: its axes with their sizes, and its devices if they are not in ascending order.
+/// The axes of a mesh with their sizes, and its devices if they are not in ascending order.
 struct Mesh<'t> {
     axes: Vec<(&'t str, i64)>,
     devices: Option<Vec<i64>>,
 }
 
-/// A part of an axis: its number, the product of the parts before it, and its size.
+/// A part of an axis: the number of the axis, the product of the sizes of the parts before it, and its size.
 #[derive(Clone, Copy, PartialEq)]
 struct Part {
     axis: usize,
@@ -26,18 +26,18 @@ struct Part {
 }
 
 impl Importer<'_> {
-    /// HLO's form of a `sdy.sharding`. Along the axes that a region around has made manual it is manual.
+    /// Converts a `sdy.sharding`. The result is manual along the axes that enclosing regions make manual.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A message about the problem.
     pub fn shardy(&self, attribute: &Attribute) -> Result<Sharding, String> {
         self.shardy_within(attribute, &[])
     }
 
-    /// The same within a further region with manual axes.
+    /// Converts a `sdy.sharding` inside a further region with manual axes.
     ///
     /// # Errors
-    /// As [`Importer::shardy`].
+    /// The errors of [`Importer::shardy`].
     pub fn shardy_within(&self, attribute: &Attribute, more_manual: &[Name]) -> Result<Sharding, String> {
         let fields = attribute.fields("sdy.sharding").ok_or("it is no `sdy.sharding`")?;
         let mesh = self.mesh(fields)?;
@@ -56,13 +56,13 @@ impl Importer<'_> {
             cuts.push(parts);
         }
         let mut unreduced = mesh.parts(fields.get("unreduced_axes"))?;
-        // Where the program says what each device has, a summand is an array like any other.
+        // Inside a manual region a summand is an ordinary array.
         unreduced.retain(|p| !is_manual(p));
         let manual: Vec<Part> = (0..mesh.axes.len()).map(|axis| mesh.whole(axis)).filter(is_manual).collect();
         Ok(Sharding::single(mesh.tiled(&cuts, &manual, &unreduced)?))
     }
 
-    /// The mesh that a sharding names or has.
+    /// Returns the mesh of a sharding, which contains it or refers to it.
     fn mesh<'s>(&'s self, sharding: &'s Attributes) -> Result<Mesh<'s>, String> {
         let mesh = match sharding.get("mesh_or_ref") {
             Some(Attribute::Symbol(name)) => {
@@ -105,7 +105,7 @@ impl<'t> Mesh<'t> {
         Part { axis, before: 1, size: self.axes.get(axis).map_or(1, |(_, size)| *size) }
     }
 
-    /// The axes of a list of `sdy.axis_ref`.
+    /// Reads a list of `sdy.axis_ref`.
     fn parts(&self, list: Option<&Attribute>) -> Result<Vec<Part>, String> {
         list.and_then(Attribute::as_array).unwrap_or_default().iter().map(|a| self.part(a)).collect()
     }
@@ -125,7 +125,7 @@ impl<'t> Mesh<'t> {
         if divides { Ok(Part { before, size, ..whole }) } else { Err(wrong()) }
     }
 
-    /// The tiles of an array whose dimensions are cut along axes.
+    /// Returns the tiles of an array whose dimensions are split along axes.
     fn tiled(&self, cuts: &[Vec<Part>], manual: &[Part], unreduced: &[Part]) -> Result<ShardingKind, String> {
         let pieces = self.pieces(cuts.iter().flatten().chain(manual).chain(unreduced))?;
         let mut order: Vec<usize> = Vec::with_capacity(pieces.len());
@@ -164,7 +164,7 @@ impl<'t> Mesh<'t> {
         }))
     }
 
-    /// The mesh's axes, cut where parts begin and end.
+    /// Returns the axes of the mesh, split at the borders of the given parts.
     fn pieces<'p>(&self, parts: impl Iterator<Item = &'p Part>) -> Result<Vec<Part>, String> {
         let mut borders: Vec<Vec<i64>> = self.axes.iter().map(|&(_, size)| vec![1, size]).collect();
         for part in parts {
@@ -186,7 +186,7 @@ impl<'t> Mesh<'t> {
         if pieces.len() > MAX_AXES { Err("the axes are cut into too many parts".into()) } else { Ok(pieces) }
     }
 
-    /// The devices in the order of some pieces of the axes.
+    /// Returns the devices in the given order of pieces of the axes.
     fn devices(&self, pieces: &[Part], order: &[usize]) -> Result<DeviceOrder, String> {
         let reshape: Vec<i64> = pieces.iter().map(|p| p.size).collect();
         let transpose: Vec<i64> = order.iter().map(|&at| at as i64).collect();

@@ -1,22 +1,22 @@
-//! Types as shapes.
+//! Conversion of types to shapes.
 
 use crate::tree::{Attribute, DYNAMIC, Elements, Signedness, TensorType, Type, TypeKind};
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, Literal, Shape};
 use std::sync::Arc;
 
-/// What quantised numbers are in HLO.
+/// The representation of quantised values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantized {
-    /// The integers that are stored.
+    /// The stored integers.
     Stored,
-    /// The numbers that these stand for.
+    /// The expressed numbers.
     Expressed,
 }
 
-/// The shape of values of a type.
+/// Returns the shape for a type.
 ///
 /// # Errors
-/// In words: HLO has no such type.
+/// A message if HLO lacks the type.
 pub fn shape_of(ty: &Type, quantized: Quantized) -> Result<Shape, String> {
     Ok(match &**ty {
         TypeKind::Tensor(tensor) => Shape::Array(array_of(tensor, quantized)?),
@@ -41,10 +41,10 @@ fn shapes_of(types: &[Type], quantized: Quantized) -> Result<Vec<Shape>, String>
     types.iter().map(|ty| shape_of(ty, quantized)).collect()
 }
 
-/// The shape of an array type. A dimension without a size or a bound is [`ArrayShape::UNBOUNDED`].
+/// Returns the shape for an array type. A dimension without a size or a bound is [`ArrayShape::UNBOUNDED`].
 ///
 /// # Errors
-/// In words: HLO has no such elements, or the bounds are none of its dimensions.
+/// A message if HLO lacks the element type, or if the bounds do not match the dimensions.
 pub fn array_of(tensor: &TensorType, quantized: Quantized) -> Result<ArrayShape, String> {
     let element = element_of(&tensor.element, quantized)?;
     if let Some(error) = ArrayShape::rank_error(tensor.dims.len()) {
@@ -76,10 +76,10 @@ fn bounds_of(tensor: &TensorType) -> Result<Vec<i64>, String> {
     }
 }
 
-/// HLO's type of elements.
+/// Returns the HLO type of elements.
 ///
 /// # Errors
-/// In words: HLO has none.
+/// A message if HLO lacks the type.
 pub fn element_of(ty: &Type, quantized: Quantized) -> Result<ElementType, String> {
     use ElementType as E;
     let known = match &**ty {
@@ -97,11 +97,11 @@ pub fn element_of(ty: &Type, quantized: Quantized) -> Result<ElementType, String
     })
 }
 
-/// The elements of an array as a literal; they share memory where they can. Of an array that is a splat the one element, as a
-/// scalar.
+/// Returns the elements of an array as a literal that shares their memory if possible. For a splat, the
+/// literal is a scalar with the repeated element.
 ///
 /// # Errors
-/// In words: HLO has no such type, or there are not as many elements as the type says.
+/// A message if HLO lacks the type, or if the number of elements does not match it.
 pub fn literal_of(elements: &Elements) -> Result<Literal, String> {
     let tensor = elements.ty.as_tensor().ok_or("the value is no array of known rank")?;
     let shape = match elements.is_splat {
@@ -122,7 +122,7 @@ pub fn literal_of(elements: &Elements) -> Result<Literal, String> {
     }
 }
 
-/// Numbers of less than a byte with their sign in all bits.
+/// Sign-extends numbers that are narrower than a byte.
 fn sign_extended(ty: ElementType, bytes: &[u8]) -> AlignedBytes {
     let unused = 8 - ty.bit_width();
     let mut out = AlignedBytes::from_slice(bytes);

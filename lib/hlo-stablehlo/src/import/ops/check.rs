@@ -1,4 +1,5 @@
-//! The checks of StableHLO's tests, the dialect `check`: custom calls that end a program whose values are not what they should be.
+//! The dialect `check` of StableHLO's tests. Its operations become custom calls that fail if values differ
+//! from the expected ones.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -8,7 +9,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{Op, Shape};
 
 impl Importer<'_> {
-    /// `check.expect_…`, of two values or of one and a constant.
+    /// Translates `check.expect_…` with two values, or with a value and a constant.
     pub(super) fn check(&mut self, op: &Operation, name: &str) -> Result<()> {
         let config = match name {
             "expect_eq" | "expect_eq_const" => "{}".to_owned(),
@@ -38,11 +39,11 @@ impl Importer<'_> {
     }
 }
 
-/// A number of type `ui64`, which the attribute may give.
+/// Reads an optional number of type `ui64`.
 fn count(op: &Operation, name: &str, default: u64) -> Result<u64> {
     match op.attribute(name) {
         None => Ok(default),
-        // The text of a number without a type is one of `i64`.
+        // In text, a number without a type has the type `i64`.
         Some(&Attribute::Integer(value, _)) => {
             u64::try_from(value).or_else(|_| op.fail(format!("the attribute `{name}` must not be {value}")))
         }
@@ -50,7 +51,7 @@ fn count(op: &Operation, name: &str, default: u64) -> Result<u64> {
     }
 }
 
-/// The largest difference that is none.
+/// Reads the largest accepted difference.
 fn tolerance(op: &Operation) -> Result<f64> {
     match op.attribute("tolerance") {
         None => Ok(1e-4),

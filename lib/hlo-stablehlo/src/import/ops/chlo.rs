@@ -1,4 +1,4 @@
-//! Operations of the client's dialect, which are made of others, and the composites that stand for them.
+//! Operations of CHLO, which consist of other operations, and the composites that stand for them.
 
 use super::linear_algebra::precision;
 use crate::import::failure::Result;
@@ -9,22 +9,22 @@ use hlo_ir::attr::{ComparisonDirection, OrTrue, RaggedDotAttrs, ScanAttrs, TopkA
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op, Shape};
 
-/// The composites that become operations of HLO; of others the decomposition is called.
+/// The composites that become HLO operations. For all others, the decomposition is called.
 const COMPOSITES: &[&str] =
     &["acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "mulhi", "sinh", "tan", "top_k", "topk"];
 
-/// What of the dialect a composite stands for, if HLO has it: `top_k` of `chlo.top_k`.
+/// Returns the CHLO operation of a composite, if HLO has it: `top_k` for `chlo.top_k`.
 pub fn known_composite(op: &Operation) -> Option<&'static str> {
     let name = op.attribute("name")?.as_str()?.strip_prefix("chlo.")?;
     COMPOSITES.iter().copied().find(|known| *known == name)
 }
 
-/// True if the decomposition of a composite is not needed.
+/// Whether the translation of a composite does not need its decomposition.
 pub fn is_known_composite(op: &Operation) -> bool {
     known_composite(op).is_some()
 }
 
-/// The operation of HLO that one of the dialect is.
+/// Returns the HLO operation for a CHLO operation.
 fn op_of(name: &str) -> Option<Op> {
     Some(match name {
         "acos" => Op::Acos,
@@ -42,7 +42,7 @@ fn op_of(name: &str) -> Option<Op> {
 }
 
 impl<'t> Importer<'t> {
-    /// An operation of the dialect, or what stands for it, with its attributes.
+    /// Translates a CHLO operation or its composite, with the given attributes.
     pub(super) fn chlo(&mut self, op: &'t Operation, name: &str, attributes: &Attributes) -> Result<()> {
         if let Some(hlo) = op_of(name) {
             return self.same_operands(op, hlo);
@@ -77,7 +77,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// A number as an array of the type and the sizes of another one.
+    /// Returns a number as an array with the type and sizes of `like`.
     pub(super) fn number(&mut self, op: &Operation, like: InstrId, value: f64) -> Result<InstrId> {
         let array = self.array(op, like)?;
         let ty = array.element_type;
@@ -99,7 +99,8 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Operations of two or three operands of different sizes, which are broadcast to those of the result.
+    /// Translates operations of two or three operands of different sizes, which are broadcast to the sizes of
+    /// the result.
     fn broadcasting(&mut self, op: &Operation, name: &str) -> Result<()> {
         let operands = self.operands(op)?;
         let result = self.known_array(op)?;
@@ -152,7 +153,7 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::RaggedDot(Box::new(attrs)), &operands)
     }
 
-    /// `scan`: running combinations; its results are outputs, then carries.
+    /// Translates `scan`. Its results are the outputs followed by the carries.
     fn scan(&mut self, op: &'t Operation) -> Result<()> {
         let to_apply = self.applied(op, 0)?;
         let operands = self.operands(op)?;
@@ -172,7 +173,7 @@ impl<'t> Importer<'t> {
         self.give_elements(op, id)
     }
 
-    /// `constant_like`: a number in the sizes of the operand.
+    /// Translates `constant_like`: a number with the sizes of the operand.
     fn constant_like(&mut self, op: &Operation) -> Result<()> {
         let result = self.known_array(op)?;
         let wrong = |why: String| op.failure(format!("the attribute `value`: {why}"));
@@ -214,14 +215,14 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::compare(ComparisonDirection::Eq), &[x, bound])
     }
 
-    /// A function that has no opcode.
+    /// Translates a function without an opcode.
     fn special_function(&mut self, op: &Operation, name: &str) -> Result<()> {
         let operands = self.operands(op)?;
         self.special_function_of(op, name, &operands)
     }
 }
 
-/// A complex number of this real part.
+/// Returns the bytes of a complex number with the given real part.
 fn complex_bytes(real: &[u8]) -> Vec<u8> {
     let mut bytes = real.to_vec();
     bytes.resize(2 * real.len(), 0);

@@ -1,4 +1,4 @@
-//! Communication between devices.
+//! Collectives.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -34,7 +34,7 @@ impl<'t> Importer<'t> {
         })
     }
 
-    /// The sum over replicas, of an early version.
+    /// Translates the sum over replicas of early versions.
     pub(super) fn cross_replica_sum(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let ty = operands.first().and_then(|&o| self.array_of(o)).map(|a| a.element_type);
@@ -45,7 +45,7 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::AllReduce(Box::new(attrs)), &operands)
     }
 
-    /// A computation that adds two scalars.
+    /// Creates a computation that adds two scalars.
     pub(super) fn sum_of_two(&mut self, ty: hlo_ir::ElementType) -> hlo_ir::ComputationId {
         let name = self.names.fresh("sum");
         let computation = self.module.add_computation(&name);
@@ -72,7 +72,8 @@ impl<'t> Importer<'t> {
         self.give_results(op, Op::ReduceScatter(Box::new(attrs)), &operands)
     }
 
-    /// `all_to_all`. HLO's puts the parts together where it cut: if that is another dimension, they are moved there.
+    /// Translates `all_to_all`. HLO's operation concatenates the parts along the dimension that it splits. If
+    /// the operation concatenates along another dimension, the parts are moved there.
     pub(super) fn all_to_all(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let split = op.int("split_dimension")?;
@@ -83,7 +84,7 @@ impl<'t> Importer<'t> {
             ..AllToAllAttrs::default()
         };
         let [operand] = operands[..] else {
-            // Each operand is a part: the parts are not cut further.
+            // Each operand is a part, so the operation does not split them.
             let attrs = AllToAllAttrs { dimensions: Dims::new(), ..attrs };
             return self.give_results(op, Op::AllToAll(Box::new(attrs)), &operands);
         };
@@ -97,7 +98,8 @@ impl<'t> Importer<'t> {
         self.give(op, moved)
     }
 
-    /// Moves the parts of an array from one dimension, which gets smaller, to another, which gets larger.
+    /// Moves the parts of an array from one dimension, which becomes smaller, to another, which becomes
+    /// larger.
     fn move_parts(&mut self, op: &Operation, id: InstrId, split: i64, concat: i64) -> Result<InstrId> {
         let array = self.array(op, id)?;
         let count = op.int("split_count")?;
@@ -116,7 +118,7 @@ impl<'t> Importer<'t> {
         parts.insert(from, count);
         joined[to] = joined[to].saturating_mul(count);
         let apart = self.add(ArrayShape::new(ty, parts.iter().copied()), Op::reshape(), &[id]);
-        // The dimension of the parts comes right before the one that they are put together along.
+        // The dimension of the parts is moved right before the one along which they are concatenated.
         let mut order: Vec<usize> = (0..=rank).filter(|&d| d != from).collect();
         order.insert(to, from);
         let moved = ArrayShape::new(ty, order.iter().map(|&d| parts[d]));
@@ -139,7 +141,7 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::CollectivePermute(Box::new(permute_attrs(op)?)), &operands)
     }
 
-    /// `async_start`: the collective in its region, begun.
+    /// Translates `async_start`: starts the collective in its region.
     pub(super) fn async_start(&mut self, op: &'t Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let block = block_of(op, 0)?;
@@ -158,7 +160,7 @@ impl<'t> Importer<'t> {
             other => return op.fail(format!("`{other}` does not run asynchronously")),
         };
         let shape = match &hlo {
-            // What there is of the result is said by its type alone.
+            // Only the type contains the shape of the result.
             Op::AllGatherStart(_) | Op::CollectivePermuteStart(_) => {
                 let mut inputs: Vec<Shape> = operands.iter().map(|&o| self.shape_of(o)).collect();
                 let inputs = if inputs.len() == 1 { inputs.remove(0) } else { Shape::tuple(inputs) };
@@ -194,7 +196,7 @@ impl<'t> Importer<'t> {
         self.give_one_or_elements(op, id)
     }
 
-    /// Which devices exchange data.
+    /// Reads the groups of devices.
     fn groups(&self, op: &Operation) -> Result<ReplicaGroups> {
         match op.attribute("replica_groups") {
             Some(attribute) => groups_of(op, attribute),
@@ -228,7 +230,7 @@ fn permute_attrs(op: &Operation) -> Result<CollectivePermuteAttrs> {
     })
 }
 
-/// The channel of a collective; none if its number is not positive.
+/// Reads the channel of a collective. Returns `None` if its number is not positive.
 fn channel(op: &Operation) -> Result<Option<i64>> {
     match op.structure_if_any("channel_handle", "stablehlo.channel_handle")? {
         Some(handle) => Ok(Some(handle.int("handle")?).filter(|&id| id > 0)),
@@ -236,7 +238,7 @@ fn channel(op: &Operation) -> Result<Option<i64>> {
     }
 }
 
-/// Groups of devices: the rows of a matrix, in which -1 fills up shorter ones, or axes of a mesh.
+/// Reads groups of devices: the rows of a matrix, in which -1 fills up shorter rows, or axes of a mesh.
 pub fn groups_of(op: &Operation, attribute: &Attribute) -> Result<ReplicaGroups> {
     if let Some(fields) = attribute.fields("stablehlo.replica_group_mesh_axes") {
         let groups = mesh_groups(fields.get("mesh"), fields.get("axes"));
@@ -257,7 +259,7 @@ pub fn groups_of(op: &Operation, attribute: &Attribute) -> Result<ReplicaGroups>
     Ok(ReplicaGroups::Lists(ids.chunks(size).map(group).collect()))
 }
 
-/// The devices that differ along axes of a mesh only.
+/// Returns groups of the devices that differ only along the given axes of a mesh.
 fn mesh_groups(
     mesh: Option<&Attribute>,
     axes: Option<&Attribute>,

@@ -1,4 +1,4 @@
-//! Operations that are made of others.
+//! Composites.
 
 use super::chlo;
 use crate::import::attribute_text::dictionary_text;
@@ -9,8 +9,8 @@ use hlo_ir::Op;
 use hlo_ir::attr::FrontendAttributes;
 
 impl<'t> Importer<'t> {
-    /// `composite`: those that HLO has an opcode for become it; of others the decomposition is called, with notes of what it
-    /// is for.
+    /// Translates `composite`. If HLO has an opcode for the composite, it becomes that opcode. Otherwise it
+    /// becomes a call of the decomposition, with frontend attributes that describe the composite.
     pub(super) fn composite(&mut self, op: &'t Operation) -> Result<()> {
         let nothing = Attributes::default();
         let attributes = match op.attribute("composite_attributes") {
@@ -36,7 +36,7 @@ impl<'t> Importer<'t> {
             frontend.set(&format!("composite.{key}"), value.into());
         }
         self.annotate(id);
-        // The notes are the call's, not those of its results.
+        // The frontend attributes belong to the call, not to its results.
         self.site.frontend = FrontendAttributes::default();
         self.give_one_or_elements(op, id)
     }

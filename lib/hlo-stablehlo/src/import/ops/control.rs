@@ -1,4 +1,4 @@
-//! Calls, loops, branches.
+//! Calls, loops and conditionals.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -8,7 +8,8 @@ use hlo_ir::build::Build;
 use hlo_ir::{ComputationId, InstrId, Op, Shape};
 
 impl<'t> Importer<'t> {
-    /// `func.call`. A backend's notes among those of the front end are that.
+    /// Translates `func.call`. The frontend attribute `backend_config` becomes the backend configuration of
+    /// the call.
     pub(super) fn call(&mut self, op: &Operation) -> Result<()> {
         let callee = op.text("callee")?;
         let to_apply = self.called(op, callee)?;
@@ -28,7 +29,8 @@ impl<'t> Importer<'t> {
         self.add(shape, Op::call(to_apply), operands)
     }
 
-    /// `while`: what the regions take from outside goes around the loop unchanged.
+    /// Translates `while`. Values from outside that the regions use become loop-carried values that do not
+    /// change.
     pub(super) fn while_op(&mut self, op: &'t Operation) -> Result<()> {
         let [condition, body] = &op.regions[..] else {
             return op
@@ -53,7 +55,8 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Shardings of the results of a loop hold for what it hands on, too: that is sharded as it is outside.
+    /// Extends the sharding of a loop's results to its other loop-carried values, which keep their sharding
+    /// from outside.
     fn widen_sharding(&mut self, operands: &[InstrId], results: usize) {
         let Some(sharding) = self.site.sharding.take() else { return };
         if operands.len() == 1 {
@@ -94,7 +97,7 @@ impl<'t> Importer<'t> {
         self.give_branch_results(op, attrs, &operands)
     }
 
-    /// The computation of a branch, and what it takes from outside.
+    /// Returns the computation of a branch, and the operand with the values from outside that it uses.
     fn taken_branch(&mut self, op: &'t Operation, region: &'t Region) -> Result<(ComputationId, InstrId)> {
         let captured: Vec<ValueId> = self.captured(std::slice::from_ref(region));
         let values = self.values(op, &captured)?;

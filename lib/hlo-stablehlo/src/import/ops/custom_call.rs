@@ -14,7 +14,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{Dims, InstrId, Layout, Op, Shape};
 use std::sync::Arc;
 
-/// The calling conventions by their numbers; 0 is none.
+/// The calling conventions by number minus one.
 const VERSIONS: [CustomCallApiVersion; 4] = [
     CustomCallApiVersion::Original,
     CustomCallApiVersion::StatusReturning,
@@ -57,7 +57,7 @@ impl<'t> Importer<'t> {
         self.give_one_or_elements(op, id)
     }
 
-    /// The computations that the called function may call.
+    /// Returns the computations that the custom call may call.
     fn called_by(&self, op: &Operation) -> Result<Vec<hlo_ir::ComputationId>> {
         let Some(attribute) = op.attribute("called_computations") else { return Ok(Vec::new()) };
         let wrong = || op.failure("the attribute `called_computations` is no list of functions");
@@ -65,7 +65,7 @@ impl<'t> Importer<'t> {
         list.iter().map(|a| self.called(op, a.as_str().ok_or_else(wrong)?)).collect()
     }
 
-    /// How operands have to lie in memory, and how the result does, if it is said.
+    /// Returns the layouts of the operands and sets that of the result, if the operation contains them.
     fn layouts(&self, op: &Operation, operands: &[InstrId], result: &mut Shape) -> Result<LayoutConstraints> {
         let lists = (op.attribute("operand_layouts"), op.attribute("result_layouts"));
         let (Some(of_operands), Some(of_results)) = lists else { return Ok(LayoutConstraints(None)) };
@@ -73,7 +73,7 @@ impl<'t> Importer<'t> {
         lay_out(op, "operand_layouts", of_operands, shapes.iter_mut().collect())?;
         let results = match result {
             Shape::Tuple(elements) if op.results.len() != 1 => elements.to_mut().iter_mut().collect(),
-            // Of a result that is a tuple the layouts are those of its elements.
+            // If the result is a tuple, the layouts are those of its elements.
             Shape::Tuple(elements) => elements.to_mut().iter_mut().collect(),
             one => vec![one],
         };
@@ -81,7 +81,8 @@ impl<'t> Importer<'t> {
         Ok(LayoutConstraints(Some(shapes)))
     }
 
-    /// The largest elements along a dimension by a comparator, all of them exactly: sorted, and the first ones kept.
+    /// Translates `ApproxTopK`: the largest elements along a dimension by a comparator. The translation is
+    /// exact: it sorts and keeps the first elements.
     fn approximate_top_k(&mut self, op: &'t Operation) -> Result<()> {
         let config = config_dictionary(op)?;
         let dimension = config.get("reduction_dim").and_then(Attribute::as_int).unwrap_or(-1);
@@ -123,8 +124,8 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// The configuration of a call, if it is a dictionary. Versions of StableHLO without dictionaries there have it in
-/// `mhlo.backend_config`.
+/// Returns the configuration of a call if it is a dictionary. Versions of StableHLO without such dictionaries
+/// store it in `mhlo.backend_config`.
 fn dictionary(op: &Operation) -> Option<&Arc<Attributes>> {
     ["mhlo.backend_config", "backend_config"].into_iter().find_map(|name| match op.attribute(name) {
         Some(Attribute::Dictionary(config)) => Some(config),
@@ -132,16 +133,16 @@ fn dictionary(op: &Operation) -> Option<&Arc<Attributes>> {
     })
 }
 
-/// The configuration of a call that has to have a dictionary.
+/// Returns the configuration of a call that requires a dictionary.
 fn config_dictionary(op: &Operation) -> Result<&Arc<Attributes>> {
     dictionary(op).ok_or_else(|| op.failure("its `backend_config` is no dictionary"))
 }
 
-/// The configuration as text.
+/// Returns the configuration as text.
 fn config(op: &Operation, version: CustomCallApiVersion) -> Result<HloString> {
     let Some(dictionary) = dictionary(op) else {
         let text = op.attribute("backend_config").and_then(bytes).unwrap_or_default();
-        // VHLO does not tell an empty dictionary from none. JAX writes the dictionary.
+        // VHLO does not distinguish an empty dictionary from an absent one. JAX writes the dictionary.
         let is_empty = version == CustomCallApiVersion::TypedFfi && text.is_empty();
         return Ok(if is_empty { "{}".into() } else { text });
     };
@@ -152,7 +153,8 @@ fn config(op: &Operation, version: CustomCallApiVersion) -> Result<HloString> {
     Ok(HloString::from(text.as_str()))
 }
 
-/// The calling convention. Versions of StableHLO without the typed interface say it by `mhlo.backend_config`.
+/// Returns the calling convention. In versions of StableHLO without the typed convention,
+/// `mhlo.backend_config` implies it.
 fn version(op: &Operation) -> Result<CustomCallApiVersion> {
     if let Some(Attribute::Dictionary(_)) = op.attribute("mhlo.backend_config") {
         return Ok(CustomCallApiVersion::TypedFfi);
@@ -167,7 +169,7 @@ fn version(op: &Operation) -> Result<CustomCallApiVersion> {
             None => op.int("api_version")?,
         },
     };
-    // Not said is that of old.
+    // The number 0 means unspecified, which is the original convention.
     let known = usize::try_from(number.max(1) - 1).ok().and_then(|at| VERSIONS.get(at).copied());
     known.filter(|_| number >= 0).ok_or_else(|| op.failure(format!("`api_version` {number} is not known")))
 }
@@ -183,7 +185,7 @@ fn literal(op: &Operation) -> Result<Option<LiteralValue>> {
         .map_err(|why| op.failure(format!("`mhlo.literal`: {why}")))
 }
 
-/// Which parts of results lie where parts of operands do.
+/// Reads which parts of results share memory with parts of operands.
 fn aliases(op: &Operation) -> Result<Vec<OperandAlias>> {
     let Some(attribute) = op.attribute("output_operand_aliases") else { return Ok(Vec::new()) };
     let list = attribute
@@ -200,7 +202,8 @@ fn aliases(op: &Operation) -> Result<Vec<OperandAlias>> {
     list.iter().map(one).collect()
 }
 
-/// Lays arrays out: for each a list of its dimensions, the fastest one first. Tokens have empty lists.
+/// Sets the layouts of shapes. Each layout lists the dimensions, the fastest varying one first. Layouts of
+/// tokens are empty.
 fn lay_out(op: &Operation, name: &str, layouts: &Attribute, shapes: Vec<&mut Shape>) -> Result<()> {
     let list = layouts.as_array().unwrap_or_default();
     if list.len() != shapes.len() {

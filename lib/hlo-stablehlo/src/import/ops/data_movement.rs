@@ -8,12 +8,12 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, InstrId, Op};
 
 impl Importer<'_> {
-    /// The array shape of a value.
+    /// Returns the shape of a value that must be an array.
     pub(super) fn array(&self, op: &Operation, id: InstrId) -> Result<ArrayShape> {
         self.array_of(id).ok_or_else(|| op.failure("an operand is no array"))
     }
 
-    /// The array shape of the only result.
+    /// Returns the shape of the only result, which must be an array.
     pub(super) fn result_array(&self, op: &Operation) -> Result<ArrayShape> {
         match self.declared(op, 0)? {
             hlo_ir::Shape::Array(array) => Ok(array),
@@ -21,7 +21,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The array that the only result is, if its sizes are known.
+    /// Returns the shape of the only result, which must be an array of known sizes.
     pub(super) fn known_array(&self, op: &Operation) -> Result<ArrayShape> {
         let array = self.result_array(op)?;
         match array.dims.contains(&ArrayShape::UNBOUNDED) {
@@ -30,7 +30,7 @@ impl Importer<'_> {
         }
     }
 
-    /// `broadcast`, of an early version: new dimensions before those of the operand.
+    /// Translates `broadcast` of early versions, which adds dimensions before those of the operand.
     pub(super) fn broadcast_op(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let sizes = op.dims("broadcast_sizes")?;
@@ -47,8 +47,9 @@ impl Importer<'_> {
         self.give(op, id)
     }
 
-    /// An array in larger sizes, its dimensions along some of the result's. Those of size 1 may be stretched: HLO's broadcast
-    /// does not do that, nor does it exchange dimensions, so that they are dropped and transposed before.
+    /// Broadcasts an array to larger sizes. `dimensions` maps its dimensions to those of the result.
+    /// Dimensions of size 1 may be stretched. HLO's broadcast neither stretches nor transposes dimensions, so the
+    /// operand is transposed and its stretched dimensions are removed first.
     pub(super) fn broadcast_to(
         &mut self,
         op: &Operation,
@@ -132,13 +133,13 @@ impl Importer<'_> {
     }
 }
 
-/// Amounts of padding by dimension.
+/// Combines the amounts of padding by dimension.
 pub fn padding(low: &[i64], high: &[i64], interior: &[i64]) -> Vec<PaddingDim> {
     let dims = low.iter().zip(high).zip(interior);
     dims.map(|((&low, &high), &interior)| PaddingDim { low, high, interior }).collect()
 }
 
-/// Ranges by dimension.
+/// Combines the ranges of a slice by dimension.
 pub fn ranges(starts: &[i64], limits: &[i64], strides: &[i64]) -> Vec<SliceDim> {
     let dims = starts.iter().zip(limits).zip(strides);
     dims.map(|((&start, &limit), &stride)| SliceDim { start, limit, stride }).collect()

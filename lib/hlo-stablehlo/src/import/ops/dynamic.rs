@@ -1,5 +1,5 @@
-//! Operations whose sizes are operands. If the type of the result says the sizes, or they are constants, they are the
-//! operations with sizes as attributes; dimensions that have a bound get the size that is computed.
+//! Operations whose sizes are operands. If the result type or constants determine the sizes, they become the
+//! operations with sizes as attributes. Bounded dimensions get the computed size.
 
 use super::data_movement::{padding, ranges};
 use super::indexing::gather_op;
@@ -11,8 +11,8 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Op};
 
 impl Importer<'_> {
-    /// The array shape of the only result, each size of which is known or has a bound; else that which constants say, the
-    /// sizes that are `operand`.
+    /// Returns the shape of the only result if each size is known or bounded. Otherwise the sizes must be the
+    /// constant `sizes`.
     fn sized_result(&self, op: &Operation, sizes: ValueId) -> Result<ArrayShape> {
         let array = self.result_array(op)?;
         if !array.dims.contains(&ArrayShape::UNBOUNDED) {
@@ -25,13 +25,14 @@ impl Importer<'_> {
         }
     }
 
-    /// The numbers of an operand, which has to be a constant.
+    /// Returns the numbers of an operand, which must be a constant.
     fn known_ints(&self, op: &Operation, operand: usize, what: &str) -> Result<Vec<i64>> {
         let known = self.constant_ints(op.operand(operand)?);
         known.ok_or_else(|| op.failure(format!("{what} (operand {operand}) is no constant")))
     }
 
-    /// Gives the dynamic dimensions of `result` the sizes that are elements of `sizes`; those that have one already keep it.
+    /// Sets the sizes of the dynamic dimensions of `result` to the elements of `sizes`. Dimensions that are
+    /// already dynamic keep their size.
     fn with_sizes(
         &mut self,
         op: &Operation,
@@ -54,7 +55,7 @@ impl Importer<'_> {
         Ok(id)
     }
 
-    /// An element of a vector of integers, as a scalar of type `s32`.
+    /// Returns an element of a vector of integers as a scalar of type `s32`.
     fn size_element(&mut self, op: &Operation, vector: InstrId, index: usize) -> Result<InstrId> {
         let scalar = self.scalar_element(op, vector, index)?;
         let ty = self.array(op, scalar)?.element_type;
@@ -64,7 +65,7 @@ impl Importer<'_> {
         })
     }
 
-    /// An element of a vector, as a scalar.
+    /// Returns an element of a vector as a scalar.
     fn scalar_element(&mut self, op: &Operation, vector: InstrId, index: usize) -> Result<InstrId> {
         let ty = self.array(op, vector)?.element_type;
         let at = index as i64;
@@ -135,7 +136,8 @@ impl Importer<'_> {
         self.convolution_of(op, &operands, Some(&padding))
     }
 
-    /// `real_dynamic_slice`: of constants a slice. Where only the start is computed, one at an index.
+    /// Translates `real_dynamic_slice`. With constant indices it becomes a slice. If only the start is
+    /// computed, it becomes a dynamic slice.
     pub(super) fn real_dynamic_slice(&mut self, op: &Operation) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let strides = self.known_ints(op, 3, "the strides")?;

@@ -8,11 +8,11 @@ use hlo_ir::attr::{ChannelAttrs, InfeedAttrs, OptionalShape, OutfeedAttrs, Shard
 use hlo_ir::build::Build;
 use hlo_ir::{ElementType, InstrId, Layout, Op, Shape};
 
-/// The frontend attribute that says which devices send to which.
+/// The frontend attribute that lists the source and target devices.
 const PAIRS: &str = "_xla_send_recv_source_target_pairs";
 
 impl Importer<'_> {
-    /// `infeed`: all results but the last, a token, are elements of one tuple.
+    /// Translates `infeed`. All results but the last one, a token, are elements of one tuple.
     pub(super) fn infeed(&mut self, op: &Operation) -> Result<()> {
         let token = self.operand(op, 0)?;
         let Some((&last, results)) = op.results.split_last() else {
@@ -60,7 +60,7 @@ impl Importer<'_> {
         self.give_op(op, Op::Outfeed(Box::new(attrs)), &[data, token])
     }
 
-    /// `send`: the start and the end of a transfer.
+    /// Translates `send` to the start and the end of a transfer.
     pub(super) fn send(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let Some((&token, inputs)) = operands.split_last() else {
@@ -76,7 +76,7 @@ impl Importer<'_> {
         self.give(op, done)
     }
 
-    /// `recv`: the start and the end of a transfer, and what came.
+    /// Translates `recv` to the start and the end of a transfer, and the received data.
     pub(super) fn recv(&mut self, op: &Operation) -> Result<()> {
         let token = self.operand(op, 0)?;
         let Some((&last, results)) = op.results.split_last() else {
@@ -108,7 +108,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// What is said of a transfer holds for the start's three parts.
+    /// Sets the attributes of a transfer on its start. The sharding applies to all three parts of the start's
+    /// shape.
     fn annotate_transfer(&mut self, op: &Operation, start: InstrId) -> Result<()> {
         let whole = self.site.sharding.take();
         self.annotate(start);
@@ -120,7 +121,7 @@ impl Importer<'_> {
         self.note_pairs(op, start)
     }
 
-    /// Notes which devices send to which.
+    /// Sets the frontend attribute that lists the source and target devices.
     fn note_pairs(&mut self, op: &Operation, id: InstrId) -> Result<()> {
         if op.attribute("source_target_pairs").is_none() {
             return Ok(());
@@ -138,7 +139,7 @@ impl Importer<'_> {
     }
 }
 
-/// The channel of a transfer.
+/// Reads the channel of a transfer.
 fn channel(op: &Operation) -> Result<ChannelAttrs> {
     let channel_id = match op.structure_if_any("channel_handle", "stablehlo.channel_handle")? {
         Some(handle) => Some(handle.int("handle")?),
@@ -147,7 +148,7 @@ fn channel(op: &Operation) -> Result<ChannelAttrs> {
     Ok(ChannelAttrs { channel_id, is_host_transfer: op.flag("is_host_transfer")? })
 }
 
-/// Lays arrays out: for each a list of its dimensions, the fastest one first.
+/// Sets the layouts of shapes. Each layout lists the dimensions, the fastest varying one first.
 fn lay_out(op: &Operation, shapes: &mut [Shape], layouts: &[Attribute]) -> Result<()> {
     if shapes.len() != layouts.len() {
         return op.fail(format!("{} layouts are given for {} arrays", layouts.len(), shapes.len()));

@@ -1,4 +1,4 @@
-//! Operations of which each element of the result follows from the elements at its place.
+//! Elementwise operations: each element of the result depends on the operands' elements at the same index.
 
 use crate::import::attributes::as_f64;
 use crate::import::failure::Result;
@@ -8,7 +8,7 @@ use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType, ReducePrec
 use hlo_ir::build::Build;
 use hlo_ir::{ElementType, InstrId, Op, Shape};
 
-/// The operation of HLO that one of StableHLO without attributes is.
+/// Returns the HLO operation for a StableHLO operation without attributes.
 pub fn op_of(name: &str) -> Option<Op> {
     Some(match name {
         "abs" => Op::Abs,
@@ -57,7 +57,7 @@ pub fn op_of(name: &str) -> Option<Op> {
     })
 }
 
-/// The words of `stablehlo.comparison_direction`, those of [`ComparisonDirection`].
+/// The kind of the words of [`ComparisonDirection`], without the dialect.
 const DIRECTION: &str = "comparison_direction";
 
 /// The words of `stablehlo.comparison_type`.
@@ -82,7 +82,7 @@ impl Importer<'_> {
         }
     }
 
-    /// `convert` of complex numbers: to real ones the real part.
+    /// Translates `convert` from complex numbers. Conversion to a real type takes the real part.
     fn convert_complex(&mut self, op: &Operation, x: InstrId) -> Result<()> {
         let Shape::Array(result) = self.result_shape(op, &Op::Convert, &[x])? else {
             return op.fail("its result is no array");
@@ -99,7 +99,8 @@ impl Importer<'_> {
         }
     }
 
-    /// `maximum` and `minimum` of complex numbers: by their real parts, and where these are equal by the imaginary ones.
+    /// Translates `maximum` and `minimum` of complex numbers. They compare real parts first, and then
+    /// imaginary parts.
     fn complex_extremum(&mut self, op: &Operation, hlo: &Op, a: InstrId, b: InstrId) -> Result<()> {
         let direction = if *hlo == Op::Maximum { ComparisonDirection::Gt } else { ComparisonDirection::Lt };
         let array = self.array(op, a)?;
@@ -115,7 +116,7 @@ impl Importer<'_> {
         self.give_op(op, Op::Select, &[is_first, a, b])
     }
 
-    /// How exact the result must be.
+    /// Sets the accuracy of the result.
     fn accuracy(&mut self, op: &Operation, attribute: &Attribute) -> Result<()> {
         let Some(fields) = attribute.fields("stablehlo.result_accuracy") else {
             return op.fail("the attribute `result_accuracy` is not a `stablehlo.result_accuracy`");
@@ -140,14 +141,15 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// `compare`: the type of the comparison is said only where it is not that of the numbers.
+    /// Translates `compare`. HLO contains the comparison type only if it is not the usual one for the element
+    /// type.
     pub(super) fn compare(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let hlo = self.comparison(op, &operands, "stablehlo", "compare_type")?;
         self.give_op(op, hlo, &operands)
     }
 
-    /// The comparison that attributes of a dialect say.
+    /// Returns the comparison in the attributes of a dialect.
     pub(super) fn comparison(
         &self,
         op: &Operation,
@@ -166,7 +168,7 @@ impl Importer<'_> {
             _ => ComparisonType::Default,
         };
         let ty = operands.first().and_then(|&o| self.module[o].shape.as_array()).map(|a| a.element_type);
-        // Old programs say so of floats. They have one order but the total one.
+        // Old programs use these types for floating-point numbers. They mean the default order.
         let is_integers = matches!(comparison_type, ComparisonType::Signed | ComparisonType::Unsigned);
         if is_integers && ty.is_some_and(|ty| ty.is_float() || ty.is_complex()) {
             return Ok(Op::compare(direction));
@@ -176,7 +178,7 @@ impl Importer<'_> {
         Ok(Op::Compare(CompareAttrs { direction, comparison_type }))
     }
 
-    /// `clamp`, whose limits may be scalars.
+    /// Translates `clamp`, whose limits may be scalars.
     pub(super) fn clamp(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         self.give_op(op, Op::Clamp, &operands)
@@ -191,7 +193,7 @@ impl Importer<'_> {
         self.give_op(op, Op::ReducePrecision(attrs), &[operand])
     }
 
-    /// Adds an elementwise operation on values of one type, whose result is of it.
+    /// Adds an elementwise operation whose operands and result have the same shape.
     pub(super) fn apply(&mut self, hlo: Op, operands: &[InstrId]) -> InstrId {
         let shape = operands.first().map_or(hlo_ir::Shape::Token, |&o| self.shape_of(o));
         self.add(shape, hlo, operands)

@@ -1,4 +1,4 @@
-//! Slices and updates at indices that are known at run time only.
+//! Slices and updates at indices that are computed at run time.
 
 use crate::import::attributes::Fields;
 use crate::import::failure::Result;
@@ -37,21 +37,22 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::GetDimensionSize(DimensionAttrs { dimensions }), &[operand])
     }
 
-    /// `set_dimension_size`. If the size is a constant and that of the array, or of its bound, it makes the dimension static.
+    /// Translates `set_dimension_size`. A constant size that equals the size or the bound of the dimension makes
+    /// it static.
     pub(super) fn set_dimension_size(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let dimensions = Dims::from_slice(&[op.int("dimension")?]);
         self.give_op(op, Op::SetDimensionSize(DimensionAttrs { dimensions }), &operands)
     }
 
-    /// The numbers in a constant of integers, through what does not change them; `None` if it is none.
+    /// Returns the numbers of a constant of integers, or `None` if the value is not a constant.
     pub(super) fn constant_ints(&self, value: ValueId) -> Option<Vec<i64>> {
         let crate::import::importer::Held::Constant(constant) = self.held(value) else { return None };
         constant.attribute("value")?.ints()
     }
 }
 
-/// `gather` of slices of these sizes.
+/// Returns a `gather` of slices of the given sizes.
 pub fn gather_op(op: &Operation, slice_sizes: Dims) -> Result<Op> {
     let numbers = op.structure("dimension_numbers", "stablehlo.gather")?;
     Ok(Op::Gather(Box::new(GatherAttrs {

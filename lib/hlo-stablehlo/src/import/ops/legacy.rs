@@ -1,4 +1,4 @@
-//! Operations of early versions, which others do better.
+//! Operations of early versions that other operations replace.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -7,16 +7,17 @@ use hlo_ir::attr::{DotAttrs, GatherAttrs};
 use hlo_ir::build::Build;
 use hlo_ir::{Dims, InstrId, Op, Shape};
 
-/// The labels of an operand or a result: a letter for each dimension.
+/// The labels of an operand or a result: one letter for each dimension.
 type Labels = Vec<char>;
 
-/// The dimension of a letter.
+/// Returns the dimension of a letter.
 fn place(labels: &[char], letter: char) -> Option<i64> {
     labels.iter().position(|&l| l == letter).map(|at| at as i64)
 }
 
 impl Importer<'_> {
-    /// `einsum` of two operands, `ab,bc->ac`: letters of the operands alone are summed over.
+    /// Translates `einsum` of two operands, such as `ab,bc->ac`. Letters that occur only in operands are
+    /// summed over.
     pub(super) fn einsum(&mut self, op: &Operation) -> Result<()> {
         let config = op.text("einsum_config")?;
         let (inputs, output) = self.labels(op, config)?;
@@ -56,7 +57,7 @@ impl Importer<'_> {
         self.give_in_order(op, id, &product, &output)
     }
 
-    /// `unary_einsum`: letters that the result lacks are summed over.
+    /// Translates `unary_einsum`. Letters that the result lacks are summed over.
     pub(super) fn unary_einsum(&mut self, op: &Operation) -> Result<()> {
         let config = op.text("einsum_config")?;
         let (inputs, output) = self.labels(op, config)?;
@@ -66,7 +67,7 @@ impl Importer<'_> {
         self.give_in_order(op, id, &kept, &output)
     }
 
-    /// The letters of the operands and of the result. `...` stands for as many dimensions as are left.
+    /// Parses the letters of the operands and of the result. `...` stands for all remaining dimensions.
     fn labels(&self, op: &Operation, config: &str) -> Result<(Vec<Labels>, Labels)> {
         let wrong = || op.failure(format!("`{config}` is no `einsum_config` for its operands"));
         let (inputs, output) = config.split_once("->").ok_or_else(wrong)?;
@@ -89,7 +90,7 @@ impl Importer<'_> {
             };
             let named = before.chars().count() + behind.chars().count();
             let more = u32::try_from(rank.checked_sub(named)?).ok().filter(|&n| n <= 26)?;
-            // Letters that nobody writes, counted from the last dimension on.
+            // Private-use characters stand for these dimensions. They are counted from the last dimension.
             let rest = (0..more).rev().map(|n| char::from_u32(u32::from('\u{e000}') + n));
             let labels: Labels = before
                 .chars()
@@ -108,7 +109,7 @@ impl Importer<'_> {
         if is_output_known(&inputs, &output) { Ok((inputs, output)) } else { Err(wrong()) }
     }
 
-    /// The sum over the dimensions whose letters are not needed, and the letters of the others.
+    /// Sums over the dimensions whose letters are not needed. Returns the sum and the remaining letters.
     fn sum_over(
         &mut self,
         op: &Operation,
@@ -130,7 +131,7 @@ impl Importer<'_> {
         Ok((sum, labels.iter().copied().filter(|l| is_needed(l)).collect()))
     }
 
-    /// A value whose dimensions have letters, in the order of the result's.
+    /// Sets the result to a value whose dimensions have letters, transposed to the result's order.
     fn give_in_order(&mut self, op: &Operation, id: InstrId, labels: &[char], output: &[char]) -> Result<()> {
         if labels == output {
             return self.give(op, id);
@@ -142,7 +143,8 @@ impl Importer<'_> {
         self.give_op(op, Op::transpose(order), &[id])
     }
 
-    /// `torch_index_select`: slices along `dim`, by indices that have `batch_dims` dimensions in common with the operand.
+    /// Translates `torch_index_select`: slices along `dim`, by indices that share their first `batch_dims`
+    /// dimensions with the operand.
     pub(super) fn torch_index_select(&mut self, op: &Operation) -> Result<()> {
         let (operand, index) = (self.operand(op, 0)?, self.operand(op, 1)?);
         let (array, indices) = (self.array(op, operand)?, self.array(op, index)?);
@@ -155,7 +157,8 @@ impl Importer<'_> {
                 .fail(format!("it selects along dimension {dim} of {array} with {batch} batch dimensions"));
         }
         let slice_sizes = (0..rank).map(|d| if d == dim || d < batch { 1 } else { array.dims[d as usize] });
-        // The result: dimensions of the operand before, those of the indices, dimensions of the operand behind.
+        // The dimensions of the result are the operand's before `dim`, those of the indices, and the
+        // operand's after `dim`.
         let behind = dim + index_rank - batch;
         let offset_dims = (batch..dim).chain(behind..behind + rank - dim - 1);
         let attrs = GatherAttrs {
@@ -172,7 +175,7 @@ impl Importer<'_> {
     }
 }
 
-/// True if no letter is there twice.
+/// Whether all letters are different.
 fn is_plain(labels: &[char]) -> bool {
     labels.iter().enumerate().all(|(n, l)| !labels[..n].contains(l))
 }

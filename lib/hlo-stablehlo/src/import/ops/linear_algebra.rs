@@ -1,4 +1,4 @@
-//! Products, transforms, factorisations.
+//! Dot products, transforms, factorisations.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -19,7 +19,7 @@ impl Importer<'_> {
     pub(super) fn triangular_solve(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let transpose_a = match op.word("transpose_a", "stablehlo.transpose", TransposeKind::WORDS)? {
-            // As it is.
+            // An unspecified transposition means none.
             0 => 1,
             n => n,
         };
@@ -53,7 +53,8 @@ impl Importer<'_> {
         self.give_op(op, Op::Dot(Box::new(attrs)), &operands)
     }
 
-    /// `dot`, of vectors and matrices: the last dimension of the first by the first of the second.
+    /// Translates `dot` of vectors and matrices. It contracts the last dimension of the first operand with
+    /// the first of the second.
     pub(super) fn dot(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let rank = operands.first().and_then(|&o| self.array_of(o)).map_or(0, |a| a.rank()) as i64;
@@ -71,7 +72,7 @@ impl Importer<'_> {
         self.convolution_of(op, &operands, None)
     }
 
-    /// A convolution of two operands, with the padding that is given or that an attribute says.
+    /// Translates a convolution of two operands, with the given padding or that of the attribute.
     pub(super) fn convolution_of(
         &mut self,
         op: &Operation,
@@ -95,7 +96,7 @@ impl Importer<'_> {
     }
 }
 
-/// The window of a convolution, from the sizes of the kernel.
+/// Returns the window of a convolution. `sizes` are those of the kernel.
 fn window(op: &Operation, sizes: &[i64], padding: Option<&[(i64, i64)]>) -> Result<Window> {
     let count = sizes.len();
     let strides = op.dims_or("window_strides", count, 1)?;
@@ -136,7 +137,7 @@ fn dim_labels(op: &Operation) -> Result<ConvDimLabels> {
     })
 }
 
-/// How exactly the operands of a product are taken; nothing if all are taken as the backend likes.
+/// Reads the precision of the operands of a product. The list is empty if all have the default precision.
 pub fn precision(op: &Operation, kind: &str) -> Result<OperandPrecision> {
     let Some(attribute) = op.attribute("precision_config") else { return Ok(OperandPrecision::default()) };
     let one = |a: &Attribute| match a.word(kind)? {
@@ -152,8 +153,9 @@ pub fn precision(op: &Operation, kind: &str) -> Result<OperandPrecision> {
     Ok(OperandPrecision(if any { list } else { Vec::new() }))
 }
 
-/// The algorithm of a product: types of the operands and of sums, how many parts each operand is taken in, how many products
-/// are made, and whether sums may lose bits.
+/// Reads the algorithm of a product: the types of the operands and of the accumulation, the number of
+/// components of each operand, the number of primitive products, and whether the accumulation may be
+/// imprecise.
 fn algorithm(op: &Operation) -> Result<DotAlgorithm> {
     let Some(fields) = op.structure_if_any("algorithm", "stablehlo.dot_algorithm")? else {
         return Ok(DotAlgorithm::Unset);
@@ -179,7 +181,7 @@ fn algorithm(op: &Operation) -> Result<DotAlgorithm> {
         ("f16", "f16", "f32", (1, 1), 1, false) => A::F16F16F32,
         ("bf16", "bf16", "bf16", (1, 1), 1, false) => A::Bf16Bf16Bf16,
         ("bf16", "bf16", "f32", (1, 1), 1, false) => A::Bf16Bf16F32,
-        // JAX and XLA count one part where several products are made.
+        // JAX and XLA count one component even if there are several products.
         ("bf16", "bf16", "f32", (1, 1) | (2, 2), 3, false) => A::Bf16Bf16F32X3,
         ("bf16", "bf16", "f32", (1, 1) | (3, 3), 6, false) => A::Bf16Bf16F32X6,
         ("bf16", "bf16", "f32", (1, 1) | (3, 3), 9, false) => A::Bf16Bf16F32X9,
@@ -195,7 +197,7 @@ fn algorithm(op: &Operation) -> Result<DotAlgorithm> {
     Ok(known)
 }
 
-/// A type's name in short.
+/// Returns a short name of a type.
 fn short_type(ty: &Type) -> String {
     match &**ty {
         TypeKind::Float(float) => float.name().to_ascii_lowercase(),

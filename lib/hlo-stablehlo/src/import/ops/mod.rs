@@ -1,4 +1,5 @@
-//! The operations, by family: each file takes those of StableHLO whose HLO is in the file of that name in `hlo_ir::ops`.
+//! Translation of operations by family. Each file translates the operations whose HLO counterparts are in the
+//! file of the same name in `hlo_ir::ops`.
 
 mod check;
 pub mod chlo;
@@ -31,7 +32,7 @@ use crate::tree::{Attribute, Operation, Type, TypeKind};
 use hlo_ir::attr::Sharding;
 
 impl<'t> Importer<'t> {
-    /// Translates an operation. Its failure is reported, and that of what uses its results is not.
+    /// Translates an operation. Reports its failure, but not the failures of operations that depend on it.
     pub fn operation(&mut self, op: &'t Operation) {
         if self.full() {
             return;
@@ -45,7 +46,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// What is said of all that an operation becomes.
+    /// Returns the properties of all instructions that an operation becomes.
     pub fn site_of(&mut self, op: &Operation) -> Result<Site> {
         let mut site = Site::new(self.site.computation);
         site.metadata = self.frames.metadata(&op.location);
@@ -71,7 +72,7 @@ impl<'t> Importer<'t> {
         Ok(site)
     }
 
-    /// The sharding of the results of an operation.
+    /// Returns the sharding of the results of an operation.
     fn op_sharding(&self, op: &Operation) -> Result<Option<Sharding>> {
         if let Some(text) = op.attribute("mhlo.sharding") {
             return shardings::of_attribute(text).map_err(|why| op.failure(why));
@@ -97,7 +98,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Translates an operation as of the numbers that values have.
+    /// Translates an operation by its dialect, in the current representation of quantised values.
     fn by_dialect(&mut self, op: &'t Operation) -> Result<()> {
         let Some((dialect, name)) = op.name.as_str().split_once('.') else {
             return op.fail("it is not known");
@@ -207,13 +208,13 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// An operation of all its operands and without attributes.
+    /// Translates an operation without attributes to an HLO operation on the same operands.
     fn same_operands(&mut self, op: &Operation, hlo: hlo_ir::Op) -> Result<()> {
         let operands = self.operands(op)?;
         self.give_op(op, hlo, &operands)
     }
 
-    /// A cast between types of dialects that stand for the same.
+    /// Translates a cast between equivalent types of two dialects.
     fn cast(&mut self, op: &Operation) -> Result<()> {
         if op.operands.len() != op.results.len() {
             return op.fail("it casts between different numbers of values");
@@ -225,7 +226,7 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// True if quantised numbers take part, and are not computed with as what they stand for already.
+    /// Whether an operand or result is quantised and represented by its stored integers.
     fn is_quantized(&self, op: &Operation) -> bool {
         if self.quantized == Quantized::Expressed {
             return false;

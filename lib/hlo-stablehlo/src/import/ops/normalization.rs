@@ -1,4 +1,4 @@
-//! Batch normalisation.
+//! Batch normalization.
 
 use crate::import::attributes::as_f32;
 use crate::import::failure::Result;
@@ -8,7 +8,7 @@ use hlo_ir::Op;
 use hlo_ir::attr::BatchNormAttrs;
 
 impl Importer<'_> {
-    /// `batch_norm_grad`, `batch_norm_inference`, `batch_norm_training`.
+    /// Translates `batch_norm_grad`, `batch_norm_inference` and `batch_norm_training`.
     pub(super) fn batch_norm(&mut self, op: &Operation, name: &str) -> Result<()> {
         let operands = self.operands(op)?;
         let epsilon = as_f32(op.required("epsilon")?);

@@ -1,5 +1,6 @@
-//! Operations on quantised numbers. HLO has none: values are the stored integers. What moves elements moves these; all else
-//! is computed with the numbers that they stand for, and the result is stored again, as the specification has it.
+//! Operations on quantised types. HLO has no such types, so values are the stored integers. Operations that
+//! move elements move these. All others are computed on the expressed numbers, and the result is quantised
+//! again, as the specification defines.
 
 use crate::import::failure::Result;
 use crate::import::importer::{Held, Importer};
@@ -8,7 +9,7 @@ use crate::tree::{Operation, Quantization, TypeKind, ValueId};
 use hlo_ir::build::Build;
 use hlo_ir::{AlignedBytes, ArrayShape, ElementType, InstrId, Literal, Op};
 
-/// What hands values on, whatever they are.
+/// Operations that pass values on unchanged, whatever their type.
 const HANDS_ON: &[&str] = &[
     "builtin.unrealized_conversion_cast",
     "func.call",
@@ -29,7 +30,8 @@ const HANDS_ON: &[&str] = &[
     "stablehlo.while",
 ];
 
-/// What moves elements: of operands and results that are quantised alike it moves what is stored.
+/// Operations that move elements. They move the stored integers if operands and results have the same
+/// quantisation.
 const MOVES: &[&str] = &[
     "stablehlo.all_gather",
     "stablehlo.all_to_all",
@@ -73,7 +75,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// How a value is quantised, if it is an array of such numbers.
+    /// Returns the quantisation of a value, if it is a quantised array.
     fn quantization_of(&self, value: ValueId) -> Option<&'t Quantization> {
         match &*self.tree.type_of(value).as_tensor()?.element {
             TypeKind::Quantized(quantization) => Some(quantization),
@@ -81,15 +83,15 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// True if all quantised operands and results have the same scale.
+    /// Whether all quantised operands and results have the same scale.
     fn is_alike(&self, op: &Operation) -> bool {
         let mut all = op.operands.iter().chain(&op.results).filter_map(|&v| self.quantization_of(v));
         let Some(first) = all.next() else { return true };
-        // Along an axis scales differ, and which axis that is may change.
+        // With an axis, the scales differ along it, and the operation may change which axis that is.
         first.axis.is_none() && all.all(|other| other == first)
     }
 
-    /// Computes with the numbers that quantised ones stand for.
+    /// Computes the operation on the expressed numbers.
     fn in_expressed_numbers(&mut self, op: &'t Operation) -> Result<()> {
         let mut stored: Vec<(ValueId, Held<'t>)> = Vec::new();
         let mut done = Ok(());
@@ -125,7 +127,8 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// The numbers that a value stands for: `(stored - zero point) * scale`; if it is not quantised, itself.
+    /// Returns the expressed numbers of a value: `(stored - zero point) * scale`. A value that is not
+    /// quantised is returned unchanged.
     fn expressed(&mut self, op: &Operation, value: ValueId) -> Result<InstrId> {
         let id = self.value(op, value)?;
         let Some(quantization) = self.quantization_of(value) else { return Ok(id) };
@@ -138,7 +141,7 @@ impl<'t> Importer<'t> {
         Ok(self.add(shape, Op::Multiply, &[id, scales]))
     }
 
-    /// The integers that are stored for numbers: `number / scale + zero point`, limited and rounded.
+    /// Returns the stored integers for numbers: `number / scale + zero point`, clamped and rounded.
     fn quantize(&mut self, op: &Operation, id: InstrId, quantization: &Quantization) -> Result<InstrId> {
         let shape = self.array(op, id)?;
         let ty = expressed_type(op, quantization)?;
@@ -158,7 +161,7 @@ impl<'t> Importer<'t> {
         Ok(self.add(shape.with_element_type(stored), Op::Convert, &[rounded]))
     }
 
-    /// The zero points as an array of a shape; nothing if all are zero.
+    /// Returns the zero points as an array of the given shape, or `None` if all are zero.
     fn zero_points(
         &mut self,
         op: &Operation,
@@ -172,7 +175,8 @@ impl<'t> Importer<'t> {
         self.along_axis(op, shape, quantization, &numbers).map(Some)
     }
 
-    /// Numbers along the axis of a quantisation, or the only one, as an array of a shape.
+    /// Returns the numbers along the axis of a quantisation, or its single number, as an array of the given
+    /// shape.
     fn along_axis(
         &mut self,
         op: &Operation,
@@ -204,7 +208,7 @@ impl<'t> Importer<'t> {
         Ok(self.broadcast(id, shape, &[i64::from(axis)]))
     }
 
-    /// A number as a scalar.
+    /// Returns a number as a scalar.
     fn float(&mut self, op: &Operation, ty: ElementType, value: f64) -> Result<InstrId> {
         let scalar = match ty {
             ElementType::F64 => self.scalar(ty, &value.to_le_bytes()),
@@ -218,7 +222,7 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// The type of the numbers that quantised ones stand for.
+/// Returns the type of the expressed numbers.
 fn expressed_type(op: &Operation, quantization: &Quantization) -> Result<ElementType> {
     let ty = element_of(&quantization.expressed, Quantized::Expressed).map_err(|why| op.failure(why))?;
     if ty.is_float() {

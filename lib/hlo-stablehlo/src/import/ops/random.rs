@@ -7,7 +7,7 @@ use hlo_ir::Op;
 use hlo_ir::attr::{RngAlgorithm, RngAttrs, RngBitGeneratorAttrs, RngDistribution};
 
 impl Importer<'_> {
-    /// `rng`: its third operand is the shape, which the result has.
+    /// Translates `rng`. Its third operand, the shape, is dropped because the result type contains it.
     pub(super) fn rng(&mut self, op: &Operation) -> Result<()> {
         let operands = [self.operand(op, 0)?, self.operand(op, 1)?];
         let words = ["UNIFORM", "NORMAL"];

@@ -1,4 +1,4 @@
-//! Many elements into one; sorting.
+//! Reductions, windows and sorting.
 
 use crate::import::failure::Result;
 use crate::import::importer::Importer;
@@ -8,7 +8,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{Dims, Op, Shape};
 
 impl<'t> Importer<'t> {
-    /// `map`: a computation on scalars.
+    /// Translates `map`, which applies a computation to scalars.
     pub(super) fn map(&mut self, op: &'t Operation) -> Result<()> {
         let to_apply = self.applied(op, 0)?;
         let operands = self.operands(op)?;
@@ -34,7 +34,7 @@ impl<'t> Importer<'t> {
         self.give_results(op, Op::ReduceWindow(Box::new(ReduceWindowAttrs { window, to_apply })), &operands)
     }
 
-    /// `select_and_scatter`; without window dimensions each window is of one element.
+    /// Translates `select_and_scatter`. Without window dimensions, each window has one element.
     pub(super) fn select_and_scatter(&mut self, op: &'t Operation) -> Result<()> {
         let (select, scatter) = (self.applied(op, 0)?, self.applied(op, 1)?);
         let operands = self.operands(op)?;
@@ -44,7 +44,7 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::SelectAndScatter(Box::new(attrs)), &operands)
     }
 
-    /// `sort` along a dimension, which may count from the last one, by -1.
+    /// Translates `sort`. A negative dimension counts from the last one, which is -1.
     pub(super) fn sort(&mut self, op: &'t Operation) -> Result<()> {
         let to_apply = self.applied(op, 0)?;
         let operands = self.operands(op)?;
@@ -58,8 +58,8 @@ impl<'t> Importer<'t> {
         self.give_results(op, Op::Sort(attrs), &operands)
     }
 
-    /// Adds the instruction that makes all results of an operation: of several their tuple. Sizes that the types leave open
-    /// follow from the operands.
+    /// Adds the instruction for all results of an operation. Several results are a tuple. Sizes that the
+    /// types leave open are inferred from the operands.
     pub(super) fn give_results(
         &mut self,
         op: &Operation,
@@ -77,7 +77,7 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// A window of these sizes, with the strides and the padding that attributes say.
+/// Returns a window of the given sizes, with the strides and padding in the attributes.
 fn window(op: &Operation, sizes: &[i64]) -> Result<Window> {
     let strides = op.dims_or("window_strides", sizes.len(), 1)?;
     let padding = op.pairs_or("padding", sizes.len())?;

@@ -1,4 +1,4 @@
-//! Shardy's operations: constraints, and regions in which the program says what each device has.
+//! Shardy's operations: constraints, and regions in which the program defines the value of each device.
 
 use crate::import::failure::Result;
 use crate::import::importer::{Held, Importer};
@@ -31,7 +31,8 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// The value, in the sharding that an attribute says. Dimensions that stay open are said in words.
+    /// Annotates a value with the sharding in an attribute. The custom call's configuration lists the open
+    /// dimensions.
     fn constraint(&mut self, op: &Operation, name: &str) -> Result<()> {
         let operand = self.operand(op, 0)?;
         let attribute = op.required(name)?;
@@ -48,8 +49,8 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// `sharding_group`: the value is sharded as the others of the group. One that is in a group already, or has several leaves, is
-    /// handed on by a call that is in this one.
+    /// Translates `sharding_group`, whose values all have the same sharding. If the value already belongs to
+    /// a group or has several leaves, a custom call that belongs to this group passes it on.
     fn sharding_group(&mut self, op: &Operation) -> Result<()> {
         let group = Some(ShardGroup { id: op.int("group_id")?, same: true });
         let operand = self.operand(op, 0)?;
@@ -73,15 +74,15 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// A custom call that says how a value lies on devices.
+    /// Adds a custom call that annotates the sharding of a value.
     fn annotation(&mut self, target: &str, operand: InstrId, shape: Shape, sharding: Sharding) -> InstrId {
         let id = self.add(shape, Op::custom_call(target), &[operand]);
         self.module.common_mut(id).sharding = Some(sharding);
         id
     }
 
-    /// `manual_computation`: each operand is cut as is said, the region is about the parts, and its results are parts of
-    /// whole arrays again.
+    /// Translates `manual_computation`. Each operand is split as its sharding defines, the region computes on
+    /// the parts, and its results become parts of whole arrays again.
     fn manual_computation(&mut self, op: &'t Operation) -> Result<()> {
         let block = block_of(op, 0)?;
         let axes = op.required("manual_axes")?.fields("sdy.manual_axes").and_then(|f| f.get("value"));
@@ -125,7 +126,8 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// A sharding as it is outside of a manual region, and within, where it says nothing of the manual axes.
+    /// Returns a sharding outside of a manual region and inside it. The inner one does not contain the manual
+    /// axes.
     fn inside_and_outside(
         &self,
         op: &Operation,
@@ -135,13 +137,13 @@ impl<'t> Importer<'t> {
         let wrong = |why| op.failure(format!("a sharding of its operands or results: {why}"));
         let outside = self.shardy(sharding).map_err(wrong)?;
         let inside = self.shardy_within(sharding, axes).map_err(wrong)?;
-        // A mesh of one device has nothing to be manual along.
+        // A mesh of one device has no axis that could be manual.
         let is_replicated = |s: &Sharding| s.leaves().iter().all(|l| l.kind == ShardingKind::Replicated);
         let manual = Sharding::single(ShardingKind::Manual);
         Ok((outside, if is_replicated(&inside) { manual } else { inside }))
     }
 
-    /// A region whose operations stand where it stands.
+    /// Translates a region in place of its operation.
     fn inlined(&mut self, op: &'t Operation) -> Result<()> {
         let block = block_of(op, 0)?;
         let operands = self.operands(op)?;
@@ -162,7 +164,7 @@ impl<'t> Importer<'t> {
     }
 }
 
-/// The dimensions that a sharding leaves open.
+/// Returns the dimensions that a sharding leaves open.
 fn open_dimensions(attribute: &Attribute) -> Vec<usize> {
     let dimensions =
         attribute.fields("sdy.sharding").and_then(|f| f.get("dim_shardings")).and_then(Attribute::as_array);
@@ -174,7 +176,7 @@ fn open_dimensions(attribute: &Attribute) -> Vec<usize> {
     dimensions.filter(|(_, a)| is_open(a)).map(|(d, _)| d).collect()
 }
 
-/// The shardings of a `sdy.sharding_per_value`, which are so many.
+/// Returns the shardings of a `sdy.sharding_per_value`, which must have `count` entries.
 fn listed<'a>(op: &'a Operation, name: &str, count: usize) -> Result<&'a [Attribute]> {
     let list = op.required(name)?.fields("sdy.sharding_per_value").and_then(|f| f.get("shardings"));
     let list = list.and_then(Attribute::as_array).unwrap_or_default();

@@ -8,14 +8,14 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, InstrId, Literal, Op};
 
 impl<'t> Importer<'t> {
-    /// A constant is made where it is used: in each computation that needs it.
+    /// Records a constant. It is created in each computation that uses it.
     pub(super) fn hold_constant(&mut self, op: &'t Operation) -> Result<()> {
         self.hold(op.result(0)?, Held::Constant(op));
         Ok(())
     }
 
-    /// The constant of an operation, in the computation at hand. If all elements are the same it is a broadcast one, which
-    /// takes no memory.
+    /// Creates a constant in the current computation. If all elements are equal, it is a broadcast scalar,
+    /// which takes no memory.
     pub fn constant(&mut self, op: &Operation) -> Result<InstrId> {
         let Attribute::Elements(elements) = op.required("value")? else {
             return op.fail("its value is not an array of numbers");
@@ -34,7 +34,8 @@ impl<'t> Importer<'t> {
         Ok(id)
     }
 
-    /// An array of the elements of a literal, or of its only one.
+    /// Returns an array with the elements of a literal. If `is_splat` is set, the literal's only element
+    /// fills it.
     fn constant_array(&mut self, shape: &ArrayShape, literal: Literal, is_splat: bool) -> Option<InstrId> {
         let count = shape.checked_element_count()?;
         let size = shape.element_type.byte_size();

@@ -4,7 +4,8 @@ use super::Formula;
 use hlo_ir::InstrId;
 use hlo_ir::attr::ComparisonDirection as Is;
 
-/// Chebyshev coefficients (Cephes) of `exp(-x) I1(x) / x` on [0, 8], for `f64`; those for `f32` are its last ones.
+/// Chebyshev coefficients (Cephes) of `exp(-x) I1(x) / x` on [0, 8] for `f64`. The last ones of them are the
+/// coefficients for `f32`.
 const SMALL: &[f64] = &[
     2.7779141127610464e-18,
     -2.111421214358166e-17,
@@ -37,7 +38,7 @@ const SMALL: &[f64] = &[
     0.25258718644363365,
 ];
 
-/// The same of `exp(-x) sqrt(x) I1(x)` from 8 on, in `32/x`.
+/// Chebyshev coefficients of `exp(-x) sqrt(x) I1(x)` from 8 on, in `32/x`.
 const LARGE: &[f64] = &[
     7.517296310842105e-18,
     4.414348323071708e-18,
@@ -66,7 +67,7 @@ const LARGE: &[f64] = &[
     0.7785762350182801,
 ];
 
-/// How many of the coefficients `f32` needs.
+/// The number of coefficients for `f32`.
 const SMALL_F32: usize = 17;
 const LARGE_F32: usize = 7;
 
@@ -93,7 +94,8 @@ impl Formula<'_, '_> {
         self.mul(sign, value)
     }
 
-    /// A sum of Chebyshev polynomials by Clenshaw's scheme, the highest first, of twice the argument.
+    /// Sums Chebyshev polynomials by Clenshaw's scheme. `x` is twice the argument; the coefficient of the
+    /// highest degree comes first.
     fn chebyshev(&mut self, x: InstrId, coefficients: &[f64]) -> InstrId {
         let zero = self.num(0.0);
         let (mut last, mut before, mut earlier) = (zero, zero, zero);

@@ -8,7 +8,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
 impl Importer<'_> {
-    /// The number next to `x` in the direction of `y`.
+    /// Computes the next representable number after `x` in the direction of `y`.
     pub(super) fn next_after(&mut self, op: &Operation, x: InstrId, y: InstrId) -> Result<InstrId> {
         let array = self.array(op, x)?;
         let ty = array.element_type;
@@ -29,13 +29,13 @@ impl Importer<'_> {
         let [x_bits, y_bits] = [x, y].map(|v| apply(self, Op::BitcastConvert, &[v]));
         let [x_rest, y_rest] = [x_bits, y_bits].map(|v| apply(self, Op::And, &[v, rest]));
         let [x_sign, y_sign] = [x_bits, y_bits].map(|v| apply(self, Op::And, &[v, sign]));
-        // Towards zero if that is where y is, else away from it.
+        // The step is towards zero if `y` is in that direction, and away from zero otherwise.
         let is_larger = is(self, x_rest, Is::Gt, y_rest);
         let signs_differ = is(self, x_sign, Is::Ne, y_sign);
         let inwards = self.add(truth.clone(), Op::Or, &[is_larger, signs_differ]);
         let step = apply(self, Op::Select, &[inwards, minus_one, one]);
         let next = apply(self, Op::Add, &[x_bits, step]);
-        // From zero the smallest number of the sign of y.
+        // The number next to zero is the smallest one with the sign of `y`.
         let smallest = apply(self, Op::Or, &[y_sign, one]);
         let is_zero = is(self, x_rest, Is::Eq, zero);
         let next = apply(self, Op::Select, &[is_zero, smallest, next]);
@@ -48,7 +48,7 @@ impl Importer<'_> {
         Ok(self.add(array, Op::Select, &[any_nan, nan, next]))
     }
 
-    /// An integer in each element of an array.
+    /// Returns an array of the given shape that is filled with an integer.
     fn whole_number(&mut self, shape: &ArrayShape, value: i64) -> InstrId {
         let ty = shape.element_type;
         let bytes = value.to_le_bytes();

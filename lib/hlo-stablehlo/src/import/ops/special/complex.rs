@@ -1,4 +1,4 @@
-//! Functions of complex numbers by their parts.
+//! Functions of complex numbers, computed from their real and imaginary parts.
 
 use super::Formula;
 use crate::import::importer::Importer;
@@ -7,7 +7,7 @@ use hlo_ir::build::Build;
 use hlo_ir::{InstrId, Op};
 
 impl<'t> Importer<'t> {
-    /// What a formula makes of the real and the imaginary parts of complex numbers; `None` of others.
+    /// Applies a formula to the real and imaginary parts of complex numbers. Returns `None` for other types.
     fn of_parts(
         &mut self,
         z: InstrId,
@@ -21,12 +21,13 @@ impl<'t> Importer<'t> {
         Some(self.add(array, Op::Complex, &[real, imag]))
     }
 
-    /// The complex conjugate.
+    /// Computes the complex conjugate.
     pub(in crate::import::ops) fn complex_conjugate(&mut self, z: InstrId) -> Option<InstrId> {
         self.of_parts(z, |f, x, y| (x, f.neg(y)))
     }
 
-    /// (x - y)(x + y) + 2xyi, which does not cancel; parts of the same size have no difference, also where their sum overflows.
+    /// Computes the square as (x - y)(x + y) + 2xyi, which avoids cancellation. The real part is 0 if both
+    /// parts have the same magnitude, even if their sum overflows.
     pub(in crate::import::ops) fn complex_square(&mut self, z: InstrId) -> Option<InstrId> {
         self.of_parts(z, |f, x, y| {
             let (minus, plus) = (f.sub(x, y), f.add(x, y));
@@ -39,7 +40,7 @@ impl<'t> Importer<'t> {
         })
     }
 
-    /// atanh(iz) / i.
+    /// Computes atan(z) as atanh(iz) / i.
     pub(in crate::import::ops) fn complex_atan(&mut self, z: InstrId) -> Option<InstrId> {
         let turned = self.of_parts(z, |f, x, y| (f.neg(y), x))?;
         let shape = self.module[turned].shape.clone();

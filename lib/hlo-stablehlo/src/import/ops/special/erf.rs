@@ -1,13 +1,13 @@
-//! The complement of the error function, and the inverse of the error function.
+//! The complementary error function, and the inverse of the error function.
 
 use super::Formula;
 use hlo_ir::InstrId;
 use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::build::Build;
 
-/// What approximates `erfc` for numbers from 1 on: polynomials by which `exp(-x²)` is multiplied (Cephes).
+/// Approximations of `erfc` from 1 on: rational functions that multiply `exp(-x²)` (Cephes).
 mod f64_tables {
-    /// The numerator below 8, in `x`.
+    /// Numerator below 8, in `x`.
     pub const P: &[f64] = &[
         2.461969814735305e-10,
         0.5641895648310689,
@@ -19,7 +19,7 @@ mod f64_tables {
         1027.5518868951572,
         557.5353353693994,
     ];
-    /// Its denominator.
+    /// Denominator below 8.
     pub const Q: &[f64] = &[
         1.0,
         13.228195115474499,
@@ -31,7 +31,7 @@ mod f64_tables {
         1656.6630919416134,
         557.5353408177277,
     ];
-    /// The numerator from 8 on.
+    /// Numerator from 8 on.
     pub const R: &[f64] = &[
         0.5641895835477551,
         1.275366707599781,
@@ -40,7 +40,7 @@ mod f64_tables {
         7.4097426995044895,
         2.9788666537210022,
     ];
-    /// Its denominator.
+    /// Denominator from 8 on.
     pub const S: &[f64] = &[
         1.0,
         2.2605286322011726,
@@ -50,7 +50,7 @@ mod f64_tables {
         9.608968090632859,
         3.369076451000815,
     ];
-    /// The inverse's polynomial in `w - 3.125`, for `w = -log(1 - x²)` below 6.25.
+    /// Polynomial of the inverse in `w - 3.125`, for `w = -log(1 - x²)` below 6.25.
     pub const NEAR: &[f64] = &[
         -3.64441206401782e-21,
         -1.6850591381820166e-19,
@@ -76,7 +76,7 @@ mod f64_tables {
         0.24015818242558962,
         1.6536545626831027,
     ];
-    /// In `sqrt(w) - 3.25`, for `w` from 6.25 to 16.
+    /// Polynomial of the inverse in `sqrt(w) - 3.25`, for `w` from 6.25 to 16.
     pub const MIDDLE: &[f64] = &[
         2.2137376921775787e-09,
         9.075656193888539e-08,
@@ -98,7 +98,7 @@ mod f64_tables {
         1.0052589676941592,
         3.0838856104922208,
     ];
-    /// In `sqrt(w) - 5`, for `w` from 16 on.
+    /// Polynomial of the inverse in `sqrt(w) - 5`, for `w` from 16 on.
     pub const FAR: &[f64] = &[
         -2.7109920616438573e-11,
         -2.555641816996525e-10,
@@ -120,9 +120,9 @@ mod f64_tables {
     ];
 }
 
-/// The same for `f32`.
+/// The tables for `f32`.
 mod f32_tables {
-    /// The polynomial below 2, in `1/x²`, by which `exp(-x²)/x` is multiplied.
+    /// Polynomial below 2, in `1/x²`. It multiplies `exp(-x²)/x`.
     pub const P: &[f64] = &[
         0.02326819970068386,
         -0.1387039388740657,
@@ -134,7 +134,7 @@ mod f32_tables {
         -0.2741127028184656,
         0.5638259427386472,
     ];
-    /// From 2 on.
+    /// The same polynomial from 2 on.
     pub const R: &[f64] = &[
         -10.47766399936249,
         12.97719955372516,
@@ -145,7 +145,7 @@ mod f32_tables {
         -0.2820767439740514,
         0.5641895067754075,
     ];
-    /// `erf(x)/x` below 1, in `x²`.
+    /// Polynomial of `erf(x)/x` below 1, in `x²`.
     pub const T: &[f64] = &[
         7.853861353153693e-05,
         -0.0008010193625184903,
@@ -155,7 +155,7 @@ mod f32_tables {
         -0.37612625824233,
         1.12837916572671,
     ];
-    /// The inverse's polynomial in `w - 2.5`, for `w = -log(1 - x²)` below 5.
+    /// Polynomial of the inverse in `w - 2.5`, for `w = -log(1 - x²)` below 5.
     pub const NEAR: &[f64] = &[
         2.81022636e-08,
         3.43273939e-07,
@@ -167,7 +167,7 @@ mod f32_tables {
         0.246640727,
         1.50140941,
     ];
-    /// In `sqrt(w) - 3`, for `w` from 5 on.
+    /// Polynomial of the inverse in `sqrt(w) - 3`, for `w` from 5 on.
     pub const FAR: &[f64] = &[
         -0.000200214257,
         0.000100950558,
@@ -181,7 +181,7 @@ mod f32_tables {
     ];
 }
 
-/// Beyond which `exp` of the negative is zero.
+/// The `x²` from which on `exp(-x²)` is treated as zero.
 const MAX_LOG_F64: f64 = 709.782712893384;
 const MAX_LOG_F32: f64 = 88.72283905206835;
 
@@ -196,7 +196,7 @@ impl Formula<'_, '_> {
         self.select(is_small, small, large)
     }
 
-    /// `erf` where the magnitude is below 1.
+    /// Computes `erf` for magnitudes below 1.
     fn erf_of_small(&mut self, x: InstrId) -> InstrId {
         if self.is_f64() {
             return self.importer.add(self.shape.clone(), hlo_ir::Op::Erf, &[x]);
@@ -206,7 +206,7 @@ impl Formula<'_, '_> {
         self.mul(x, factor)
     }
 
-    /// `erfc` where the magnitude is 1 or more.
+    /// Computes `erfc` for magnitudes of 1 or more.
     fn erfc_of_large(&mut self, x: InstrId, magnitude: InstrId) -> InstrId {
         let square = self.mul(x, x);
         let exponent = self.neg(square);
@@ -247,7 +247,7 @@ impl Formula<'_, '_> {
         self.div(above, below)
     }
 
-    /// The inverse of the error function (Giles, "Approximating the erfinv function").
+    /// Computes the inverse of the error function (Giles, "Approximating the erfinv function").
     pub(super) fn erf_inv(&mut self, x: InstrId) -> InstrId {
         let negative = self.neg(x);
         let minus_square = self.mul(x, negative);

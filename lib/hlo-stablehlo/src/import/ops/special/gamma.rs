@@ -1,15 +1,15 @@
-//! The logarithm of the gamma function, and its derivatives, by Lanczos' approximation with `g` = 7 and, below 1/2, by
-//! reflection.
+//! The logarithm of the gamma function and its derivatives. They use Lanczos' approximation with `g` = 7, and
+//! reflection below 1/2.
 
 use super::Formula;
 use hlo_ir::InstrId;
 use hlo_ir::attr::ComparisonDirection as Is;
 use std::f64::consts::{LN_2, PI};
 
-/// Lanczos' `g`.
+/// The constant `g` of Lanczos' approximation.
 const G: f64 = 7.0;
 
-/// The constant term of his sum.
+/// The constant term of Lanczos' sum.
 const BASE: f64 = 0.9999999999998099;
 
 /// The coefficients of `1/(z + k)`, for `k` from 1 on.
@@ -24,14 +24,14 @@ const COEFFICIENTS: [f64; 8] = [
     1.5056327351493116e-07,
 ];
 
-/// What both functions begin with.
+/// The values that `lgamma` and `digamma` share.
 struct Lanczos {
     is_reflected: InstrId,
-    /// `-x` if it is reflected, else `x - 1`.
+    /// `-x` if the argument is reflected, otherwise `x - 1`.
     z: InstrId,
     /// `z + g + 1/2`.
     t: InstrId,
-    /// Its logarithm.
+    /// The logarithm of `t`.
     log_t: InstrId,
 }
 
@@ -59,7 +59,7 @@ impl Formula<'_, '_> {
             let term = self.div(c, below);
             sum = self.add(sum, term);
         }
-        // (z + 1/2 - t / log t) log t does not overflow where t is large.
+        // (z + 1/2 - t / log t) log t does not overflow for large t.
         let ratio = self.div(t, log_t);
         let factor = self.add(z, half);
         let factor = self.sub(factor, ratio);
@@ -68,7 +68,8 @@ impl Formula<'_, '_> {
         let constant = self.num((LN_2 + PI.ln()) / 2.0);
         let value = self.add(constant, product);
         let value = self.add(value, log_sum);
-        // log π - lgamma(1-x) - log |sin πx|, of the fraction of x up to 1/2, which has all its bits.
+        // log π - lgamma(1-x) - log |sin πx|. The sine is computed from the fraction of x, reduced to at most
+        // 1/2, which keeps all its bits.
         let magnitude = self.abs(x);
         let whole = self.floor(magnitude);
         let fraction = self.sub(magnitude, whole);
@@ -80,7 +81,7 @@ impl Formula<'_, '_> {
         let log_sine = self.log(sine);
         let reflected = self.sub(log_pi, log_sine);
         let reflected = self.sub(reflected, value);
-        // At a pole the sine wins.
+        // At a pole the logarithm of the sine determines the result.
         let is_finite = self.is_finite(log_sine);
         let pole = self.neg(log_sine);
         let reflected = self.select(is_finite, reflected, pole);
@@ -108,7 +109,7 @@ impl Formula<'_, '_> {
         let value = self.add(log_t, ratio);
         let rest = self.div(g, t);
         let value = self.sub(value, rest);
-        // π cot πx has period 1: nearest to 0 it is most exact.
+        // π cot πx has period 1. It is most accurate near 0.
         let rounded = self.add(x, half);
         let rounded = self.floor(rounded);
         let rounded = self.abs(rounded);
@@ -126,7 +127,7 @@ impl Formula<'_, '_> {
         self.select(is_pole, nan, value)
     }
 
-    /// The `n`-th derivative of `digamma`: (-1)ⁿ⁺¹ n! ζ(n+1, x).
+    /// Computes the `n`-th derivative of `digamma`: (-1)ⁿ⁺¹ n! ζ(n+1, x).
     pub(super) fn polygamma(&mut self, n: InstrId, x: InstrId) -> InstrId {
         let [zero, one, two, nan] = [0.0, 1.0, 2.0, f64::NAN].map(|n| self.num(n));
         let odd = self.rem(n, two);

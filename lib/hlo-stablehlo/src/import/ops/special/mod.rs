@@ -1,4 +1,5 @@
-//! Functions that HLO has no opcode for, as formulas of those that it has: approximations as XLA uses them.
+//! Functions that have no HLO opcode, as formulas of those that have one. The approximations are those of
+//! XLA.
 
 mod bessel;
 mod bits;
@@ -14,14 +15,15 @@ use hlo_ir::attr::ComparisonDirection as Is;
 use hlo_ir::build::Build;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Op};
 
-/// What formulas are written with: operations on arrays of one shape, whose elements are of type `f32` or `f64`.
+/// A builder of formulas: operations on arrays of one shape, whose elements are of type `f32` or `f64`.
 pub struct Formula<'a, 't> {
     importer: &'a mut Importer<'t>,
     shape: ArrayShape,
 }
 
 impl Importer<'_> {
-    /// A function by its name, of operands of one type. Numbers of less than 32 bits are computed with as `f32`.
+    /// Translates a function by its name. The operands have the same type. Numbers of less than 32 bits are
+    /// computed as `f32`.
     pub(super) fn special_function_of(
         &mut self,
         op: &Operation,
@@ -61,7 +63,7 @@ impl Importer<'_> {
     }
 }
 
-/// Declares functions of elements.
+/// Defines methods that add an elementwise operation.
 macro_rules! functions {
     ($($name:ident($($x:ident),*) = $op:expr;)*) => {$(
         fn $name(&mut self, $($x: InstrId),*) -> InstrId {
@@ -95,7 +97,7 @@ impl Formula<'_, '_> {
         self.shape.element_type == ElementType::F64
     }
 
-    /// A number.
+    /// Returns a number as an array.
     fn num(&mut self, value: f64) -> InstrId {
         let ty = self.shape.element_type;
         let scalar = match ty {
@@ -105,42 +107,42 @@ impl Formula<'_, '_> {
         match scalar {
             Some(scalar) if self.shape.rank() > 0 => self.importer.broadcast(scalar, &self.shape, &[]),
             Some(scalar) => scalar,
-            // It has the bytes of its type.
+            // The bytes match the type.
             None => unreachable!("{value} is a number of type {ty}"),
         }
     }
 
-    /// Whether a relation holds.
+    /// Compares two arrays.
     fn is(&mut self, a: InstrId, relation: Is, b: InstrId) -> InstrId {
         let shape = self.shape.with_element_type(ElementType::Pred);
         self.importer.add(shape, Op::compare(relation), &[a, b])
     }
 
-    /// Whether both hold.
+    /// Computes the logical and.
     fn both(&mut self, a: InstrId, b: InstrId) -> InstrId {
         let shape = self.shape.with_element_type(ElementType::Pred);
         self.importer.add(shape, Op::And, &[a, b])
     }
 
-    /// Whether one of both holds.
+    /// Computes the logical or.
     fn either(&mut self, a: InstrId, b: InstrId) -> InstrId {
         let shape = self.shape.with_element_type(ElementType::Pred);
         self.importer.add(shape, Op::Or, &[a, b])
     }
 
-    /// Whether a number is neither infinite nor NaN.
+    /// Checks for numbers that are neither infinite nor NaN.
     fn is_finite(&mut self, a: InstrId) -> InstrId {
         let shape = self.shape.with_element_type(ElementType::Pred);
         self.importer.add(shape, Op::IsFinite, &[a])
     }
 
-    /// Whether a number has no fraction.
+    /// Checks for numbers without a fractional part.
     fn is_whole(&mut self, a: InstrId) -> InstrId {
         let floor = self.floor(a);
         self.is(a, Is::Eq, floor)
     }
 
-    /// A polynomial by Horner's scheme, the coefficient of the highest power first.
+    /// Evaluates a polynomial by Horner's scheme. The coefficient of the highest power comes first.
     fn polynomial(&mut self, x: InstrId, coefficients: &[f64]) -> InstrId {
         let mut coefficients = coefficients.iter();
         let mut value = self.num(coefficients.next().copied().unwrap_or(0.0));

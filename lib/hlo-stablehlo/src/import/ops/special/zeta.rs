@@ -1,10 +1,10 @@
-//! Hurwitz's zeta function, by Euler's and Maclaurin's formula.
+//! The Hurwitz zeta function, by the Euler–Maclaurin formula.
 
 use super::Formula;
 use hlo_ir::InstrId;
 use hlo_ir::attr::ComparisonDirection as Is;
 
-/// How many terms of the sum are added one by one.
+/// The number of terms that are added directly, in addition to the first.
 const SUMMED: usize = 9;
 
 /// `(2k)! / B₂ₖ`, the largest `k` first.
@@ -24,7 +24,7 @@ const COEFFICIENTS: [f64; 12] = [
 ];
 
 impl Formula<'_, '_> {
-    /// The sum of `(q + k)^-x` over all `k` from 0 on.
+    /// Computes the sum of `(q + k)^-x` over all `k` from 0 on.
     pub(super) fn zeta(&mut self, x: InstrId, q: InstrId) -> InstrId {
         let [zero, half, one] = [0.0, 0.5, 1.0].map(|n| self.num(n));
         let exponent = self.neg(x);
@@ -47,7 +47,7 @@ impl Formula<'_, '_> {
         let tail = self.mul(term, tail);
         let whole = self.add(sum, integral);
         let whole = self.add(whole, tail);
-        // Where the next term does not count, what follows may overflow.
+        // If the next term does not change the sum, the remaining part may overflow and is omitted.
         let smallest = if self.is_f64() { f64::from_bits(1) } else { f64::from(f32::from_bits(1)) };
         let smallest = self.num(smallest);
         let [term, magnitude] = [term, sum].map(|v| self.abs(v));
@@ -57,7 +57,7 @@ impl Formula<'_, '_> {
         self.zeta_at_edges(x, q, value, (zero, one))
     }
 
-    /// The terms of Bernoulli's numbers, by Horner's scheme.
+    /// Computes the terms with Bernoulli numbers by Horner's scheme.
     fn bernoulli_terms(&mut self, x: InstrId, at: InstrId) -> InstrId {
         let one = self.num(1.0);
         let square = self.mul(at, at);
@@ -77,7 +77,7 @@ impl Formula<'_, '_> {
         self.add(last, sum)
     }
 
-    /// The value where the formula does not hold: poles, and arguments for which there is none.
+    /// Returns the value where the formula does not hold: at poles, and outside of the domain.
     fn zeta_at_edges(
         &mut self,
         x: InstrId,
