@@ -1,10 +1,10 @@
-//! `shape_assertion`: what a program asserts of the sizes of its arguments.
+//! `shape_assertion`: assertions of a program about the sizes of its arguments.
 
 use super::refiner::{Refiner, Result, fail};
 use crate::tree::{Attribute, Operation};
 
 impl Refiner<'_> {
-    /// Checks a `shape_assertion`: its first operand is the condition, the others are what its message shows.
+    /// Checks a `shape_assertion`. Its first operand is the condition; the others are values for its message.
     pub fn assertion(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let known = |index: usize| Some(*self.known.get(operands.get(index)?)?.first()?);
@@ -19,7 +19,7 @@ impl Refiner<'_> {
     }
 }
 
-/// Returns a message with the integers in the places of `{0}`, `{1}` and so on; `{{` is a brace.
+/// Replaces `{0}`, `{1}` and so on in a message by integers. `{{` stands for a brace.
 fn formatted(template: &str, integer: impl Fn(usize) -> Option<i64>) -> String {
     let mut message = String::with_capacity(template.len());
     let mut rest = template;

@@ -1,4 +1,4 @@
-//! Loops and branches.
+//! Loops and conditionals.
 
 use super::refiner::{Refiner, Result, fail};
 use crate::import::failure::Failure;
@@ -6,8 +6,8 @@ use crate::import::regions::{block_of, only_block};
 use crate::tree::{Operation, Region, Type, ValueId};
 
 impl<'t> Refiner<'t> {
-    /// `stablehlo.while`: the arguments of its regions and its results have the types of its operands. Integers that go around
-    /// the loop unchanged are known inside.
+    /// Refines `stablehlo.while`. The arguments of its regions and its results have the types of its
+    /// operands. Integers that are loop-carried without a change are known inside.
     pub fn while_loop(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let operands = self.operands(op)?;
         let body = block_of(op, 1).map_err(Failure::into_diags)?;
@@ -40,8 +40,8 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// `stablehlo.if` and `stablehlo.case`: of a known index the branch stands where the operation stood. Results have the types
-    /// that the first branch gives.
+    /// Refines `stablehlo.if` and `stablehlo.case`. If the index is known, the selected branch replaces the
+    /// operation. Otherwise the results have the types that the first branch returns.
     pub fn branches(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let operands = self.operands(op)?;
         if let Some(&[index]) = operands.first().and_then(|o| self.known.get(o)).map(|k| &k[..]) {
@@ -56,12 +56,12 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// Copies the operations of the branch that is taken.
+    /// Copies the operations of the selected branch.
     fn taken_branch(&mut self, op: &'t Operation, index: i64, into: &mut Vec<Operation>) -> Result<()> {
         let last = op.regions.len().saturating_sub(1);
         let taken = match &*op.name {
             "stablehlo.if" => usize::from(index == 0),
-            // An index out of range takes the last branch.
+            // An index out of range selects the last branch.
             _ => usize::try_from(index).unwrap_or(last).min(last),
         };
         let block = block_of(op, taken).map_err(Failure::into_diags)?;
@@ -77,7 +77,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// Gives the results of a new operation their types.
+    /// Sets the types of the results of a new operation.
     fn set_types(&mut self, op: &Operation, types: Vec<Type>) -> Result<()> {
         if op.results.len() > types.len() {
             return fail(op, format!("{} results are named, but it has {}", op.results.len(), types.len()));

@@ -1,4 +1,4 @@
-//! Custom calls: assertions, those that stand for operations with sizes as operands, and those whose operands list the sizes of
+//! Custom calls: assertions, operations with sizes as operands, and calls whose operands list the sizes of
 //! their results.
 
 use super::refiner::{Integers, Refiner, Result, fail};
@@ -9,7 +9,7 @@ use crate::tree::{Attribute, Attributes, Operation, Region, Type, ValueId};
 use hlo_ir::{ArrayShape, ElementType};
 use std::sync::Arc;
 
-/// The attribute that lists which operands are the sizes of the results, in order.
+/// The attribute that lists the operands that are the sizes of the results, in order.
 const SHAPE_OPERANDS: &str = "indices_of_shape_operands";
 
 impl<'t> Refiner<'t> {
@@ -26,7 +26,8 @@ impl<'t> Refiner<'t> {
         }
     }
 
-    /// An operand under the type that it was declared with before its argument got a shape.
+    /// Replaces a shape wrapper by its operand. The wrapper keeps the type that was declared before the
+    /// argument got a shape.
     fn wrapper(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         if let (Some(&value), [result]) = (operands.first(), &op.results[..]) {
@@ -35,7 +36,8 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// A call, of functions that are copied. Operands that list the sizes of its results are dropped.
+    /// Copies a custom call and the functions that it calls. Operands that list the sizes of its results are
+    /// dropped.
     fn other_custom_call(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let mut call = self.copied(op)?;
         if let Some(list) = op.attribute("called_computations").and_then(Attribute::as_array) {
@@ -50,7 +52,8 @@ impl<'t> Refiner<'t> {
         self.add(call, into)
     }
 
-    /// Gives the results of a call the sizes that its operands list, and drops these operands and their layouts.
+    /// Sets the sizes of a call's results to those that its operands list, and drops these operands and their
+    /// layouts.
     fn drop_shape_operands(&mut self, call: &mut Operation) -> Result<()> {
         let Some(listed) = call.attributes.remove(SHAPE_OPERANDS).and_then(|a| a.ints()) else {
             return Ok(());
@@ -81,7 +84,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// The integers of an operand, which have to be known.
+    /// Returns the integers of an operand, which must be known.
     fn known_operand(&self, op: &Operation, index: usize) -> Result<Integers> {
         let known = op.operands.get(index).and_then(|operand| self.known.get(operand));
         match known {
@@ -90,7 +93,8 @@ impl<'t> Refiner<'t> {
         }
     }
 
-    /// The copy of a call as another operation, with the operands before `count`, and the integers of the others.
+    /// Copies a call as another operation with the first `count` operands, and returns the integers of the
+    /// others.
     fn as_operation(
         &mut self,
         op: &'t Operation,
@@ -108,8 +112,8 @@ impl<'t> Refiner<'t> {
         Ok((operation, sizes))
     }
 
-    /// `stablehlo.dynamic_reduce_window`: its last five operands are the sizes of windows, their strides, the dilations of the
-    /// operand and of the window, and the padding; the function that it names is the body.
+    /// Refines `stablehlo.dynamic_reduce_window`. Its last five operands are the window sizes, the strides,
+    /// the dilations of the operand and of the window, and the padding. The called function becomes the body.
     fn reduce_window(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         const NAMES: [&str; 4] =
             ["window_dimensions", "window_strides", "base_dilations", "window_dilations"];
@@ -145,7 +149,7 @@ impl<'t> Refiner<'t> {
         self.add(window, into)
     }
 
-    /// `stablehlo.dynamic_rng_bit_generator`: its second operand is the sizes of the numbers.
+    /// Refines `stablehlo.dynamic_rng_bit_generator`. Its second operand is the sizes of the numbers.
     fn rng_bit_generator(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let (generator, sizes) = self.as_operation(op, "stablehlo.rng_bit_generator", 1)?;
         let ([sizes], [_, numbers]) = (&sizes[..], &generator.results[..]) else {
@@ -158,7 +162,7 @@ impl<'t> Refiner<'t> {
         self.add(generator, into)
     }
 
-    /// `stablehlo.dynamic_top_k`: its second operand is the number of elements.
+    /// Refines `stablehlo.dynamic_top_k`. Its second operand is the number of elements.
     fn top_k(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let (mut top, k) = self.as_operation(op, "chlo.top_k", 1)?;
         let [k] = &k[..] else { return fail(op, "it has two operands") };
@@ -166,11 +170,12 @@ impl<'t> Refiner<'t> {
         self.add(top, into)
     }
 
-    /// `stablehlo.dynamic_approx_top_k`: the operand after those of `ApproxTopK` is the number of elements.
+    /// Refines `stablehlo.dynamic_approx_top_k`. The operand after those of `ApproxTopK` is the number of
+    /// elements.
     fn approximate_top_k(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         let mut call = self.copied(op)?;
         let listed = op.attribute(SHAPE_OPERANDS).and_then(Attribute::ints).unwrap_or_default();
-        // For each of the operands of a `ApproxTopK` there is an initial value.
+        // `ApproxTopK` has an initial value for each operand.
         let index = 2 * op.results.len();
         let k = self.known_operand(&call, index)?;
         call.operands.remove(index);
@@ -194,7 +199,7 @@ impl<'t> Refiner<'t> {
     }
 }
 
-/// Whether an attribute says how an outside function is called, which is none of an operation.
+/// Whether an attribute belongs to the custom call itself, not to the operation that replaces it.
 fn is_of_custom_call(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "api_version",

@@ -1,4 +1,4 @@
-//! Arithmetic on integers that are known when a program is refined.
+//! Arithmetic on integers that are known during refinement.
 
 use super::refiner::Integers;
 use super::types::static_dims;
@@ -8,10 +8,10 @@ use hlo_ir::AlignedBytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of elements of an array that is computed here. Arrays of sizes have an element a dimension.
+/// Maximum number of elements of a folded array. An array of sizes has one element for each dimension.
 const MAX_ELEMENTS: usize = 1024;
 
-/// A type of integers, whose values are kept as `i64`: those of `ui64` as the same bits.
+/// An integer type. Its values are stored as `i64`; those of `ui64` keep their bits.
 #[derive(Clone, Copy)]
 struct IntegerType {
     bits: u32,
@@ -19,7 +19,7 @@ struct IntegerType {
 }
 
 impl IntegerType {
-    /// The type of the elements of an array, if they are integers.
+    /// Returns the element type of an array, if it is an integer type.
     fn of(ty: &Type) -> Option<Self> {
         match *ty.as_tensor()?.element {
             TypeKind::Integer(1, _) => Some(Self { bits: 1, is_signed: false }),
@@ -31,7 +31,7 @@ impl IntegerType {
         }
     }
 
-    /// The number that a value is.
+    /// Returns the number that a stored value represents.
     fn number(self, value: i64) -> i128 {
         match self.is_signed {
             true => value.into(),
@@ -39,7 +39,7 @@ impl IntegerType {
         }
     }
 
-    /// The value of a number, of which as many bits are kept as the type has.
+    /// Returns the stored value of a number, truncated to the bits of the type.
     fn wrap(self, number: i128) -> i64 {
         let unused = 128 - self.bits;
         match self.is_signed {
@@ -48,13 +48,14 @@ impl IntegerType {
         }
     }
 
-    /// The bits of a value.
+    /// Returns the bits of a stored value.
     fn bits_of(self, value: i64) -> u64 {
         value as u64 & (u64::MAX >> (64 - self.bits))
     }
 }
 
-/// Returns the elements of an array of integers; `None` if the type is none of such arrays, or has other sizes.
+/// Returns the elements of an array of integers. Returns `None` if the type is not an integer array or has
+/// another number of elements.
 pub(super) fn elements(ty: &Type, integers: &[i64]) -> Option<Elements> {
     let tensor = ty.as_tensor()?;
     let size = match &*tensor.element {
@@ -69,8 +70,8 @@ pub(super) fn elements(ty: &Type, integers: &[i64]) -> Option<Elements> {
     is_all.then(|| Elements { ty: ty.clone(), bytes: Arc::new(bytes), is_splat: false })
 }
 
-/// Returns the only result of an operation on known integers; `None` if it is not known, or is no small array of integers.
-/// The types of operands and results are known.
+/// Computes the only result of an operation on known integers. Returns `None` if the result is unknown or not
+/// a small array of integers. The types of operands and results must be known.
 pub(super) fn fold(
     op: &Operation,
     result: ValueId,
@@ -80,7 +81,7 @@ pub(super) fn fold(
     Fold { op, tree, known: &|value| known.get(&value).cloned() }.run(result)
 }
 
-/// An operation, and where the integers of its operands come from.
+/// An operation, and a source for the integers of its operands.
 struct Fold<'a> {
     op: &'a Operation,
     tree: &'a Tree,
@@ -131,7 +132,7 @@ impl Fold<'_> {
         dims.get(usize::try_from(dimension).ok()?).copied().filter(|&size| size >= 0)
     }
 
-    /// The elements of arrays that are joined along their first dimension, so that they follow each other.
+    /// Concatenates arrays along their first dimension, which concatenates their elements.
     fn concatenation(&self) -> Option<Vec<i64>> {
         if self.op.attribute("dimension")?.as_int()? != 0 {
             return None;
@@ -140,7 +141,7 @@ impl Fold<'_> {
         Some(all?.concat())
     }
 
-    /// The elements of a slice of a vector.
+    /// Returns the elements of a slice of a vector.
     fn slice(&self) -> Option<Vec<i64>> {
         let lists = ["start_indices", "limit_indices", "strides"].map(|name| self.integers(name));
         let [Some(start), Some(limit), Some(stride)] = lists else { return None };
@@ -150,7 +151,7 @@ impl Fold<'_> {
         Some(self.operand(0)?.get(range)?.iter().copied().step_by(stride).collect())
     }
 
-    /// The only result of a reduction of a vector.
+    /// Computes the only result of the reduction of a vector.
     fn reduction(&self) -> Option<i64> {
         let ([_, _], Some([0])) = (&self.op.operands[..], self.integers("dimensions").as_deref()) else {
             return None;
@@ -173,7 +174,7 @@ impl Fold<'_> {
         sum.first().copied()
     }
 
-    /// An element of an operand, and its type; a scalar is the same at all places.
+    /// Returns an element of an operand and its type. A scalar has the same value at all indices.
     fn at(&self, operand: usize, index: usize) -> Option<(i128, IntegerType)> {
         let ty = IntegerType::of(self.operand_type(operand)?)?;
         let integers = self.operand(operand)?;
@@ -184,7 +185,7 @@ impl Fold<'_> {
         Some((ty.number(value), ty))
     }
 
-    /// An element of the result of an elementwise operation.
+    /// Computes an element of the result of an elementwise operation.
     fn element(&self, name: &str, index: usize) -> Option<i128> {
         let (a, ty) = self.at(0, index)?;
         match name {
@@ -210,7 +211,7 @@ impl Fold<'_> {
             "add" => a + b,
             "subtract" => a - b,
             "multiply" => a.checked_mul(b)?,
-            // What a division by zero gives is up to the machine.
+            // The result of a division by zero depends on the machine.
             "divide" => a.checked_div(b)?,
             "remainder" => a.checked_rem(b)?,
             "maximum" => a.max(b),
@@ -240,7 +241,7 @@ impl Fold<'_> {
         })
     }
 
-    /// Whether a result has truth values.
+    /// Whether a result is Boolean.
     fn is_truth(&self, result: usize) -> bool {
         let ty = self.op.results.get(result).and_then(|&value| IntegerType::of(self.tree.type_of(value)));
         ty.is_some_and(|ty| ty.bits == 1)

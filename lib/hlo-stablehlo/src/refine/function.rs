@@ -18,13 +18,13 @@ const MAX_FUNCTIONS: usize = 4096;
 pub(super) struct Functions<'t> {
     /// The functions of the program by name.
     symbols: HashMap<&'t str, &'t Operation>,
-    /// The functions that have unknown sizes, or call one that has.
+    /// The functions that contain unknown sizes or call such a function.
     dynamic: HashSet<&'t str>,
     /// The copies, by [`Request::key`].
     copies: HashMap<String, Rc<Copy>>,
     /// The names of all copies.
     names: HashSet<Name>,
-    /// The functions that are being copied, as they call each other.
+    /// The functions whose copying is in progress, in the order of their calls.
     open: Vec<&'t str>,
 }
 
@@ -33,21 +33,21 @@ struct Request<'t> {
     function: &'t Operation,
     name: &'t str,
     types: Vec<Type>,
-    /// The integers of each argument that the copy is for.
+    /// The known integers of each argument for which the function is specialised.
     known: Vec<Option<Integers>>,
 }
 
-/// A function that was copied.
+/// A copied function.
 struct Copy {
     name: Name,
     /// The type and the integers of each result.
     results: Vec<(Type, Option<Integers>)>,
-    /// Whether the copy computes nothing, as all its results are known.
+    /// Whether the copy computes nothing because all its results are known.
     is_constant: bool,
 }
 
 impl Request<'_> {
-    /// A text that is the same for calls that one copy serves.
+    /// Returns a key that is equal for calls that can share a copy.
     fn key(&self) -> String {
         let mut key = self.name.to_owned();
         for (ty, known) in self.types.iter().zip(&self.known) {
@@ -68,7 +68,7 @@ impl<'t> Functions<'t> {
         Self { symbols, dynamic, copies: HashMap::new(), names: HashSet::new(), open: Vec::new() }
     }
 
-    /// The function of a name.
+    /// Returns the function of a name.
     pub fn find(&self, user: &Operation, name: &str) -> Result<(&'t str, &'t Operation)> {
         match self.symbols.get_key_value(name) {
             Some((&name, &function)) => Ok((name, function)),
@@ -76,12 +76,12 @@ impl<'t> Functions<'t> {
         }
     }
 
-    /// Returns a name for a copy: that of the function, or with a number.
+    /// Returns a name for a copy: that of the function, or that with a number.
     fn fresh_name(&mut self, name: &str) -> Name {
         let mut fresh = Name::from(name);
         let mut number = 0;
         while !self.names.insert(fresh.clone()) {
-            // Names of other functions are theirs.
+            // The names of other functions are reserved.
             loop {
                 fresh = format!("{name}_{number}").into();
                 number += 1;
@@ -94,7 +94,7 @@ impl<'t> Functions<'t> {
     }
 }
 
-/// Returns the functions that have unknown sizes, or call one that has.
+/// Returns the functions that contain unknown sizes or call such a function.
 fn dynamic_functions<'t>(tree: &'t Tree, symbols: &HashMap<&'t str, &'t Operation>) -> HashSet<&'t str> {
     let mut callers: HashMap<&str, Vec<&'t str>> = HashMap::new();
     let mut pending = Vec::new();
@@ -134,7 +134,7 @@ fn has_unknown_sizes(tree: &Tree, function: &Operation) -> bool {
 }
 
 impl<'t> Refiner<'t> {
-    /// Copies the entry function for arguments of given shapes.
+    /// Copies the entry function for arguments of the given shapes.
     pub fn entry(&mut self, entry: &'t Operation, arguments: &[Argument]) -> Result<()> {
         let declared = entry.body().map_or(&[][..], |block| &block.arguments);
         if declared.len() != arguments.len() {
@@ -165,7 +165,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// A call, of the function that the attribute `symbol` names, becomes one of a copy of the function.
+    /// Replaces a call of the function that the attribute `symbol` names by a call of a copy.
     pub fn call(&mut self, op: &'t Operation, symbol: &str, into: &mut Vec<Operation>) -> Result<()> {
         let operands = self.operands(op)?;
         let Some(name) = op.attribute(symbol).and_then(Attribute::as_str) else {
@@ -186,7 +186,7 @@ impl<'t> Refiner<'t> {
         for (index, (&old, (ty, known))) in op.results.iter().zip(&copy.results).enumerate() {
             self.set_type(&call, index, ty.clone())?;
             if let Some(integers) = known {
-                // The call's own result is used no more.
+                // The call's own result is not used any more.
                 let value = self.add_value(old, ty.clone());
                 self.add_constant(op, value, integers.clone(), &mut constants);
             }
@@ -198,7 +198,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// What a call asks for: of which arguments the integers count.
+    /// Returns the request of a call, with the integers for which the function is specialised.
     fn request(&self, op: &Operation, name: &str, operands: &[ValueId]) -> Result<Request<'t>> {
         let (name, function) = self.functions.find(op, name)?;
         let types: Vec<Type> = operands.iter().map(|&value| self.type_of(value).clone()).collect();
@@ -207,7 +207,7 @@ impl<'t> Refiner<'t> {
             let tensor = self.tree.type_of(old).as_tensor();
             tensor.is_some_and(|t| matches!(*t.element, TypeKind::Integer(..) | TypeKind::Index))
         };
-        // A static function of known integers is evaluated, if it gives integers.
+        // A static function of known integers is evaluated if all its results are integers.
         let is_evaluated = op.results.iter().all(is_integer) && known.clone().all(|k| k.is_some());
         let counts_all = self.functions.dynamic.contains(name) || is_evaluated;
         let counts = |number| counts_all || is_global_constant(function, number);
@@ -215,7 +215,7 @@ impl<'t> Refiner<'t> {
         Ok(Request { function, name, types, known })
     }
 
-    /// Returns the name of the copy of a static function, which a custom call applies.
+    /// Returns the name of the copy of a static function that a custom call applies.
     pub fn applied_function(&mut self, op: &Operation, name: &str) -> Result<Name> {
         let (name, function) = self.functions.find(op, name)?;
         let arguments = function.body().map_or(&[][..], |block| &block.arguments);
@@ -224,7 +224,8 @@ impl<'t> Refiner<'t> {
         Ok(self.copy(op, Request { function, name, types, known }, false)?.name.clone())
     }
 
-    /// Returns the copy of a function for arguments, and makes it if it is not there. That of the entry keeps all arguments.
+    /// Returns the copy of a function for the given arguments, and creates it on first use. The copy of the
+    /// entry keeps all arguments.
     fn copy(&mut self, user: &Operation, request: Request<'t>, is_entry: bool) -> Result<Rc<Copy>> {
         let key = request.key();
         if let Some(copy) = self.functions.copies.get(&key) {

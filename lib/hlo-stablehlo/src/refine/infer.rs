@@ -1,8 +1,8 @@
-//! The types of results, from those of operands.
+//! Inference of result types from operand types.
 //!
-//! Most follow by the rules of HLO: the operation alone is translated to HLO, its operands as parameters, or as constants where
-//! they are known. Here are the rules of operations that HLO does not have, or whose results have the sizes that an operand
-//! lists.
+//! Most types follow from the rules of HLO: the single operation is translated to HLO, with its operands as
+//! parameters, or as constants if they are known. This module contains the rules of operations that HLO
+//! lacks, or whose result sizes are listed by an operand.
 
 use super::refiner::{Refiner, Result};
 use super::types::{static_dims, with_shape};
@@ -13,10 +13,10 @@ use hlo_ir::{ArrayShape, ElementType, Shape};
 use std::collections::{HashMap, HashSet};
 
 impl Refiner<'_> {
-    /// Gives the results of a new operation the types that follow from its operands.
+    /// Infers the types of the results of a new operation from its operands.
     ///
     /// # Errors
-    /// The operands break a rule of the operation, or sizes do not follow from them.
+    /// The operands violate a rule of the operation, or they do not determine the sizes.
     pub fn infer(&mut self, op: &Operation) -> Result<()> {
         let shapes = match self.listed_sizes(op) {
             Some(sizes) => sizes.iter().map(|dims| Shape::Array(of_dims(dims))).collect(),
@@ -34,7 +34,7 @@ impl Refiner<'_> {
         Ok(())
     }
 
-    /// The sizes of each result, where HLO has no rule.
+    /// Returns the sizes of each result, for operations that HLO has no rule for.
     fn listed_sizes(&self, op: &Operation) -> Option<Vec<Vec<i64>>> {
         let dims = |operand: usize| Some(static_dims(self.type_of(*op.operands.get(operand)?))?.to_vec());
         let listed = |operand: usize| Some(self.known.get(op.operands.get(operand)?)?.to_vec());
@@ -49,7 +49,7 @@ impl Refiner<'_> {
                 let operands: Option<Vec<_>> = (0..op.operands.len()).map(dims).collect();
                 Some(vec![broadcast_sizes(&operands?, op.attribute("broadcast_dimensions"))?])
             }
-            // Shardings of values.
+            // Operations on the sharding of values.
             name if name.starts_with("sdy.") && op.regions.is_empty() => {
                 (0..op.results.len()).map(dims).collect()
             }
@@ -57,7 +57,8 @@ impl Refiner<'_> {
         }
     }
 
-    /// The sizes of a slice that starts anywhere: its limits are its start and these.
+    /// Returns the sizes of a slice with unknown start. They are known if the limits are computed as the
+    /// start plus these sizes.
     fn slice_sizes(&self, op: &Operation) -> Option<Vec<i64>> {
         let [_, start, limit, strides] = op.operands[..] else { return None };
         let has_unit_strides = self.known.get(&strides)?.iter().all(|&stride| stride == 1);
@@ -70,7 +71,7 @@ impl Refiner<'_> {
         Some(self.known.get(size)?.to_vec())
     }
 
-    /// The shapes of the results, by a translation of the operation alone.
+    /// Returns the shapes of the results, by translating only this operation.
     fn shapes_by_translation(&self, op: &Operation) -> Result<Vec<Shape>> {
         let mut alone = Alone { from: &self.new, tree: Tree::new(), values: HashMap::new() };
         let mut operations = Vec::new();
@@ -105,7 +106,7 @@ impl Refiner<'_> {
     }
 }
 
-/// The values that an operation uses and does not define.
+/// Returns the values that an operation uses but does not define.
 fn values_from_outside(op: &Operation) -> Vec<ValueId> {
     let mut inside: HashSet<ValueId> = HashSet::new();
     let mut outside = Vec::new();
@@ -123,7 +124,7 @@ fn values_from_outside(op: &Operation) -> Vec<ValueId> {
     outside
 }
 
-/// A tree for one operation of another tree.
+/// A tree that contains a single operation of another tree.
 struct Alone<'a> {
     from: &'a Tree,
     tree: Tree,
@@ -140,7 +141,7 @@ impl Alone<'_> {
         of.iter().map(|&value| self.value(value)).collect()
     }
 
-    /// Copies an operation without what is said of it for the whole program, such as shardings by a mesh.
+    /// Copies an operation without attributes that refer to the whole program, such as shardings on a mesh.
     fn copy(&mut self, op: &Operation) -> Operation {
         let attributes = op.attributes.iter().filter(|(name, _)| is_of_operation(name));
         let attributes: Attributes = attributes.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -165,19 +166,19 @@ impl Alone<'_> {
     }
 }
 
-/// Whether an attribute says what an operation computes.
+/// Whether an attribute affects what an operation computes.
 fn is_of_operation(name: &str) -> bool {
     let is_discardable = name.starts_with("sdy.") || name.starts_with("mhlo.");
     !is_discardable || matches!(name, "mhlo.attributes" | "mhlo.backend_config")
 }
 
-/// An array of sizes, whatever its elements.
+/// Returns an array of the given sizes. Its element type has no meaning.
 fn of_dims(dims: &[i64]) -> ArrayShape {
     ArrayShape::new(ElementType::Pred, dims.iter().copied())
 }
 
-/// The sizes of operands that are broadcast to each other: their last dimensions belong together, unless the dimensions of the
-/// smaller one are listed. A dimension of size 1 is stretched.
+/// Returns the sizes of operands that are broadcast to each other. Their last dimensions correspond unless
+/// the dimensions of the smaller operand are listed. Dimensions of size 1 are stretched.
 fn broadcast_sizes(operands: &[Vec<i64>], listed: Option<&Attribute>) -> Option<Vec<i64>> {
     let rank = operands.iter().map(Vec::len).max()?;
     let listed = listed.and_then(Attribute::ints);

@@ -1,19 +1,20 @@
-//! Refinement: a program for arguments of unknown sizes becomes the program for arguments of given shapes.
+//! Refinement: specialises a program for arguments of unknown sizes to arguments of given shapes.
 //!
 //! `jax.export` with symbolic shapes and the exporters of PyTorch and TensorFlow write such programs:
-//! `func.func @main(%x: tensor<?x4xf32>)`. [`refine`] copies the entry function in program order. When an operation is copied,
-//! the types of its operands are known, so that the types of its results follow:
+//! `func.func @main(%x: tensor<?x4xf32>)`. [`refine`] copies the entry function in program order. When it
+//! copies an operation, it knows the types of the operands, so it can infer the types of the results:
 //!
-//! - integers that follow from sizes are computed: `stablehlo.get_dimension_size` and arithmetic on it become constants
-//!   (`fold`), so that operations whose sizes are operands, such as `stablehlo.dynamic_reshape`, get constants;
-//! - types of results follow from those of operands by the rules of HLO: `infer` translates the one operation and takes the
-//!   shape of what it becomes;
-//! - a function that is called is copied for each list of argument types and known integers (`function`);
-//! - `shape_assertion` is checked and removed, and custom calls that stand for operations with sizes as operands become
-//!   these operations (`custom_call`).
+//! - Integers that depend on sizes are computed. `stablehlo.get_dimension_size` and arithmetic on it become
+//!   constants (`fold`), so operations with sizes as operands, such as `stablehlo.dynamic_reshape`, get
+//!   constants.
+//! - Result types follow from operand types by the rules of HLO. `infer` translates the single operation and
+//!   uses the shape of the resulting instruction.
+//! - A called function is copied for each list of argument types and known integers (`function`).
+//! - `shape_assertion` is checked and removed. Custom calls that stand for operations with sizes as operands
+//!   become these operations (`custom_call`).
 //!
-//! The result is a tree whose sizes are all known or bounded, which [`crate::import`] translates. Dynamic operations remain in
-//! it with constants as operands: the translation makes static instructions of them.
+//! All sizes of the resulting tree are known or bounded, and [`crate::import`] can translate it. Dynamic
+//! operations remain in it with constant operands. The translation converts them to static instructions.
 
 mod assertion;
 mod control;
@@ -38,8 +39,8 @@ use refiner::Refiner;
 pub struct Argument {
     /// The shape of the argument.
     pub shape: Shape,
-    /// The value, of an integer scalar that the program takes sizes or branches from ([`Parameter::is_global_constant`]).
-    /// The refined program is right for this value only.
+    /// The value, for an integer scalar that determines sizes or branches of the program
+    /// ([`Parameter::is_global_constant`]). The refined program is correct only for this value.
     pub value: Option<i64>,
 }
 
@@ -52,17 +53,18 @@ impl From<Shape> for Argument {
 /// A parameter of a program, as the program declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The shape. A size that is not known is [`hlo_ir::ArrayShape::UNBOUNDED`].
+    /// The shape. An unknown size is [`hlo_ir::ArrayShape::UNBOUNDED`].
     pub shape: Shape,
-    /// Whether all callers of one kind pass the same integer: JAX's `jax.global_constant`, such as the number of the platform.
-    /// With a value for it, refinement keeps only the branches for that value.
+    /// Whether all callers of one kind pass the same integer: JAX's `jax.global_constant`, such as the number
+    /// of the platform. If a value is given for it, refinement keeps only the branches for that value.
     pub is_global_constant: bool,
 }
 
-/// Returns the parameters of the entry function: `function`, or else `main` or the only function.
+/// Returns the parameters of the entry function. Without `function`, it is the only function, or `main` if
+/// there are several.
 ///
 /// # Errors
-/// There is no such function, or HLO does not have the type of an argument.
+/// There is no such function, or HLO lacks the type of an argument.
 pub fn parameters(tree: &Tree, function: Option<&str>) -> Result<Vec<Parameter>, Diag> {
     let entry = entry_function(tree, function)?;
     let arguments = entry.body().map_or(&[][..], |block| &block.arguments);
@@ -83,14 +85,15 @@ fn is_global_constant(function: &Operation, number: usize) -> bool {
     }
 }
 
-/// Checks whether a program needs refinement: a size in it is neither known nor bounded, or it asserts something of sizes.
+/// Checks whether a program needs refinement: it contains a size that is neither known nor bounded, or
+/// assertions about sizes.
 pub fn is_needed(tree: &Tree) -> bool {
     tree.module.attribute("jax.uses_shape_polymorphism").and_then(Attribute::as_bool) == Some(true)
         || tree.types().any(types::is_unknown)
 }
 
-/// Checks whether a size of an argument of the entry function is neither known nor bounded, so that [`refine`] needs the shapes
-/// of the arguments.
+/// Checks whether a size of an argument of the entry function is neither known nor bounded. If so, [`refine`]
+/// requires the shapes of the arguments.
 ///
 /// # Errors
 /// There is no such function.
@@ -99,21 +102,21 @@ pub fn needs_shapes(tree: &Tree, function: Option<&str>) -> Result<bool, Diag> {
     Ok(entry.body().is_some_and(|b| b.arguments.iter().any(|&a| types::is_unknown(tree.type_of(a)))))
 }
 
-/// Returns the program for arguments of given shapes, one for each argument of the entry function. It has the functions only
-/// that the entry reaches.
+/// Returns the program for arguments of the given shapes, one for each argument of the entry function. The
+/// result contains only functions that the entry reaches.
 ///
 /// # Errors
-/// The first fault: an argument does not fit, an assertion of the program fails, or a size depends on values that are known at
-/// run time only.
+/// The first error: an argument does not match, an assertion of the program fails, or a size depends on
+/// values that are known only at run time.
 pub fn refine(tree: &Tree, function: Option<&str>, arguments: &[Argument]) -> Result<Tree, Vec<Diag>> {
     let entry = entry_function(tree, function).map_err(|diag| vec![diag])?;
     Refiner::new(tree).run(entry, arguments)
 }
 
-/// Returns the program for arguments of the types that it declares, which must all be known or bounded.
+/// Refines a program for the declared types of its arguments, whose sizes must all be known or bounded.
 ///
 /// # Errors
-/// As [`refine`]; or the size of an argument is not known.
+/// The errors of [`refine`], and an error if the size of an argument is unknown.
 pub(crate) fn refine_as_declared(tree: &Tree, function: Option<&str>) -> Result<Tree, Vec<Diag>> {
     let one = |diag| vec![diag];
     let entry = entry_function(tree, function).map_err(one)?;
@@ -130,6 +133,6 @@ pub(crate) fn refine_as_declared(tree: &Tree, function: Option<&str>) -> Result<
     Refiner::new(tree).run(entry, &arguments)
 }
 
-/// The note of errors about programs that need the shapes of their arguments.
+/// The note on errors about programs that require the shapes of their arguments.
 pub const HOW_TO_GIVE_SIZES: &str = "the program is for arguments of any sizes: give the shapes of all arguments, such as \
      `hlo-opt --refine='f32[8,4],f32[4]'`, or run it with `hlo-run`, which takes them from the inputs";

@@ -1,4 +1,4 @@
-//! The walk over a program that copies its operations with known types.
+//! The traversal of a program that copies its operations with known types.
 
 use super::function::Functions;
 use super::{Argument, fold, types};
@@ -10,24 +10,25 @@ use hlo_ir::diag::Diag;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What becomes of a part of the program; errors are diagnostics.
+/// The result of a refinement step. The errors are diagnostics.
 pub(super) type Result<T> = std::result::Result<T, Vec<Diag>>;
 
 /// Maximum number of operations of the refined program.
 const MAX_OPERATIONS: usize = 1 << 22;
 
-/// Integers that are known when the program is refined, row-major.
+/// Integers that are known during refinement, in row-major order.
 pub(super) type Integers = Arc<[i64]>;
 
-/// The state of a refinement. "Old" values and operations are those of the program, "new" ones those of its copy.
+/// The state of a refinement. "Old" values and operations are those of the program; "new" ones are those of
+/// its copy.
 pub(super) struct Refiner<'t> {
     /// The program.
     pub tree: &'t Tree,
     /// The refined program.
     pub new: Tree,
-    /// The new value of each old value, in the function at hand.
+    /// The new value of each old value of the current function.
     values: HashMap<ValueId, ValueId>,
-    /// The integers of new values, of those that are known.
+    /// The known integers of new values.
     pub known: HashMap<ValueId, Integers>,
     /// The attribute `value` of new values that are constants.
     pub constants: HashMap<ValueId, Attribute>,
@@ -46,7 +47,7 @@ pub(super) fn fail<T>(op: &Operation, message: impl AsRef<str>) -> Result<T> {
 }
 
 impl<'t> Refiner<'t> {
-    /// A refinement that has not begun.
+    /// Creates a refinement in its initial state.
     pub fn new(tree: &'t Tree) -> Self {
         Self {
             tree,
@@ -61,7 +62,7 @@ impl<'t> Refiner<'t> {
         }
     }
 
-    /// Copies the entry function for its arguments, and what it reaches.
+    /// Copies the entry function for its arguments, and all functions that it reaches.
     pub fn run(mut self, entry: &'t Operation, arguments: &[Argument]) -> Result<Tree> {
         self.new.module = Operation { regions: Vec::new(), ..self.tree.module.clone() };
         let others =
@@ -71,7 +72,7 @@ impl<'t> Refiner<'t> {
         Ok(self.new)
     }
 
-    /// Returns the new value of an old one.
+    /// Returns the new value of an old value.
     pub fn value(&self, user: &Operation, old: ValueId) -> Result<ValueId> {
         match self.values.get(&old) {
             Some(&value) => Ok(value),
@@ -84,12 +85,12 @@ impl<'t> Refiner<'t> {
         op.operands.iter().map(|&old| self.value(op, old)).collect()
     }
 
-    /// Lets a new value stand for an old one.
+    /// Sets the new value of an old value.
     pub fn replace(&mut self, old: ValueId, new: ValueId) {
         self.values.insert(old, new);
     }
 
-    /// Adds a new value of a type for an old one.
+    /// Adds a new value with the given type for an old value.
     pub fn add_value(&mut self, old: ValueId, ty: Type) -> ValueId {
         let new = self.new.add_value(ty);
         if let Some(name) = self.tree.name_of(old) {
@@ -100,12 +101,12 @@ impl<'t> Refiner<'t> {
         new
     }
 
-    /// The type of a new value.
+    /// Returns the type of a new value.
     pub fn type_of(&self, new: ValueId) -> &Type {
         self.new.type_of(new)
     }
 
-    /// Runs something one level of regions or calls deeper.
+    /// Calls `run` one level of regions or calls deeper.
     pub fn deeper<T>(&mut self, op: &Operation, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth >= MAX_DEPTH {
             return fail(op, format!("regions and calls nest more than {MAX_DEPTH} deep"));
@@ -116,7 +117,7 @@ impl<'t> Refiner<'t> {
         result
     }
 
-    /// Copies the operations of a block but the last one, which is returned: it ends the block.
+    /// Copies the operations of a block except the terminator, which is returned.
     pub fn operations(&mut self, block: &'t Block, into: &mut Vec<Operation>) -> Result<&'t Operation> {
         let Some((last, operations)) = block.operations.split_last() else {
             return fail(&self.tree.module, "a block does not end with a `return`");
@@ -125,7 +126,7 @@ impl<'t> Refiner<'t> {
         Ok(last)
     }
 
-    /// Copies a block whose arguments have new values already.
+    /// Copies a block whose arguments already have new values.
     pub fn block(&mut self, block: &'t Block, arguments: Vec<ValueId>) -> Result<Block> {
         let mut operations = Vec::with_capacity(block.operations.len());
         let last = self.operations(block, &mut operations)?;
@@ -133,7 +134,7 @@ impl<'t> Refiner<'t> {
         Ok(Block { arguments, operations })
     }
 
-    /// Copies an operation, or adds what it becomes.
+    /// Copies an operation, or adds its replacement.
     pub fn operation(&mut self, op: &'t Operation, into: &mut Vec<Operation>) -> Result<()> {
         self.operations += 1;
         if self.operations > MAX_OPERATIONS {
@@ -170,7 +171,8 @@ impl<'t> Refiner<'t> {
         Ok(self.with_results(op, operands, regions))
     }
 
-    /// Returns the copy of an operation with new operands and regions. Its results have the types that the program declares.
+    /// Returns the copy of an operation with new operands and regions. Its results have the types that the
+    /// program declares.
     pub fn with_results(
         &mut self,
         op: &Operation,
@@ -189,7 +191,8 @@ impl<'t> Refiner<'t> {
         }
     }
 
-    /// Adds a new operation: with the types of its results, or as constants if its results are known.
+    /// Adds a new operation and infers the types of its results. If the result is known, adds a constant
+    /// instead.
     pub fn add(&mut self, op: Operation, into: &mut Vec<Operation>) -> Result<()> {
         if op.results.iter().any(|&result| types::is_unknown(self.type_of(result))) {
             self.infer(&op)?;
@@ -212,7 +215,7 @@ impl<'t> Refiner<'t> {
         Ok(())
     }
 
-    /// Adds the constant that a new value is.
+    /// Adds the constant for a new value.
     pub fn add_constant(
         &mut self,
         op: &Operation,
@@ -232,7 +235,7 @@ impl<'t> Refiner<'t> {
         self.known.insert(value, integers);
     }
 
-    /// Gives a result of a new operation its type, or reports that its sizes are not known.
+    /// Sets the type of a result of a new operation, or reports that its sizes are unknown.
     pub fn set_type(&mut self, op: &Operation, index: usize, ty: Type) -> Result<()> {
         if types::is_unknown(&ty) {
             let message = format!(

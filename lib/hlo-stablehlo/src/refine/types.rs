@@ -22,10 +22,10 @@ pub(super) fn is_unknown(ty: &Type) -> bool {
     }
 }
 
-/// Returns a type with the sizes of a shape where the type does not know them. Element types remain those of the type.
+/// Returns a type with the unknown sizes replaced by those of a shape. The element types do not change.
 ///
 /// # Errors
-/// In words: a size that the type knows is another one in the shape.
+/// A message if a known size of the type differs from that of the shape.
 pub(super) fn with_shape(ty: &Type, shape: &Shape) -> Result<Type, String> {
     let differs = || format!("the type {} does not fit the shape {shape}", type_text(ty));
     Ok(match (&**ty, shape) {
@@ -59,7 +59,7 @@ pub(super) fn with_shape(ty: &Type, shape: &Shape) -> Result<Type, String> {
     })
 }
 
-/// The size and the bound of each dimension; [`DYNAMIC`] stands for what is not known.
+/// Returns the size and the bound of each dimension. [`DYNAMIC`] stands for an unknown size or bound.
 fn array_sizes(array: &ArrayShape) -> impl ExactSizeIterator<Item = (i64, i64)> {
     array.dims.iter().enumerate().map(|(d, &size)| match (array.is_dynamic_dim(d), size) {
         (_, ArrayShape::UNBOUNDED) => (DYNAMIC, DYNAMIC),
@@ -68,7 +68,7 @@ fn array_sizes(array: &ArrayShape) -> impl ExactSizeIterator<Item = (i64, i64)> 
     })
 }
 
-/// Returns the type of these sizes and bounds, with the elements of another one.
+/// Returns a type with the given sizes and bounds and the element type of `tensor`.
 fn of_sizes(tensor: &TensorType, sizes: &[(i64, i64)]) -> Type {
     let dims = sizes.iter().map(|&(size, _)| size).collect();
     let bounds: Vec<i64> = sizes.iter().map(|&(_, most)| most).collect();
@@ -80,7 +80,7 @@ fn of_sizes(tensor: &TensorType, sizes: &[(i64, i64)]) -> Type {
     TypeKind::Tensor(TensorType { dims, element: tensor.element.clone(), encoding }).into()
 }
 
-/// Returns the sizes of an array; `None` if one is dynamic.
+/// Returns the sizes of an array, or `None` if one is dynamic.
 pub(super) fn static_dims(ty: &Type) -> Option<&[i64]> {
     let dims = &ty.as_tensor()?.dims;
     (!dims.contains(&DYNAMIC)).then_some(dims)

@@ -1,4 +1,4 @@
-//! The pest grammar, and its errors in words.
+//! The pest grammar, and error messages for its rules.
 
 use hlo_ir::Span;
 use hlo_ir::cursor::{alternatives, token_at};
@@ -12,10 +12,10 @@ use pest::iterators::Pairs;
 #[grammar = "../../grammar/stablehlo.pest"]
 struct StableHloGrammar;
 
-/// The operations and aliases of a file. `scanned` is the text after the scan, `text` as it was.
+/// Parses the operations and aliases of a file. `scanned` is the text after the scan; `text` is the original.
 ///
 /// # Errors
-/// The first place that is none of the grammar's.
+/// The first position that does not match the grammar.
 pub fn parse<'a>(scanned: &'a str, text: &str) -> Result<Pairs<'a, Rule>, Diag> {
     match StableHloGrammar::parse(Rule::file, scanned) {
         Ok(mut pairs) => Ok(pairs.next().ok_or_else(|| Diag::error("nothing to parse"))?.into_inner()),
@@ -23,7 +23,7 @@ pub fn parse<'a>(scanned: &'a str, text: &str) -> Result<Pairs<'a, Rule>, Diag> 
     }
 }
 
-/// The position at which parsing failed and what was tried there, in words.
+/// Returns the position at which parsing failed, and what was expected there.
 fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
     let at = match error.location {
         InputLocation::Pos(p) | InputLocation::Span((p, _)) => hlo_ir::floor_char_boundary(text, p),
@@ -38,13 +38,13 @@ fn explain(error: &pest::error::Error<Rule>, text: &str) -> Diag {
         .at(Span::new(at, at + len), "")
 }
 
-/// What was expected where one of `rules` was.
+/// Describes what was expected, from the rules that were tried.
 fn in_words(rules: &[Rule]) -> String {
     let words: Vec<&str> = rules.iter().map(|&rule| describe(rule)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() { "StableHLO text".into() } else { alternatives(&words) }
 }
 
-/// What a person calls a rule; empty for those that are parts of others.
+/// Returns a description of a rule for users. It is empty for rules that are parts of others.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::operation | Rule::head | Rule::operation_name => {

@@ -1,22 +1,22 @@
-//! The tokens of MLIR's text, read one by one: what the grammar leaves together.
+//! Reads single tokens of MLIR's text from the parts that the grammar finds.
 
 use hlo_ir::Span;
 use hlo_ir::cursor::{self, Context, Unexpected};
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// A position in the text. Blanks and comments between tokens are skipped.
+/// A position in the text. Reading skips blanks and comments between tokens.
 pub type Cursor<'a> = cursor::Cursor<'a, Text>;
 
-/// What reading gives.
+/// The result of reading.
 pub type Result<T> = std::result::Result<T, Fault>;
 
-/// Why something could not be read.
+/// The reason why something could not be read.
 #[derive(Debug)]
 pub enum Fault {
-    /// What is wrong.
+    /// An error to report.
     Error(Box<Diag>),
-    /// Something that was reported already, such as the use of a value whose operation could not be read.
+    /// An error that was already reported, such as the use of a value whose operation could not be read.
     Reported,
 }
 
@@ -26,7 +26,7 @@ impl From<Diag> for Fault {
     }
 }
 
-/// The context of a cursor: nothing but the text.
+/// The context of a cursor, which is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct Text;
 
@@ -40,35 +40,35 @@ impl Context for Text {
     }
 }
 
-/// The error that `message` says of the text from `start` up to the cursor.
+/// Returns an error for the text from `start` to the cursor.
 #[cold]
 pub fn wrong(c: &Cursor<'_>, start: usize, message: impl Into<String>) -> Fault {
     Diag::error(message).with_code(code::SYNTAX).at(c.since(start), "").into()
 }
 
-/// The same of a span.
+/// Returns an error for a span.
 #[cold]
 pub fn wrong_at(span: Span, message: impl Into<String>) -> Fault {
     Diag::error(message).with_code(code::SYNTAX).at(span, "").into()
 }
 
-/// True for what a word goes on with.
+/// Whether a word can contain the byte after its first one.
 const fn in_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$')
 }
 
-/// True for what a name behind `%`, `#`, `!` or `^` consists of.
+/// Whether a name after `%`, `#`, `!` or `^` can contain the byte.
 const fn in_suffix(b: u8) -> bool {
     in_word(b) || b == b'-'
 }
 
-/// `dim`, `stablehlo.add`: empty if no word comes next.
+/// Reads a word such as `dim` or `stablehlo.add`. The result is empty if no word comes next.
 pub fn word<'a>(c: &mut Cursor<'a>) -> &'a str {
     let first = c.peek();
     if first.is_ascii_alphabetic() || first == b'_' { c.take_while(in_word) } else { "" }
 }
 
-/// The word that comes next, not consumed.
+/// Returns the next word without consuming it.
 pub fn peek_word<'a>(c: &mut Cursor<'a>) -> &'a str {
     let start = c.offset_of_next();
     let found = word(c);
@@ -76,7 +76,7 @@ pub fn peek_word<'a>(c: &mut Cursor<'a>) -> &'a str {
     found
 }
 
-/// A word that must be there.
+/// Reads a word that must be present.
 pub fn some_word<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     match word(c) {
         "" => Err(c.expected(what)),
@@ -84,7 +84,7 @@ pub fn some_word<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     }
 }
 
-/// Consumes a word if it comes next.
+/// Consumes the given word if it comes next. Returns whether it did.
 pub fn eat_word(c: &mut Cursor<'_>, wanted: &str) -> bool {
     let found = peek_word(c) == wanted;
     if found {
@@ -93,7 +93,7 @@ pub fn eat_word(c: &mut Cursor<'_>, wanted: &str) -> bool {
     found
 }
 
-/// The name behind `%`, `#`, `!` or `^`, with nothing between.
+/// Reads the name after `%`, `#`, `!` or `^`, without blanks in between.
 pub fn suffix<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     let rest = c.rest();
     let len = rest.bytes().position(|b| !in_suffix(b)).unwrap_or(rest.len());
@@ -104,14 +104,14 @@ pub fn suffix<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     Ok(&rest[..len])
 }
 
-/// True if a number comes next, of any kind.
+/// Checks whether a number of any kind comes next.
 pub fn at_number(c: &mut Cursor<'_>) -> bool {
     c.peek().is_ascii_digit()
         || c.byte() == b'-' && c.rest().as_bytes().get(1).is_some_and(u8::is_ascii_digit)
 }
 
-/// The digits, points, letters and signs of a number, which comes next; without the letters that follow an integer
-/// as in `2xf32`.
+/// Reads the text of a number: digits, a point, letters and signs. Letters after an integer, as in `2xf32`,
+/// are not part of it.
 pub fn number<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     if !at_number(c) {
         return Err(c.expected(what));
@@ -122,7 +122,7 @@ pub fn number<'a>(c: &mut Cursor<'a>, what: &str) -> Result<&'a str> {
     Ok(&text[..len])
 }
 
-/// The length of the number that stands first.
+/// Returns the length of the number at the start of a text.
 pub fn number_len(text: &[u8]) -> usize {
     let mut at = usize::from(text.first() == Some(&b'-'));
     let digits = |at: usize| text[at..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -144,7 +144,7 @@ pub fn number_len(text: &[u8]) -> usize {
     at
 }
 
-/// The value of an integer's digits; `None` if it does not fit.
+/// Returns the value of an integer's digits, or `None` if it is too large.
 pub fn integer_value(digits: &str) -> Option<i128> {
     let (sign, magnitude) = match digits.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -157,7 +157,7 @@ pub fn integer_value(digits: &str) -> Option<i128> {
     Some(sign * value)
 }
 
-/// An integer in the range of a type.
+/// Reads an integer in the range of a type.
 pub fn integer<T: TryFrom<i128>>(c: &mut Cursor<'_>) -> Result<T> {
     let start = c.offset_of_next();
     let digits = number(c, "an integer")?;
@@ -168,7 +168,7 @@ pub fn integer<T: TryFrom<i128>>(c: &mut Cursor<'_>) -> Result<T> {
     value.ok_or_else(|| wrong(c, start, format!("{digits} is out of range")))
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 pub fn boolean(c: &mut Cursor<'_>) -> Result<bool> {
     match peek_word(c) {
         found @ ("true" | "false") => {
@@ -179,7 +179,7 @@ pub fn boolean(c: &mut Cursor<'_>) -> Result<bool> {
     }
 }
 
-/// The bytes of a string: `\n`, `\t`, `\\`, `\"` and `\0A` stand for one.
+/// Reads the bytes of a string. `\n`, `\t`, `\\`, `\"` and `\0A` are escapes of one byte.
 pub fn string(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let start = c.offset_of_next();
     if !c.eat("\"") {
@@ -220,14 +220,14 @@ pub fn string(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// A string that is text.
+/// Reads a string that is UTF-8.
 pub fn text(c: &mut Cursor<'_>) -> Result<String> {
     let start = c.offset_of_next();
     let bytes = string(c)?;
     String::from_utf8(bytes).map_err(|_| wrong(c, start, "the string is not UTF-8"))
 }
 
-/// `@name` or `@"name"`, the name.
+/// Reads `@name` or `@"name"` and returns the name.
 pub fn symbol(c: &mut Cursor<'_>) -> Result<String> {
     if !c.eat("@") {
         return Err(c.expected("a symbol such as `@main`"));

@@ -1,8 +1,8 @@
-//! StableHLO as text: MLIR's, in the pretty and the generic form.
+//! MLIR's text form of StableHLO, pretty and generic.
 //!
-//! `scan` blanks comments and checks brackets; the pest grammar in `grammar/stablehlo.pest` finds operations, regions and
-//! blocks; `read` takes operations apart, each in the form that `format` describes. An error ends one operation, not the
-//! parse.
+//! `scan` blanks comments and checks brackets. The pest grammar in `grammar/stablehlo.pest` finds operations,
+//! regions and blocks. `read` parses the operations by the forms in `format`. An error ends one operation,
+//! not the parse.
 
 mod format;
 mod grammar;
@@ -20,14 +20,14 @@ use crate::tree::Tree;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// Memory of a stack is used when it is touched only, so that its size costs nothing: enough for each level of the deepest
-/// text that the scan lets through, in a build without optimisation.
+/// The stack size in bytes. It suffices for the deepest text that the scan accepts, in a build without
+/// optimization. The system allocates stack memory on first access, so the size costs nothing.
 const STACK: usize = 128 << 20;
 
-/// The program that `text` describes. Spans of operations and diagnostics are byte ranges of `text`.
+/// Parses a program. Spans of operations and diagnostics are byte ranges of `text`.
 ///
 /// # Errors
-/// What can't be read, in the order of the text.
+/// The syntax errors, in the order of the text.
 pub fn parse(text: &str) -> Result<Tree, Vec<Diag>> {
     if u32::try_from(text.len()).is_err() {
         return Err(vec![Diag::error("the text is larger than 4 GiB").with_code(code::TEXT_SIZE)]);
@@ -37,14 +37,14 @@ pub fn parse(text: &str) -> Result<Tree, Vec<Diag>> {
         let thread = std::thread::Builder::new().stack_size(STACK);
         match thread.spawn_scoped(scope, || read::read(text, &scanned)).map(|t| t.join()) {
             Ok(Ok(result)) => result,
-            // What went wrong on the thread goes on here.
+            // Continue the panic of the thread.
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(e) => Err(vec![Diag::error(format!("there is no thread to read the text on: {e}"))]),
         }
     })
 }
 
-/// The program as MLIR prints StableHLO, in the pretty form.
+/// Prints a program in the pretty form, as MLIR does.
 ///
 /// # Example
 /// ```
@@ -65,7 +65,7 @@ pub fn print(tree: &Tree) -> String {
     print::print(tree, PrintOptions::default())
 }
 
-/// The program as text in the form that is asked for.
+/// Prints a program with the given options.
 pub fn print_with(tree: &Tree, options: &PrintOptions) -> String {
     print::print(tree, *options)
 }

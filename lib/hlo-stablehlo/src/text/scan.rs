@@ -1,16 +1,17 @@
-//! The pass over the text that runs before the grammar: it blanks comments and what strings hold, and checks that
-//! brackets and quotes are closed and how deep brackets nest. After it, the grammar may recurse without a limit of its own
-//! and may look for a closing bracket without minding comments and strings.
+//! The pass over the text that runs before the grammar. It blanks comments and the contents of strings, and
+//! checks that brackets and quotes are closed and that brackets do not nest too deeply. The grammar can
+//! therefore recurse without a limit of its own, and can search for a closing bracket without regard to
+//! comments and strings.
 
 use crate::tree::MAX_DEPTH;
 use hlo_ir::Span;
 use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
-/// How deep brackets may nest: a region may take two, `({`.
+/// Maximum nesting depth of brackets. A region may take two, `({`.
 const MAX_BRACKETS: usize = 2 * MAX_DEPTH;
 
-/// Bytes that the scan has to look at.
+/// The bytes that the scan examines.
 const SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let bytes = b"\"/{}()[]<>\0";
@@ -22,16 +23,16 @@ const SPECIAL: [bool; 256] = {
     table
 };
 
-/// The text with comments and the arrows within angles replaced by blanks, and what is between quotes by `_`; positions are
-/// unchanged.
+/// Returns the text with comments and the arrows inside angle brackets replaced by blanks, and with the
+/// contents of strings replaced by `_`. Positions do not change.
 ///
 /// # Errors
-/// A bracket that is not closed or not open, or nests too deeply; a string without an end; a NUL byte.
+/// A bracket that is not closed or not open, or that nests too deeply; a string without an end; a NUL byte.
 pub fn scan(text: &str) -> Result<String, Diag> {
     let mut scanner =
         Scanner { text, bytes: text.as_bytes(), out: text.as_bytes().to_vec(), open: Vec::new() };
     scanner.run()?;
-    // Whole comments and strings are blanked, byte by byte: what is left is UTF-8 as before.
+    // Comments and strings are blanked as a whole, so the remaining text is still UTF-8.
     String::from_utf8(scanner.out).map_err(|e| Diag::error(e.to_string()))
 }
 
@@ -79,7 +80,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// An arrow's end is no bracket, and must not look like one within angles.
+    /// Blanks an arrow inside angle brackets, because its `>` must not look like a closing bracket.
     fn arrow(&mut self, at: usize) {
         if self.open.iter().any(|&(_, open)| open == b'<') {
             self.out[at - 1..=at].fill(b' ');
@@ -107,7 +108,7 @@ impl Scanner<'_> {
         Diag::error(message).with_code(code::BRACKET_OPEN).at(one(at), "")
     }
 
-    /// Blanks a string, and gives the position behind it. A line's end is no part of a string.
+    /// Blanks a string and returns the position after it. A string cannot contain a line break.
     fn string(&mut self, start: usize) -> Result<usize, Diag> {
         let mut at = start + 1;
         loop {
@@ -127,7 +128,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Blanks a comment if there is one, and gives the position behind it.
+    /// Blanks a comment if there is one, and returns the position after it.
     fn comment(&mut self, start: usize) -> usize {
         if self.bytes.get(start + 1) != Some(&b'/') {
             return start + 1;

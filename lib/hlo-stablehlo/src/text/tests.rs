@@ -1,12 +1,12 @@
-//! Tests on texts of jaxlib 0.10.2.
+//! Tests with texts from jaxlib 0.10.2.
 
 use super::{PrintOptions, parse, print, print_with};
 use crate::tree::{Attribute, Location, Tree};
 use hlo_ir::diag::Diag;
 
-/// A function of JAX as `compiler_ir("stablehlo")` prints it.
+/// A JAX function, as printed by `compiler_ir("stablehlo")`.
 const JAX: &str = include_str!("testdata/jax.mlir");
-/// The same in the generic form.
+/// The same function in the generic form.
 const JAX_GENERIC: &str = include_str!("testdata/jax.generic.mlir");
 
 const GENERIC: PrintOptions = PrintOptions { is_generic: true, with_locations: false };
@@ -16,19 +16,19 @@ fn read(text: &str) -> Tree {
     parse(text).unwrap_or_else(|diags| panic!("{text}\n{diags:#?}"))
 }
 
-/// The message of the first error, and the text that it marks.
+/// Returns the message of the first error and the text that it marks.
 fn error(text: &str) -> (String, &str) {
     let diags: Vec<Diag> = parse(text).expect_err("an error");
     let span = diags[0].primary().map(|label| label.span).unwrap_or_default();
     (diags[0].message.clone(), &text[span.range()])
 }
 
-/// The operations of the only function, and the text around them.
+/// Returns a program with one function that contains the given operations.
 fn in_function(operations: &str) -> String {
     format!("func.func @f(%x: tensor<4xf32>, %i: tensor<i32>) {{\n{operations}\nreturn\n}}")
 }
 
-/// Compares line by line: whole texts would be too much to look at.
+/// Compares two texts line by line, because a failure message with whole texts would be too long.
 #[track_caller]
 fn assert_same(found: &str, expected: &str) {
     for (line, (a, b)) in found.lines().zip(expected.lines()).enumerate() {
@@ -130,7 +130,7 @@ fn errors_name_what_is_wrong_and_where() {
 fn what_may_be_meant_is_said() {
     let notes = |operation: &str| parse(&in_function(operation)).expect_err("no such form")[0].notes.clone();
     assert_eq!(notes("%0 = stablehlo.bas %x : tensor<4xf32>"), ["did you mean `stablehlo.abs`?"]);
-    // This one is there, but has no other form than the generic one.
+    // This operation exists, but has only the generic form.
     assert_eq!(
         notes("%0 = stablehlo.gather %x : tensor<4xf32>"),
         ["the generic form is `\"stablehlo.gather\"(…) : (…) -> …`"]
@@ -169,7 +169,7 @@ fn aliases_may_neither_hold_themselves_nor_grow() {
     assert!(error(&text).0.contains("stands for more than"));
 }
 
-/// A text is refused with errors that point into it, or what it says is printed and read back in each form.
+/// Checks that a text is rejected with errors that point into it, or is printed and read back in each form.
 fn hold(text: &str) {
     let tree = match parse(text) {
         Ok(tree) => tree,
@@ -188,7 +188,7 @@ fn hold(text: &str) {
     }
 }
 
-/// The words and signs of a text.
+/// Returns the words and symbols of a text.
 fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
     let mut rest = text;

@@ -1,13 +1,13 @@
-//! What is said of operations.
+//! Attributes of operations.
 
 use super::{Location, Name, Type, TypeKind};
 use hlo_ir::AlignedBytes;
 use std::sync::Arc;
 
-/// A value that is known when the program is read.
+/// A constant property of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// `unit`: being there is all that it says.
+    /// `unit`: an attribute without a value.
     Unit,
     /// `true`, `false`.
     Bool(bool),
@@ -15,7 +15,7 @@ pub enum Attribute {
     Integer(i128, Type),
     /// `0.5 : f32`.
     Float(Number),
-    /// `"…"`: bytes that need not be text.
+    /// `"…"`: bytes, which need not be UTF-8.
     String(Arc<[u8]>),
     /// `@name`.
     Symbol(Name),
@@ -23,7 +23,7 @@ pub enum Attribute {
     Type(Type),
     /// `[…]`.
     Array(Arc<[Attribute]>),
-    /// `array<i64: 0, 1>`: numbers of a type; those of floating-point types are their bits, truth values 0 and 1.
+    /// `array<i64: 0, 1>`: numbers of a type. Floating-point numbers are their bits, Booleans are 0 and 1.
     DenseArray(Type, Arc<[i64]>),
     /// `{…}`.
     Dictionary(Arc<Attributes>),
@@ -35,11 +35,11 @@ pub enum Attribute {
     Struct(Name, Arc<Attributes>),
     /// `loc(…)`.
     Location(Location),
-    /// An attribute of a dialect that has no meaning here, as it is written after `#`.
+    /// An attribute of an unknown kind, as text after `#`.
     Other(Arc<str>),
 }
 
-/// A floating-point number: its bits in the format of its type, for NaNs have many, and small types few numbers.
+/// A floating-point number, as bits in the format of its type. Other formats could not represent every NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
     /// The bits.
@@ -53,36 +53,37 @@ pub struct Number {
 pub struct Elements {
     /// The array's type, a ranked tensor.
     pub ty: Type,
-    /// The elements row-major, as [`hlo_ir::Literal`] has them: a byte at least for each, truth values 0 and 1, numbers of
-    /// four bits in the low half. Of an array whose elements are all the same the only one (`is_splat`).
+    /// The elements in row-major order, as in [`hlo_ir::Literal`]: at least a byte for each, Booleans as 0
+    /// and 1, four-bit numbers in the low half. If all elements are equal, `bytes` may contain only one
+    /// (`is_splat`).
     pub bytes: Arc<AlignedBytes>,
-    /// True if `bytes` holds one element that stands for all.
+    /// Whether `bytes` contains one element that stands for all.
     pub is_splat: bool,
 }
 
 impl Attribute {
-    /// A string.
+    /// Returns a string attribute.
     pub fn string(text: &str) -> Self {
         Self::String(text.as_bytes().into())
     }
 
-    /// An integer of type `i64`.
+    /// Returns an integer of type `i64`.
     pub fn i64(value: i64) -> Self {
         Self::Integer(value.into(), Type::integer(64))
     }
 
-    /// `array<i64: …>`.
+    /// Returns `array<i64: …>`.
     pub fn i64s(values: impl Into<Arc<[i64]>>) -> Self {
         Self::DenseArray(Type::integer(64), values.into())
     }
 
-    /// A structure.
+    /// Returns a structure of the given kind.
     pub fn of_fields(kind: &str, fields: impl IntoIterator<Item = (&'static str, Attribute)>) -> Self {
         let fields = fields.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Self::Struct(kind.into(), Arc::new(fields))
     }
 
-    /// The text of a string, if it is text, or of a symbol.
+    /// Returns the text of a symbol, or of a string if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(bytes) => std::str::from_utf8(bytes).ok(),
@@ -91,7 +92,7 @@ impl Attribute {
         }
     }
 
-    /// A truth value: a boolean, a unit, a number of one bit.
+    /// Returns the value of a Boolean, a unit, or a one-bit number.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -101,7 +102,7 @@ impl Attribute {
         }
     }
 
-    /// An integer.
+    /// Returns the value of an integer.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Self::Integer(value, _) => i64::try_from(*value).ok(),
@@ -110,7 +111,7 @@ impl Attribute {
         }
     }
 
-    /// A list.
+    /// Returns the items of a list.
     pub fn as_array(&self) -> Option<&[Attribute]> {
         match self {
             Self::Array(items) => Some(items),
@@ -118,7 +119,7 @@ impl Attribute {
         }
     }
 
-    /// Integers: of `array<…>`, of `dense<…>` whatever its rank, of a list.
+    /// Returns the integers of an `array<…>`, of a `dense<…>` of any rank, or of a list.
     pub fn ints(&self) -> Option<Vec<i64>> {
         match self {
             Self::DenseArray(_, values) => Some(values.to_vec()),
@@ -128,7 +129,7 @@ impl Attribute {
         }
     }
 
-    /// The word of an enumeration of a kind.
+    /// Returns the word of an enumeration of the given kind.
     pub fn word(&self, kind: &str) -> Option<&str> {
         match self {
             Self::Enum(of, word) if *of == kind => Some(word),
@@ -136,7 +137,7 @@ impl Attribute {
         }
     }
 
-    /// The fields of a structure of a kind.
+    /// Returns the fields of a structure of the given kind.
     pub fn fields(&self, kind: &str) -> Option<&Attributes> {
         match self {
             Self::Struct(of, fields) if *of == kind => Some(fields),
@@ -146,12 +147,12 @@ impl Attribute {
 }
 
 impl Elements {
-    /// How many elements the array has; `None` if its type is none of an array.
+    /// Returns the number of elements, or `None` if the type is not an array.
     pub fn count(&self) -> Option<usize> {
         self.ty.as_tensor()?.count()
     }
 
-    /// The elements of an array of integers.
+    /// Returns the elements of an array of integers.
     pub fn ints(&self) -> Option<Vec<i64>> {
         let tensor = self.ty.as_tensor()?;
         let count = tensor.count()?;
@@ -170,7 +171,7 @@ impl Elements {
         let mut all: Vec<i64> = self.bytes.chunks_exact(size).map(one).collect();
         if self.is_splat {
             let value = all.first().copied()?;
-            // A list that nobody could have written is none.
+            // The list is longer than any that the program could have written out.
             if count > 1 << 24 {
                 return None;
             }
@@ -180,17 +181,17 @@ impl Elements {
     }
 }
 
-/// Attributes by name, in the order in which they were given.
+/// Attributes by name, in their original order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes(Vec<(Name, Attribute)>);
 
 impl Attributes {
-    /// The attribute of a name.
+    /// Returns the attribute of a name.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
     }
 
-    /// Sets one, in place of one of that name.
+    /// Sets an attribute, replacing one of the same name.
     pub fn set(&mut self, name: impl Into<Name>, value: Attribute) {
         let name = name.into();
         match self.0.iter_mut().find(|(n, _)| *n == name) {
@@ -199,23 +200,23 @@ impl Attributes {
         }
     }
 
-    /// Takes one out.
+    /// Removes an attribute and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
         let at = self.0.iter().position(|(n, _)| *n == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// All of them.
+    /// Returns an iterator over all attributes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Attribute)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// How many there are.
+    /// Returns the number of attributes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True if there is none.
+    /// Whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

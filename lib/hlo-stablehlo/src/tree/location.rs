@@ -1,33 +1,33 @@
-//! Where an operation comes from.
+//! Source locations of operations.
 
 use super::{Attribute, Name};
 use std::sync::Arc;
 
-/// Where an operation comes from, as MLIR says it.
+/// The source location of an operation, as in MLIR.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Location {
-    /// It is not said.
+    /// No location is known.
     #[default]
     Unknown,
-    /// A place in a file.
+    /// A range of a file.
     File(Arc<FileRange>),
-    /// A name, `loc("jit(f)/add"(…))`, and where that is.
+    /// A name, `loc("jit(f)/add"(…))`, and its location.
     Named(Name, Arc<Location>),
-    /// A place in a function, and the place where that is called.
+    /// A location in a function and the location of its call.
     CallSite {
-        /// In the function.
+        /// The location in the called function.
         callee: Arc<Location>,
-        /// Where it is called.
+        /// The location of the call.
         caller: Arc<Location>,
     },
-    /// Several places, `loc(fused<metadata>[…])`.
+    /// Several locations, `loc(fused<metadata>[…])`.
     Fused(Arc<[Location]>, Option<Arc<Attribute>>),
 }
 
-/// A part of a file. Lines and columns count from 1; the end is the start where only that is known.
+/// A range of a file. Lines and columns count from 1. If only the start is known, the end equals it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
-    /// The file's name.
+    /// The name of the file.
     pub file: Name,
     /// The first line.
     pub line: u32,
@@ -40,7 +40,7 @@ pub struct FileRange {
 }
 
 impl FileRange {
-    /// One place.
+    /// Returns a range that is a single position.
     pub fn at(file: impl Into<Name>, line: u32, column: u32) -> Self {
         Self { file: file.into(), line, column, end_line: line, end_column: column }
     }

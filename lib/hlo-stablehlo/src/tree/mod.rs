@@ -1,23 +1,24 @@
-//! A program as MLIR has it: operations that hold regions of blocks of operations.
+//! A program in MLIR's structure: operations that contain regions of blocks of operations.
 //!
-//! # What the tree says
-//! The tree is in the form of StableHLO's current version whichever form it was read from, with the names of MLIR's
-//! generic text: `stablehlo.dot_general` has the attribute `dot_dimension_numbers`, a [`Attribute::Struct`] of kind
-//! `stablehlo.dot` with the field `lhs_contracting_dimensions`. Attributes whose value is the default may be there or not.
+//! # Contents of the tree
+//! The tree has the form of StableHLO's current version, whichever form it was read from. It uses the names
+//! of MLIR's generic text: `stablehlo.dot_general` has the attribute `dot_dimension_numbers`, an
+//! [`Attribute::Struct`] of kind `stablehlo.dot` with the field `lhs_contracting_dimensions`. Attributes with
+//! their default value may be present or absent.
 //!
 //! | in text | in the tree |
 //! |---|---|
 //! | `dimensions = array<i64: 0, 1>` | [`Attribute::DenseArray`] |
 //! | `value = dense<1.0> : tensor<2xf32>` | [`Attribute::Elements`] |
 //! | `#stablehlo<comparison_direction LT>` | [`Attribute::Enum`] of kind `stablehlo.comparison_direction` |
-//! | `#stablehlo.gather<offset_dims = [1], index_vector_dim = 0>` | [`Attribute::Struct`] of kind `stablehlo.gather`: lists of numbers are arrays of `i64` ([`Attribute::ints`]), numbers are integers of type `i64`; fields that the text leaves out may lack |
-//! | `#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>` | of kind `stablehlo.conv` with the fields of the generic structure, `input_batch_dimension`, … |
-//! | `tensor<?xf32, #stablehlo.bounds<4>>` | an encoding of kind `stablehlo.bounds`, with the field `bounds`; no bound is [`DYNAMIC`] |
-//! | `#sdy.sharding<@mesh, [{"x"}, {?}], replicated={"y"}>` | of kind `sdy.sharding`: `mesh_or_ref` (a symbol or a `sdy.mesh`), `dim_shardings` (an array of `sdy.dimension_sharding`: `axes`, `is_closed`, `priority` if given), `replicated_axes`, `unreduced_axes` |
-//! | `#sdy.mesh<["x"=2, "y"=4], device_ids=[…]>` | of kind `sdy.mesh`: `axes` (an array of `sdy.mesh_axis`: `name`, `size`), `device_ids` if given |
-//! | an axis, `"x"` or `"x":(2)2` | of kind `sdy.axis_ref`: `name`, and `sub_axis_info` of kind `sdy.sub_axis_info` (`pre_size`, `size`) if given |
-//! | `#sdy.sharding_per_value<[…]>` | of kind `sdy.sharding_per_value`: `shardings` |
-//! | `#sdy<manual_axes{"x", "y"}>` | of kind `sdy.manual_axes`: `value`, an array of strings |
+//! | `#stablehlo.gather<offset_dims = [1], index_vector_dim = 0>` | [`Attribute::Struct`] of kind `stablehlo.gather`: lists of numbers are arrays of `i64` ([`Attribute::ints`]), numbers are integers of type `i64`; fields that the text omits may be absent |
+//! | `#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>` | kind `stablehlo.conv`: the fields of the generic structure, `input_batch_dimension`, … |
+//! | `tensor<?xf32, #stablehlo.bounds<4>>` | an encoding of kind `stablehlo.bounds`: the field `bounds`; an absent bound is [`DYNAMIC`] |
+//! | `#sdy.sharding<@mesh, [{"x"}, {?}], replicated={"y"}>` | kind `sdy.sharding`: `mesh_or_ref` (a symbol or a `sdy.mesh`), `dim_shardings` (an array of `sdy.dimension_sharding`: `axes`, `is_closed`, `priority` if given), `replicated_axes`, `unreduced_axes` |
+//! | `#sdy.mesh<["x"=2, "y"=4], device_ids=[…]>` | kind `sdy.mesh`: `axes` (an array of `sdy.mesh_axis`: `name`, `size`), `device_ids` if given |
+//! | an axis, `"x"` or `"x":(2)2` | kind `sdy.axis_ref`: `name`, and `sub_axis_info` of kind `sdy.sub_axis_info` (`pre_size`, `size`) if given |
+//! | `#sdy.sharding_per_value<[…]>` | kind `sdy.sharding_per_value`: `shardings` |
+//! | `#sdy<manual_axes{"x", "y"}>` | kind `sdy.manual_axes`: `value`, an array of strings |
 
 mod attribute;
 mod location;
@@ -31,20 +32,22 @@ use hlo_ir::Span;
 use std::fmt;
 use std::sync::Arc;
 
-/// The deepest nesting of regions, types and attributes that readers take, so that no walk over a tree needs much stack.
+/// Maximum nesting depth of regions, types and attributes that readers accept. It bounds the stack of code
+/// that walks a tree.
 pub const MAX_DEPTH: usize = 128;
 
-/// A name, cheap to copy: of an operation with its dialect (`stablehlo.add`), an attribute, a symbol.
+/// The name of an operation with its dialect (`stablehlo.add`), of an attribute or of a symbol. Cheap to
+/// clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// The name in letters.
+    /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What stands before the first dot: the dialect of an operation's name. Empty if there is no dot.
+    /// Returns the part before the first dot: the dialect of an operation's name. Empty if there is no dot.
     pub fn dialect(&self) -> &str {
         self.0.split_once('.').map_or("", |(dialect, _)| dialect)
     }
@@ -94,51 +97,51 @@ impl fmt::Debug for Name {
     }
 }
 
-/// A value: what an operation gives, or a block takes. Values are numbered through the whole tree.
+/// A value: a result of an operation or an argument of a block. Values are numbered through the whole tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(u32);
 
 impl ValueId {
-    /// The position among the values of its tree.
+    /// Returns the index among the values of the tree.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is known of a value.
+/// The properties of a value.
 #[derive(Clone, Debug, PartialEq)]
 struct Value {
     ty: Type,
-    /// What it is called in text, without `%`; `None` if its number is its name.
+    /// The name in the text, without `%`. `None` if the name is a number.
     name: Option<Name>,
-    /// Where it comes from, of a block's argument.
+    /// The location, for an argument of a block.
     location: Location,
 }
 
 /// A whole program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// The outermost operation: a `builtin.module`.
+    /// The outermost operation, a `builtin.module`.
     pub module: Operation,
     values: Vec<Value>,
 }
 
 impl Tree {
-    /// An empty module: one region of one block.
+    /// Creates an empty module: one region with one block.
     pub fn new() -> Self {
         let mut module = Operation::new("builtin.module");
         module.regions.push(Region { blocks: vec![Block::default()] });
         Self { module, values: Vec::new() }
     }
 
-    /// Makes a value of a type, for the results of an operation or the arguments of a block.
+    /// Creates a value of the given type, for a result of an operation or an argument of a block.
     pub fn add_value(&mut self, ty: Type) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         self.values.push(Value { ty, name: None, location: Location::Unknown });
         id
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn value_count(&self) -> usize {
         self.values.len()
     }
@@ -148,48 +151,48 @@ impl Tree {
         self.values.iter().map(|value| &value.ty)
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     ///
     /// # Panics
-    /// If the value is of another tree.
+    /// If the value belongs to another tree.
     pub fn type_of(&self, value: ValueId) -> &Type {
         &self.values[value.index()].ty
     }
 
-    /// Gives a value another type.
+    /// Sets the type of a value.
     ///
     /// # Panics
-    /// If the value is of another tree.
+    /// If the value belongs to another tree.
     pub fn set_type(&mut self, value: ValueId, ty: Type) {
         self.values[value.index()].ty = ty;
     }
 
-    /// What a value is called in the text that it was read from, without `%`.
+    /// Returns the name of a value in the text that it was read from, without `%`.
     pub fn name_of(&self, value: ValueId) -> Option<&Name> {
         self.values[value.index()].name.as_ref()
     }
 
-    /// Gives a value a name, without `%`.
+    /// Sets the name of a value, without `%`.
     pub fn set_name(&mut self, value: ValueId, name: Name) {
         self.values[value.index()].name = Some(name);
     }
 
-    /// Where a block's argument comes from; what results come from is said of their operation.
+    /// Returns the location of a block argument. The location of a result is that of its operation.
     pub fn location_of(&self, value: ValueId) -> &Location {
         &self.values[value.index()].location
     }
 
-    /// Says where a block's argument comes from.
+    /// Sets the location of a block argument.
     pub fn set_location(&mut self, value: ValueId, location: Location) {
         self.values[value.index()].location = location;
     }
 
-    /// The operations of the module: functions, meshes.
+    /// Returns the operations of the module: functions, meshes.
     pub fn operations(&self) -> &[Operation] {
         self.module.body().map_or(&[], |block| &block.operations)
     }
 
-    /// The same, to change them.
+    /// Returns the operations of the module for modification.
     pub fn operations_mut(&mut self) -> &mut Vec<Operation> {
         if self.module.regions.is_empty() {
             self.module.regions.push(Region::default());
@@ -201,7 +204,7 @@ impl Tree {
         &mut region.blocks[0].operations
     }
 
-    /// The operation that defines a symbol of the module: a `func.func`, a `sdy.mesh`.
+    /// Returns the operation that defines a symbol of the module: a `func.func` or a `sdy.mesh`.
     pub fn symbol(&self, name: &str) -> Option<&Operation> {
         self.operations().iter().find(|op| op.symbol_name() == Some(name))
     }
@@ -216,24 +219,24 @@ impl Default for Tree {
 /// An operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// Its name with its dialect: `stablehlo.add`, `func.return`.
+    /// The name with its dialect: `stablehlo.add`, `func.return`.
     pub name: Name,
-    /// What it takes.
+    /// The operands.
     pub operands: Vec<ValueId>,
-    /// What it gives.
+    /// The results.
     pub results: Vec<ValueId>,
-    /// What else is said of it, inherent and discardable attributes alike.
+    /// The attributes, both inherent and discardable.
     pub attributes: Attributes,
-    /// What it holds.
+    /// The regions.
     pub regions: Vec<Region>,
-    /// Where it comes from.
+    /// The source location.
     pub location: Location,
-    /// Where it stands in the text that it was read from; empty if it was read from bytes.
+    /// The span in the text that it was read from. Empty if it was read from bytecode.
     pub span: Span,
 }
 
 impl Operation {
-    /// An operation of a name and nothing else.
+    /// Creates an operation that has only a name.
     pub fn new(name: impl Into<Name>) -> Self {
         Self {
             name: name.into(),
@@ -246,12 +249,12 @@ impl Operation {
         }
     }
 
-    /// An attribute.
+    /// Returns an attribute.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.get(name)
     }
 
-    /// The only block of its only region.
+    /// Returns the block of the only region, if there is exactly one of each.
     pub fn body(&self) -> Option<&Block> {
         match &self.regions[..] {
             [Region { blocks }] if blocks.len() == 1 => blocks.first(),
@@ -259,30 +262,30 @@ impl Operation {
         }
     }
 
-    /// The symbol that it defines: its attribute `sym_name`.
+    /// Returns the symbol that the operation defines: its attribute `sym_name`.
     pub fn symbol_name(&self) -> Option<&str> {
         self.attribute("sym_name")?.as_str()
     }
 }
 
-/// A list of blocks; all of StableHLO's have one, or none.
+/// A list of blocks. Regions of StableHLO have at most one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Region {
     /// The blocks, the entry first.
     pub blocks: Vec<Block>,
 }
 
-/// A list of operations with what they are given.
+/// A list of operations with arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// What it takes.
+    /// The arguments.
     pub arguments: Vec<ValueId>,
     /// The operations in order, a terminator last.
     pub operations: Vec<Operation>,
 }
 
 impl Block {
-    /// The last operation, which says what the block gives.
+    /// Returns the last operation. Its operands are the results of the block.
     pub fn terminator(&self) -> Option<&Operation> {
         self.operations.last()
     }

@@ -5,17 +5,17 @@ use hlo_ir::ElementType;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The size of a dimension that is known at run time only, `?`; a bound that is not given. MLIR's own number for it.
+/// The size of a dimension that is known only at run time (`?`), or an absent bound. The number is MLIR's.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// A type, cheap to copy.
+/// A type. Cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Type(Arc<TypeKind>);
 
-/// What types there are.
+/// The kinds of types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeKind {
-    /// `i32`, `ui8`, `si4`: of a number of bits.
+    /// `i32`, `ui8`, `si4`: an integer of the given number of bits.
     Integer(u32, Signedness),
     /// `index`.
     Index,
@@ -29,28 +29,28 @@ pub enum TypeKind {
     Tensor(TensorType),
     /// `tensor<*xf32>`.
     UnrankedTensor(Type),
-    /// `memref<2xf32>`: StableHLO's buffers.
+    /// `memref<2xf32>`: a buffer of StableHLO.
     MemRef(TensorType),
     /// `tuple<…>`.
     Tuple(Vec<Type>),
     /// `(…) -> …`.
     Function {
-        /// Of its arguments.
+        /// The types of the arguments.
         inputs: Vec<Type>,
-        /// Of its results.
+        /// The types of the results.
         results: Vec<Type>,
     },
     /// `!stablehlo.token`.
     Token,
-    /// `!stablehlo.future<…>`: what an asynchronous operation will give.
+    /// `!stablehlo.future<…>`: the pending results of an asynchronous operation.
     Future(Vec<Type>),
     /// `none`.
     None,
-    /// A type of a dialect that has no meaning here, as it is written after `!`.
+    /// A type of an unknown dialect, as text after `!`.
     Other(Arc<str>),
 }
 
-/// Whether an integer has a sign; StableHLO's signed integers are signless.
+/// The signedness of an integer type. Signed integers of StableHLO are signless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
     /// `i32`.
@@ -64,34 +64,34 @@ pub enum Signedness {
 /// An array's type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorType {
-    /// The sizes, or [`DYNAMIC`].
+    /// The sizes. A dynamic size is [`DYNAMIC`].
     pub dims: Vec<i64>,
-    /// Of each element.
+    /// The element type.
     pub element: Type,
-    /// What else is said, such as bounds (`stablehlo.bounds`).
+    /// Additional properties, such as bounds (`stablehlo.bounds`).
     pub encoding: Option<Attribute>,
 }
 
-/// How numbers are stored as small integers: `(stored - zero point) · scale`.
+/// The representation of numbers as small integers: `(stored - zero point) · scale`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantization {
-    /// Of what is stored.
+    /// The type of the stored integers.
     pub storage: Type,
-    /// Of what it stands for.
+    /// The type of the expressed numbers.
     pub expressed: Type,
-    /// The smallest number that is stored.
+    /// The smallest stored integer.
     pub storage_min: i64,
-    /// The largest.
+    /// The largest stored integer.
     pub storage_max: i64,
-    /// The dimension along which scales differ; `None` if there is one scale for all.
+    /// The dimension along which scales differ, or `None` if there is one scale for all elements.
     pub axis: Option<i32>,
     /// The scales.
     pub scales: Vec<f64>,
-    /// The zero points, as many.
+    /// The zero points, one for each scale.
     pub zero_points: Vec<i64>,
 }
 
-/// Declares the floating-point types: variant, MLIR's name, bits.
+/// Declares the floating-point types: variant, MLIR's name, number of bits.
 macro_rules! float_types {
     ($($variant:ident = $text:literal $bits:literal;)*) => {
         /// A floating-point type.
@@ -101,22 +101,22 @@ macro_rules! float_types {
         }
 
         impl FloatType {
-            /// All of them.
+            /// All types.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// MLIR's name.
+            /// Returns MLIR's name.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// How many bits an element has.
+            /// Returns the number of bits of an element.
             pub fn bits(self) -> u32 {
                 match self { $(Self::$variant => $bits,)* }
             }
 
-            /// HLO's type; `None` if it has none.
+            /// Returns the HLO type, or `None` if HLO lacks it.
             pub fn element_type(self) -> Option<ElementType> {
-                // HLO writes the same names in small letters.
+                // HLO writes the same names in lower case.
                 ElementType::from_name(&self.name().to_ascii_lowercase())
             }
         }
@@ -145,7 +145,7 @@ float_types! {
 }
 
 impl FloatType {
-    /// The type that MLIR calls so.
+    /// Returns the type with the given MLIR name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|t| t.name() == name)
     }
@@ -172,22 +172,22 @@ impl Deref for Type {
 }
 
 impl Type {
-    /// A signless integer: `i1` is StableHLO's truth value, others are signed numbers.
+    /// Returns a signless integer type. `i1` is StableHLO's Boolean type; others are signed.
     pub fn integer(bits: u32) -> Self {
         TypeKind::Integer(bits, Signedness::Signless).into()
     }
 
-    /// An unsigned integer.
+    /// Returns an unsigned integer type.
     pub fn unsigned(bits: u32) -> Self {
         TypeKind::Integer(bits, Signedness::Unsigned).into()
     }
 
-    /// An array of given sizes.
+    /// Returns an array type.
     pub fn tensor(dims: impl Into<Vec<i64>>, element: Type) -> Self {
         TypeKind::Tensor(TensorType { dims: dims.into(), element, encoding: None }).into()
     }
 
-    /// Of `ty`'s elements as MLIR has it; `None` for HLO's types that are of no element.
+    /// Returns MLIR's type of elements, or `None` if MLIR lacks it.
     pub fn of_element(ty: ElementType) -> Option<Self> {
         use ElementType as E;
         Some(match ty {
@@ -202,7 +202,7 @@ impl Type {
         })
     }
 
-    /// HLO's element type, of a number's type; `None` if there is none.
+    /// Returns the HLO element type of a number type, or `None` if there is none.
     pub fn element_type(&self) -> Option<ElementType> {
         match &**self {
             TypeKind::Integer(1, Signedness::Signless) => Some(ElementType::Pred),
@@ -214,7 +214,7 @@ impl Type {
         }
     }
 
-    /// The array's type, of a ranked tensor.
+    /// Returns the array type, if this is a ranked tensor.
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match &**self {
             TypeKind::Tensor(tensor) => Some(tensor),
@@ -224,7 +224,7 @@ impl Type {
 }
 
 impl TensorType {
-    /// The number of elements; `None` if a size is dynamic, or if there are more than a number holds.
+    /// Returns the number of elements, or `None` if a size is dynamic or the number overflows.
     pub fn count(&self) -> Option<usize> {
         self.dims.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
     }

@@ -1,10 +1,10 @@
-//! Attributes whose form MLIR does not check.
+//! Rules on attributes that MLIR does not check.
 
 use super::check::Check;
 use crate::text::type_text;
 use crate::tree::{Attribute, TypeKind};
 
-/// The bits of the number in a field, 0 if it is not there: a zero has none, but for its sign.
+/// Whether a field is zero or absent. The sign bit of a floating-point zero may be set.
 fn is_zero(attribute: Option<&Attribute>) -> bool {
     match attribute {
         Some(Attribute::Float(number)) => number.bits << 1 == 0,
@@ -13,7 +13,7 @@ fn is_zero(attribute: Option<&Attribute>) -> bool {
     }
 }
 
-/// `result_accuracy`: tolerances are for the mode `TOLERANCE`.
+/// Checks `result_accuracy`: only the mode `TOLERANCE` may have tolerances.
 pub(super) fn accuracy(check: &mut Check<'_, '_>) {
     let Some(attribute) = check.operation.attribute("result_accuracy") else { return };
     let Some(fields) = attribute.fields("stablehlo.result_accuracy") else { return };
@@ -23,7 +23,7 @@ pub(super) fn accuracy(check: &mut Check<'_, '_>) {
     check.must(zero, "", || format!("`result_accuracy` of mode {mode} has no tolerances"));
 }
 
-/// `precision_config` and `algorithm` of products.
+/// Checks `precision_config` and `algorithm` of products.
 pub(super) fn product(check: &mut Check<'_, '_>) {
     let list =
         check.operation.attribute("precision_config").and_then(Attribute::as_array).unwrap_or_default();
@@ -37,7 +37,8 @@ pub(super) fn product(check: &mut Check<'_, '_>) {
     });
 }
 
-/// The sizes of windows and of their padding; `of_all` if the window has all dimensions of the operand.
+/// Checks the sizes of windows and of their padding. `of_all` means that the window has all dimensions of the
+/// operand.
 pub(super) fn window(check: &mut Check<'_, '_>, of_all: bool) {
     if let Some(Attribute::Elements(padding)) = check.operation.attribute("padding") {
         let dims = padding.ty.as_tensor().map_or(&[][..], |t| &t.dims);
@@ -55,13 +56,13 @@ pub(super) fn window(check: &mut Check<'_, '_>, of_all: bool) {
     }
 }
 
-/// `transpose_a` says something.
+/// Checks that `transpose_a` is specified.
 pub(super) fn transpose_option(check: &mut Check<'_, '_>) {
     let word = check.operation.attribute("transpose_a").and_then(|a| a.word("stablehlo.transpose"));
     check.must(word != Some("TRANSPOSE_INVALID"), "", || "`transpose_a` is not TRANSPOSE_INVALID".into());
 }
 
-/// The layouts of a custom call, and its configuration.
+/// Checks the layouts and the configuration of a custom call.
 pub(super) fn custom_call(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     if operation.attribute("api_version").and_then(Attribute::as_int) == Some(4) {
@@ -78,7 +79,7 @@ pub(super) fn custom_call(check: &mut Check<'_, '_>) {
         _ => return check.report("", "layouts are given for operands and results, or for none"),
     };
     layouts(check, "operand", operands, &operation.operands);
-    // Those of a tuple are of its elements.
+    // If the result is a tuple, the layouts are those of its elements.
     let of_tuple = match operation.results[..] {
         [one] => matches!(**check.tree.type_of(one), TypeKind::Tuple(_)),
         _ => false,

@@ -1,11 +1,11 @@
-//! Communication between devices.
+//! Rules on collectives.
 
 use super::check::Check;
 use super::regions::given;
 use crate::text::type_text;
 use crate::tree::{Attribute, Type, TypeKind};
 
-/// True if numbers of one type can be made those of the other without losing what kind they are.
+/// Whether numbers of one type can be converted to the other without a change of their kind.
 fn promotable(from: &Type, to: &Type) -> bool {
     let bits = |ty: &Type| match &**ty {
         TypeKind::Float(float) => float.bits(),
@@ -24,8 +24,8 @@ fn promotable(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// The results of `all_reduce` and `reduce_scatter` have the elements that the region gives, to which those of the operands
-/// can be promoted.
+/// Checks the results of `all_reduce` and `reduce_scatter`: they have the element type that the region
+/// returns, to which the operands' element types can be promoted.
 pub(super) fn reduction(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     let Some(given) = operation.regions.first().and_then(|region| given(check, region)) else { return };
@@ -53,13 +53,13 @@ pub(super) fn reduction(check: &mut Check<'_, '_>) {
     }
 }
 
-/// `all_to_all`: groups of `split_count` devices, elements stay what they are.
+/// Checks `all_to_all`: groups have `split_count` devices, and the element type does not change.
 pub(super) fn all_to_all(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     if let Some(Attribute::Elements(groups)) = operation.attribute("replica_groups") {
         let dims = groups.ty.as_tensor().map_or(&[][..], |t| &t.dims);
         let count = operation.attribute("split_count").and_then(Attribute::as_int);
-        // No group at all stands for one of all devices.
+        // An empty list of groups stands for one group of all devices.
         if let ([_, size], Some(count)) = (dims, count)
             && *size != 0
         {
@@ -79,7 +79,7 @@ pub(super) fn all_to_all(check: &mut Check<'_, '_>) {
     }
 }
 
-/// `collective_broadcast` with a sender known at run time: its number for each operand.
+/// Checks a `collective_broadcast` whose sender is computed at run time: one number for each operand.
 pub(super) fn broadcast(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     let is_dynamic = operation.attribute("has_dynamic_root").and_then(Attribute::as_bool) == Some(true);

@@ -1,17 +1,17 @@
-//! Elementwise operations: one kind of elements, one number of dimensions.
+//! Rules on elementwise operations: the element types and the numbers of dimensions match.
 
 use super::check::{Check, agree, sizes_text};
 use super::quantized::same_kind;
 use crate::text::type_text;
 use crate::tree::{Type, TypeKind};
 
-/// How the elements of the result follow from those of the operands.
+/// The relation between the element types of the result and the operands.
 enum Elements {
-    /// They are the same.
+    /// The types are equal.
     Same,
-    /// The same, but real if those are complex.
+    /// The types are equal, but the result is real if the operands are complex.
     Real,
-    /// Something else, which translations check.
+    /// Another relation, which the translation checks.
     Other,
 }
 
@@ -72,7 +72,7 @@ fn elements_of(name: &str) -> Option<Elements> {
     })
 }
 
-/// The rules of an elementwise operation, if it is one.
+/// Checks the rules of an operation if it is elementwise.
 pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
     if let "chlo.broadcast_add"
     | "chlo.broadcast_maximum"
@@ -118,7 +118,7 @@ pub(super) fn elementwise(check: &mut Check<'_, '_>, name: &str) {
     }
 }
 
-/// Operands and results are all quantised or none is, and of one kind of numbers.
+/// Checks that operands and results have the same kind of elements, and are all quantised or all not.
 fn of_one_kind(check: &mut Check<'_, '_>) {
     let elements: Vec<&Type> = check.types().filter_map(|ty| ty.as_tensor()).map(|a| &a.element).collect();
     let Some((first, rest)) = elements.split_first() else { return };

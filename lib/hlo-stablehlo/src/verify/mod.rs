@@ -1,9 +1,9 @@
-//! What StableHLO asks of operations, where a translation to HLO would not notice.
+//! Checks the rules of StableHLO that a translation to HLO would not check.
 //!
-//! Sizes and element types of most operations are HLO's rules as well, which its verifier has. Here are those on what HLO
-//! lacks or says otherwise: quantised numbers, results that are written though they follow from regions or constants,
-//! attributes in the form of arrays, layouts, channels, accuracy. A report names the constraint of the specification,
-//! `(C5)`, where that has a number.
+//! HLO's verifier checks the sizes and element types of most operations. This module contains the rules on
+//! what HLO lacks or expresses in another way: quantised types, result types that regions or constants
+//! determine, attributes in the form of arrays, layouts, channels, accuracy. A report names the constraint of
+//! the specification, such as `(C5)`, if it has a number.
 
 mod attributes;
 mod check;
@@ -23,8 +23,8 @@ use hlo_ir::verify::MAX_REPORTS;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the operations of a program break, up to [`MAX_REPORTS`]; empty if it is valid as far as these rules go. In the order
-/// of the program. Time and memory are near linear in the program.
+/// Returns the violations in a program, in program order and up to [`MAX_REPORTS`]. The list is empty if the
+/// program obeys these rules. Time and memory are nearly linear in the size of the program.
 pub fn verify(tree: &Tree) -> Vec<Diag> {
     let mut constants: HashMap<ValueId, &Arc<Elements>> = HashMap::new();
     let mut reports = Vec::new();
@@ -50,7 +50,7 @@ pub fn verify(tree: &Tree) -> Vec<Diag> {
     reports
 }
 
-/// The rules of an operation.
+/// Checks the rules of an operation.
 fn check_operation(check: &mut Check<'_, '_>) {
     quantized::types(check);
     let name = check.operation.name.clone();

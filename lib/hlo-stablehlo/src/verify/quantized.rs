@@ -1,4 +1,5 @@
-//! Quantised numbers: which operations take those with a scale for each slice, and which scales results may have.
+//! Rules on quantised types: which operations accept a scale for each slice, and which scales results may
+//! have.
 
 use super::check::Check;
 use crate::text::type_text;
@@ -6,7 +7,7 @@ use crate::tree::{
     Attribute, FloatType, Name, Operation, Quantization, Signedness, TensorType, Type, TypeKind,
 };
 
-/// The operations whose operands and results have one scale for all elements, if they are quantised.
+/// The operations whose operands and results must have a single scale if they are quantised.
 const ONE_SCALE: &[&str] = &[
     "abs",
     "all_gather",
@@ -64,12 +65,12 @@ const ONE_SCALE: &[&str] = &[
     "tanh",
 ];
 
-/// True for the operations that take one scale only.
+/// Whether an operation only accepts a single scale.
 pub(super) fn is_of_one_scale(name: &Name) -> bool {
     name.strip_prefix("stablehlo.").is_some_and(|name| ONE_SCALE.contains(&name))
 }
 
-/// The quantisation of an array's elements.
+/// Returns the quantisation of an array's elements.
 fn of(array: &TensorType) -> Option<&Quantization> {
     match &*array.element {
         TypeKind::Quantized(q) => Some(q),
@@ -81,12 +82,12 @@ fn of_type(ty: &Type) -> Option<&Quantization> {
     of(ty.as_tensor()?)
 }
 
-/// True if both have the same scales and zero points, wherever they are.
+/// Whether both have the same scales and zero points. The axes may differ.
 fn same_scales(a: &Quantization, b: &Quantization) -> bool {
     a.scales == b.scales && a.zero_points == b.zero_points
 }
 
-/// True for types of elements of one kind: the same, or quantised ones that store and stand for the same.
+/// Whether two element types are of one kind: equal, or quantised with equal storage and expressed types.
 pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     match (&**a, &**b) {
         (TypeKind::Quantized(a), TypeKind::Quantized(b)) => {
@@ -96,7 +97,7 @@ pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// The types of results and of arguments of regions say numbers that they can store.
+/// Checks that quantisation parameters in the types of operands and results are representable.
 pub(super) fn types(check: &mut Check<'_, '_>) {
     if check.operation.name == "func.func" {
         return;
@@ -106,7 +107,7 @@ pub(super) fn types(check: &mut Check<'_, '_>) {
     }
 }
 
-/// The same of the arguments of a function.
+/// Checks the types of a function's arguments in the same way.
 pub(super) fn arguments(check: &mut Check<'_, '_>) {
     let operation: &Operation = check.operation;
     for &argument in operation.body().map_or(&[][..], |block| &block.arguments) {
@@ -127,7 +128,7 @@ fn storable(check: &mut Check<'_, '_>, ty: &Type) {
     }
 }
 
-/// The smallest and the largest positive number of a type.
+/// Returns the smallest and the largest positive number of a type.
 fn range_of(float: FloatType) -> Option<(f64, f64)> {
     match float {
         FloatType::F16 => Some((2f64.powi(-24), 65504.0)),
@@ -138,7 +139,7 @@ fn range_of(float: FloatType) -> Option<(f64, f64)> {
     }
 }
 
-/// No operand or result has a scale for each slice.
+/// Checks that no operand or result has a scale for each slice.
 pub(super) fn one_scale(check: &mut Check<'_, '_>) {
     let found = check.types().find(|ty| of_type(ty).is_some_and(|q| q.axis.is_some()));
     if let Some(ty) = found {
@@ -146,7 +147,7 @@ pub(super) fn one_scale(check: &mut Check<'_, '_>) {
     }
 }
 
-/// Where operands have a scale for each slice, the result has, too, along the same dimension.
+/// Checks that the result has scales along the same dimension as an operand that has a scale for each slice.
 pub(super) fn same_axis(check: &mut Check<'_, '_>) {
     let Some(result) = check.result(0).and_then(of_type) else { return };
     for index in 0..check.operation.operands.len() {
@@ -158,14 +159,14 @@ pub(super) fn same_axis(check: &mut Check<'_, '_>) {
     }
 }
 
-/// The types of the first operand and the first result, as reports name them.
+/// Returns the types of the first operand and the first result, for reports.
 fn found(check: &Check<'_, '_>) -> String {
     let of = |ty: Option<&Type>| ty.map_or(String::new(), type_text);
     format!("{} and {}", of(check.operand(0)), of(check.result(0)))
 }
 
-/// What is the same of all that moves elements: the scales stay. `axis` is the dimension of the result that the
-/// operand's dimension with scales becomes.
+/// Checks the rule for operations that move elements: the scales do not change. `axis` maps the operand's
+/// dimension with scales to the result.
 fn moved(check: &mut Check<'_, '_>, rule: &str, axis: impl FnOnce(i32) -> Option<i64>) {
     let (Some(from), Some(to)) = (check.operand(0).and_then(of_type), check.result(0).and_then(of_type))
     else {
@@ -183,14 +184,14 @@ fn moved(check: &mut Check<'_, '_>, rule: &str, axis: impl FnOnce(i32) -> Option
     }
 }
 
-/// `transpose`.
+/// Checks `transpose`.
 pub(super) fn transpose(check: &mut Check<'_, '_>) {
     let permutation = check.operation.attribute("permutation").and_then(Attribute::ints).unwrap_or_default();
     let becomes = |axis: i32| permutation.iter().position(|&d| d == i64::from(axis)).map(|at| at as i64);
     moved(check, "C4", becomes);
 }
 
-/// `reshape`: the dimension with scales stays as it is, and as many elements before it.
+/// Checks `reshape`: the dimension with scales keeps its size and the number of elements before it.
 pub(super) fn reshape(check: &mut Check<'_, '_>) {
     let (Some(operand), Some(result)) = (check.operand_array(0), check.result_array(0)) else { return };
     let place = |array: &TensorType| {
@@ -210,7 +211,8 @@ pub(super) fn reshape(check: &mut Check<'_, '_>) {
     moved(check, "C3", |_| to.map(|(_, _, axis)| axis));
 }
 
-/// `broadcast_in_dim`: the scales go where their dimension goes; where that is copied, all copies have its scale.
+/// Checks `broadcast_in_dim`: the scales move with their dimension. If the dimension is stretched, all copies
+/// have its scale.
 pub(super) fn broadcast_in_dim(check: &mut Check<'_, '_>) {
     let (Some(operand), Some(result)) = (check.operand_array(0), check.result_array(0)) else { return };
     let (Some(from), Some(to)) = (of(operand), of(result)) else { return };
@@ -233,7 +235,7 @@ pub(super) fn broadcast_in_dim(check: &mut Check<'_, '_>) {
     check.must(zeros, "C6", || format!("its result has the zero points of its operand, found {types}"));
 }
 
-/// What is the same of products: the kernel is quantised, and if the other operand is, so is the result.
+/// Checks the common rules of products: the kernel is quantised, and the other operand is if the result is.
 fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
     let (lhs, rhs, result) = (check.operand_array(0)?, check.operand_array(1)?, check.result_array(0)?);
     let all = [lhs, rhs, result].map(of);
@@ -279,7 +281,7 @@ fn product(check: &mut Check<'_, '_>, rules: &str) -> Option<()> {
     Some(())
 }
 
-/// `dot_general`.
+/// Checks `dot_general`.
 pub(super) fn dot_general(check: &mut Check<'_, '_>) {
     if product(check, "C14 to C20").is_none() {
         return;
@@ -300,7 +302,7 @@ pub(super) fn dot_general(check: &mut Check<'_, '_>) {
     });
 }
 
-/// `convolution`.
+/// Checks `convolution`.
 pub(super) fn convolution(check: &mut Check<'_, '_>) {
     if product(check, "C28 to C34").is_none() {
         return;

@@ -1,16 +1,16 @@
-//! Results that follow from what regions give.
+//! Rules on results that depend on the results of regions.
 
 use super::check::Check;
 use crate::text::type_text;
 use crate::tree::{Region, Type, TypeKind};
 
-/// The types that a region gives.
+/// Returns the types of a region's results.
 pub(super) fn given<'t>(check: &Check<'t, '_>, region: &'t Region) -> Option<Vec<&'t Type>> {
     let last = region.blocks.first()?.terminator()?;
     Some(last.operands.iter().map(|&v| check.tree.type_of(v)).collect())
 }
 
-/// True if a value of one type may stand where the other is written: sizes that are not known are any.
+/// Whether two types match. Unknown sizes match any size.
 pub(super) fn compatible(a: &Type, b: &Type) -> bool {
     match (&**a, &**b) {
         (TypeKind::Tensor(a), TypeKind::Tensor(b)) => {
@@ -24,7 +24,7 @@ fn list(types: &[&Type]) -> String {
     types.iter().map(|ty| type_text(ty)).collect::<Vec<_>>().join(", ")
 }
 
-/// The branches of `if` and `case` give what the operation does.
+/// Checks that the branches of `if` and `case` return the types of the operation's results.
 pub(super) fn branches(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     let results: Vec<&Type> = operation.results.iter().map(|&v| check.tree.type_of(v)).collect();
@@ -37,7 +37,7 @@ pub(super) fn branches(check: &mut Check<'_, '_>) {
     }
 }
 
-/// `async_start` has one region, of whose result it is the future.
+/// Checks that `async_start` has one region, and that its result is the future of the region's result.
 pub(super) fn asynchronous(check: &mut Check<'_, '_>) {
     let [region] = &check.operation.regions[..] else {
         let found = check.operation.regions.len();
@@ -51,7 +51,7 @@ pub(super) fn asynchronous(check: &mut Check<'_, '_>) {
     });
 }
 
-/// The regions give arrays.
+/// Checks that the regions return arrays.
 pub(super) fn gives_arrays(check: &mut Check<'_, '_>) {
     for region in &check.operation.regions {
         for ty in given(check, region).unwrap_or_default() {

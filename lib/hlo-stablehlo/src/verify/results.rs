@@ -1,11 +1,11 @@
-//! Results whose types follow from operands and regions, and are written all the same.
+//! Rules on written result types that follow from operands and regions.
 
 use super::check::{Check, agree};
 use super::regions::{compatible, given};
 use crate::text::type_text;
 use crate::tree::{Attribute, Type, TypeKind};
 
-/// `tuple`: the result has the types of the operands.
+/// Checks `tuple`: the result has the types of the operands.
 pub(super) fn tuple(check: &mut Check<'_, '_>) {
     let operands = check.operation.operands.iter().map(|&v| check.tree.type_of(v).clone()).collect();
     let follows: Type = TypeKind::Tuple(operands).into();
@@ -21,7 +21,7 @@ pub(super) fn tuple(check: &mut Check<'_, '_>) {
     });
 }
 
-/// `get_tuple_element`: the result is the element.
+/// Checks `get_tuple_element`: the result has the type of the element.
 pub(super) fn element(check: &mut Check<'_, '_>) {
     let index = check.operation.attribute("index").and_then(Attribute::as_int);
     let (Some(index), Some(operand), Some(result)) = (index, check.operand(0), check.result(0)) else {
@@ -37,7 +37,7 @@ pub(super) fn element(check: &mut Check<'_, '_>) {
     });
 }
 
-/// `reduce`: the results have the elements that the region gives, and the dimensions that are left.
+/// Checks `reduce`: the results have the element types that the region returns, and the remaining dimensions.
 pub(super) fn reduce(check: &mut Check<'_, '_>) {
     let operation = check.operation;
     let reduced = operation.attribute("dimensions").and_then(Attribute::ints);

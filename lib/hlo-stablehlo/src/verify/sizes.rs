@@ -1,16 +1,16 @@
-//! Results whose sizes follow from operands, attributes and constants.
+//! Rules on result sizes that follow from operands, attributes and constants.
 
 use super::check::{Check, agree, sizes_text};
 use crate::text::type_text;
 use crate::tree::{Attribute, DYNAMIC, TypeKind};
 
-/// `constant`: the result is of its value's type.
+/// Checks `constant`: the result has the type of the value.
 pub(super) fn constant(check: &mut Check<'_, '_>) {
     let Some(Attribute::Elements(value)) = check.operation.attribute("value") else { return };
     let (Some(own), Some(result)) = (value.ty.as_tensor(), check.result_array(0)) else { return };
     let Some(ty) = check.result(0) else { return };
     let sizes = own.dims == result.dims;
-    // Quantised numbers are written as what is stored.
+    // The value of a quantised constant consists of the stored integers.
     let elements = match &*result.element {
         TypeKind::Quantized(q) => own.element == q.storage || own.element == result.element,
         _ => own.element == result.element,
@@ -24,7 +24,7 @@ pub(super) fn constant(check: &mut Check<'_, '_>) {
     });
 }
 
-/// `broadcast`, of old: new dimensions before those of the operand.
+/// Checks `broadcast` of early versions, which adds dimensions before those of the operand.
 pub(super) fn broadcast(check: &mut Check<'_, '_>) {
     let sizes = check.operation.attribute("broadcast_sizes").and_then(Attribute::ints);
     let (Some(mut sizes), Some(operand)) = (sizes, check.operand_array(0)) else { return };
@@ -32,7 +32,8 @@ pub(super) fn broadcast(check: &mut Check<'_, '_>) {
     check.result_sizes(0, "", &sizes);
 }
 
-/// The sizes of the result are an operand: a vector of known length, and if it is a constant the result's.
+/// Checks an operand that contains the sizes of the result: it is a vector of known length, and a constant
+/// matches the result.
 pub(super) fn by_operand(check: &mut Check<'_, '_>, index: usize, rule: &str) {
     let Some(operand) = check.operand(index) else { return };
     let is_vector = operand.as_tensor().is_none_or(|a| matches!(a.dims[..], [n] if n != DYNAMIC));
@@ -46,14 +47,14 @@ pub(super) fn by_operand(check: &mut Check<'_, '_>, index: usize, rule: &str) {
     }
 }
 
-/// `reshape` gives one dimension with a bound at most.
+/// Checks `reshape`: the result has at most one bounded dimension.
 pub(super) fn one_bounded(check: &mut Check<'_, '_>) {
     let Some(result) = check.result_array(0).filter(|a| a.encoding.is_some()) else { return };
     let open = result.dims.iter().filter(|&&d| d == DYNAMIC).count();
     check.must(open <= 1, "", || format!("its result has one bounded dimension at most, found {open}"));
 }
 
-/// `transpose`: the sizes of the operand in another order.
+/// Checks `transpose`: the result has the sizes of the operand in another order.
 pub(super) fn transpose(check: &mut Check<'_, '_>) {
     let permutation = check.operation.attribute("permutation").and_then(Attribute::ints);
     let (Some(permutation), Some(operand)) = (permutation, check.operand_array(0)) else { return };
@@ -63,7 +64,7 @@ pub(super) fn transpose(check: &mut Check<'_, '_>) {
     }
 }
 
-/// `dot`, of old: of vectors and matrices, over the last dimension and the first.
+/// Checks `dot` of early versions: vectors and matrices, contracted along the last and the first dimension.
 pub(super) fn dot(check: &mut Check<'_, '_>) {
     let (Some(lhs), Some(rhs)) = (check.operand_array(0), check.operand_array(1)) else { return };
     let (lhs, rhs) = (&lhs.dims[..], &rhs.dims[..]);
@@ -80,7 +81,7 @@ pub(super) fn dot(check: &mut Check<'_, '_>) {
     check.result_sizes(0, "", &[rows, columns].concat());
 }
 
-/// `chlo.scan`: the size that is scanned, if it is written.
+/// Checks `chlo.scan`: the size of the scanned dimension, if the operation contains it.
 pub(super) fn scan(check: &mut Check<'_, '_>) {
     let number = |name: &str| check.operation.attribute(name).and_then(Attribute::as_int);
     let (Some(wanted), Some(dimension)) = (number("scan_dim_size"), number("dimension")) else { return };

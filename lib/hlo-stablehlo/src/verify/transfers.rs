@@ -1,13 +1,13 @@
-//! Transfers between devices and with the host.
+//! Rules on transfers between devices and with the host.
 
 use super::check::Check;
 use crate::text::type_text;
 use crate::tree::{Attribute, TypeKind};
 
-/// The number of a channel between devices.
+/// The type number of a channel between devices.
 const DEVICES: i64 = 1;
 
-/// Checks the type of the channel: `host` is that of a transfer with the host.
+/// Checks the type of the channel. `host` is the type for a transfer with the host.
 fn channel(check: &mut Check<'_, '_>, host: i64) {
     let operation = check.operation;
     let with_host = operation.attribute("is_host_transfer").and_then(Attribute::as_bool) == Some(true);
@@ -17,12 +17,13 @@ fn channel(check: &mut Check<'_, '_>, host: i64) {
     check.must(found == wanted, "", || format!("a channel {of} is of type {wanted}, found {found}"));
 }
 
-/// `send` to the host is on a channel of type 2.
+/// Checks `send`: a transfer to the host uses a channel of type 2.
 pub(super) fn send(check: &mut Check<'_, '_>) {
     channel(check, 2);
 }
 
-/// `recv` from the host is on a channel of type 3; the last result is a token, the others are arrays.
+/// Checks `recv`: a transfer from the host uses a channel of type 3. The last result is a token, the others
+/// are arrays.
 pub(super) fn recv(check: &mut Check<'_, '_>) {
     channel(check, 3);
     let Some(last) = check.operation.results.len().checked_sub(1) else { return };

@@ -1,4 +1,5 @@
-//! What modules become: `tests/export/NAME.hlo` is printed as `NAME.mlir`, which jaxlib's parser and verifier took; `BLESS=1` writes it.
+//! Tests of the export: `tests/export/NAME.hlo` is printed as `NAME.mlir`, which jaxlib's parser and verifier
+//! accepted. With `BLESS=1`, the tests write it.
 
 use hlo_ir::diag::Diag;
 use hlo_stablehlo::export::export;
@@ -28,7 +29,8 @@ fn modules_become_what_is_expected() {
         if std::env::var_os("BLESS").is_some() {
             std::fs::write(&expected, &found).expect("it can be written");
         }
-        // Read and printed as well: it is programs that are compared, not how they are printed.
+        // The expected text is also read and printed, so that the test compares programs and not their
+        // formatting.
         let text = std::fs::read_to_string(&expected).unwrap_or_default();
         if text::parse(&text).is_ok_and(|tree| text::print(&tree) == found) {
             continue;
@@ -38,7 +40,7 @@ fn modules_become_what_is_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The text of an export is read as the same program.
+/// The text of an export reads back as the same program.
 #[test]
 fn exported_programs_are_read_back() {
     for case in cases() {
@@ -78,7 +80,7 @@ ENTRY e {
     }
 }
 
-/// Each with the message that is wanted: of the entry's body, `main` being what comes before it.
+/// Bodies of the entry with the expected message. `main` is the text before the body.
 #[test]
 fn what_has_no_form_is_said() {
     let cases = [
@@ -112,7 +114,7 @@ fn what_has_no_form_is_said() {
     }
 }
 
-/// All that has no form is reported, each once, and what only needs it is not.
+/// All instructions without a form are reported once. Instructions that depend on them are not reported.
 #[test]
 fn all_errors_are_reported_once() {
     let errors = tree_of(
@@ -131,7 +133,8 @@ ENTRY e {
     assert_eq!(names, ["b", "d"]);
 }
 
-/// A module of `depth` computations, each of which applies the next one twice, is a program of as many functions.
+/// A module of `depth` computations, each of which applies the next one twice, becomes a program of as many
+/// functions.
 #[test]
 fn computations_that_several_apply_do_not_grow() {
     let mut hlo = String::from("HloModule m\nc0 { x = f32[] parameter(0) ROOT y = f32[] negate(x) }\n");
@@ -147,7 +150,7 @@ fn computations_that_several_apply_do_not_grow() {
     assert!(tree.value_count() < 1000, "{} values", tree.value_count());
 }
 
-/// Loops within loops are functions from some depth on, which readers can read.
+/// Beyond some depth, nested loops become functions, so that readers accept the program.
 #[test]
 fn deep_nesting_is_cut() {
     let mut hlo = String::from(

@@ -1,4 +1,4 @@
-//! Tests of StableHLO in and out.
+//! Tests of StableHLO's conversion to HLO and back.
 
 mod export;
 mod import;

@@ -15,13 +15,13 @@ fn refined(program: &str, arguments: &[Argument]) -> Result<Module, Vec<String>>
     module.map_err(|diags| diags.into_iter().map(|diag| diag.message).collect())
 }
 
-/// The shape of the result of a program for arguments.
+/// Returns the shape of the result of a program that is refined for the given arguments.
 fn result(program: &str, arguments: &[Argument]) -> String {
     let module = refined(program, arguments).unwrap_or_else(|messages| panic!("{messages:#?}"));
     module[module[module.entry()].root()].shape.to_string()
 }
 
-/// The only message about a program for arguments.
+/// Returns the only error message of a program that is refined for the given arguments.
 fn message(program: &str, arguments: &[Argument]) -> String {
     match refined(program, arguments) {
         Err(messages) if messages.len() == 1 => messages[0].clone(),
@@ -29,7 +29,7 @@ fn message(program: &str, arguments: &[Argument]) -> String {
     }
 }
 
-/// A function of `%x: tensor<?x4xf32>` whose last operation gives `%r` of a type.
+/// Returns a function of `%x: tensor<?x4xf32>` whose last operation defines `%r` with the given type.
 fn of_rows(body: &str, ty: &str) -> String {
     format!(
         "func.func @main(%x: tensor<?x4xf32>) -> {ty} {{
@@ -52,7 +52,7 @@ fn sizes_follow_from_the_arguments() {
         "tensor<?xf32>",
     );
     assert_eq!(result(&flat, &[f32s(&[3, 4])]), "f32[12]");
-    // What follows from sizes is not computed at run time.
+    // Values that depend only on sizes are not computed at run time.
     let module = refined(&flat, &[f32s(&[3, 4])]).unwrap();
     assert_eq!(module[module.entry()].instructions().len(), 2);
     let transposed = of_rows(

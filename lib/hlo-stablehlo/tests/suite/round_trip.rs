@@ -1,14 +1,14 @@
-//! `import(export(m))` is `m` up to names and tuples: modules of `test/corpus` are exported, printed, read, imported, and
-//! exported again as the same operations.
+//! `import(export(m))` equals `m` except for names and tuples. Modules of `test/corpus` are exported,
+//! printed, read, imported, and exported again as the same operations.
 
 use hlo_stablehlo::{export::export, import::import, text};
 use std::path::Path;
 
-/// Every so many modules of the corpus are tried; `HLO_ROUND_TRIP_ALL=1` tries all.
+/// The step between tested modules of the corpus. `HLO_ROUND_TRIP_ALL=1` tests all of them.
 const STEP: usize = 6;
 
-/// The lines of a program without the names of values, sorted: what does not depend on each other may change places. Constants
-/// aside, which are made where they are used only.
+/// Returns the sorted lines of a program without the names of values, because independent operations may
+/// change places. Constants are omitted because the import creates them only where they are used.
 fn operations(program: &str) -> Vec<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '#' | ':');
     let nameless = |line: &str| -> String {

@@ -1,9 +1,9 @@
-//! What is reported of programs that break StableHLO's rules. `STABLEHLO_TESTS=DIR` names a folder of its own tests,
-//! `stablehlo/tests`, of which all but a few that are expected to be wrong have to be reported.
+//! Diagnostics for programs that violate StableHLO's rules. `STABLEHLO_TESTS=DIR` names a folder with
+//! StableHLO's own tests, `stablehlo/tests`. All but a few of the invalid programs in it must be reported.
 
 use hlo_stablehlo::{import::import, text};
 
-/// The first report of a program.
+/// Returns the first diagnostic of a program.
 fn report(program: &str) -> Option<String> {
     let errors = match text::parse(program) {
         Ok(tree) => import(&tree).err()?,
@@ -125,6 +125,6 @@ fn what_is_expected_to_be_wrong_is_reported() {
             }
         }
     }
-    // What follows for sizes that have bounds only is not checked.
+    // Consequences for sizes that only have bounds are not checked.
     assert!(missed.len() * 100 < reported, "{reported} are reported; not: {}", missed.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! The forms of CHLO's operations.
+//! The pretty forms of CHLO operations.
 
 use super::Piece::{Attribute, Dictionary, Operand, Operands, Optional, Text, Types};
 use super::{As, Form, Group, Types as T};

@@ -1,9 +1,9 @@
-//! What attributes are if they are not given: the pretty forms do not say it.
+//! Default values of attributes. The pretty forms omit attributes with these values.
 
 use crate::tree::{Attribute, Attributes, Type};
 use std::sync::Arc;
 
-/// The value of an attribute that is not given; `None` if it lacks then.
+/// Returns the default value of an attribute, or `None` if the attribute has none.
 fn of(operation: &str, name: &str) -> Option<Attribute> {
     let i32 = |value| Attribute::Integer(value, Type::integer(32));
     let none = || Attribute::Array(Vec::new().into());
@@ -28,13 +28,13 @@ fn of(operation: &str, name: &str) -> Option<Attribute> {
     })
 }
 
-/// No accuracy is asked for but the usual one.
+/// Returns the default accuracy.
 fn exact_as_usual() -> Attribute {
     let mode = Attribute::Enum("stablehlo.result_accuracy_mode".into(), "DEFAULT".into());
     Attribute::of_fields("stablehlo.result_accuracy", [("mode", mode)])
 }
 
-/// True if an attribute is what it would be if it were not given.
+/// Checks whether an attribute has its default value.
 pub fn is_default(operation: &str, name: &str, value: &Attribute) -> bool {
     match (name, value) {
         ("result_accuracy", Attribute::Struct(_, fields)) => is_usual(fields),

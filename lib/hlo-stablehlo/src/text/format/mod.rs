@@ -1,4 +1,4 @@
-//! The pretty forms of operations: a description of each, which reader and printer share.
+//! Descriptions of the pretty forms of operations, which the reader and the printer share.
 
 mod chlo;
 pub mod defaults;
@@ -9,10 +9,10 @@ pub mod structure;
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// How an operation is written.
+/// The form of an operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// Piece by piece.
+    /// A sequence of pieces.
     Pieces(&'static [Piece]),
     /// `stablehlo.constant dense<1.0> : tensor<f32>`
     Constant,
@@ -30,51 +30,52 @@ pub enum Form {
     Module,
 }
 
-/// A part of an operation's text behind its name.
+/// A part of the text after an operation's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece {
-    /// What is written, with its blanks; a reader takes any blanks between words and signs.
+    /// Literal text with its blanks. Readers accept any blanks between words and symbols.
     Text(&'static str),
     /// The next operand.
     Operand,
-    /// All operands that are left, with commas between them.
+    /// All remaining operands, separated by commas.
     Operands,
-    /// All operands that are left, each with a comma behind it.
+    /// All remaining operands, each followed by a comma.
     OperandsAndCommas,
-    /// All operands that are left and their types, ` %0, %1 : A, B`; nothing if there are none.
+    /// All remaining operands and their types, ` %0, %1 : A, B`. Nothing if there are none.
     OperandsAndTypes,
-    /// An attribute's value.
+    /// The value of an attribute.
     Attribute(&'static str, As),
-    /// Pieces that are there if the attribute is; the first of them is a text, or the attribute's word.
+    /// Pieces that are present if the attribute is. The first one is a text, or the attribute's word.
     Optional(&'static str, &'static [Piece]),
-    /// `start:limit:stride` of each dimension, the attributes `start_indices`, `limit_indices` and `strides`.
+    /// `start:limit:stride` for each dimension: the attributes `start_indices`, `limit_indices` and
+    /// `strides`.
     SliceRanges,
-    /// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, the attribute `dot_dimension_numbers`.
+    /// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`: the attribute `dot_dimension_numbers`.
     DotDimensions,
-    /// `stride = [1, 1], pad = [[0, 0], [0, 0]]`, the attributes of a window.
+    /// `stride = [1, 1], pad = [[0, 0], [0, 0]]`: the attributes of a window.
     Window,
-    /// `e5m10`: the attributes of these names.
+    /// `e5m10`: the attributes with these names.
     ExponentMantissa(&'static str, &'static str),
-    /// Attributes that nothing else says.
+    /// The attributes that no other piece contains.
     Dictionary,
-    /// The types.
+    /// The types of operands and results.
     Types(Types),
-    /// Regions in parentheses, if there are any.
+    /// Regions in parentheses. Nothing if there are none.
     Regions,
-    /// A region whose arguments stand before it: `(%arg0: tensor<f32>) { … }`.
+    /// A region with its arguments before it: `(%arg0: tensor<f32>) { … }`.
     RegionWithArguments,
 }
 
-/// How the value of an attribute is written.
+/// The form of an attribute's value.
 #[derive(Clone, Copy, Debug)]
 pub enum As {
-    /// As it is written by itself.
+    /// The form of a standalone attribute.
     Any,
-    /// `0`: an integer of a number of bits without its type.
+    /// `0`: an integer of the given number of bits, without its type.
     Integer(u32),
-    /// The same without a sign.
+    /// `0`: an unsigned integer of the given number of bits, without its type.
     Unsigned(u32),
-    /// `[0, 1]`: integers.
+    /// `[0, 1]`: a list of integers.
     Integers,
     /// `1.0e-4`: a number of type `f64`.
     Float,
@@ -82,17 +83,17 @@ pub enum As {
     Bool,
     /// `"x"`.
     String,
-    /// `@f`: a symbol.
+    /// `@f`: a symbol attribute.
     Symbol,
-    /// `@f`: a string.
+    /// `@f`: a string attribute.
     StringSymbol,
-    /// `LT`: the word of an enumeration of a kind.
+    /// `LT`: a word of an enumeration of the given kind.
     Word(&'static str),
-    /// `FORWARD`: one of these words; the attribute is its position, of type `i32`.
+    /// `FORWARD`: one of these words. The attribute is its index, of type `i32`.
     WordOf(&'static [&'static str]),
-    /// `[DEFAULT, DEFAULT]`: a list of those.
+    /// `[DEFAULT, DEFAULT]`: a list of words of an enumeration of the given kind.
     Words(&'static str),
-    /// `<…>`, `[…]`: an attribute of a kind without the kind.
+    /// `<…>`, `[…]`: an attribute of the given kind, without the kind.
     Body(&'static str),
     /// `[b, 0, f]x[0, i, o]->[b, 0, f]`.
     ConvolutionDimensions,
@@ -100,26 +101,27 @@ pub enum As {
     Shardings,
 }
 
-/// How the types of operands and results are written.
+/// The form of the types of operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Types {
     /// `(A, B) -> C`.
     Function,
-    /// One for all, if all are the same; otherwise as `Function`.
+    /// A single type if all types are equal, otherwise as `Function`.
     Same,
-    /// Those of the results.
+    /// The types of the results.
     Results,
-    /// Those of the operands, each; nothing if there are none.
+    /// The types of the operands. Nothing if there are none.
     Operands,
-    /// That of all operands; there are no results.
+    /// The common type of all operands of an operation without results.
     OperandsSame,
-    /// Those of the operands, each; the results have the same.
+    /// The types of the operands. The results have the same types.
     Pairwise,
-    /// That of the result, a tuple of the operands' types.
+    /// The type of the result, a tuple of the operand types.
     Tuple,
-    /// Those of the predicate and the result, if the other operands have the result's; otherwise as `Function`.
+    /// The types of the predicate and the result, if the other operands have the result type, otherwise as
+    /// `Function`.
     Select,
-    /// That of the result, whose parts the operands are; otherwise as `Function`.
+    /// The type of the result, a complex type whose parts are the operands, otherwise as `Function`.
     Complex,
     /// `A, B -> C`.
     Arrow,
@@ -127,12 +129,12 @@ pub enum Types {
     To,
 }
 
-/// The form of an operation; `None` if it has the generic one only.
+/// Returns the pretty form of an operation, or `None` if it has only the generic form.
 pub fn find(name: &str) -> Option<Form> {
     FORMS.get(name).copied()
 }
 
-/// What a reduction may apply without a region.
+/// The operations that a reduction can apply without a region.
 pub const COMMUTATIVE: &[&str] = &[
     "stablehlo.add",
     "stablehlo.and",
@@ -148,7 +150,7 @@ static FORMS: LazyLock<HashMap<&str, Form>> = LazyLock::new(|| {
     groups.flat_map(|(names, form)| names.iter().map(|name| (*name, *form))).collect()
 });
 
-/// Operations of one form.
+/// The operations that share a form.
 type Group = (&'static [&'static str], Form);
 
 /// `%0`

@@ -1,4 +1,4 @@
-//! The forms of functions, of Shardy's operations, and of those that test StableHLO.
+//! The pretty forms of functions, of Shardy operations, and of the operations that test StableHLO.
 
 use super::Piece::{
     Attribute, Dictionary, Operand, Operands, OperandsAndTypes, Optional, RegionWithArguments, Text, Types,
@@ -8,7 +8,7 @@ use super::{As, Form, Group, Piece, Types as T};
 /// `%0 : A to B`
 const CONVERSION: Form = Form::Pieces(&[Text(" "), Operands, Dictionary, Text(" : "), Types(T::To)]);
 
-/// `max`, of what is combined otherwise than by a sum.
+/// The word of the combining operation, such as `max`, if it is not a sum.
 const REDUCTION: &[Piece] = &[Text(" "), Attribute("reduction_op", As::WordOf(&["sum", "max", "min"]))];
 
 pub const FORMS: &[Group] = &[
@@ -236,7 +236,7 @@ pub const FORMS: &[Group] = &[
             Types(T::Same),
         ]),
     ),
-    // What StableHLO's own programs have of other dialects: sizes that are known at run time.
+    // Operations of other dialects that StableHLO's own programs use to compute sizes at run time.
     (&["arith.constant"], Form::TypedConstant),
     (&["arith.index_cast", "tensor.cast"], CONVERSION),
     (

@@ -1,4 +1,4 @@
-//! The forms of StableHLO's operations.
+//! The pretty forms of StableHLO operations.
 
 use super::Piece::{
     Attribute, Dictionary, DotDimensions, ExponentMantissa, Operand, Operands, OperandsAndCommas, Optional,

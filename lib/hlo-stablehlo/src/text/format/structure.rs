@@ -1,11 +1,11 @@
-//! How structures are written: `#stablehlo.gather<offset_dims = [1], index_vector_dim = 0>`.
+//! The text form of structures: `#stablehlo.gather<offset_dims = [1], index_vector_dim = 0>`.
 
-/// What a field of a structure holds.
+/// The value of a structure's field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// `1`: an integer of type `i64`.
     Integer,
-    /// `[0, 1]`: such integers.
+    /// `[0, 1]`: integers of type `i64`.
     Integers,
     /// `true`.
     Bool,
@@ -15,26 +15,26 @@ pub enum Field {
     String,
     /// `1.0e-5`: a number of type `f64`.
     Float,
-    /// Any attribute as it is written by itself.
+    /// Any attribute, in its standalone form.
     Any,
     /// `(1)2`: a part of an axis, of kind `sub_axis_info`.
     SubAxis,
-    /// `[<name = "x", size = 2>]`: structures of a kind without its name.
+    /// `[<name = "x", size = 2>]`: structures of the given kind, without its name.
     Structures(&'static str),
 }
 
 /// A structure.
 #[derive(Debug)]
 pub struct Structure {
-    /// Its kind.
+    /// The kind of the structure.
     pub kind: &'static str,
-    /// What it holds, in order.
+    /// The fields, in order.
     pub fields: &'static [(&'static str, Field)],
-    /// What is printed: fields that are zero or empty are left out of some.
+    /// Whether the printer omits fields that are zero or empty.
     pub omits_zeros: bool,
 }
 
-/// The structure of a kind.
+/// Returns the structure of a kind.
 pub fn find(kind: &str) -> Option<&'static Structure> {
     STRUCTURES.iter().find(|s| s.kind == kind)
 }
@@ -145,8 +145,8 @@ const STRUCTURES: &[Structure] = &[
     },
 ];
 
-/// A convolution's dimensions: they have a form of their own, `<[b, 0, f]x[0, i, o]->[b, 0, f]>`, and that of a structure
-/// after the word `raw`.
+/// The dimensions of a convolution. They have the form `<[b, 0, f]x[0, i, o]->[b, 0, f]>`, and that of a
+/// structure after the word `raw`.
 pub const CONVOLUTION: Structure = Structure {
     kind: "stablehlo.conv",
     fields: &[
@@ -163,8 +163,8 @@ pub const CONVOLUTION: Structure = Structure {
     omits_zeros: false,
 };
 
-/// The kinds whose values are words. Those in the second list are written `#stablehlo.result_accuracy_mode<DEFAULT>`, not
-/// `#stablehlo<precision DEFAULT>`.
+/// Whether the values of a kind are words. The form of the words in the second list is
+/// `#stablehlo.result_accuracy_mode<DEFAULT>`, not `#stablehlo<precision DEFAULT>`.
 pub fn is_enumeration(kind: &str) -> bool {
     WORDS.contains(&kind) || WORDS_IN_ANGLES.contains(&kind)
 }
@@ -182,5 +182,5 @@ const WORDS: &[&str] = &[
     "chlo.comparison_type",
 ];
 
-/// Kinds that are written in angles of their own.
+/// Kinds whose word is in angle brackets of its own.
 pub const WORDS_IN_ANGLES: &[&str] = &["stablehlo.result_accuracy_mode"];

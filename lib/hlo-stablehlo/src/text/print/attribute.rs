@@ -1,16 +1,16 @@
-//! Attributes as text.
+//! Printing of attributes.
 
 use super::{elements, float, location, types};
 use crate::text::format::structure::{self, Field, Structure};
 use crate::tree::{Attribute, Attributes, FloatType, Number, Signedness, Type, TypeKind};
 use std::fmt::Write;
 
-/// Writes an attribute with all that its text needs to say by itself.
+/// Writes an attribute in its standalone form, with its type.
 pub fn write(out: &mut String, attribute: &Attribute) {
     value(out, attribute, true);
 }
 
-/// Writes an attribute; `i64` and `f64` go without saying in a list.
+/// Writes an attribute. Lists omit the types `i64` and `f64`.
 fn value(out: &mut String, attribute: &Attribute, is_typed: bool) {
     match attribute {
         Attribute::Unit => out.push_str("unit"),
@@ -56,7 +56,7 @@ fn integer(out: &mut String, number: i128, ty: &Type, is_typed: bool) {
     }
 }
 
-/// Writes items with commas between them.
+/// Writes items separated by commas.
 pub fn list<T>(
     out: &mut String,
     open: &str,
@@ -100,12 +100,12 @@ fn dense_array(out: &mut String, ty: &Type, values: &[i64]) {
     });
 }
 
-/// Writes `{a = 1, b}`, by name.
+/// Writes `{a = 1, b}`, sorted by name.
 pub fn dictionary(out: &mut String, attributes: &Attributes) {
     entries(out, attributes.iter().map(|(name, value)| (&**name, value)).collect());
 }
 
-/// Writes attributes in braces, by name.
+/// Writes attributes in braces, sorted by name.
 pub fn entries(out: &mut String, mut entries: Vec<(&str, &Attribute)>) {
     entries.sort_unstable_by_key(|entry| entry.0);
     list(out, "{", entries.into_iter(), "}", |out, (name, attribute)| {
@@ -121,7 +121,7 @@ pub fn entries(out: &mut String, mut entries: Vec<(&str, &Attribute)>) {
     });
 }
 
-/// True if a name needs no quotes.
+/// Whether a name needs no quotes.
 fn is_word(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -167,7 +167,7 @@ fn struct_with_kind(out: &mut String, kind: &str, fields: &Attributes) {
     if body.starts_with('<') {
         let _ = write!(out, "#{kind}{body}");
     } else {
-        // What has no angles of its own gets some around its kind.
+        // A body without angle brackets is put into angle brackets together with its kind.
         let (dialect, name) = kind.split_once('.').unwrap_or(("", kind));
         let blank = if body.starts_with('[') || body.starts_with('{') { "" } else { " " };
         let _ = write!(out, "#{dialect}<{name}{blank}{body}>");

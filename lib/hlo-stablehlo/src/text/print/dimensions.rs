@@ -1,4 +1,4 @@
-//! The dimensions and windows of convolutions, products and slices as text.
+//! Printing of the dimensions and windows of convolutions, products and slices.
 
 use super::attribute::{self, list};
 use crate::tree::{Attribute, Attributes, Operation};

@@ -1,10 +1,10 @@
-//! The elements of arrays as text.
+//! Printing of array elements.
 
 use super::{float, types};
 use crate::tree::{Elements, FloatType, Signedness, Type, TypeKind};
 use std::fmt::Write;
 
-/// Arrays of more elements are printed as hexadecimal digits.
+/// Maximum number of elements that are printed in decimal. Larger arrays are printed as hexadecimal digits.
 const MAX_IN_DECIMAL: usize = 100;
 
 /// Writes `dense<…> : tensor<…>`.
@@ -90,7 +90,7 @@ fn number(out: &mut String, bytes: &[u8], ty: FloatType) {
     float::write(out, bits(bytes), ty);
 }
 
-/// The bytes as a number, of which eight count.
+/// Returns the first eight bytes as a number.
 fn bits(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |value, &b| value << 8 | u64::from(b))
 }

@@ -1,14 +1,14 @@
-//! Whether an operation is what its pretty form can say. One that is not, as no dialect allows but a tree may hold it, is
-//! printed in the generic form.
+//! Checks whether the pretty form can express an operation. Trees may contain invalid operations that it
+//! cannot express. These are printed in the generic form.
 
 use crate::text::format::{As, Form, Piece, Types};
 use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 
-/// True if the form says all of the operation.
+/// Checks whether a form can express everything in an operation.
 pub fn fits(tree: &Tree, op: &Operation, form: Form) -> bool {
     match form {
         Form::Pieces(pieces) => fits_pieces(tree, op, pieces),
-        // It has the generic form within.
+        // This form can contain the generic form.
         Form::Constant => op.operands.is_empty() && op.results.len() == 1 && op.regions.is_empty(),
         Form::TypedConstant => fits_typed_constant(tree, op),
         Form::Reduce => fits_reduce(tree, op),
@@ -128,7 +128,7 @@ fn nothing_flows(op: &Operation) -> bool {
     op.operands.is_empty() && op.results.is_empty()
 }
 
-/// The only block of a region.
+/// Returns the block of a region, if it has exactly one.
 fn entry(op: &Operation, region: usize) -> Option<&Block> {
     match op.regions.get(region)? {
         Region { blocks } if blocks.len() == 1 => blocks.first(),

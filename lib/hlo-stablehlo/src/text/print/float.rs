@@ -1,12 +1,12 @@
-//! Floating-point numbers as MLIR prints them: six digits if they say all, as many as it takes otherwise, bits for what is
-//! no number.
+//! Printing of floating-point numbers as in MLIR: with six digits if they are exact, otherwise with as many
+//! as needed, and as bits if the number is not finite.
 
 use crate::text::read::float_bits;
 use crate::tree::FloatType;
 use hlo_ir::FloatFormat;
 use std::fmt::Write;
 
-/// Writes the number of these bits.
+/// Writes the number with the given bits.
 pub fn write(out: &mut String, bits: u64, ty: FloatType) {
     let Some(format) = ty.element_type().and_then(FloatFormat::of) else {
         let _ = write!(out, "0x{bits:X}");
@@ -28,17 +28,17 @@ pub fn write(out: &mut String, bits: u64, ty: FloatType) {
     let _ = write!(out, "0x{bits:X}");
 }
 
-/// Digits, the most significant first, and the power of ten of the last one.
+/// Decimal digits, the most significant first, and the power of ten of the last one.
 struct Decimal {
     digits: Vec<u8>,
     exponent: i32,
 }
 
 impl Decimal {
-    /// At most `precision` digits of a number, as LLVM rounds: what is more than twice as long is cut first, and half is
-    /// rounded away from zero then.
+    /// Returns at most `precision` digits of a number, rounded as in LLVM: numbers with more than twice as
+    /// many digits are first cut, and then halves are rounded away from zero.
     fn of(value: f64, precision: usize) -> Self {
-        // All digits: Rust's are exact.
+        // Rust prints all digits exactly.
         let exact = format!("{:.800e}", value.abs());
         let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
         let mut digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
@@ -53,14 +53,14 @@ impl Decimal {
         out
     }
 
-    /// Leaves out digits that have no say, by LLVM's reckoning: 196/59 bits make a digit.
+    /// Drops insignificant digits with LLVM's estimate of 196/59 bits per digit.
     fn cut(&mut self, value: f64, precision: usize) {
-        // The digits as an integer: a whole number, or an odd number times a power of 5.
+        // The digits as an integer are a whole number, or an odd number times a power of 5.
         let log2 = value.abs().log2() + f64::from(-self.exponent.min(0)) * std::f64::consts::LOG2_10;
         let bits = log2.floor() as usize + 1;
         let required = (precision * 196).div_ceil(59);
         let removable = bits.saturating_sub(required) * 59 / 196;
-        // Zeros at the end of a whole number are not among the digits.
+        // The digits do not contain the zeros at the end of a whole number.
         let removed = removable.saturating_sub(self.exponent.max(0) as usize);
         let kept = self.digits.len().saturating_sub(removed).max(1);
         self.exponent += (self.digits.len() - kept) as i32;
@@ -94,7 +94,7 @@ impl Decimal {
         }
     }
 
-    /// The power of ten of the first digit.
+    /// Returns the power of ten of the first digit.
     fn magnitude(&self) -> i32 {
         self.exponent + self.digits.len() as i32 - 1
     }
@@ -104,7 +104,7 @@ impl Decimal {
     }
 }
 
-/// `1.500000e+00`
+/// Returns the short form, such as `1.500000e+00`.
 fn short(value: f64) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value == 0.0 {
@@ -117,7 +117,8 @@ fn short(value: f64) -> String {
     format!("{sign}{first}.{rest:0<6}e{mark}{:02}", exponent.abs())
 }
 
-/// `3.14159274`, `1.17549435E-38`: as many digits as a number of `bits` bits takes.
+/// Returns the long form, such as `3.14159274` or `1.17549435E-38`: as many digits as a number of `bits` bits
+/// requires.
 fn long(value: f64, bits: u32) -> String {
     const MAX_PADDING: i32 = 3;
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -155,7 +156,7 @@ mod tests {
         out
     }
 
-    /// What jaxlib 0.10.2 prints of the same numbers.
+    /// The expected texts are those of jaxlib 0.10.2.
     #[test]
     fn numbers_are_printed_as_mlir_does() {
         let f32s: [(f32, &str); 14] = [

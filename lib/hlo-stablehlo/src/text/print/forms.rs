@@ -1,4 +1,4 @@
-//! Forms that are like no other operation's as text.
+//! Printing of forms that only one operation has.
 
 use super::attribute;
 use super::operation::Printer;
@@ -58,7 +58,7 @@ impl Printer<'_> {
         self.region(op, region, false, false);
     }
 
-    /// The operation that a reduction applies, if that says all of its region.
+    /// Returns the operation that a reduction applies, if its region contains nothing else.
     fn applied(&self, op: &Operation) -> Option<&'static str> {
         let block = op.body()?;
         let [inner, end] = &block.operations[..] else { return None };
@@ -181,7 +181,7 @@ impl Printer<'_> {
         self.out.push(')');
     }
 
-    /// ` {…}`, what is said of an argument or a result.
+    /// Writes ` {…}`: the attributes of an argument or a result.
     fn said_of(&mut self, op: &Operation, list: &str, index: usize) {
         if let Some(said) = attributes_of(op, list, index).filter(|said| !said.is_empty()) {
             self.out.push(' ');
@@ -202,7 +202,7 @@ impl Printer<'_> {
     }
 }
 
-/// What is said of the argument or result of a function.
+/// Returns the attributes of an argument or a result of a function.
 fn attributes_of<'o>(op: &'o Operation, list: &str, index: usize) -> Option<&'o Attributes> {
     match op.attribute(list)?.as_array()?.get(index)? {
         Attribute::Dictionary(said) => Some(said),

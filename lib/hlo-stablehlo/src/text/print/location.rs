@@ -1,8 +1,8 @@
-//! Locations as text, and the names that stand for those of operations.
+//! Printing of locations, and their aliases.
 //!
-//! With locations, MLIR prints each of them once and names it, `#loc3 = loc("add"(#loc2))`: those that a block's argument
-//! has before all operations, others behind them. They are numbered by how deep they nest, and then in the order in which
-//! they occur.
+//! With locations, MLIR prints each location once as an alias: `#loc3 = loc("add"(#loc2))`. Aliases that
+//! block arguments use come before all operations; others come after them. They are numbered by nesting
+//! depth, and then in the order of their occurrence.
 
 use super::attribute;
 use crate::tree::{FileRange, Location, Name};
@@ -21,7 +21,7 @@ fn inside_plainly(out: &mut String, location: &Location) {
     inside(out, location, &mut |out, part| inside_plainly(out, part));
 }
 
-/// Writes what stands in the parentheses; `part` writes a location within it.
+/// Writes the text inside the parentheses. `part` writes a nested location.
 fn inside(out: &mut String, location: &Location, part: &mut dyn FnMut(&mut String, &Location)) {
     match location {
         Location::Unknown => out.push_str("unknown"),
@@ -61,7 +61,7 @@ fn inside(out: &mut String, location: &Location, part: &mut dyn FnMut(&mut Strin
     }
 }
 
-/// A location by what it is made of: equal ones have equal keys.
+/// The structure of a location. Equal locations have equal keys.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Unknown,
@@ -71,30 +71,31 @@ enum Key {
     Fused(Vec<usize>, String),
 }
 
-/// What is known of a location that occurs.
+/// The properties of a location that occurs in the program.
 struct Entry {
     location: Location,
     parts: Vec<usize>,
     depth: usize,
-    /// True if it may be written behind the operations.
+    /// Whether its definition may follow the operations.
     may_follow: bool,
 }
 
-/// The locations that occur, and their numbers.
+/// The locations in the program, and their numbers.
 #[derive(Default)]
 pub struct Aliases {
     ids: HashMap<Key, usize>,
     entries: Vec<Entry>,
-    /// The entries of parts by their address: they are shared.
+    /// The entries of nested locations by address. Nested locations are shared.
     known: HashMap<*const Location, usize>,
-    /// The number of each entry, once all are known.
+    /// The number of each entry, set by [`Aliases::number`].
     numbers: Vec<usize>,
     /// The entries in the order of their numbers.
     order: Vec<usize>,
 }
 
 impl Aliases {
-    /// Notes a location of an operation, or of a block's argument, which has to be known before.
+    /// Adds a location of an operation or a block argument. The definition of the latter must precede the
+    /// operations.
     pub fn note(&mut self, location: &Location, may_follow: bool) {
         self.id(location, may_follow);
     }
@@ -155,7 +156,7 @@ impl Aliases {
         }
     }
 
-    /// Numbers all that were noted.
+    /// Numbers all locations.
     pub fn number(&mut self) {
         self.order = (0..self.entries.len()).collect();
         self.order.sort_by_key(|&id| self.entries[id].depth);
@@ -165,7 +166,7 @@ impl Aliases {
         }
     }
 
-    /// Writes the definitions that stand before the operations, or those behind them.
+    /// Writes the definitions that precede the operations, or those that follow them.
     pub fn write_definitions(&mut self, out: &mut String, may_follow: bool) {
         for id in self.order.clone() {
             if self.entries[id].may_follow == may_follow {
@@ -193,7 +194,7 @@ impl Aliases {
         out.push(')');
     }
 
-    /// Writes `loc("add"(#loc2))`: only the parts by their names.
+    /// Writes `loc("add"(#loc2))`: the location in full, and nested ones as aliases.
     pub fn write_whole(&mut self, out: &mut String, location: &Location) {
         out.push_str("loc(");
         inside(out, location, &mut |out, part| {

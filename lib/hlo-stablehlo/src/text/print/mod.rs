@@ -1,4 +1,4 @@
-//! From the tree to text.
+//! Printer of text.
 
 mod attribute;
 mod dimensions;
@@ -14,21 +14,21 @@ mod types;
 
 use crate::tree::{Tree, Type};
 
-/// How a tree is printed.
+/// Options for printing a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// True for the form that all operations have in common: `"stablehlo.add"(%0, %1) : (…) -> …`.
+    /// Whether to use the generic form of all operations: `"stablehlo.add"(%0, %1) : (…) -> …`.
     pub is_generic: bool,
-    /// True if each operation says where it comes from.
+    /// Whether to print the locations of operations.
     pub with_locations: bool,
 }
 
-/// The tree as MLIR prints it.
+/// Prints a tree as MLIR does.
 pub fn print(tree: &Tree, options: PrintOptions) -> String {
     operation::Printer::new(tree, options).print()
 }
 
-/// A type as messages say it.
+/// Returns the text of a type, for messages.
 pub fn type_text(ty: &Type) -> String {
     let mut out = String::new();
     types::write(&mut out, ty);

@@ -1,18 +1,18 @@
-//! What values are called: `%0`, `%cst_1`, `%arg0`. MLIR's way: the values of a region are numbered before those of the
-//! regions within, which all go on from the same number; in the generic form no number occurs twice, and the last region
-//! comes first.
+//! Names of values, `%0`, `%cst_1`, `%arg0`, as MLIR chooses them. The values of a region are numbered before
+//! those of its nested regions, which all continue from the same number. In the generic form no number occurs
+//! twice, and the last region comes first.
 
 use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// What a value is called.
+/// The name of a value.
 #[derive(Clone, Debug)]
 enum Label {
     Number(u32),
     Name(Rc<str>),
-    /// One of several results, of which the first has the number.
+    /// One of several results: the number of the first one, and the index.
     Part(u32, u32),
 }
 
@@ -22,7 +22,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names the values. The generic form has no names but numbers.
+    /// Names the values. In the generic form, all names are numbers.
     pub fn new(tree: &Tree, is_generic: bool) -> Self {
         let mut namer = Namer {
             tree,
@@ -46,7 +46,7 @@ impl Names {
         };
     }
 
-    /// Writes `%0:2 =` or `%values, %indices =`, what stands before an operation that gives something.
+    /// Writes `%0:2 =` or `%values, %indices =` before an operation with results.
     pub fn write_results(&self, out: &mut String, results: &[ValueId]) {
         let mut is_first = true;
         for &value in results {
@@ -70,7 +70,7 @@ impl Names {
     }
 }
 
-/// The next numbers, and how many names clashed.
+/// The next numbers, and the number of name conflicts.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     value: u32,
@@ -81,7 +81,7 @@ struct Counters {
 struct Namer<'t> {
     tree: &'t Tree,
     labels: Vec<Option<Label>>,
-    /// The names of the regions that are open.
+    /// The names of the open regions.
     used: HashSet<Rc<str>>,
     is_generic: bool,
     counters: Counters,
@@ -168,7 +168,7 @@ impl Namer<'_> {
         self.counters.value += u32::from(!op.results.is_empty());
     }
 
-    /// Gives a value a name, with a number behind it if another has that already.
+    /// Sets the name of a value. Appends a number if the name is in use.
     fn name(&mut self, value: ValueId, wanted: &str, own: &mut Vec<Rc<str>>) {
         let mut name: Rc<str> = wanted.into();
         while self.used.contains(&name) {
@@ -181,7 +181,7 @@ impl Namer<'_> {
     }
 }
 
-/// `c1_i32`, `true`, `cst`.
+/// Returns the name of a constant: `c1_i32`, `true`, `cst`.
 fn name_of_constant(op: &Operation) -> String {
     match op.attribute("value") {
         Some(Attribute::Bool(value)) => value.to_string(),
@@ -194,7 +194,7 @@ fn name_of_constant(op: &Operation) -> String {
     }
 }
 
-/// The names that an operation has for its results; none if they are numbered.
+/// Returns the names of an operation's results. The list is empty if they are numbered.
 fn names_of_results(op: &Operation, tree: &Tree) -> &'static [&'static str] {
     let is_integer = |ty: &Type| ty.as_tensor().is_some_and(|t| matches!(*t.element, TypeKind::Integer(..)));
     match &*op.name {

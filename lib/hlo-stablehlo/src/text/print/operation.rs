@@ -1,4 +1,4 @@
-//! Operations as text: the generic form, the pieces of pretty ones, regions and blocks.
+//! Printing of operations: the generic form, the pieces of pretty forms, regions and blocks.
 
 use super::fits::fits;
 use super::location::Aliases;
@@ -9,17 +9,17 @@ use crate::text::format::{self, As, Form, Piece, Types, defaults};
 use crate::tree::{Attribute, Block, Operation, Region, Tree, Type, TypeKind, ValueId};
 use std::fmt::Write;
 
-/// Writes a tree.
+/// The printer of a tree.
 pub struct Printer<'t> {
     pub tree: &'t Tree,
     pub options: PrintOptions,
     pub names: Names,
     pub out: String,
     indent: usize,
-    /// The dialect whose name operations of the innermost region go without.
+    /// The dialect whose prefix is omitted in the innermost region.
     dialect: &'static str,
     locations: Aliases,
-    /// True while locations are noted and what is written is of no use.
+    /// Whether the printer only collects locations, so that its output is discarded.
     is_noting: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'t> Printer<'t> {
         self.out.push_str(text);
     }
 
-    /// Begins a line.
+    /// Starts a new line with indentation.
     pub fn new_line(&mut self) {
         self.out.push('\n');
         self.out.extend(std::iter::repeat_n(' ', self.indent));
@@ -87,7 +87,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// ` loc(…)` of a block's argument, if locations are asked for.
+    /// Writes ` loc(…)` for a block argument if locations are printed.
     pub fn location_of_argument(&mut self, argument: ValueId) {
         if !self.options.with_locations {
             return;
@@ -101,7 +101,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// What stands behind the name in the generic form.
+    /// Writes the generic form after the operation's name.
     pub fn generic(&mut self, op: &Operation) {
         self.out.push('(');
         self.operands(&op.operands);
@@ -124,7 +124,7 @@ impl<'t> Printer<'t> {
         self.function_type(op);
     }
 
-    /// Regions in parentheses.
+    /// Writes regions in parentheses.
     fn regions(&mut self, op: &Operation) {
         self.out.push('(');
         for (i, region) in op.regions.iter().enumerate() {
@@ -136,7 +136,8 @@ impl<'t> Printer<'t> {
         self.out.push(')');
     }
 
-    /// A region of an operation. Without a label, its entry block's arguments are written elsewhere.
+    /// Writes a region of an operation. Without a label, the arguments of the entry block are written
+    /// elsewhere.
     pub fn region(&mut self, op: &Operation, region: &Region, has_label: bool, labels_empty: bool) {
         let around = std::mem::replace(
             &mut self.dialect,
@@ -167,7 +168,7 @@ impl<'t> Printer<'t> {
         self.dialect = around;
     }
 
-    /// `^bb0(%arg0: tensor<f32>):`
+    /// Writes `^bb0(%arg0: tensor<f32>):`.
     fn label(&mut self, number: usize, block: &Block) {
         self.new_line();
         let _ = write!(self.out, "^bb{number}");
@@ -182,7 +183,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// `%arg0: tensor<f32>, %arg1: tensor<f32>`
+    /// Writes `%arg0: tensor<f32>, %arg1: tensor<f32>`.
     pub fn arguments(&mut self, arguments: &[ValueId]) {
         for (i, &argument) in arguments.iter().enumerate() {
             if i > 0 {
@@ -192,7 +193,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// `%arg0: tensor<f32>`
+    /// Writes `%arg0: tensor<f32>`.
     pub fn argument(&mut self, argument: ValueId) {
         self.names.write(&mut self.out, argument);
         self.text(": ");
@@ -213,7 +214,8 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// What is said of an operation but by its form; nothing if nothing is.
+    /// Writes the attributes that the form does not contain and that do not have their default value. Writes
+    /// nothing if there are none.
     pub fn attributes(&mut self, op: &Operation, elided: &[&str], keyword: &str) {
         let said = op.attributes.iter().filter(|(name, value)| {
             !elided.contains(&name.as_str()) && !defaults::is_default(&op.name, name, value)
@@ -226,7 +228,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// `(A, B) -> C`
+    /// Writes `(A, B) -> C`.
     pub fn function_type(&mut self, op: &Operation) {
         let tree = self.tree;
         let inputs = op.operands.iter().map(|&v| tree.type_of(v));
@@ -234,7 +236,7 @@ impl<'t> Printer<'t> {
         types::function(&mut self.out, inputs, results);
     }
 
-    /// An operation's text piece by piece.
+    /// Writes an operation piece by piece.
     pub fn pieces(&mut self, op: &Operation, pieces: &[Piece]) {
         let mut elided = Vec::new();
         names_in(pieces, &mut elided);
@@ -296,7 +298,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// ` %0, %1 : A, B`, or nothing.
+    /// Writes ` %0, %1 : A, B`, or nothing.
     fn operands_and_types(&mut self, operands: &[ValueId]) {
         if !operands.is_empty() {
             self.out.push(' ');
@@ -419,7 +421,7 @@ impl<'t> Printer<'t> {
 /// Attributes by name.
 type Entries<'o> = Vec<(&'o str, &'o Attribute)>;
 
-/// The attributes that the operation's dialect defines, and all others.
+/// Splits the attributes into those that the operation's dialect defines, and all others.
 fn split(op: &Operation) -> (Entries<'_>, Entries<'_>) {
     let known = dialect::operation(&op.name);
     let is_inherent = |name: &str| {
@@ -430,7 +432,7 @@ fn split(op: &Operation) -> (Entries<'_>, Entries<'_>) {
     op.attributes.iter().map(|(name, value)| (name.as_str(), value)).partition(|entry| is_inherent(entry.0))
 }
 
-/// The attributes that pieces say.
+/// Collects the names of the attributes that pieces contain.
 fn names_in(pieces: &[Piece], out: &mut Vec<&'static str>) {
     for &piece in pieces {
         match piece {
@@ -445,7 +447,7 @@ fn names_in(pieces: &[Piece], out: &mut Vec<&'static str>) {
     }
 }
 
-/// True for a tensor of the parts of the complex numbers of another.
+/// Whether `part` is a tensor of the real or imaginary parts of `complex`.
 fn is_part_of(part: &Type, complex: &Type) -> bool {
     match (part.as_tensor(), complex.as_tensor()) {
         (Some(part), Some(complex)) => {

@@ -1,10 +1,10 @@
-//! Shardy's attributes as text.
+//! Printing of Shardy's attributes.
 
 use super::attribute::{self, list, string, sub_axis};
 use crate::tree::{Attribute, Attributes};
 use std::fmt::Write;
 
-/// Writes a structure of Shardy's without its kind.
+/// Writes a Shardy structure without its kind.
 pub fn body(out: &mut String, kind: &str, fields: &Attributes) {
     match kind {
         "sdy.mesh" => mesh(out, fields),
@@ -31,17 +31,17 @@ pub fn body(out: &mut String, kind: &str, fields: &Attributes) {
             let _ = write!(out, "={}", fields.get("size").and_then(Attribute::as_int).unwrap_or_default());
         }
         "sdy.sub_axis_info" => sub_axis(out, fields),
-        // A structure that no dialect has: its fields, to be read by people.
+        // An unknown structure. Its fields are printed for people to read.
         _ => attribute::dictionary(out, fields),
     }
 }
 
-/// The items of a field that is a list.
+/// Returns the items of a field that is a list.
 fn items<'f>(fields: &'f Attributes, name: &str) -> std::slice::Iter<'f, Attribute> {
     fields.get(name).and_then(Attribute::as_array).unwrap_or_default().iter()
 }
 
-/// Writes a structure within another, which needs no kind.
+/// Writes a nested structure, which omits its kind.
 fn nested(out: &mut String, value: &Attribute) {
     match value {
         Attribute::Struct(kind, fields) => body(out, kind, fields),

@@ -1,4 +1,4 @@
-//! Types as text.
+//! Printing of types.
 
 use super::attribute;
 use super::float;
@@ -51,7 +51,7 @@ pub fn write(out: &mut String, ty: &Type) {
     }
 }
 
-/// Writes types with commas between them.
+/// Writes types separated by commas.
 pub fn list<'t>(out: &mut String, types: impl IntoIterator<Item = &'t Type>) {
     for (i, ty) in types.into_iter().enumerate() {
         if i > 0 {
@@ -128,7 +128,7 @@ fn quantized(out: &mut String, q: &Quantization) {
     }
     for (i, (scale, zero_point)) in q.scales.iter().zip(&q.zero_points).enumerate() {
         if i > 0 {
-            // As MLIR has it: no blank.
+            // MLIR prints no blank here.
             out.push(',');
         }
         float::write(out, scale.to_bits(), FloatType::F64);

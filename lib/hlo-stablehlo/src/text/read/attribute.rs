@@ -1,4 +1,4 @@
-//! Attributes.
+//! Reading of attributes.
 
 use super::Reader;
 use super::types::body_end;
@@ -9,7 +9,7 @@ use hlo_ir::FloatFormat;
 use std::sync::Arc;
 
 impl<'a> Reader<'a> {
-    /// An attribute's value.
+    /// Reads the value of an attribute.
     pub fn attribute(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         self.nested(c, |r, c| r.attribute_here(c))
     }
@@ -54,13 +54,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `@name`
+    /// Reads `@name`.
     pub fn symbol(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let name = lex::symbol(c)?;
         Ok(Attribute::Symbol(self.name(&name)))
     }
 
-    /// `{a = 1, b, "c d" = 2}`
+    /// Reads `{a = 1, b, "c d" = 2}`.
     pub fn dictionary(&mut self, c: &mut Cursor<'a>) -> Result<Attributes> {
         let mut out = Attributes::default();
         c.list("{", "}", |c| {
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    /// `3 : i64`, `0.5 : f32`, `0x7FC00000 : f32`; without a type, `i64` or `f64`.
+    /// Reads `3 : i64`, `0.5 : f32`, or `0x7FC00000 : f32`. Without a type, the number is an `i64` or `f64`.
     fn typed_number(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let start = c.offset_of_next();
         let digits = lex::number(c, "a number")?;
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `array<i64: 0, 1>`
+    /// Reads `array<i64: 0, 1>`.
     fn dense_array(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         lex::word(c);
         c.expect("<")?;
@@ -130,12 +130,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `[0, 1]`: the numbers of `array<i64: 0, 1>`.
+    /// Reads `[0, 1]`, the numbers of `array<i64: 0, 1>`.
     pub fn integers(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         Ok(Attribute::i64s(c.list("[", "]", super::types::size)?))
     }
 
-    /// What follows `#`: an alias or an attribute of a dialect.
+    /// Reads an alias or an attribute of a dialect, which start with `#`.
     fn dialect_attribute(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let start = c.offset_of_next();
         c.expect("#")?;
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// The value of an attribute of a kind, which comes next without its name.
+    /// Reads the value of an attribute of the given kind, without its name.
     pub fn attribute_of_kind(&mut self, c: &mut Cursor<'a>, start: usize, kind: &str) -> Result<Attribute> {
         if structure::is_enumeration(kind) {
             c.expect("<")?;
@@ -201,13 +201,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A word as a name.
+    /// Reads a word as a name.
     pub fn word(&mut self, c: &mut Cursor<'a>) -> Result<Name> {
         let word = lex::some_word(c, "a word")?;
         Ok(self.name(word))
     }
 
-    /// The fields of a structure and `>`, in any order.
+    /// Reads the fields of a structure in any order, and `>`.
     fn structure(&mut self, c: &mut Cursor<'a>, structure: &Structure) -> Result<Attribute> {
         let mut out = Attributes::default();
         while !c.eat(">") {
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `(1)2`
+    /// Reads `(1)2`.
     pub fn sub_axis(&mut self, c: &mut Cursor<'a>, kind: &str) -> Result<Attribute> {
         c.expect("(")?;
         let pre_size = Attribute::i64(lex::integer(c)?);
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::of_fields(kind, [("pre_size", pre_size), ("size", size)]))
     }
 
-    /// A number of type `f64`, which is not said.
+    /// Reads a number of type `f64`, without its type.
     pub fn float(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let start = c.offset_of_next();
         let digits = lex::number(c, "a number")?;
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name of a kind here: MHLO's are StableHLO's.
+/// Returns the StableHLO name of a kind of MHLO. Other kinds do not change.
 fn kind_of(name: &str) -> String {
     match name.strip_prefix("mhlo.") {
         Some(rest) if knows(&format!("stablehlo.{rest}")) => format!("stablehlo.{rest}"),
@@ -281,7 +281,7 @@ fn knows(kind: &str) -> bool {
         || super::sdy::knows(kind)
 }
 
-/// An attribute without meaning here, from `start` on, whose angles come next.
+/// Reads an unknown attribute, from `start` to the end of the angle brackets that come next.
 fn other<'a>(c: &mut Cursor<'a>, start: usize) -> Attribute {
     let end = c.offset() + body_end(c);
     c.rewind(start + 1);
@@ -290,7 +290,7 @@ fn other<'a>(c: &mut Cursor<'a>, start: usize) -> Attribute {
     Attribute::Other(text.into())
 }
 
-/// The number of a type that `digits` spell, or why there is none.
+/// Returns the number of a type that `digits` represent, or an error message.
 fn number_of(digits: &str, ty: &Type) -> std::result::Result<Attribute, String> {
     let is_float = digits.contains('.');
     match &**ty {
@@ -307,13 +307,13 @@ fn number_of(digits: &str, ty: &Type) -> std::result::Result<Attribute, String> 
     }
 }
 
-/// The bits of a number of a floating-point type: a decimal number, or the bits themselves as a hexadecimal one.
+/// Returns the bits of a floating-point number, from a decimal number or from the bits in hexadecimal.
 pub fn float_bits(digits: &str, ty: FloatType) -> std::result::Result<u64, String> {
     let format = ty.element_type().and_then(FloatFormat::of);
     let Some(format) = format else { return Err(format!("numbers of type {} are not supported", ty.name())) };
     if digits.contains('.') {
         let value: f64 = digits.parse().map_err(|_| format!("{digits} is no number"))?;
-        // MLIR rounds twice: to f64, and then to the type.
+        // MLIR rounds twice: first to `f64`, and then to the type.
         return Ok(if format == FloatFormat::F32 {
             (value as f32).to_bits().into()
         } else {

@@ -1,4 +1,4 @@
-//! The dimensions and windows of convolutions, products and slices.
+//! Reading of the dimensions and windows of convolutions, products and slices.
 
 use super::Reader;
 use super::operation::Draft;
@@ -7,14 +7,14 @@ use crate::tree::{Attribute, Elements, Type};
 use hlo_ir::{AlignedBytes, Span};
 use std::sync::Arc;
 
-/// The dimensions of one array: those with a letter, and the others by their number.
+/// The dimensions of one array: those with a letter, and the numbered ones.
 struct Dimensions {
     letters: Vec<i64>,
     spatial: Vec<i64>,
 }
 
 impl<'a> Reader<'a> {
-    /// `[b, 0, f]x[0, i, o]->[b, 0, f]`
+    /// Reads `[b, 0, f]x[0, i, o]->[b, 0, f]`.
     pub fn convolution_dimensions(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let input = dimensions(c, ["b", "f"])?;
         if !lex::eat_word(c, "x") {
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::of_fields("stablehlo.conv", fields))
     }
 
-    /// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`
+    /// Reads `batching_dims = [0] x [0], contracting_dims = [2] x [1]`.
     pub fn dot_dimensions(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let mut batching = None;
         if lex::eat_word(c, "batching_dims") {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::of_fields("stablehlo.dot", fields))
     }
 
-    /// `= [0] x [1]`
+    /// Reads `= [0] x [1]`.
     fn pair_of_lists(&mut self, c: &mut Cursor<'a>) -> Result<(Attribute, Attribute)> {
         c.expect("=")?;
         let left = self.integers(c)?;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         Ok((left, self.integers(c)?))
     }
 
-    /// `[0:4, 1:5:2]`
+    /// Reads `[0:4, 1:5:2]`.
     pub fn slice_ranges(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
         c.list("[", "]", |c| {
@@ -85,7 +85,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]`
+    /// Reads `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse =
+    /// [false, false]`.
     pub fn window(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         while c.peek() != b'}' {
             let start = c.offset_of_next();
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `[[0, 1], [2, 3]]`: numbers of two columns.
+/// Reads `[[0, 1], [2, 3]]`, a matrix of two columns.
 fn padding(c: &mut Cursor<'_>) -> Result<Attribute> {
     let rows = c.list("[", "]", |c| {
         let start = c.offset_of_next();
@@ -141,7 +142,7 @@ fn padding(c: &mut Cursor<'_>) -> Result<Attribute> {
     Ok(Attribute::Elements(Arc::new(elements)))
 }
 
-/// `[b, 0, 1, f]`: each letter once, and each number from 0 on.
+/// Reads `[b, 0, 1, f]`: each letter once, and the numbers from 0 on.
 fn dimensions(c: &mut Cursor<'_>, letters: [&str; 2]) -> Result<Dimensions> {
     let start = c.offset_of_next();
     let mut of_letter = [None; 2];

@@ -1,4 +1,4 @@
-//! The elements of arrays: `dense<…> : tensor<…>`.
+//! Reading of array elements: `dense<…> : tensor<…>`.
 
 use super::Reader;
 use super::attribute::float_bits;
@@ -7,10 +7,10 @@ use crate::tree::{Attribute, Elements, FloatType, TensorType, TypeKind};
 use hlo_ir::{AlignedBytes, ElementType};
 use std::sync::Arc;
 
-/// What an element is, as text has it.
+/// The kind of an element in the text.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Of a number of bits; `true` if there are negative ones.
+    /// An integer with the given number of bits, and whether it can be negative.
     Integer(u32, bool),
     Bool,
     Float(FloatType),
@@ -25,12 +25,12 @@ struct Format {
 }
 
 impl<'a> Reader<'a> {
-    /// `dense<…> : tensor<…>` or `dense_resource<name> : tensor<…>`
+    /// Reads `dense<…> : tensor<…>` or `dense_resource<name> : tensor<…>`.
     pub fn elements(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let is_resource = lex::word(c) == "dense_resource";
         c.expect("<")?;
         let payload = c.offset();
-        // Neither numbers nor hexadecimal strings have an angle in them; other strings are errors anyway.
+        // Numbers and hexadecimal strings do not contain `>`. Other strings are errors anyway.
         let len = c.rest().find('>').unwrap_or(c.rest().len());
         c.advance(len);
         c.expect(">")?;
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::Elements(Arc::new(Elements { ty: ty.clone(), bytes: Arc::new(bytes), is_splat })))
     }
 
-    /// The bytes of a blob that the end of the file has: four bytes that say how it is aligned come first.
+    /// Reads a blob at the end of the file. Its first four bytes are the alignment.
     fn resource(&mut self, c: &mut Cursor<'a>, count: usize, format: Format) -> Result<(AlignedBytes, bool)> {
         let start = c.offset_of_next();
         let name =
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The format of an array's elements; `None` if they are no numbers.
+/// Returns the format of an array's elements, or `None` if they are not numbers.
 fn format_of(tensor: &TensorType) -> Option<Format> {
     let part = |ty: &TypeKind| match ty {
         TypeKind::Float(float) => float.element_type().map(|_| *float),
@@ -95,7 +95,7 @@ fn format_of(tensor: &TensorType) -> Option<Format> {
     Some(Format { kind, size: tensor.element.element_type()?.byte_size() })
 }
 
-/// What stands between the angles.
+/// The text between the angle brackets.
 struct Payload<'t> {
     dims: &'t [i64],
     count: usize,
@@ -118,7 +118,7 @@ impl Payload<'_> {
                 return Ok((out, true));
             }
         }
-        // Each element takes a byte of text at least: what is reserved is no more than the text may fill.
+        // Each element takes at least one byte of text, so the text bounds the memory to allocate.
         let size = self.count.checked_mul(self.format.size).filter(|_| self.count <= c.rest().len());
         let Some(mut out) = size.and_then(AlignedBytes::try_zeroed) else {
             return Err(wrong(c, start, format!("expected {} elements", self.count)));
@@ -128,7 +128,7 @@ impl Payload<'_> {
         Ok((out, false))
     }
 
-    /// The list along dimension `axis`.
+    /// Reads the list along dimension `axis`.
     fn list(&self, c: &mut Cursor<'_>, axis: usize, at: &mut usize, out: &mut [u8]) -> Result<()> {
         let start = c.offset_of_next();
         let Some(&size) = self.dims.get(axis) else {
@@ -168,7 +168,7 @@ impl Payload<'_> {
     }
 }
 
-/// The elements as they lie in memory, or one that stands for all.
+/// Returns the elements from their bytes in memory. One element may stand for all.
 fn whole(
     c: &Cursor<'_>,
     start: usize,
@@ -198,8 +198,8 @@ fn whole(
     Ok((out, is_splat))
 }
 
-/// Returns the truth values that bytes hold eight of each, the first one in the lowest bit: how MLIR wrote them before it gave
-/// each a byte. `None` if there are none, or if the bytes are something else. One byte of equal bits stands for all elements.
+/// Returns the Booleans in packed bytes, the first one in the lowest bit. Older MLIR wrote eight Booleans per
+/// byte. Returns `None` if the bytes have another form. A single byte of equal bits stands for all elements.
 fn packed_bits(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
     let is_splat = matches!(bytes, [0 | 1 | 0xff]);
     if count < 2 || is_splat || bytes.len() != count.div_ceil(8) {
@@ -208,7 +208,7 @@ fn packed_bits(bytes: &[u8], count: usize) -> Option<Vec<u8>> {
     Some((0..count).map(|at| bytes[at / 8] >> (at % 8) & 1).collect())
 }
 
-/// One element instead of many that are the same.
+/// Converts equal elements to a splat.
 fn shortened(bytes: AlignedBytes, is_splat: bool, size: usize) -> (AlignedBytes, bool) {
     let first = bytes.get(..size).unwrap_or_default();
     if is_splat || first.is_empty() || bytes.chunks_exact(size).any(|element| element != first) {
@@ -217,7 +217,7 @@ fn shortened(bytes: AlignedBytes, is_splat: bool, size: usize) -> (AlignedBytes,
     (AlignedBytes::from_slice(first), true)
 }
 
-/// The bytes of `"0x…"`.
+/// Reads the bytes of `"0x…"`.
 fn hex_bytes(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
     let start = c.offset_of_next();
     c.expect("\"")?;
@@ -236,7 +236,7 @@ fn hex_bytes(c: &mut Cursor<'_>) -> Result<Vec<u8>> {
 }
 
 impl Format {
-    /// One element, into as many bytes as it has.
+    /// Reads one element into the bytes `out`.
     #[inline]
     fn read(self, c: &mut Cursor<'_>, out: &mut [u8]) -> Result<()> {
         match self.kind {
@@ -264,7 +264,8 @@ impl Format {
     }
 }
 
-/// An integer of a number of bits. Of those without a sign MLIR takes the bits as well: `200` is -56 of 8 bits.
+/// Reads an integer of the given number of bits. Like MLIR, it accepts the bits of a signed integer as well:
+/// `200` is -56 in 8 bits.
 fn integer(c: &mut Cursor<'_>, bits: u32, signed: bool) -> Result<i64> {
     let start = c.offset_of_next();
     if !signed || lex::at_number(c) {
@@ -278,13 +279,13 @@ fn integer(c: &mut Cursor<'_>, bits: u32, signed: bool) -> Result<i64> {
         return Err(wrong(c, start, format!("{value} does not fit {bits} bits")));
     }
     match lex::peek_word(c) {
-        // MLIR takes them for numbers, too.
+        // MLIR accepts these as numbers, too.
         "true" | "false" => lex::boolean(c).map(i64::from),
         _ => Err(c.expected("an integer")),
     }
 }
 
-/// The bits of a number.
+/// Reads a floating-point number and returns its bits.
 #[inline]
 fn float(c: &mut Cursor<'_>, ty: FloatType) -> Result<u64> {
     let start = c.offset_of_next();

@@ -1,4 +1,4 @@
-//! Forms that are like no other operation's: constants, reductions, loops, scans, modules.
+//! Reading of forms that only one operation has: constants, reductions, loops, scans, modules.
 
 use super::Reader;
 use super::operation::{Argument, Draft};
@@ -8,7 +8,7 @@ use crate::tree::{Attribute, Block, Location, Operation, Region, TensorType, Typ
 use hlo_ir::Span;
 
 impl<'a> Reader<'a> {
-    /// `{…} dense<1.0> : tensor<f32>`, or `() <{value = …}> : () -> tensor<f32>`
+    /// Reads `{…} dense<1.0> : tensor<f32>`, or `() <{value = …}> : () -> tensor<f32>`.
     pub fn constant(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.eat("(") {
             c.expect(")")?;
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `{…} 1 : i32`: an attribute that has a type, which the result has too.
+    /// Reads `{…} 1 : i32`. The type of the attribute is also that of the result.
     pub fn typed_constant(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         self.more_attributes(c, draft)?;
         let start = c.offset_of_next();
@@ -47,8 +47,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `(%0 init: %cst), (%1 init: %c) applies stablehlo.add across dimensions = [0] : (…) -> …`, or with a region
-    /// `reducer(%arg0: tensor<f32>, %arg2: tensor<f32>) (…) { … }` in its place.
+    /// Reads `(%0 init: %cst), (%1 init: %c) applies stablehlo.add across dimensions = [0] : (…) -> …`.
+    /// Instead of the operation there may be a region, `reducer(%arg0: tensor<f32>, %arg2: tensor<f32>) (…) {
+    /// … }`.
     pub fn reduce(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let start = c.offset_of_next();
         let mut inits = Vec::new();
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// The region of a reduction that applies an operation to two numbers.
+    /// Creates the region of a reduction that applies an operation to two numbers.
     fn applied_region(
         &mut self,
         c: &Cursor<'a>,
@@ -139,7 +140,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `reducer(%arg0: tensor<f32>, %arg2: tensor<f32>) (%arg1: …, %arg3: …)`: the first of all pairs come first.
+    /// Reads `reducer(%arg0: tensor<f32>, %arg2: tensor<f32>) (%arg1: …, %arg3: …)`. The result lists the
+    /// first ones of all pairs before the second ones.
     fn reducer_arguments(&mut self, c: &mut Cursor<'a>) -> Result<Vec<Argument<'a>>> {
         if !lex::eat_word(c, "reducer") {
             return Err(c.expected("`reducer`"));
@@ -155,7 +157,7 @@ impl<'a> Reader<'a> {
         Ok(elements)
     }
 
-    /// `(%iterArg = %0, %iterArg_1 = %1) : tensor<i32>, tensor<f32> cond { … } do { … }`
+    /// Reads `(%iterArg = %0, %iterArg_1 = %1) : tensor<i32>, tensor<f32> cond { … } do { … }`.
     pub fn while_loop(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let names = c.list("(", ")", |c| {
             let name = self.argument_name(c)?;
@@ -187,7 +189,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `(%0) inits (%1) dimension=0 attributes {…} { … } : (…) -> …`
+    /// Reads `(%0) inits (%1) dimension=0 attributes {…} { … } : (…) -> …`.
     pub fn scan(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let inputs = c.list("(", ")", |c| self.operand(c, draft))?.len();
         if !lex::eat_word(c, "inits") {
@@ -221,7 +223,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `@m attributes {…} { … }`
+    /// Reads `@m attributes {…} { … }`.
     pub fn module(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.peek() == b'@' {
             let name = lex::symbol(c)?;
@@ -239,7 +241,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The type of what a tensor holds.
+/// Returns the element type of a tensor.
 fn element_type(ty: &Type) -> Option<Type> {
     match &**ty {
         TypeKind::Tensor(TensorType { element, .. }) | TypeKind::UnrankedTensor(element) => {

@@ -1,4 +1,4 @@
-//! Functions.
+//! Reading of functions.
 
 use super::Reader;
 use super::operation::{Argument, Draft};
@@ -7,7 +7,7 @@ use crate::tree::{Attribute, Attributes, Location, Type, TypeKind};
 use std::sync::Arc;
 
 impl<'a> Reader<'a> {
-    /// `private @main(%arg0: tensor<f32> {…}) -> (tensor<f32> {…}) attributes {…} { … }`
+    /// Reads `private @main(%arg0: tensor<f32> {…}) -> (tensor<f32> {…}) attributes {…} { … }`.
     pub fn function(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let visibility = lex::peek_word(c);
         if matches!(visibility, "public" | "private" | "nested") {
@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
         let mut inputs = Vec::new();
         let mut said_of_inputs = Vec::new();
         c.list("(", ")", |c| {
-            // A declaration says types only.
+            // A declaration contains only types.
             let name = if c.peek() == b'%' {
                 let name = self.argument_name(c)?;
                 c.expect(":")?;
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `(tensor<f32> {…}, tensor<f32>)`, or one type.
+    /// Reads `(tensor<f32> {…}, tensor<f32>)`, or one type.
     fn results_of_function(&mut self, c: &mut Cursor<'a>) -> Result<(Vec<Type>, Vec<Attributes>)> {
         if c.peek() != b'(' {
             return Ok((vec![self.ty(c)?], Vec::new()));
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sets the list of what is said of values, if anything is said of one.
+/// Sets the list of attributes of arguments or results, if one of them has any.
 fn set_if_any(draft: &mut Draft<'_>, name: &str, said: Vec<Attributes>) {
     if said.iter().any(|attributes| !attributes.is_empty()) {
         let list = said.into_iter().map(|a| Attribute::Dictionary(Arc::new(a)));

@@ -1,4 +1,4 @@
-//! Locations: `loc("file.py":1:2)`.
+//! Reading of locations: `loc("file.py":1:2)`.
 
 use super::Reader;
 use crate::text::lex::{self, Cursor, Result, wrong};
@@ -6,7 +6,7 @@ use crate::tree::{FileRange, Location};
 use std::sync::Arc;
 
 impl<'a> Reader<'a> {
-    /// `loc(…)`
+    /// Reads `loc(…)`.
     pub fn location(&mut self, c: &mut Cursor<'a>) -> Result<Location> {
         if !lex::eat_word(c, "loc") {
             return Err(c.expected("a location `loc(…)`"));
@@ -17,7 +17,7 @@ impl<'a> Reader<'a> {
         Ok(location)
     }
 
-    /// What stands in the parentheses.
+    /// Reads the text inside the parentheses.
     pub fn location_inside(&mut self, c: &mut Cursor<'a>) -> Result<Location> {
         self.nested(c, |r, c| r.location_here(c))
     }
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `"file.py":1:2 to 3:4`, `"name"(…)`
+    /// Reads `"file.py":1:2 to 3:4` or `"name"(…)`.
     fn file_or_name(&mut self, c: &mut Cursor<'a>) -> Result<Location> {
         let text = lex::text(c)?;
         let name = self.name(&text);

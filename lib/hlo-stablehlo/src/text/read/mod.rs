@@ -1,4 +1,4 @@
-//! From text to the tree.
+//! Reader of text.
 
 mod attribute;
 mod convolution;
@@ -25,12 +25,13 @@ use hlo_ir::rules::code;
 use pest::iterators::Pair;
 use values::Values;
 
-/// How many errors of a text are reported.
+/// Maximum number of errors to report.
 const MAX_ERRORS: usize = 20;
-/// How many types, attributes and locations an alias may stand for: they may double with each.
+/// Maximum number of types, attributes and locations that an alias may stand for. It can double with each
+/// nested alias.
 const MAX_ALIAS_SIZE: usize = 1 << 20;
 
-/// Reads a text, which is `scanned` after the scan.
+/// Reads a program. `scanned` is the text after the scan.
 pub fn read(text: &str, scanned: &str) -> std::result::Result<Tree, Vec<Diag>> {
     let pairs = grammar::parse(scanned, text).map_err(|d| vec![d])?;
     let mut reader = Reader::new(text);
@@ -52,38 +53,38 @@ pub fn read(text: &str, scanned: &str) -> std::result::Result<Tree, Vec<Diag>> {
     Err(errors)
 }
 
-/// What is known of the text.
+/// The state of the reader.
 pub struct Reader<'a> {
     text: &'a str,
     tree: Tree,
     errors: Vec<Diag>,
     values: Values<'a>,
-    /// Names that occurred, so that each is stored once.
+    /// The names in the text, so that each is stored once.
     names: HashMap<Box<str>, Name>,
-    /// Tensors' types by their text.
+    /// The types of tensors, by their text.
     types: HashMap<&'a str, Type>,
     aliases: HashMap<&'a str, Alias>,
     /// The strings of `dialect_resources` by name, with their quotes.
     resources: HashMap<&'a str, &'a str>,
-    /// How deep what is read lies within others.
+    /// The current nesting depth.
     depth: usize,
-    /// How many types, attributes and locations were read, those counted that aliases stand for.
+    /// The number of types, attributes and locations read so far, including those behind aliases.
     size: usize,
 }
 
-/// What a name such as `#loc1` stands for.
+/// An alias such as `#loc1`.
 struct Alias {
-    /// Where that is written.
+    /// The span of its definition.
     span: Span,
-    /// What it is, once it was asked for.
+    /// Its meaning, set on first use.
     value: Option<Meaning>,
-    /// How many others it is made of.
+    /// The number of types, attributes and locations that it contains.
     size: usize,
-    /// True while it is read: whatever asks for it then is part of itself.
+    /// Whether its definition is being read. A use in this state is cyclic.
     is_open: bool,
 }
 
-/// What an alias stands for.
+/// The meaning of an alias.
 #[derive(Clone)]
 enum Meaning {
     Type(Type),
@@ -107,7 +108,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The operations of the file: one module is the whole, others are in one.
+    /// Sets the operations of the file. A single module is the whole program; other operations are put into
+    /// one.
     fn file(&mut self, operations: Vec<Pair<'_, Rule>>) {
         let mut read: Vec<Operation> = Vec::new();
         for pair in operations {
@@ -122,12 +124,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A cursor on a part of the text.
+    /// Returns a cursor on a part of the text.
     fn cursor(&self, span: Span) -> Cursor<'a> {
         Cursor::with_context(&self.text[span.range()], span.start as usize, Text)
     }
 
-    /// Keeps an error, unless there are enough.
+    /// Records an error unless the limit is reached.
     fn report(&mut self, fault: Fault) {
         if let Fault::Error(diag) = fault
             && self.errors.len() < MAX_ERRORS
@@ -136,12 +138,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// True if there are so many errors that no more are looked for.
+    /// Whether the error limit is reached.
     fn gives_up(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
     }
 
-    /// A name, stored once.
+    /// Returns a name that is stored once.
     fn name(&mut self, text: &str) -> Name {
         if let Some(name) = self.names.get(text) {
             return name.clone();
@@ -151,7 +153,7 @@ impl<'a> Reader<'a> {
         name
     }
 
-    /// Reads something that may hold others of its kind.
+    /// Reads something that may contain others of its kind, one nesting level deeper.
     fn nested<T>(
         &mut self,
         c: &mut Cursor<'a>,
@@ -169,7 +171,8 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Notes where an alias is defined. It is read when it is needed: it may be made of later ones.
+    /// Records the position of an alias definition. It is read on first use, because it may refer to later
+    /// aliases.
     fn note_alias(&mut self, pair: &Pair<'_, Rule>) {
         let span = pair.as_span();
         let whole = &self.text[span.start()..span.end()];
@@ -183,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the alias at `start` stands for, read by `read` the first time.
+    /// Returns the meaning of the alias at `start`. On first use, `read` reads its definition.
     fn alias(
         &mut self,
         c: &Cursor<'a>,
@@ -239,7 +242,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes the strings of `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
+    /// Records the strings of `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
     fn note_resources(&mut self, pair: &Pair<'_, Rule>) {
         let span = pair.as_span();
         let mut c = self.cursor(Span::new(span.start(), span.end()));
@@ -249,7 +252,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `name: { … }, name: "…"` up to the closing bracket.
+    /// Reads `name: { … }, name: "…"` up to the closing bracket.
     fn resource_group(&mut self, c: &mut Cursor<'a>, depth: usize) -> Result<()> {
         loop {
             if c.eat("#-}") || c.eat("}") {

@@ -1,4 +1,4 @@
-//! Operations: their results, the generic form, regions and blocks.
+//! Reading of operations: their results, the generic form, regions and blocks.
 
 use super::Reader;
 use super::values::Group;
@@ -13,27 +13,27 @@ use hlo_ir::rules::code;
 use pest::iterators::{Pair, Pairs};
 use std::borrow::Cow;
 
-/// An operation as it is read.
+/// An operation that is being read.
 pub struct Draft<'p> {
-    /// Its name.
+    /// The name of the operation.
     pub name: Name,
     pub operands: Vec<ValueId>,
-    /// Where they stand.
+    /// The spans of the operands.
     pub operand_spans: Vec<Span>,
     pub attributes: Attributes,
     pub regions: Vec<Region>,
-    /// The types of what it gives.
+    /// The types of the results.
     pub results: Vec<Type>,
-    /// Where it comes from, if a part of it said so.
+    /// The location, if a part of the operation contained it.
     pub location: Option<Location>,
-    /// The regions that were not read yet.
+    /// The regions that have not been read so far.
     pub unread: std::iter::Peekable<Pairs<'p, Rule>>,
 }
 
-/// What an operation calls its results: the name, how many there are of it, and where it stands.
+/// A result name of an operation: the name, the number of results, and the span.
 type ResultName<'a> = (&'a str, usize, Span);
 
-/// The error of an operation that is written as if it had a form of its own.
+/// Returns the error for an operation that has no pretty form but is written as if it had one.
 fn without_form(name: &str, span: Span) -> Diag {
     let diag = Diag::error(format!("`{name}` is no operation with a form of its own"));
     let diag = diag.with_code(code::SYNTAX).at(span, "");
@@ -47,14 +47,14 @@ fn without_form(name: &str, span: Span) -> Diag {
     }
 }
 
-/// Returns the operation that one of MHLO is now: StableHLO's, or CHLO's where only that has it.
+/// Returns the current name of an MHLO operation: that of StableHLO, or of CHLO if only CHLO has it.
 fn successor(name: &str) -> String {
     let [stablehlo, chlo] = [format!("stablehlo.{name}"), format!("chlo.{name}")];
     if format::find(&stablehlo).is_none() && format::find(&chlo).is_some() { chlo } else { stablehlo }
 }
 
 impl<'a> Reader<'a> {
-    /// An operation; `None` if there is something wrong with it, which is reported then.
+    /// Reads an operation. Returns `None` if it contains an error, which is reported.
     pub fn operation(&mut self, pair: Pair<'_, Rule>) -> Option<Operation> {
         let start = pair.as_span().start();
         let span = Span::new(start, start + written(pair.as_str()));
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `%0:2, %sum =`
+    /// Reads `%0:2, %sum =`.
     fn result_names(&mut self, c: &mut Cursor<'a>, names: &mut Vec<ResultName<'a>>) -> Result<()> {
         while c.peek() == b'%' {
             let start = c.offset();
@@ -123,7 +123,8 @@ impl<'a> Reader<'a> {
         Ok(draft)
     }
 
-    /// The name of an operation here: MHLO's are StableHLO's, and functions have short ones.
+    /// Returns the full name of an operation. MHLO names become StableHLO names, and short names of functions
+    /// get their dialect.
     fn name_of_operation(&mut self, name: &str) -> Name {
         let long = match name {
             "module" => "builtin.module",
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
         self.name(long)
     }
 
-    /// `(%0, %1) <{…}> ({ … }) {…} : (…) -> …`
+    /// Reads `(%0, %1) <{…}> ({ … }) {…} : (…) -> …`.
     fn generic(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         c.expect("(")?;
         if !c.eat(")") {
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
         self.function_signature(c, draft)
     }
 
-    /// Regions in parentheses, if that comes next.
+    /// Reads regions in parentheses, if they come next.
     pub fn regions_in_parentheses(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.peek() != b'(' {
             return Ok(());
@@ -173,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A dictionary of attributes, if one comes next.
+    /// Reads a dictionary of attributes, if one comes next.
     pub fn more_attributes(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.peek() != b'{' {
             return Ok(());
@@ -189,7 +190,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `%0`, `%1#2`
+    /// Reads `%0` or `%1#2`.
     pub fn operand(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let start = c.offset_of_next();
         let value = self.value(c)?;
@@ -198,13 +199,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// One or more operands.
+    /// Reads one or more operands.
     pub fn operands(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         c.separated(|c| self.operand(c, draft))?;
         Ok(())
     }
 
-    /// The value of a name that is defined.
+    /// Reads the name of a value and returns the value.
     fn value(&mut self, c: &mut Cursor<'a>) -> Result<ValueId> {
         let start = c.offset_of_next();
         if !c.eat("%") {
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The operation with its results, which get their names.
+    /// Creates the operation and defines the names of its results.
     fn finish(&mut self, draft: Draft<'_>, names: &[ResultName<'a>], span: Span) -> Result<Operation> {
         let named: usize = names.iter().fold(0, |n, name| n.saturating_add(name.1));
         if !names.is_empty() && named != draft.results.len() {
@@ -249,9 +250,9 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Gives values their name.
+    /// Defines a name for values.
     pub fn define(&mut self, name: &'a str, group: &[ValueId], span: Span) -> Result<()> {
-        // Numbers are the names of values without one.
+        // Numbers are the names of unnamed values.
         if !name.bytes().all(|b| b.is_ascii_digit()) {
             for (i, &value) in group.iter().enumerate() {
                 let kept = if group.len() == 1 { self.name(name) } else { format!("{name}#{i}").into() };
@@ -264,7 +265,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A region, which comes next. Its entry block takes `arguments` if it has no label.
+    /// Reads a region. Its entry block has the given arguments if it has no label.
     pub fn region(
         &mut self,
         c: &mut Cursor<'a>,
@@ -279,7 +280,7 @@ impl<'a> Reader<'a> {
                 let is_isolated = ISOLATED.contains(&draft.name.as_str());
                 self.nested(c, |r, _| r.region_of(pair, arguments, is_isolated))
             }
-            // Braces with nothing between them may be a dictionary as well: the grammar can't know.
+            // Empty braces may also be a dictionary. The grammar cannot distinguish them.
             None => {
                 c.expect("{")?;
                 c.expect("}")?;
@@ -328,7 +329,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// A block with a label.
+    /// Reads a block with a label.
     fn block(&mut self, pair: Pair<'_, Rule>) -> Result<Block> {
         let mut block = Block::default();
         for part in pair.into_inner() {
@@ -348,7 +349,7 @@ impl<'a> Reader<'a> {
         Ok(block)
     }
 
-    /// `%arg0: tensor<f32> loc(…)`
+    /// Reads `%arg0: tensor<f32> loc(…)`.
     pub fn argument(&mut self, c: &mut Cursor<'a>) -> Result<Argument<'a>> {
         let (name, span) = self.argument_name(c)?;
         c.expect(":")?;
@@ -357,7 +358,7 @@ impl<'a> Reader<'a> {
         Ok(Argument { name, ty, location, span })
     }
 
-    /// `%arg0`
+    /// Reads `%arg0`.
     pub fn argument_name(&mut self, c: &mut Cursor<'a>) -> Result<(&'a str, Span)> {
         let start = c.offset_of_next();
         if !c.eat("%") {
@@ -367,7 +368,7 @@ impl<'a> Reader<'a> {
         Ok((name, c.since(start)))
     }
 
-    /// Makes the arguments of a block, which opens.
+    /// Creates the arguments of a block.
     fn add_arguments(&mut self, block: &mut Block, arguments: &[Argument<'a>]) -> Result<()> {
         for argument in arguments {
             let value = self.tree.add_value(argument.ty.clone());
@@ -379,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a block takes.
+/// An argument of a block.
 #[derive(Clone, Debug)]
 pub struct Argument<'a> {
     pub name: &'a str,
@@ -388,7 +389,7 @@ pub struct Argument<'a> {
     pub span: Span,
 }
 
-/// Operations whose regions see no values from around.
+/// Operations whose regions cannot use values from outside.
 const ISOLATED: &[&str] = &[
     "builtin.module",
     "func.func",
@@ -398,7 +399,7 @@ const ISOLATED: &[&str] = &[
     "stablehlo.async_start",
 ];
 
-/// How much of the text of an operation it is, without the blanks and comments before the next one.
+/// Returns the length of an operation's text without trailing blanks and comments.
 fn written(text: &str) -> usize {
     let mut text = text.trim_end();
     loop {

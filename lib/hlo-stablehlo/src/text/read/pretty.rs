@@ -1,4 +1,4 @@
-//! Operations in their pretty forms, piece by piece.
+//! Reading of pretty forms piece by piece.
 
 use super::Reader;
 use super::operation::Draft;
@@ -7,7 +7,7 @@ use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, Type};
 
 impl<'a> Reader<'a> {
-    /// What stands behind the name of an operation.
+    /// Reads the text after the name of an operation.
     pub fn pretty(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>, form: Form) -> Result<()> {
         match form {
             Form::Pieces(pieces) => self.pieces(c, draft, pieces),
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
     }
 
     fn word_of(&mut self, c: &mut Cursor<'a>, kind: &str) -> Result<Attribute> {
-        // A whole attribute stands here as well: `#stablehlo<precision DEFAULT>`.
+        // A whole attribute is valid here as well: `#stablehlo<precision DEFAULT>`.
         if c.peek() == b'#' {
             return self.attribute(c);
         }
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The words and signs of a text.
+/// Returns the words and symbols of a text.
 fn tokens(text: &'static str) -> impl Iterator<Item = &'static str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut rest = text.trim_start();
@@ -147,7 +147,7 @@ fn eat_token(c: &mut Cursor<'_>, token: &str) -> bool {
     if token.starts_with(|c: char| c.is_ascii_alphabetic()) { lex::eat_word(c, token) } else { c.eat(token) }
 }
 
-/// True if optional pieces come next: their text does, or the word of their attribute.
+/// Checks whether optional pieces come next: their text, or the word of their attribute.
 fn comes_next(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
     let start = c.offset_of_next();
     let found = match pieces {
@@ -159,7 +159,7 @@ fn comes_next(c: &mut Cursor<'_>, pieces: &[Piece]) -> bool {
     found
 }
 
-/// `e5m10`
+/// Reads `e5m10`.
 fn exponent_mantissa(c: &mut Cursor<'_>) -> Result<(i128, i128)> {
     let start = c.offset_of_next();
     let word = lex::word(c);

@@ -1,11 +1,11 @@
-//! Attributes of Shardy.
+//! Reading of Shardy's attributes.
 
 use super::Reader;
 use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, Attributes};
 use std::sync::Arc;
 
-/// The kinds that are read here.
+/// Whether this module reads attributes of the kind.
 pub fn knows(kind: &str) -> bool {
     matches!(
         kind,
@@ -22,7 +22,7 @@ pub fn knows(kind: &str) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// An attribute of a kind, without its name.
+    /// Reads an attribute of the given kind, without its name.
     pub fn sdy_attribute(&mut self, c: &mut Cursor<'a>, kind: &str) -> Result<Attribute> {
         match kind {
             "sdy.mesh" => self.mesh(c),
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `<["x"=2, "y"=4], device_ids=[1, 0]>`
+    /// Reads `<["x"=2, "y"=4], device_ids=[1, 0]>`.
     fn mesh(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         c.expect("<")?;
         let axes = c.list("[", "]", |c| {
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             }
             c.expect("=")?;
             let ids = c.list("[", "]", lex::integer::<i64>)?;
-            // Devices in their order go without saying.
+            // Devices in ascending order are omitted.
             let in_order = !axes.is_empty() && (0..).zip(&ids).all(|(i, &id)| i == id);
             if !in_order || total(&axes) != Some(ids.len()) {
                 fields.set("device_ids", Attribute::i64s(ids));
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::Struct("sdy.mesh".into(), Arc::new(fields)))
     }
 
-    /// `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>`
+    /// Reads `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>`.
     fn sharding(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         c.expect("<")?;
         let mesh = if lex::eat_word(c, "mesh") { self.mesh(c)? } else { self.symbol(c)? };
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
             if fields.get(field).is_some() {
                 return Err(wrong(c, start, "these axes are given twice"));
             }
-            // Either is possible for reduced axes: `unreduced{"x"}`.
+            // Unreduced axes may omit `=`: `unreduced{"x"}`.
             if !c.eat("=") && field == "replicated_axes" {
                 return Err(c.expected("`=`"));
             }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::Struct("sdy.sharding".into(), Arc::new(fields)))
     }
 
-    /// `[<@mesh, [{"x"}]>, <@mesh, []>]`
+    /// Reads `[<@mesh, [{"x"}]>, <@mesh, []>]`.
     pub fn shardings(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let shardings = c.list("[", "]", |c| match c.peek() {
             b'#' => self.attribute(c),
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::of_fields("sdy.sharding_per_value", [("shardings", list)]))
     }
 
-    /// `{"x", "y":(2)2, ?}p1`
+    /// Reads `{"x", "y":(2)2, ?}p1`.
     fn dimension_sharding(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         c.expect("{")?;
         let mut axes = Vec::new();
@@ -164,12 +164,12 @@ impl<'a> Reader<'a> {
         Ok(Attribute::Struct("sdy.dimension_sharding".into(), Arc::new(fields)))
     }
 
-    /// `{"x", "y":(1)2}`
+    /// Reads `{"x", "y":(1)2}`.
     fn axes(&mut self, c: &mut Cursor<'a>) -> Result<Vec<Attribute>> {
         c.list("{", "}", |c| self.axis(c))
     }
 
-    /// `"x"`, `"x":(2)2`
+    /// Reads `"x"` or `"x":(2)2`.
     fn axis(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let mut fields = Attributes::default();
         fields.set("name", Attribute::String(lex::string(c)?.into()));
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         Ok(Attribute::Struct("sdy.axis_ref".into(), Arc::new(fields)))
     }
 
-    /// `{"x"}: 0->1`
+    /// Reads `{"x"}: 0->1`.
     fn all_to_all_parameter(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let axes = Attribute::Array(self.axes(c)?.into());
         c.expect(":")?;
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many devices the axes of a mesh span; `None` if there are more than a number holds.
+/// Returns the number of devices of a mesh with the given axes, or `None` if it overflows.
 fn total(axes: &[Attribute]) -> Option<usize> {
     axes.iter().try_fold(1usize, |total, axis| {
         let size = axis.fields("sdy.mesh_axis")?.get("size")?.as_int()?;
@@ -199,7 +199,7 @@ fn total(axes: &[Attribute]) -> Option<usize> {
     })
 }
 
-/// An attribute that is a list.
+/// Returns an attribute that contains a list.
 fn value_of(kind: &str, items: Vec<Attribute>) -> Attribute {
     Attribute::of_fields(kind, [("value", Attribute::Array(items.into()))])
 }

@@ -1,4 +1,4 @@
-//! The types of operands and results.
+//! Reading of the types of operands and results.
 
 use super::Reader;
 use super::operation::Draft;
@@ -7,7 +7,8 @@ use crate::text::lex::{self, Cursor, Result, wrong, wrong_at};
 use crate::tree::{TensorType, Type, TypeKind};
 
 impl<'a> Reader<'a> {
-    /// Types as a form has them: those of the results are kept, those of the operands compared with what they are.
+    /// Reads the types of a form. Sets the types of the results, and compares those of the operands with
+    /// their actual types.
     pub fn signature(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>, types: Types) -> Result<()> {
         match types {
             Types::Function => self.function_signature(c, draft),
@@ -16,7 +17,7 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             Types::Operands => {
-                // A dictionary may stand behind the colon in one form.
+                // In one form, a dictionary may follow the colon.
                 if draft.operands.is_empty() {
                     return Ok(());
                 }
@@ -49,7 +50,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `(A, B) -> C`
+    /// Reads `(A, B) -> C`.
     pub fn function_signature(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         let start = c.offset_of_next();
         let inputs = c.list("(", ")", |c| self.ty(c))?;
@@ -59,7 +60,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `%0, %1 : A, B`, or `()`.
+    /// Reads `%0, %1 : A, B`, or `()`.
     fn pairwise(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.eat("(") {
             return c.expect(")");
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// One type that says all, or a function's.
+    /// Reads one type that determines all others, or a function type.
     fn one_type(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>, types: Types) -> Result<()> {
         if c.peek() == b'(' {
             return self.function_signature(c, draft);
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `tensor<i1>, tensor<4xf32>`
+    /// Reads `tensor<i1>, tensor<4xf32>`.
     fn select_types(&mut self, c: &mut Cursor<'a>, draft: &mut Draft<'_>) -> Result<()> {
         if c.peek() == b'(' {
             return self.function_signature(c, draft);
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Compares what is said of the operands with what they are.
+    /// Compares the written types of the operands with their actual types.
     pub fn check_operands(&self, c: &Cursor<'a>, draft: &Draft<'_>, types: &[Type]) -> Result<()> {
         self.check_operands_at(c, c.offset(), draft, types)
     }
@@ -137,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The type of the parts of complex numbers; `None` if there are none.
+/// Returns the type of the real and imaginary parts of a complex tensor, or `None` for other types.
 fn real_type(ty: &Type) -> Option<Type> {
     let tensor = ty.as_tensor()?;
     let TypeKind::Complex(part) = &*tensor.element else { return None };

@@ -1,13 +1,13 @@
-//! Types.
+//! Reading of types.
 
 use super::Reader;
 use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, DYNAMIC, FloatType, Quantization, Signedness, TensorType, Type, TypeKind};
 
 impl<'a> Reader<'a> {
-    /// A type.
+    /// Reads a type.
     pub fn ty(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
-        // Programs say few types, each of them often.
+        // Programs contain few different types, each of them often.
         if let Some(text) = tensor_text(c) {
             if let Some(ty) = self.types.get(text) {
                 c.advance(text.len());
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `(…) -> …`
+    /// Reads `(…) -> …`.
     pub fn function_type(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
         let inputs = c.list("(", ")", |c| self.ty(c))?;
         c.expect("->")?;
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         Ok(TypeKind::Function { inputs, results }.into())
     }
 
-    /// What stands behind an arrow: a type, or several in parentheses.
+    /// Reads the result types after an arrow: one type, or several in parentheses.
     pub fn result_types(&mut self, c: &mut Cursor<'a>) -> Result<Vec<Type>> {
         match c.peek() {
             b'(' => c.list("(", ")", |c| self.ty(c)),
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `<2x?xf32, #stablehlo.bounds<?, 4>>`, `<*xf32>`
+    /// Reads `<2x?xf32, #stablehlo.bounds<?, 4>>` or `<*xf32>`.
     fn tensor(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
         c.expect("<")?;
         if c.eat("*") {
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         Ok(TypeKind::MemRef(TensorType { dims, element, encoding: None }).into())
     }
 
-    /// What follows `!`: an alias or a type of a dialect.
+    /// Reads an alias or a type of a dialect, which start with `!`.
     fn dialect_type(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
         let start = c.offset_of_next();
         c.expect("!")?;
@@ -121,11 +121,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `<i8<-127:127>:f32:1, {0.1, 0.2:3}>`
+    /// Reads `<i8<-127:127>:f32:1, {0.1, 0.2:3}>`.
     fn quantized(&mut self, c: &mut Cursor<'a>) -> Result<Type> {
         c.expect("<")?;
         let start = c.offset_of_next();
-        // `u8` and `ui8` are the same.
+        // `u8` and `ui8` are equivalent.
         let storage = match lex::word(c) {
             word if word.starts_with('u') => {
                 number_type(&format!("i{}", word.trim_start_matches(['u', 'i']))).map(|t| (t, false))
@@ -167,14 +167,14 @@ impl<'a> Reader<'a> {
         Ok(TypeKind::Quantized(kind).into())
     }
 
-    /// `bounds`, as tensors have them for their dynamic dimensions.
+    /// Reads the `bounds` of a tensor's dynamic dimensions.
     pub fn bounds(&mut self, c: &mut Cursor<'a>) -> Result<Attribute> {
         let bounds = c.list("<", ">", size)?;
         Ok(Attribute::of_fields("stablehlo.bounds", [("bounds", Attribute::i64s(bounds))]))
     }
 }
 
-/// `0.5:3`, `0.5`
+/// Reads `0.5:3` or `0.5`.
 fn scale(c: &mut Cursor<'_>) -> Result<(f64, i64)> {
     let start = c.offset_of_next();
     let digits = lex::number(c, "a scale")?;
@@ -185,12 +185,12 @@ fn scale(c: &mut Cursor<'_>) -> Result<(f64, i64)> {
     Ok((value, zero))
 }
 
-/// A size, or `?`.
+/// Reads a size or `?`.
 pub fn size(c: &mut Cursor<'_>) -> Result<i64> {
     if c.eat("?") { Ok(DYNAMIC) } else { lex::integer(c) }
 }
 
-/// `2x?x`: the sizes before an element's type.
+/// Reads `2x?x`, the sizes before an element type.
 fn dimensions(c: &mut Cursor<'_>) -> Result<Vec<i64>> {
     let mut dims = Vec::new();
     loop {
@@ -208,7 +208,7 @@ fn dimensions(c: &mut Cursor<'_>) -> Result<Vec<i64>> {
     }
 }
 
-/// `f32`, `i8`, `ui4`.
+/// Returns the type of a word such as `f32`, `i8` or `ui4`.
 fn number_type(word: &str) -> Option<Type> {
     let integer = |digits: &str, sign| {
         let plain =
@@ -228,7 +228,8 @@ fn number_type(word: &str) -> Option<Type> {
     FloatType::from_name(word).map(Type::from)
 }
 
-/// The text of a tensor's type that comes next, if it names no alias that may change it.
+/// Returns the text of the tensor type that comes next, unless it contains an alias, whose meaning may
+/// change.
 fn tensor_text<'a>(c: &mut Cursor<'a>) -> Option<&'a str> {
     if c.peek() != b't' {
         return None;
@@ -250,8 +251,8 @@ fn tensor_text<'a>(c: &mut Cursor<'a>) -> Option<&'a str> {
     None
 }
 
-/// The length of the angles that come right here, `<…>` with all that is in them; 0 if there are none. The scan has
-/// checked that they match.
+/// Returns the length of the angle brackets `<…>` at the cursor with their contents, or 0 if there are none.
+/// The scan has checked that they match.
 pub fn body_end(c: &Cursor<'_>) -> usize {
     let text = c.rest().as_bytes();
     if text.first() != Some(&b'<') {

@@ -1,42 +1,43 @@
-//! The values that are visible by their names.
+//! The visible values by name.
 
 use crate::tree::ValueId;
 use foldhash::HashMap;
 use smallvec::SmallVec;
 
-/// The values of one name: several if an operation gives several, `%0#1`.
+/// The values of one name. An operation with several results has one name for all of them: `%0#1`.
 pub type Group = SmallVec<[ValueId; 1]>;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The values; `None` if the operation that defines them could not be read.
+    /// The values, or `None` if the operation that defines them could not be read.
     pub values: Option<Group>,
     /// The position in `Values::defined`.
     at: usize,
 }
 
-/// A scope: a region's names.
+/// The state of the enclosing region, which [`Values::close`] restores.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     start: usize,
     floor: usize,
 }
 
-/// The names of all regions that are open.
+/// The names of all open regions.
 #[derive(Default)]
 pub struct Values<'a> {
     names: HashMap<&'a str, Entry>,
-    /// The names in the order in which they were defined, with what they stood for before.
+    /// The names in the order of their definition, with their previous meanings.
     defined: Vec<(&'a str, Option<Entry>)>,
-    /// Where the names of the innermost region begin.
+    /// The index of the first name of the innermost region.
     start: usize,
-    /// Names that were defined before are not visible: those around a function.
+    /// The index of the first visible name. Names from outside a function are not visible in it.
     floor: usize,
 }
 
 impl<'a> Values<'a> {
-    /// Opens a region; what is around an isolated one is not visible in it. Gives what [`Values::close`] takes.
+    /// Opens a region. Names from outside are not visible in an isolated region. Pass the result to
+    /// [`Values::close`].
     pub fn open(&mut self, isolated: bool) -> Scope {
         let around = Scope { start: self.start, floor: self.floor };
         self.start = self.defined.len();
@@ -57,7 +58,7 @@ impl<'a> Values<'a> {
         Scope { start: self.start, floor: self.floor } = around;
     }
 
-    /// Defines a name; false if the region has it already.
+    /// Defines a name. Returns false if the region already defines it.
     pub fn define(&mut self, name: &'a str, values: Option<Group>) -> bool {
         let entry = Entry { values, at: self.defined.len() };
         let before = self.names.insert(name, entry);
@@ -66,7 +67,7 @@ impl<'a> Values<'a> {
         is_new
     }
 
-    /// What a name stands for.
+    /// Returns the meaning of a name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.names.get(name).filter(|entry| entry.at >= self.floor)
     }

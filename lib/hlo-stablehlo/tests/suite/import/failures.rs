@@ -1,9 +1,9 @@
-//! Programs that can't be translated: what is said of them.
+//! Programs that cannot be translated, and their diagnostics.
 
 use super::{failures, function, module};
 use hlo_ir::Op;
 
-/// Checks what is said of the operations of a function.
+/// Checks the diagnostics for the operations of a function.
 fn fails(body: &str, expected: &[&str]) {
     assert_eq!(failures(&function(body)), expected, "{body}");
 }
@@ -128,7 +128,7 @@ fn a_program_needs_an_entry() {
     let two = "func.func @f() { return } func.func @g() { return }";
     assert_eq!(failures(two), ["`builtin.module`: it has no function `main`, nor only one function"]);
     assert_eq!(failures(""), ["`builtin.module`: it has no function `main`, nor only one function"]);
-    // The only one is it.
+    // The only function is the entry.
     assert_eq!(module("func.func @f() { return }").name.as_ref(), "main");
 }
 

@@ -1,12 +1,12 @@
-//! What is not XLA's own form of a program: shardings by meshes, functions without an opcode, quantised numbers, and what
-//! a text leaves out.
+//! Programs in forms that XLA does not write: shardings on meshes, functions without an opcode, quantised
+//! types, and omitted parts of the text.
 
 use super::{entry_ops, module};
 use hlo_ir::attr::{HloString, Sharding};
 use hlo_ir::print::{PrintOptions, print_module};
 use hlo_ir::{Module, Op};
 
-/// The shardings of the instructions of the entry that have one, as text.
+/// Returns the text of the shardings of the entry's instructions, for those that have one.
 fn shardings(module: &Module) -> Vec<String> {
     let text = print_module(module, &PrintOptions::short());
     let of_line = |line: &str| {
@@ -28,7 +28,7 @@ fn shardings_by_axes_become_tiles() {
         );
         shardings(&module(&text)).join(" ")
     };
-    // As jaxlib's translation has them.
+    // The expected shardings are those of jaxlib's translation.
     assert_eq!(case("[{\"x\"}, {\"y\"}]"), "{devices=[2,4]<=[8]}");
     assert_eq!(case("[{\"y\"}, {}]"), "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}");
     assert_eq!(case("[{}, {\"x\", \"y\"}]"), "{devices=[1,8]<=[8]}");
@@ -37,7 +37,8 @@ fn shardings_by_axes_become_tiles() {
     assert_eq!(case("[{\"x\"}, {}], unreduced={\"y\"}"), "{devices=[2,1,4]<=[8] last_tile_dims={unreduced}}");
 }
 
-/// Outside of a region with manual axes a value is a sum of what devices have; within, each has an array of its own.
+/// Outside of a region with manual axes, a value is the sum of the devices' summands. Inside, each device has
+/// an array of its own.
 #[test]
 fn summands_are_arrays_within_manual_computations() {
     let text = format!(
@@ -54,7 +55,8 @@ fn summands_are_arrays_within_manual_computations() {
     assert_eq!(found, [outside, outside, inside, inside, outside]);
 }
 
-/// JAX counts one part of each operand where several products are made, the specification as many as there are.
+/// For algorithms with several products, JAX counts one component of each operand. The specification counts
+/// all components.
 #[test]
 fn algorithms_of_several_products_have_a_name() {
     for (parts, products, name) in [
@@ -75,7 +77,7 @@ fn algorithms_of_several_products_have_a_name() {
     }
 }
 
-/// What `check.…` says stands in the attributes of a typed call.
+/// The attributes of `check.…` become attributes of a typed call.
 #[test]
 fn checks_are_custom_calls() {
     let module = module(
@@ -161,7 +163,7 @@ fn places_become_metadata_and_frames() {
     let negate = entry_ops(&module)[0];
     let line = hlo_ir::SourceFrames::of(&module).line(negate);
     assert_eq!(line.as_deref(), Some("f.py:3:5 in f, called from main.py:1:2 in main"));
-    // The parameter is called after the last part of its name.
+    // The name of the parameter is the last part of the argument's name.
     let parameter = module.parameters(module.entry())[0];
     assert!(module[parameter].name.starts_with("b.c."), "{}", module[parameter].name);
 }

@@ -1,5 +1,5 @@
-//! StableHLO to HLO: the programs in `cases/` are what XLA's translation makes of them, up to names. What that leaves unused
-//! is taken out of them.
+//! StableHLO to HLO: the translation of the programs in `cases/` equals that of XLA, except for names.
+//! Instructions that XLA's translation leaves unused are removed from it.
 
 mod failures;
 mod forms;
@@ -8,13 +8,13 @@ use hlo_ir::{InstrId, Module, Op};
 use hlo_module_diff::{Ignore, Kind, diff};
 use hlo_stablehlo::{import::import, text};
 
-/// The module that a text stands for.
+/// Translates a text to a module.
 fn module(text: &str) -> Module {
     let tree = text::parse(text).unwrap_or_else(|diags| panic!("{diags:#?}"));
     import(&tree).unwrap_or_else(|diags| panic!("{diags:#?}"))
 }
 
-/// What is wrong with a text that can't be translated.
+/// Returns the error messages for a text that cannot be translated.
 fn failures(text: &str) -> Vec<String> {
     let tree = text::parse(text).unwrap_or_else(|diags| panic!("{diags:#?}"));
     match import(&tree) {
@@ -23,24 +23,24 @@ fn failures(text: &str) -> Vec<String> {
     }
 }
 
-/// The operations of a text's `main`, in a function of one argument and one result of type `tensor<4xf32>`.
+/// Returns a `main` with the given operations, whose first argument and result have type `tensor<4xf32>`.
 fn function(body: &str) -> String {
     format!(
         "func.func @main(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<4xf32> {{\n{body}\nreturn %x : tensor<4xf32>\n}}"
     )
 }
 
-/// The instructions of the entry that do something.
+/// Returns the instructions of the entry other than parameters.
 fn entry_ops(module: &Module) -> Vec<InstrId> {
     let all = module[module.entry()].instructions().iter().copied();
     all.filter(|&i| !matches!(module[i].op, Op::Parameter(_))).collect()
 }
 
-/// Checks that a program becomes the one that XLA makes of it.
+/// Checks that the translation of a program equals that of XLA.
 fn check(program: &str, expected: &str) {
     let expected = hlo_parser::parse_module(expected).unwrap_or_else(|diags| panic!("{diags:#?}"));
     let found = module(program);
-    // XLA has the counts of devices elsewhere, and metadata are not in its text.
+    // XLA stores the numbers of devices elsewhere, and its text contains no metadata.
     let ignore = Ignore { names: true, layout: true, metadata: true, header: true, ..Ignore::default() };
     let difference = diff(&expected, &found, ignore);
     let line = |module: &Module, id: Option<InstrId>| {
