@@ -21,7 +21,7 @@ use hlo_ir::diag::Diag;
 use hlo_ir::rules::code;
 
 /// The stack size in bytes. It suffices for the deepest text that the scan accepts, in a build without
-/// optimization. The system allocates stack memory on first access, so the size costs nothing.
+/// optimisation. The system allocates stack memory on first access, so the size costs nothing.
 const STACK: usize = 128 << 20;
 
 /// Parses a program. Spans of operations and diagnostics are byte ranges of `text`.

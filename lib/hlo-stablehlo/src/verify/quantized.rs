@@ -97,7 +97,8 @@ pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Checks that quantisation parameters in the types of operands and results are representable.
+/// Checks the quantised types of operands and results: the storage type, and the ranges of zero points and
+/// scales.
 pub(super) fn types(check: &mut Check<'_, '_>) {
     if check.operation.name == "func.func" {
         return;

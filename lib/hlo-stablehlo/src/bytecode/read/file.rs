@@ -126,7 +126,7 @@ fn strings(mut cursor: Cursor<'_>) -> Result<Vec<&[u8]>> {
     Ok(strings)
 }
 
-/// Returns the string with the given number, for an error at the cursor if it is missing.
+/// Returns the string with the given number. Errors have the position of the cursor.
 fn name<'a>(strings: &[&'a [u8]], cursor: &Cursor<'_>, number: u64) -> Result<&'a str> {
     let bytes = usize::try_from(number).ok().and_then(|n| strings.get(n));
     let bytes = bytes.ok_or_else(|| cursor.fault(format!("there is no string {number}")))?;

@@ -1,4 +1,4 @@
-//! Batch normalization.
+//! Batch normalisation.
 
 use crate::import::attributes::as_f32;
 use crate::import::failure::Result;
