@@ -12,7 +12,7 @@ pub enum Token<'t> {
     Number(&'t str),
     /// A string after unescaping.
     String(Vec<u8>),
-    /// A single character: one of `{}<>[]:,;-`, or any other that starts no longer token.
+    /// One of `{}<>[]:,;-`, or any other single character.
     Symbol(char),
     /// The end of the text.
     End,

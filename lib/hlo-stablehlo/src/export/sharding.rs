@@ -1,4 +1,5 @@
-//! Shardings. Shardings on named meshes become Shardy's attributes. Others become HLO text, as in JAX and XLA.
+//! Shardings. Shardings on named meshes become Shardy's attributes. Others become HLO text, as in JAX and
+//! XLA.
 
 use super::attributes::as_text;
 use super::exporter::Exporter;

@@ -161,8 +161,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the rows of a matrix of numbers. If the matrix has no columns, the result contains no more rows
-/// than elements.
+/// Returns the rows of a matrix of numbers. A matrix without columns has no rows here.
 fn rows(attribute: &Attribute) -> Option<Vec<Vec<i64>>> {
     match attribute {
         Attribute::Elements(elements) => {

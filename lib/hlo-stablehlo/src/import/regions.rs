@@ -107,9 +107,9 @@ impl<'t> Importer<'t> {
         })
     }
 
-    /// Translates a region of a loop or a branch. The computation's single parameter contains the arguments and
-    /// the values from outside, as a tuple unless there is exactly one. It returns the region's results and, if
-    /// `hands_on` is set, the values from outside.
+    /// Translates a region of a loop or a branch. The computation's single parameter contains the arguments
+    /// and the values from outside, as a tuple unless there is exactly one. It returns the region's results
+    /// and, if `hands_on` is set, the values from outside.
     pub fn branch(
         &mut self,
         op: &'t Operation,

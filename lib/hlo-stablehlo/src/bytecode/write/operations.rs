@@ -231,8 +231,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the regions of an operation. Regions of modules and functions are isolated and take a section of
-    /// their own.
+    /// Writes the regions of an operation. Regions of modules and functions are isolated and take a section
+    /// of their own.
     fn regions(&mut self, operation: &Operation, form: Form, out: &mut Vec<Token>) -> Result<()> {
         let is_isolated = matches!(operation.name.as_str(), "builtin.module" | "func.func");
         out.push(Token::Number((operation.regions.len() as u64) << 1 | u64::from(is_isolated)));

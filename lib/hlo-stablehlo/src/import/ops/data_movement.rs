@@ -48,8 +48,8 @@ impl Importer<'_> {
     }
 
     /// Broadcasts an array to larger sizes. `dimensions` maps its dimensions to those of the result.
-    /// Dimensions of size 1 may be stretched. HLO's broadcast neither stretches nor transposes dimensions, so the
-    /// operand is transposed and its stretched dimensions are removed first.
+    /// Dimensions of size 1 may be stretched. HLO's broadcast neither stretches nor transposes dimensions, so
+    /// the operand is transposed and its stretched dimensions are removed first.
     pub(super) fn broadcast_to(
         &mut self,
         op: &Operation,

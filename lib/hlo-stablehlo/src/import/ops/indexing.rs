@@ -37,8 +37,8 @@ impl<'t> Importer<'t> {
         self.give_op(op, Op::GetDimensionSize(DimensionAttrs { dimensions }), &[operand])
     }
 
-    /// Translates `set_dimension_size`. A constant size that equals the size or the bound of the dimension makes
-    /// it static.
+    /// Translates `set_dimension_size`. A constant size that equals the size or the bound of the dimension
+    /// makes it static.
     pub(super) fn set_dimension_size(&mut self, op: &Operation) -> Result<()> {
         let operands = self.operands(op)?;
         let dimensions = Dims::from_slice(&[op.int("dimension")?]);

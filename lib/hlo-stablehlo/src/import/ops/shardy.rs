@@ -49,8 +49,9 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// Translates `sharding_group`, which adds a value to a group. All values of a group have the same sharding.
-    /// If the value already belongs to a group or has several leaves, a custom call in this group replaces it.
+    /// Translates `sharding_group`, which adds a value to a group. All values of a group have the same
+    /// sharding. If the value already belongs to a group or has several leaves, a custom call in this group
+    /// replaces it.
     fn sharding_group(&mut self, op: &Operation) -> Result<()> {
         let group = Some(ShardGroup { id: op.int("group_id")?, same: true });
         let operand = self.operand(op, 0)?;
