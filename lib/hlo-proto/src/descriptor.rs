@@ -99,7 +99,7 @@ impl Kind {
         }
     }
 
-    /// Whether several values may be stored contiguously after one length.
+    /// Checks whether several values may be stored contiguously after one length.
     pub fn is_packable(self) -> bool {
         self.wire_type() != WireType::Delimited
     }

@@ -15,7 +15,7 @@ macro_rules! byte_fields {
             match ty { $(ElementType::$ty => Some(&proto.$field),)* _ => None }
         }
 
-        /// Mutable version of [`bytes_of`].
+        /// Returns the bytes of [`bytes_of`] for writing.
         fn bytes_of_mut(proto: &mut LiteralProto, ty: ElementType) -> Option<&mut Vec<u8>> {
             match ty { $(ElementType::$ty => Some(&mut proto.$field),)* _ => None }
         }

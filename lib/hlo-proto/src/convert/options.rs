@@ -79,7 +79,7 @@ pub enum OptionValue {
 }
 
 impl Default for CompileOptions {
-    /// XLA's defaults: one process, any device.
+    /// Returns XLA's defaults: one process, any device.
     fn default() -> Self {
         let build = ExecutableBuildOptionsProto {
             device_ordinal: -1,

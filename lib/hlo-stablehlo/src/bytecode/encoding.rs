@@ -1,4 +1,4 @@
-//! Tables of how dialects encode their own attributes: the words behind enumeration numbers, and the fields
+//! Tables of how dialects encode their own attributes: the words of enumeration numbers, and the fields
 //! of structures.
 //!
 //! The numbers are those of `VhloBytecode.cpp`, `StablehloBytecode.cpp`, `ChloBytecode.cpp` and Shardy's

@@ -84,7 +84,7 @@ pub(super) fn element_bytes(ty: &Type) -> Option<usize> {
     }
 }
 
-/// Whether the type is Boolean. Eight Booleans are packed into a byte.
+/// Checks whether the type is Boolean. Eight Booleans are packed into a byte.
 pub(super) fn is_truth_value(ty: &Type) -> bool {
     bits(ty) == Some(1)
 }

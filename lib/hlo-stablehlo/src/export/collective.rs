@@ -78,7 +78,7 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// The state contains the operands and the results.
+    /// Exports `all-gather-start`, whose state contains the operands and the results.
     pub(super) fn all_gather_start(&mut self, id: InstrId, attrs: &AllGatherAttrs) -> Outcome<Value> {
         let Some([_, gathered, ..]) = self.instruction(id).shape.as_tuple() else {
             return self.refuse(id, "gives its operands and its result");
@@ -239,7 +239,7 @@ impl Exporter<'_> {
         self.whole(id, results)
     }
 
-    /// The state contains the operands, the results and contexts.
+    /// Exports `collective-permute-start`, whose state contains the operands, the results and contexts.
     pub(super) fn collective_permute_start(
         &mut self,
         id: InstrId,
@@ -253,7 +253,7 @@ impl Exporter<'_> {
         Ok(self.state(id, [self.one_or_tuple(id)?, results]))
     }
 
-    /// JAX and XLA write this operation as a custom call.
+    /// Exports `ragged-all-to-all` as a custom call, as JAX and XLA do.
     pub(super) fn ragged_all_to_all(&mut self, id: InstrId, attrs: &RaggedAllToAllAttrs) -> Outcome<Value> {
         let mut config = vec![("replica_groups".into(), self.groups(id, &attrs.replica_groups)?)];
         config.extend(attrs.channel_id.map(|channel| ("channel_id".into(), Attribute::i64(channel))));

@@ -78,7 +78,7 @@ impl Exporter<'_> {
     }
 }
 
-/// Whether a frontend attribute belongs to a composite.
+/// Checks whether a frontend attribute belongs to a composite.
 pub(super) fn is_of_composite(key: &str) -> bool {
     COMPOSITE.contains(&key)
 }

@@ -41,7 +41,7 @@ impl Functions {
         name
     }
 
-    /// Whether a computation becomes a function that is called at each use. This is the case if it has
+    /// Checks whether a computation becomes a function that is called at each use. This is the case if it has
     /// several uses and copies would make the program much longer: the computation is long or applies others.
     pub(super) fn stands_apart(&mut self, module: &Module, computation: ComputationId) -> bool {
         let users = self.users.get_or_insert_with(|| users_of(module));

@@ -88,7 +88,7 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// The sizes, one operand each, are concatenated into one operand.
+    /// Exports `dynamic-reshape`. The sizes, one operand each, are concatenated into one operand.
     pub(super) fn dynamic_reshape(&mut self, id: InstrId) -> Outcome<Value> {
         let operand = self.leaf(id, 0)?;
         let mut sizes = Vec::new();

@@ -161,7 +161,7 @@ fn labels(labels: &ConvDimLabels) -> Attribute {
     )
 }
 
-/// Whether `wide` can represent every value of `narrow`.
+/// Checks whether `wide` can represent every value of `narrow`.
 fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let (w, n) = (wide.bit_width(), narrow.bit_width());
     if element_type(wide).is_err() || w <= n {

@@ -115,8 +115,8 @@ impl Exporter<'_> {
         self.add_for(id, new)
     }
 
-    /// HLO's operation returns the state and the numbers, or only the numbers. StableHLO's operation always
-    /// returns both.
+    /// Exports `rng-bit-generator`. HLO's operation returns the state and the numbers, or only the numbers;
+    /// StableHLO's operation always returns both.
     pub(super) fn rng_bit_generator(&mut self, id: InstrId, algorithm: RngAlgorithm) -> Outcome<Value> {
         let algorithm = match algorithm {
             RngAlgorithm::Default => "DEFAULT",

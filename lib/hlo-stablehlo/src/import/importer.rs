@@ -143,7 +143,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Whether the error limit is reached.
+    /// Checks whether the error limit is reached.
     pub fn full(&self) -> bool {
         self.diags.len() > MAX_REPORTS
     }

@@ -199,7 +199,7 @@ impl<'t> Refiner<'t> {
     }
 }
 
-/// Whether an attribute belongs to the custom call itself, not to the operation that replaces it.
+/// Checks whether an attribute belongs to the custom call itself, not to the operation that replaces it.
 fn is_of_custom_call(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "api_version",

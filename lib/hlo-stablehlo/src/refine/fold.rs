@@ -241,7 +241,7 @@ impl Fold<'_> {
         })
     }
 
-    /// Whether a result is Boolean.
+    /// Checks whether a result is Boolean.
     fn is_truth(&self, result: usize) -> bool {
         let ty = self.op.results.get(result).and_then(|&value| IntegerType::of(self.tree.type_of(value)));
         ty.is_some_and(|ty| ty.bits == 1)

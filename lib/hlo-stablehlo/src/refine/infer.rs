@@ -166,7 +166,7 @@ impl Alone<'_> {
     }
 }
 
-/// Whether an attribute affects what an operation computes.
+/// Checks whether an attribute affects what an operation computes.
 fn is_of_operation(name: &str) -> bool {
     let is_discardable = name.starts_with("sdy.") || name.starts_with("mhlo.");
     !is_discardable || matches!(name, "mhlo.attributes" | "mhlo.backend_config")

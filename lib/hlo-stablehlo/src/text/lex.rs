@@ -52,12 +52,12 @@ pub fn wrong_at(span: Span, message: impl Into<String>) -> Fault {
     Diag::error(message).with_code(code::SYNTAX).at(span, "").into()
 }
 
-/// Whether a word can contain the byte after its first one.
+/// Checks whether a word can contain the byte after its first one.
 const fn in_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$')
 }
 
-/// Whether a name after `%`, `#`, `!` or `^` can contain the byte.
+/// Checks whether a name after `%`, `#`, `!` or `^` can contain the byte.
 const fn in_suffix(b: u8) -> bool {
     in_word(b) || b == b'-'
 }

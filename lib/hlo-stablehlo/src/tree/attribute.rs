@@ -216,7 +216,7 @@ impl Attributes {
         self.0.len()
     }
 
-    /// Whether there are no attributes.
+    /// Checks whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,7 +4,7 @@ use super::check::Check;
 use crate::text::type_text;
 use crate::tree::{Attribute, TypeKind};
 
-/// Whether a field is zero or absent. The sign bit of a floating-point zero may be set.
+/// Checks whether a field is zero or absent. The sign bit of a floating-point zero may be set.
 fn is_zero(attribute: Option<&Attribute>) -> bool {
     match attribute {
         Some(Attribute::Float(number)) => number.bits << 1 == 0,

@@ -79,7 +79,7 @@ impl<'t, 'r> Check<'t, 'r> {
     }
 }
 
-/// Whether sizes are equal as far as they are known.
+/// Checks whether sizes are equal as far as they are known.
 pub(super) fn agree(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| a == b || a == DYNAMIC || b == DYNAMIC)
 }

@@ -5,7 +5,7 @@ use super::regions::given;
 use crate::text::type_text;
 use crate::tree::{Attribute, Type, TypeKind};
 
-/// Whether numbers of one type can be converted to the other without a change of their kind.
+/// Checks whether numbers of one type can be converted to the other without a change of their kind.
 fn promotable(from: &Type, to: &Type) -> bool {
     let bits = |ty: &Type| match &**ty {
         TypeKind::Float(float) => float.bits(),

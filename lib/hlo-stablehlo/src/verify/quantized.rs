@@ -65,7 +65,7 @@ const ONE_SCALE: &[&str] = &[
     "tanh",
 ];
 
-/// Whether an operation only accepts a single scale.
+/// Checks whether an operation only accepts a single scale.
 pub(super) fn is_of_one_scale(name: &Name) -> bool {
     name.strip_prefix("stablehlo.").is_some_and(|name| ONE_SCALE.contains(&name))
 }
@@ -82,12 +82,13 @@ fn of_type(ty: &Type) -> Option<&Quantization> {
     of(ty.as_tensor()?)
 }
 
-/// Whether both have the same scales and zero points. The axes may differ.
+/// Checks whether both have the same scales and zero points. The axes may differ.
 fn same_scales(a: &Quantization, b: &Quantization) -> bool {
     a.scales == b.scales && a.zero_points == b.zero_points
 }
 
-/// Whether two element types are of one kind: equal, or quantised with equal storage and expressed types.
+/// Checks whether two element types are of one kind: equal, or quantised with equal storage and expressed
+/// types.
 pub(super) fn same_kind(a: &Type, b: &Type) -> bool {
     match (&**a, &**b) {
         (TypeKind::Quantized(a), TypeKind::Quantized(b)) => {

@@ -10,7 +10,7 @@ pub(super) fn given<'t>(check: &Check<'t, '_>, region: &'t Region) -> Option<Vec
     Some(last.operands.iter().map(|&v| check.tree.type_of(v)).collect())
 }
 
-/// Whether two types match. Unknown sizes match any size.
+/// Checks whether two types match. Unknown sizes match any size.
 pub(super) fn compatible(a: &Type, b: &Type) -> bool {
     match (&**a, &**b) {
         (TypeKind::Tensor(a), TypeKind::Tensor(b)) => {

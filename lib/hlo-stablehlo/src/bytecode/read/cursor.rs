@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         self.end - self.at
     }
 
-    /// Whether no bytes remain.
+    /// Checks whether no bytes remain.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -104,7 +104,7 @@ pub(super) fn is_default(info: &OperationInfo, name: &str, value: &Attribute) ->
     }
 }
 
-/// Whether the value is an empty string, array or dictionary.
+/// Checks whether the value is an empty string, array or dictionary.
 pub(super) fn is_empty(value: &Attribute) -> bool {
     match value {
         Attribute::String(text) => text.is_empty(),

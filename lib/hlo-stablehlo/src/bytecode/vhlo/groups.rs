@@ -54,7 +54,8 @@ pub(super) fn of(operation: &str) -> &'static [Group] {
     }
 }
 
-/// Whether VHLO stores only the channel number where StableHLO has a handle. The channel's type is always 0.
+/// Checks whether VHLO stores only the channel number where StableHLO has a handle. The channel's type is
+/// always 0.
 pub(super) fn is_channel(info: &OperationInfo) -> bool {
     info.attribute("channel_handle").is_some() && of(info.name).is_empty()
 }

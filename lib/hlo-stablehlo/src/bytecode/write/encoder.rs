@@ -324,7 +324,7 @@ impl Encoder {
     }
 }
 
-/// Whether the value is an empty array.
+/// Checks whether the value is an empty array.
 fn is_empty_list(value: &Attribute) -> bool {
     value.as_array().is_some_and(<[_]>::is_empty)
 }

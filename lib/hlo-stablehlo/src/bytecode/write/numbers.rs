@@ -29,7 +29,7 @@ pub(super) fn integer_token(value: i128, ty: &Type) -> Result<Token> {
     Ok(bits_token(value as u64 & mask, bits))
 }
 
-/// Whether VHLO stores lists of this type as tensors instead of arrays.
+/// Checks whether VHLO stores lists of this type as tensors instead of arrays.
 pub(super) fn is_list_of_vhlo(ty: &Type) -> bool {
     *ty == Type::integer(64) || *ty == Type::integer(1)
 }

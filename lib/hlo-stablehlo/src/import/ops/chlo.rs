@@ -19,7 +19,7 @@ pub fn known_composite(op: &Operation) -> Option<&'static str> {
     COMPOSITES.iter().copied().find(|known| *known == name)
 }
 
-/// Whether the translation of a composite does not need its decomposition.
+/// Checks whether the translation of a composite does not need its decomposition.
 pub fn is_known_composite(op: &Operation) -> bool {
     known_composite(op).is_some()
 }

@@ -175,7 +175,7 @@ impl Importer<'_> {
     }
 }
 
-/// Whether all letters are different.
+/// Checks whether all letters are different.
 fn is_plain(labels: &[char]) -> bool {
     labels.iter().enumerate().all(|(n, l)| !labels[..n].contains(l))
 }

@@ -226,7 +226,7 @@ impl<'t> Importer<'t> {
         Ok(())
     }
 
-    /// Whether an operand or result is quantised and represented by its stored integers.
+    /// Checks whether an operand or result is quantised and represented by its stored integers.
     fn is_quantized(&self, op: &Operation) -> bool {
         if self.quantized == Quantized::Expressed {
             return false;

@@ -83,7 +83,7 @@ impl<'t> Importer<'t> {
         }
     }
 
-    /// Whether all quantised operands and results have the same scale.
+    /// Checks whether all quantised operands and results have the same scale.
     fn is_alike(&self, op: &Operation) -> bool {
         let mut all = op.operands.iter().chain(&op.results).filter_map(|&v| self.quantization_of(v));
         let Some(first) = all.next() else { return true };

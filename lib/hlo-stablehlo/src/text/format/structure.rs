@@ -163,7 +163,7 @@ pub const CONVOLUTION: Structure = Structure {
     omits_zeros: false,
 };
 
-/// Whether the values of a kind are words. The form of the words in the second list is
+/// Checks whether the values of a kind are words. The form of the words in the second list is
 /// `#stablehlo.result_accuracy_mode<DEFAULT>`, not `#stablehlo<precision DEFAULT>`.
 pub fn is_enumeration(kind: &str) -> bool {
     WORDS.contains(&kind) || WORDS_IN_ANGLES.contains(&kind)

@@ -121,7 +121,7 @@ pub fn entries(out: &mut String, mut entries: Vec<(&str, &Attribute)>) {
     });
 }
 
-/// Whether a name needs no quotes.
+/// Checks whether a name needs no quotes.
 fn is_word(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')

@@ -447,7 +447,7 @@ fn names_in(pieces: &[Piece], out: &mut Vec<&'static str>) {
     }
 }
 
-/// Whether `part` is a tensor of the real or imaginary parts of `complex`.
+/// Checks whether `part` is a tensor of the real or imaginary parts of `complex`.
 fn is_part_of(part: &Type, complex: &Type) -> bool {
     match (part.as_tensor(), complex.as_tensor()) {
         (Some(part), Some(complex)) => {

@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the error limit is reached.
+    /// Checks whether the error limit is reached.
     fn gives_up(&self) -> bool {
         self.errors.len() >= MAX_ERRORS
     }

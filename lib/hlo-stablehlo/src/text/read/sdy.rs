@@ -5,7 +5,7 @@ use crate::text::lex::{self, Cursor, Result, wrong};
 use crate::tree::{Attribute, Attributes};
 use std::sync::Arc;
 
-/// Whether this module reads attributes of the kind.
+/// Checks whether this module reads attributes of the kind.
 pub fn knows(kind: &str) -> bool {
     matches!(
         kind,
