@@ -1,20 +1,22 @@
-//! Which results are other names of the memory of operands.
+//! Aliases: results that are another name of their operands' memory.
 
 use hlo_ir::{InstrId, Module, Op};
 
-/// What the leaves of a result are, if they are memory of its operands.
+/// The operand leaves that a result consists of, if it has no memory of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
-    /// Those of all operands, one after the other.
+    /// The leaves of all operands, in order.
     Tuple,
-    /// Those of that element of the first operand.
+    /// The leaves of this element of the first operand.
     Element(i64),
-    /// Those of the first operand.
+    /// The leaves of the first operand.
     Whole,
 }
 
-/// What the leaves of a result are, if they are memory of the instruction's operands: of tuples and their elements, of what
-/// changes no byte, and of the ends of asynchronous operations, whose starts have made the result.
+/// Returns the operand leaves that a result consists of, or `None` if the result has memory of its own.
+///
+/// Aliases are tuples, tuple elements, instructions that change no byte, and the ends of asynchronous
+/// operations, whose result the start has allocated.
 pub fn alias(module: &Module, id: InstrId) -> Option<Alias> {
     Some(match &module[id].op {
         Op::Tuple => Alias::Tuple,
@@ -28,8 +30,11 @@ pub fn alias(module: &Module, id: InstrId) -> Option<Alias> {
     })
 }
 
-/// True for what only gives another name to memory: that is no read of it, what is read through the name is. The end of an
-/// asynchronous operation is one: until then the operation reads and writes.
+/// Checks whether an instruction only gives another name to memory. Such an instruction does not count as a
+/// read: only the reads through the new name do.
+///
+/// The end of an asynchronous operation counts as a read, because the operation accesses the memory until
+/// then.
 pub fn is_alias(module: &Module, id: InstrId) -> bool {
     match &module[id].op {
         Op::AsyncUpdate(_) | Op::AllReduceDone | Op::CopyDone | Op::RecvDone(_) => false,
@@ -38,7 +43,8 @@ pub fn is_alias(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True if the value of a copy, reshape, transpose or bitcast-convert is the bytes of its operand in the same order.
+/// Checks whether a copy, reshape, transpose or bitcast-convert returns the bytes of its operand in the same
+/// order.
 pub fn keeps_bytes(module: &Module, id: InstrId) -> bool {
     let instr = &module[id];
     let operand = instr.operands.first().and_then(|&o| module[o].shape.as_array());
@@ -49,13 +55,14 @@ pub fn keeps_bytes(module: &Module, id: InstrId) -> bool {
     match &instr.op {
         Op::Copy => from.same_strides(to),
         Op::Transpose(t) => from.same_strides_by(to, |d| t.dimensions.get(d).map_or(d, |&p| p as usize)),
-        // Sub-byte types are extended by sign or zeros to a byte, and a bool is one of two bytes.
+        // Types narrower than a byte are sign-extended or zero-extended to a byte, and a bool is one of two
+        // bytes.
         Op::BitcastConvert => {
             from.element_type.bit_width() == to.element_type.bit_width()
                 && from.element_type.bit_width() >= 8
                 && from.same_strides(to)
         }
-        // Both in the order of their elements' numbers.
+        // Both must store their elements in row-major order.
         _ => from.is_dense_row_major() && to.is_dense_row_major(),
     }
 }

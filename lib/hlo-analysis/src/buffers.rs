@@ -1,37 +1,43 @@
-//! Which values of a computation have memory of their own, and which are other names of the same memory.
+//! Buffers: decides which values of a computation have memory of their own, and which are other names of the
+//! same memory.
 //!
-//! A buffer is a leaf (an array of a result that may be a tuple) in memory of its own. Tuples, their elements,
-//! bitcasts, barriers, the ends of asynchronous operations and results that are aliased to operands make none: their
-//! leaves are the buffers of their operands. So does an element of a loop's state that the body leaves as it is. What a
-//! loop changes, and what a result takes the memory of, is written in place if it may be (`sharing.rs`); else it is a
-//! buffer more. Other updates that a compiler may do in place are not: that depends on the order.
+//! A buffer is the memory of one leaf (one array of a result, which may be a tuple). Tuples, tuple elements,
+//! bitcasts, barriers, the ends of asynchronous operations and results that are aliased to operands create no
+//! buffers: their leaves are the buffers of their operands. The same holds for an element of a loop's state
+//! that the body does not change.
+//!
+//! State that a loop changes, and results aliased to an operand, are written in place where possible
+//! (`sharing.rs`). Otherwise they get a new buffer. Other updates that a compiler may do in place get a new
+//! buffer too, because whether they run in place depends on the order.
 
 use crate::{Alias, Invariants, Roles, alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Memory that a leaf of an instruction's result has to itself.
+/// Memory that belongs to one leaf of an instruction's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// The instruction that makes the value.
+    /// The instruction that computes the value.
     pub instruction: InstrId,
-    /// Which leaf of its shape, depth first.
+    /// The number of the leaf in the instruction's shape, depth first.
     pub leaf: usize,
-    /// The size of the array, of the bounds where dimensions are dynamic; 0 for tokens and the like.
+    /// The size of the array in bytes. Dynamic dimensions count with their bounds. The size of tokens and
+    /// other non-arrays is 0.
     pub bytes: u64,
-    /// Whose memory it is.
+    /// The owner of the memory.
     pub kind: BufferKind,
 }
 
-/// Whose memory a buffer is.
+/// The owner of a buffer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferKind {
-    /// The caller's: it is there before the computation runs and after it.
+    /// The caller. The buffer is live before and after the computation runs.
     Parameter,
-    /// The program's: it is always there.
+    /// The program. The buffer is always live.
     Constant,
-    /// The computation's: from the instruction that makes the value to the last one that reads it.
+    /// The computation. The buffer is live from the instruction that computes the value to the last one that
+    /// reads it.
     Temporary,
 }
 
@@ -43,21 +49,22 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Finds the buffers of a computation that runs in post-order. Near linear in the leaves of its instructions, and in
-    /// the module.
+    /// Finds the buffers of a computation that runs in post-order. The time is nearly linear in the number of
+    /// leaves of its instructions and in the size of the module.
     pub fn of(module: &Module, computation: ComputationId) -> Self {
         Self::in_order(module, computation, &module.post_order(computation), &Roles::of(module))
     }
 
-    /// Finds the values of a computation's instructions, operands first: as the buffers, but that what a loop makes of its state, and a result that
-    /// takes the memory of an operand, are values of their own.
+    /// Finds the values of a computation's instructions. The order must list operands before users. Unlike in
+    /// the list of buffers, the state that a loop changes and a result aliased to an operand are separate
+    /// values.
     pub fn values(module: &Module, order: &[InstrId]) -> Self {
         let mut out = Self { list: Vec::new(), of: HashMap::new() };
         out.add(module, order);
         out
     }
 
-    /// Finds the values of instructions that were added, operands first.
+    /// Adds the values of new instructions. Operands must come before users.
     pub fn add(&mut self, module: &Module, added: &[InstrId]) {
         let mut known = Invariants::default();
         for &id in added {
@@ -66,12 +73,13 @@ impl Buffers {
         }
     }
 
-    /// The buffers, in the order in which they are made.
+    /// The buffers, in the order in which they are written.
     pub fn list(&self) -> &[Buffer] {
         &self.list
     }
 
-    /// The buffers that the leaves of an instruction's result lie in, depth first, as positions in [`Buffers::list`].
+    /// Returns the buffers of the leaves of an instruction's result, depth first, as positions in
+    /// [`Buffers::list`].
     pub fn leaves(&self, id: InstrId) -> &[usize] {
         self.of.get(&id).map_or(&[], |leaves| leaves)
     }
@@ -108,7 +116,8 @@ impl Buffers {
         leaves.into()
     }
 
-    /// The leaves of a result, some of which are memory of its own, that are memory of its operands.
+    /// Returns the leaves of a result that are memory of its operands, for results that also have memory of
+    /// their own.
     fn shared_leaves(&self, module: &Module, id: InstrId, known: &mut Invariants) -> HashMap<usize, usize> {
         let instr = &module[id];
         match &instr.op {
@@ -119,7 +128,7 @@ impl Buffers {
                 same.map(|(leaf, (_, &b))| (leaf, b)).collect()
             }
             Op::AsyncStart(_) | Op::AllGatherStart(_) => {
-                // The first element of the result are the operands.
+                // The first element of the result contains the operands.
                 instr.operands.iter().flat_map(|&o| self.leaves(o)).copied().enumerate().collect()
             }
             Op::CollectivePermuteStart(_) | Op::Send(_) => {
@@ -130,12 +139,12 @@ impl Buffers {
                 let operand = instr.operands.iter().flat_map(|&o| self.leaves(o)).copied();
                 operand.enumerate().map(|(n, b)| (after + n, b)).collect()
             }
-            // What was received is followed by a token of its own.
+            // The token that follows the received data is a value of its own.
             _ => HashMap::new(),
         }
     }
 
-    /// The leaves of an element of a tuple.
+    /// Returns the buffers of the leaves of a tuple element.
     fn element(
         &self,
         module: &Module,
@@ -232,7 +241,7 @@ mod tests {
         let one = buffers.leaves(named(&m, "one"));
         assert_eq!(one[1], buffers.leaves(named(&m, "r"))[0]);
         assert_eq!(buffers.list()[one[0]].kind, BufferKind::Temporary);
-        // A parameter is not written over: there must be a copy.
+        // A parameter cannot be overwritten, so a copy is needed.
         let two = buffers.leaves(named(&m, "two"));
         assert_ne!(two[1], buffers.leaves(named(&m, "q"))[0]);
         assert_eq!(buffers.list()[two[1]].kind, BufferKind::Temporary);

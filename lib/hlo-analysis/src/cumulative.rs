@@ -1,19 +1,22 @@
-//! Windows that reach from each element to the first one of a dimension, or to the last one.
+//! Detection of cumulative reductions: windows that extend from each element to the first or the last element
+//! of a dimension.
 
 use hlo_ir::attr::{Window, WindowDim};
 
-/// Which dimension the windows of a `reduce-window` run along that make it a cumulative reduction.
+/// A cumulative reduction: the dimension that the windows of a `reduce-window` extend along, and their
+/// direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cumulative {
-    /// The dimension.
+    /// The dimension that the windows extend along.
     pub dimension: usize,
-    /// How many elements it has.
+    /// Number of elements in the dimension.
     pub length: i64,
-    /// True if windows reach to the last element, false if to the first.
+    /// Whether the windows extend to the last element. If false, they extend to the first.
     pub backwards: bool,
 }
 
-/// The cumulative reduction that windows make of an array of these sizes; `None` if they make another one.
+/// Returns the cumulative reduction that the windows compute over an array of these sizes, or `None` if they
+/// compute something else.
 ///
 /// # Example
 /// ```
@@ -24,7 +27,7 @@ pub struct Cumulative {
 /// let window = Window { dims: vec![WindowDim::default(), along.clone()] };
 /// let found = Cumulative { dimension: 1, length: 5, backwards: false };
 /// assert_eq!(cumulative(&window, &[3, 5]), Some(found));
-/// // Windows of other elements, too.
+/// // The windows do not cover this dimension.
 /// assert_eq!(cumulative(&window, &[3, 6]), None);
 /// assert_eq!(cumulative(&Window { dims: vec![along.clone(), along] }, &[5, 5]), None);
 /// ```

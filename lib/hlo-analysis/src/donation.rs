@@ -1,19 +1,20 @@
-//! Parameters whose memory a result may have (`input_output_alias`).
+//! Donations: parameters whose memory a result may use (`input_output_alias`).
 
 use crate::first_leaf_at;
 use hlo_ir::{Module, Packing, Shape};
 use std::collections::HashSet;
 
-/// A leaf of the entry's parameters whose memory a leaf of the result takes over, if the caller gives it away.
+/// A leaf of the entry's parameters whose memory a leaf of the result uses, if the caller donates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Donation {
-    /// The number of the leaf among those of all parameters.
+    /// The number of the leaf among the leaves of all parameters.
     pub parameter: usize,
     /// The number of the leaf of the result.
     pub output: usize,
 }
 
-/// What the module's `input_output_alias` says of arrays that lie in memory alike, each parameter and each result once.
+/// Returns the donations that the module's `input_output_alias` allows: pairs of arrays with the same layout
+/// in memory. Each parameter leaf and each result leaf occurs at most once.
 pub fn donations(module: &Module) -> Vec<Donation> {
     let (parameters, result) = module.entry_shapes();
     let starts: Vec<usize> = (parameters.iter())
@@ -32,7 +33,8 @@ pub fn donations(module: &Module) -> Vec<Donation> {
     found.filter(|d| taken.insert(d.parameter) && filled.insert(d.output)).collect()
 }
 
-/// True if both are arrays of one size and element type whose elements lie in memory alike, however their layouts are written.
+/// Checks whether both shapes are arrays of the same size and element type with the same layout in memory,
+/// even if their layouts are written differently.
 pub fn lie_alike(a: &Shape, b: &Shape) -> bool {
     let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else { return false };
     a.is_static()
@@ -41,7 +43,7 @@ pub fn lie_alike(a: &Shape, b: &Shape) -> bool {
         && Packing::of(a) == Packing::of(b)
 }
 
-/// The part of a shape that an index names.
+/// Returns the subshape at an index.
 fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
     index.iter().try_fold(shape, |shape, &i| shape.as_tuple()?.get(usize::try_from(i).ok()?))
 }

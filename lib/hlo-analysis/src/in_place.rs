@@ -1,17 +1,21 @@
-//! What an instruction may write where it reads an operand.
+//! In-place results: finds the operands whose memory an instruction may overwrite with its result.
 //!
-//! There are three reasons for a result to lie where an operand does: it has to (the state of a loop, results that are
-//! aliased to operands), it is the operand with a part replaced, and it is made element by element. The last two are
-//! chances, of which a compiler takes those whose operand nothing reads later. Who asks for which: copy insertion for all,
-//! as it says what may share memory; the scheduler for parts that are replaced, which are worth an order; code generation
-//! for both chances.
+//! A result can use an operand's memory for one of three reasons:
+//!
+//! - It must: the state of a loop, and results that are aliased to operands ([`aliased`]).
+//! - It is the operand with a part replaced ([`updated`]).
+//! - It is computed element by element ([`overwritten`]).
+//!
+//! In the last two cases sharing is optional. A compiler shares the memory if nothing reads the operand
+//! later. Copy insertion uses all three cases, because it decides what may share memory. The scheduler uses
+//! the second case, for which it changes the order. Code generation uses the two optional cases.
 
 use crate::Invariants;
 use crate::leaves::first_leaf_at;
 use hlo_ir::{ArrayShape, Family, InstrId, Module, Op};
 use std::collections::HashSet;
 
-/// A leaf of an operand whose memory a leaf of the result may take.
+/// A leaf of an operand whose memory a leaf of the result may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPlace {
     /// The number of the operand.
@@ -22,8 +26,8 @@ pub struct InPlace {
     pub result: usize,
 }
 
-/// What an instruction has to write where operands lie: what a loop changes of its state, and what
-/// `output_to_operand_aliasing` says.
+/// Returns the results that must be written to the memory of an operand: the state that a loop changes, and
+/// the results in `output_to_operand_aliasing`.
 pub fn aliased(module: &Module, id: InstrId, invariants: &mut Invariants) -> Vec<InPlace> {
     let instr = &module[id];
     let aliases = match &instr.op {
@@ -47,14 +51,14 @@ pub fn aliased(module: &Module, id: InstrId, invariants: &mut Invariants) -> Vec
     places.collect()
 }
 
-/// The results that are an operand with a part replaced, and nothing else of that operand is read: of
-/// `dynamic-update-slice`, `scatter`, of contractions with a default, and of fusions that end in one. What is written is the part alone, if the operand's
-/// value is there before.
+/// Returns the results that are an operand with a part replaced, if nothing else of that operand is read.
+/// These are results of `dynamic-update-slice`, of `scatter`, of contractions with a default, and of fusions
+/// that end in one of them. If the result shares the operand's memory, only the replaced part is written.
 pub fn updated(module: &Module, id: InstrId) -> Vec<InPlace> {
     let instr = &module[id];
     let Op::Fusion(f) = &instr.op else {
         let fits = |u: &InPlace| match &instr.op {
-            // They work in place whatever the layout of their result: that is a copy more.
+            // These run in place whatever the layout of their result. A different layout needs one more copy.
             Op::Scatter(_) | Op::Contraction(_) => true,
             _ => same_place(module, id, u),
         };
@@ -82,13 +86,13 @@ pub fn updated(module: &Module, id: InstrId) -> Vec<InPlace> {
     out
 }
 
-/// The pairs of an instruction that is not a fusion, all of whose operands are arrays.
+/// Returns the pairs of an instruction that is not a fusion. All its operands must be arrays.
 fn updated_directly(module: &Module, id: InstrId) -> Vec<InPlace> {
     let place = |n| InPlace { operand: n, leaf: 0, result: n };
     match &module[id].op {
         Op::DynamicUpdateSlice => vec![place(0)],
         Op::Scatter(_) => (0..module[id].operands.len() / 2).map(place).collect(),
-        // The default, but for the elements that have values.
+        // The result is the default operand, except for the elements that have values.
         Op::Contraction(a) => {
             let default = a.access.operands.len();
             let places = (default..module[id].operands.len()).take(1);
@@ -98,8 +102,9 @@ fn updated_directly(module: &Module, id: InstrId) -> Vec<InPlace> {
     }
 }
 
-/// The results that are made element by element: an element of the operand is read for the elements of the results in its
-/// place only, so that any of the results may overwrite it, if all are computed before one is written.
+/// Returns the results that are computed element by element: each element of the operand is read only for the
+/// result elements at the same index. Each of the results may thus overwrite the operand, if the elements of
+/// all results at an index are computed before any of them is written.
 pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
     let instr = &module[id];
     let results: Option<Vec<&ArrayShape>> = instr.shape.leaves().into_iter().map(|s| s.as_array()).collect();
@@ -116,7 +121,7 @@ pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
         }
         _ => (0..instr.operands.len()).filter(|&n| reads_own_element(module, id, n)).collect(),
     };
-    // All results have the same sizes and strides: what differs are elements.
+    // All results have the same sizes and strides. Only their element types differ.
     let mut out = Vec::new();
     for operand in operands {
         let Some(from) = module[instr.operands[operand]].shape.as_array().filter(|o| o.same_strides(first))
@@ -130,9 +135,9 @@ pub fn overwritten(module: &Module, id: InstrId) -> Vec<InPlace> {
     out
 }
 
-/// True if the result may be written where a value is read that is the operands of all of the numbers `operands`: it is made
-/// of that value element by element, or by replacing a part, of which nothing else is read than the part itself, element
-/// by element.
+/// Checks whether the result may overwrite a value that is passed as all of the operands `operands`. This is
+/// so if the result is computed from the value element by element. It is also so if the result replaces a
+/// part of the value, and nothing else of the value is read than that part, element by element.
 pub fn may_replace(module: &Module, id: InstrId, operands: &[usize], result: usize) -> bool {
     let has = |places: &[InPlace], n: usize| places.iter().any(|p| p.operand == n && p.result == result);
     let overwritten = overwritten(module, id);
@@ -152,7 +157,7 @@ pub fn may_replace(module: &Module, id: InstrId, operands: &[usize], result: usi
     }
 }
 
-/// True if an element of a result needs of operand `n` the element in its place only.
+/// Checks whether an element of the result needs only the element of operand `n` at the same index.
 fn reads_own_element(module: &Module, id: InstrId, n: usize) -> bool {
     let instr = &module[id];
     let (Some(from), Some(to)) =
@@ -165,7 +170,7 @@ fn reads_own_element(module: &Module, id: InstrId, n: usize) -> bool {
         && module.access(id, n).is_identity(to.rank())
 }
 
-/// True if both leaves have the same sizes, strides and element size.
+/// Checks whether both leaves have the same sizes, strides and element size.
 fn same_place(module: &Module, id: InstrId, place: &InPlace) -> bool {
     let results = module[id].shape.leaves();
     let operands = module[id].operands.get(place.operand).map(|&o| module[o].shape.leaves());
@@ -181,7 +186,7 @@ struct Fused<'m> {
     module: &'m Module,
     fusion: InstrId,
     root: InstrId,
-    /// The results, which the root may be the tuple of.
+    /// The results. If there are several, the root is a tuple of them.
     roots: Vec<InstrId>,
     parameters: Vec<InstrId>,
 }
@@ -199,15 +204,15 @@ impl<'m> Fused<'m> {
         Self { module, fusion, root, roots, parameters: module.parameters(computation) }
     }
 
-    /// The operands that are arrays, by number, and their parameters.
+    /// The operands that are arrays, by number, with their parameters.
     fn parameters(&self) -> impl Iterator<Item = (usize, InstrId)> {
         let given = &self.module[self.fusion].operands;
         let is_array = |n: usize| given.get(n).is_some_and(|&o| self.module[o].shape.as_array().is_some());
         self.parameters.iter().copied().enumerate().filter(move |(n, _)| is_array(*n))
     }
 
-    /// The instructions of the results' sizes an element of which is read for the elements of the results in its place
-    /// only, directly or through others.
+    /// Returns the instructions of the results' sizes whose elements are read only for the result elements at
+    /// the same index, directly or through other instructions.
     fn read_in_place(&self) -> HashSet<InstrId> {
         let module = self.module;
         let dims = |i: InstrId| module[i].shape.as_array().map(|a| &a.dims);
@@ -227,8 +232,9 @@ impl<'m> Fused<'m> {
         out
     }
 
-    /// True if `made` is the value of the operands with a part of it replaced, and nothing else of them is read than that
-    /// part, element by element for its replacement. Other results may be computed before or after this one.
+    /// Checks whether `made` is the value of the operands with a part replaced, and nothing else of the
+    /// operands is read than that part, element by element for its replacement. Other results may be computed
+    /// before or after this one.
     fn is_updated(&self, operands: &[usize], made: InstrId) -> bool {
         let module = self.module;
         let Some(read): Option<Vec<InstrId>> =
@@ -251,7 +257,7 @@ impl<'m> Fused<'m> {
         if !read.contains(&parameter) || rest.contains(&target) {
             return false;
         }
-        // What has the value as it was, by names that the update gives it or by others.
+        // All names of the original value: the one that the update reads, and the other operands.
         let others = read.iter().copied().filter(|&p| p != parameter);
         let mut parts = Vec::new();
         for source in others.chain([target]) {
@@ -269,8 +275,8 @@ impl<'m> Fused<'m> {
         self.only_feeds(dus, &parts, |used| used == update && !start.contains(&used))
     }
 
-    /// True if whatever uses the values, directly or through others, does so element by element, up to the update `dus`,
-    /// which may use what `fits` says.
+    /// Checks whether all direct and indirect users of the values read them element by element, up to the
+    /// update `dus`. `fits` checks a use by `dus` itself.
     fn only_feeds(&self, dus: InstrId, values: &[InstrId], fits: impl Fn(InstrId) -> bool) -> bool {
         let mut seen: HashSet<InstrId> = values.iter().copied().collect();
         let mut work = values.to_vec();
@@ -286,7 +292,8 @@ impl<'m> Fused<'m> {
         true
     }
 
-    /// What is a value before bitcasts that nothing else uses give it another name; `None` if something does.
+    /// Follows a chain of bitcasts back to the value that they rename. Returns `None` if the value or a
+    /// bitcast has another use.
     fn behind_bitcasts(&self, id: InstrId) -> Option<InstrId> {
         let mut at = id;
         while let (Op::Bitcast, &[of]) = (&self.module[at].op, &self.module[at].operands[..]) {
@@ -298,7 +305,7 @@ impl<'m> Fused<'m> {
         Some(at)
     }
 
-    /// True for what takes the part of `of` that an update from `start` replaces.
+    /// Checks whether an instruction reads exactly the part of `of` that an update at `start` replaces.
     fn takes_part(&self, id: InstrId, of: InstrId, start: &[InstrId], update: InstrId) -> bool {
         let instr = &self.module[id];
         let (Some(whole), Some(part), Some(new)) =
@@ -315,7 +322,7 @@ impl<'m> Fused<'m> {
                 let sizes = whole.dims.iter().zip(&part.dims);
                 a.slice.len() == start.len()
                     && a.slice.iter().zip(start).zip(sizes).all(|((range, &at), (&all, &taken))| {
-                        // What reaches beyond the end begins earlier.
+                        // A start index that would exceed the bounds is clamped.
                         let last = i128::from(all) - i128::from(taken);
                         let first = scalar_integer(self.module, at).map(|n| n.clamp(0, last.max(0)));
                         range.stride == 1 && first == Some(i128::from(range.start))
@@ -329,14 +336,14 @@ impl<'m> Fused<'m> {
         id == self.root && matches!(self.module[id].op, Op::Tuple)
     }
 
-    /// True if an element of `user` needs the element of `used` in its place only.
+    /// Checks whether an element of `user` needs only the element of `used` at the same index.
     fn is_own(&self, user: InstrId, used: InstrId) -> bool {
         let operands = self.module[user].operands.iter().enumerate();
         operands.filter(|(_, o)| **o == used).all(|(n, _)| reads_own_element(self.module, user, n))
     }
 }
 
-/// The value of a scalar constant that is an integer.
+/// Returns the value of an integer scalar constant.
 fn scalar_integer(module: &Module, id: InstrId) -> Option<i128> {
     match &module[id].op {
         Op::Constant(c) if module[id].shape.is_scalar() && !c.is_elided() => c.literal.integer_at(0),

@@ -1,6 +1,6 @@
-//! Which leaves of a loop's state the body hands on unchanged. They need no buffer of their own: condition,
-//! body and the loop's users read the initial value where it is. Weights and other inputs that a model carries
-//! through a loop are of this kind.
+//! Loop invariants: the leaves of a loop's state that the body returns unchanged. Such a leaf needs no buffer
+//! of its own: the condition, the body and the users of the loop read the initial value in place. Weights and
+//! other inputs that a model passes through a loop are examples.
 
 use crate::leaves::Elements;
 use crate::{Alias, alias};
@@ -8,40 +8,40 @@ use hlo_ir::{InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The bound on the steps of one search; longer chains count as changed.
+/// Maximum number of steps of one search. Leaves with a longer chain count as changed.
 const MAX_STEPS: usize = 10_000;
-/// The bound on the nesting of the calls and loops that a search follows.
+/// Maximum nesting depth of the calls and loops that a search follows.
 const MAX_DEPTH: usize = 200;
 
-/// Answers are kept for each loop.
+/// The invariant leaves of each loop. Results are cached.
 #[derive(Default)]
 pub struct Invariants {
     of: HashMap<InstrId, Rc<[bool]>>,
-    /// Of tuples that were looked into.
+    /// The leaf numbers of the tuples that the searches visited.
     pub elements: Elements,
-    /// Where leaves change their layout: what comes from there is another value.
+    /// Instructions at which leaves change their layout. Their results count as different values.
     changes: HashSet<InstrId>,
 }
 
-/// What is left of a search.
+/// The remaining budget of a search.
 struct Budget {
     steps: usize,
     depth: usize,
 }
 
 impl Invariants {
-    /// Of a module with changes of layout at the given instructions.
+    /// Creates an empty cache for a module in which the given instructions change layouts.
     pub fn new(changes: HashSet<InstrId>) -> Self {
         Self { changes, ..Self::default() }
     }
 
-    /// True if some leaf changes its layout at this instruction.
+    /// Checks whether a leaf changes its layout at this instruction.
     pub fn changes_layout(&self, id: InstrId) -> bool {
         self.changes.contains(&id)
     }
 
-    /// For each leaf of the state of the loop `id`, whether the body returns it as it got it. False throughout
-    /// if `id` is not a `while`.
+    /// Returns for each leaf of the state of the loop `id` whether the body returns it unchanged. All entries
+    /// are false if `id` is not a `while`.
     pub fn leaves(&mut self, module: &Module, id: InstrId) -> Rc<[bool]> {
         self.leaves_within(module, id, MAX_DEPTH)
     }
@@ -66,7 +66,8 @@ impl Invariants {
         found
     }
 
-    /// The parameter and its leaf that leaf number `leaf` of `id` is, if it is one as it stands.
+    /// Returns the number of the parameter and of its leaf that leaf `leaf` of `id` is an unchanged copy of.
+    /// Returns `None` if there is none.
     fn source(
         &mut self,
         module: &Module,

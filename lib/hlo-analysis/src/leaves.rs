@@ -1,17 +1,19 @@
-//! Leaves of shapes by number: the arrays and tokens of a tuple, depth first.
+//! Numbering of leaves: the arrays and tokens of a tuple shape, numbered depth first.
 
 use hlo_ir::{InstrId, Module, Shape};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Where the leaves of each element of a tuple begin: remembered, as wide tuples are taken apart element by element.
+/// The number of the first leaf of each tuple element. Results are cached, because wide tuples are accessed
+/// element by element.
 #[derive(Default)]
 pub struct Elements {
     of: HashMap<InstrId, Rc<[usize]>>,
 }
 
 impl Elements {
-    /// The number of leaves before each element of a tuple, then of all of them; `None` if it is none.
+    /// Returns the number of leaves before each element of a tuple, followed by the total number of leaves.
+    /// Returns `None` if the instruction is not a tuple.
     pub fn offsets(&mut self, module: &Module, tuple: InstrId) -> Option<Rc<[usize]>> {
         if let Some(known) = self.of.get(&tuple) {
             return Some(Rc::clone(known));
@@ -26,13 +28,14 @@ impl Elements {
         Some(offsets)
     }
 
-    /// The first leaf of an element; for the number of elements, one past the last leaf.
+    /// Returns the first leaf of an element. If `index` is the number of elements, returns one past the last
+    /// leaf.
     pub fn first_leaf(&mut self, module: &Module, tuple: InstrId, index: usize) -> Option<usize> {
         self.offsets(module, tuple)?.get(index).copied()
     }
 }
 
-/// The number of the first leaf of the part that an index names.
+/// Returns the number of the first leaf of the subshape at an index.
 pub fn first_leaf_at(shape: &Shape, index: &[i64]) -> Option<usize> {
     let (mut at, mut leaf) = (shape, 0);
     for &i in index {

@@ -1,16 +1,19 @@
-//! What of a module shares memory, when it is live, and in which order it runs: asked by passes, by code generation and by
-//! tools, answered here once.
+//! Analyses of a module: which values share memory, when each value is live, and in which order instructions
+//! run. Passes, code generation and tools share them.
 //!
-//! - [`alias`]: which results are other names of the memory of operands; [`Invariants`]: which parts of a loop's state stay;
-//! - [`in_place`]: what may be written where an operand is read; [`donations`]: which results may have a parameter's memory;
-//! - [`Buffers`]: which values of a computation have memory of their own, in an order of its instructions;
-//! - [`Liveness`]: when they are live in that order, and the peak;
-//! - [`schedule`]: the order that needs least;
-//! - [`cost_model`]: the constants by which passes and code generation weigh work;
-//! - [`cumulative`]: windows that make a `reduce-window` a cumulative reduction.
+//! - [`alias`] finds the results that are another name of an operand's memory. [`Invariants`] finds the parts
+//!   of a loop's state that never change.
+//! - [`in_place`] finds the results that may be written over an operand. [`donations`] finds the results that
+//!   may use a parameter's memory.
+//! - [`Buffers`] lists the values of a computation that have memory of their own, for a given order of its
+//!   instructions.
+//! - [`Liveness`] computes when the buffers are live in that order, and the peak.
+//! - [`schedule`] computes the order that needs the least memory.
+//! - [`cost_model`] contains the constants by which passes and code generation weigh work.
+//! - [`cumulative`] detects windows that make a `reduce-window` a cumulative reduction.
 //!
-//! These look at instructions, before anything is known of how code is generated. What memory the compiled program takes is
-//! in its plan.
+//! The analyses work on instructions, before code generation has made any decision. The plan of the compiled
+//! program contains the memory that the program uses.
 //!
 //! # Example
 //! ```
@@ -27,7 +30,7 @@
 //! let liveness = ModuleLiveness::of(&module);
 //! let main = liveness.get(module.entry()).expect("the entry has memory");
 //! assert_eq!(main.parameter_bytes, 1024);
-//! // Most is live while `b` is made of `a`.
+//! // The peak is reached while `b` is computed from `a`.
 //! assert_eq!(main.peak(), 1024 + 2048);
 //! let at = main.order[main.peak_position().expect("an instruction")];
 //! assert_eq!(&*module[at].name, "b");

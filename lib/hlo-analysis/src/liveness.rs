@@ -1,48 +1,49 @@
-//! When memory is in use: the bytes that are live at each point of a computation's order, and the peak.
+//! Liveness: computes the number of bytes that are live at each point of a computation's order, and the peak.
 //!
-//! A value is live from the instruction that makes it to the last one that reads it; the result is live to the end.
-//! While an instruction runs, its operands and its result are live, and, for what calls a computation, the temporaries
-//! of that at its peak. Results that must be copies, as parameters and constants are, are live at the end. What a compiler
-//! updates in place is counted twice for that moment, as XLA's analyses have it.
+//! A value is live from the instruction that computes it to the last one that reads it. The result of the
+//! computation is live to the end. While an instruction runs, its operands and its result are live. While a
+//! computation is called, its temporaries count with their peak. Results that must be copied, such as
+//! parameters and constants, are live at the end. While an instruction updates a value in place, the value
+//! counts twice, as in XLA's analyses.
 
 use crate::{BufferKind, Buffers, Roles, is_alias};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::HashMap;
 
-/// The positions of an order at which a buffer is live, both included.
+/// The positions in an order at which a buffer is live, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The position of the instruction that makes the value.
+    /// The position of the instruction that computes the value.
     pub start: usize,
     /// The position of the last instruction that reads it.
     pub end: usize,
 }
 
-/// What is live when a computation runs in some order.
+/// The liveness of a computation that runs in a given order.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// The instructions in the order in which they run.
+    /// The instructions, in the order in which they run.
     pub order: Vec<InstrId>,
-    /// The buffers.
+    /// The buffers of the computation.
     pub buffers: Buffers,
-    /// When each buffer is live, as in [`Buffers::list`]. Parameters and constants are live all the time.
+    /// The lifetime of each buffer in [`Buffers::list`]. Parameters and constants are live all the time.
     pub lifetimes: Vec<Lifetime>,
-    /// For each position, the bytes of the temporaries that are live while that instruction runs, those of
-    /// [`Liveness::called`] included.
+    /// For each position, the bytes of the temporaries that are live while that instruction runs, including
+    /// [`Liveness::called`].
     pub live: Vec<u64>,
-    /// For each position, the bytes of the temporaries of what that instruction calls.
+    /// For each position, the bytes of the temporaries of the computations that the instruction calls.
     pub called: Vec<u64>,
-    /// The bytes of the parameters.
+    /// The size of the parameters in bytes.
     pub parameter_bytes: u64,
-    /// The bytes of the constants.
+    /// The size of the constants in bytes.
     pub constant_bytes: u64,
-    /// What the computation needs at its peak besides its parameters, its constants and its result.
+    /// The peak number of bytes, without parameters, constants and the result.
     pub inner_peak: u64,
 }
 
 impl Liveness {
-    /// What is live if the computation runs in the given order; `inner` says what computations need besides
-    /// parameters, constants and results.
+    /// Computes the liveness for the given order. `inner` contains the memory that each called computation
+    /// needs in addition to parameters, constants and results.
     fn new(
         module: &Module,
         computation: ComputationId,
@@ -80,30 +81,32 @@ impl Liveness {
         }
     }
 
-    /// The most bytes of temporaries, the result among them, that are live at a time.
+    /// Returns the maximum number of bytes of temporaries, including the result, that are live at the same
+    /// time.
     pub fn peak(&self) -> u64 {
         self.live.iter().copied().max().unwrap_or(0)
     }
 
-    /// The first position at which that many bytes are live; `None` if there are no instructions.
+    /// Returns the first position at which the peak is reached, or `None` if there are no instructions.
     pub fn peak_position(&self) -> Option<usize> {
         let peak = self.peak();
         self.live.iter().position(|&n| n == peak)
     }
 
-    /// The buffers that are live at a position, as positions in [`Buffers::list`]: parameters and constants too.
+    /// Returns the buffers that are live at a position, including parameters and constants, as positions in
+    /// [`Buffers::list`].
     pub fn live_at(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
         let at = move |l: &Lifetime| (l.start..=l.end).contains(&position);
         self.lifetimes.iter().enumerate().filter(move |(_, l)| at(l)).map(|(n, _)| n)
     }
 }
 
-/// What a computation needs of its caller.
+/// The memory that a computation needs from its caller.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inner {
-    /// The peak of what is neither parameter, nor constant, nor result.
+    /// The peak without parameters, constants and the result.
     without_result: u64,
-    /// The peak of what is neither parameter nor constant.
+    /// The peak without parameters and constants.
     with_result: u64,
 }
 
@@ -114,14 +117,15 @@ pub struct ModuleLiveness {
 }
 
 impl ModuleLiveness {
-    /// What is live when each computation runs in its schedule, or in post-order where there is none. Near linear in
-    /// the module.
+    /// Computes the liveness of each computation in its schedule, or in post-order if it has none. The time
+    /// is nearly linear in the size of the module.
     pub fn of(module: &Module) -> Self {
         Self::of_orders(module, &Roles::of(module), |module, c, _| module.post_order(c))
     }
 
-    /// What is live when each computation runs in the order that `order` gives. Those that a computation calls come
-    /// first: `order` is told how many bytes of temporaries each instruction needs for what it calls.
+    /// Computes the liveness of each computation in the order that `order` returns. Called computations are
+    /// processed first: `order` receives a function that returns the bytes of temporaries that an instruction
+    /// needs for the computations it calls.
     pub fn of_orders(
         module: &Module,
         roles: &Roles,
@@ -139,19 +143,20 @@ impl ModuleLiveness {
         Self { computations }
     }
 
-    /// The order of each computation.
+    /// Returns the order of each computation.
     pub fn into_orders(self) -> impl Iterator<Item = (ComputationId, Vec<InstrId>)> {
         self.computations.into_iter().map(|(c, liveness)| (c, liveness.order))
     }
 
-    /// The liveness of a computation of the module.
+    /// Returns the liveness of a computation.
     pub fn get(&self, computation: ComputationId) -> Option<&Liveness> {
         self.computations.get(&computation)
     }
 }
 
-/// The bytes of temporaries that an instruction needs for what it calls: those of the branch that needs most, of a
-/// loop's body with its next state. What is applied to elements, and a fusion, has no memory.
+/// Returns the bytes of temporaries that an instruction needs for the computations it calls. A conditional
+/// needs those of its largest branch. A loop also needs the next state that its body computes. Fused
+/// computations and computations that are applied to elements have no memory.
 fn called_bytes(module: &Module, id: InstrId, inner: &HashMap<ComputationId, Inner>) -> u64 {
     let needs = |c: ComputationId| inner.get(&c).copied().unwrap_or_default();
     let op = &module[id].op;
@@ -165,7 +170,7 @@ fn called_bytes(module: &Module, id: InstrId, inner: &HashMap<ComputationId, Inn
     }
 }
 
-/// When each buffer is live.
+/// Returns the lifetime of each buffer.
 fn lifetimes(
     module: &Module,
     computation: ComputationId,
@@ -185,7 +190,7 @@ fn lifetimes(
         })
         .collect();
     for (at, &i) in order.iter().enumerate() {
-        // A name of memory is no read of it: what is read through the name is.
+        // An alias is not a read. Only the reads through it are.
         if is_alias(module, i) {
             continue;
         }
@@ -201,7 +206,8 @@ fn lifetimes(
     out
 }
 
-/// For each position, the bytes of the wanted buffers that are live there, and of what is called there.
+/// Returns for each position the bytes of the selected buffers that are live there, plus the bytes that
+/// called computations need.
 fn sums(
     buffers: &Buffers,
     lifetimes: &[Lifetime],
@@ -254,7 +260,7 @@ mod tests {
                ROOT r = f32[4] slice(b), slice={[0:4]}
              }",
         );
-        // p, a, b, c, r: a is 16 bytes, b 32, r 16.
+        // In the order p, a, b, c, r: `a` has 16 bytes, `b` 32 and `r` 16.
         assert_eq!(l.live, [0, 16, 48, 32, 48]);
         assert_eq!((l.peak(), l.peak_position()), (48, Some(2)));
         assert_eq!((l.parameter_bytes, l.constant_bytes), (16, 8));

@@ -1,21 +1,22 @@
-//! What computations are for: whether they run as a whole, and whether they may change what they are handed.
+//! Roles of computations: whether they run as a whole, and whether they may overwrite their parameters.
 
 use hlo_ir::{ComputationId, Module, Op};
 use std::collections::HashSet;
 
-/// What computations are for.
+/// The roles of the computations of a module.
 pub struct Roles {
-    /// All that the entry reaches, callees first.
+    /// All computations that the entry reaches, callees first.
     pub order: Vec<ComputationId>,
-    /// Those that run as a whole: not what is applied to elements, nor fusions.
+    /// Computations that run as a whole. Excludes fused computations and computations that are applied to
+    /// elements.
     pub run: HashSet<ComputationId>,
-    /// The steps of scans, which run as a whole on slices, and what these call.
+    /// The steps of scans, which run as a whole on slices, and the computations that they call.
     pub steps: HashSet<ComputationId>,
     /// The bodies of loops.
     pub bodies: HashSet<ComputationId>,
-    /// What is called once for its result: it may not change what it is handed.
+    /// Computations that are called once for their result. They may not overwrite their parameters.
     pub called: HashSet<ComputationId>,
-    /// Conditions, whose result is only looked at.
+    /// Loop conditions. Their result is only read.
     pub conditions: HashSet<ComputationId>,
 }
 
@@ -59,17 +60,18 @@ impl Roles {
         roles
     }
 
-    /// True if the values of a computation have memory: not those of what is applied to elements, nor of fusions.
+    /// Checks whether the values of a computation have memory. Values of fused computations and of
+    /// computations that are applied to elements have none.
     pub fn has_memory(&self, computation: ComputationId) -> bool {
         self.run.contains(&computation) || self.steps.contains(&computation)
     }
 
-    /// True if the parameters of a computation are its own to change: the state of a loop.
+    /// Checks whether a computation may overwrite its parameters. This is so for the state of a loop.
     pub fn owns_parameters(&self, computation: ComputationId) -> bool {
         self.bodies.contains(&computation) && !self.called.contains(&computation)
     }
 
-    /// True if a computation is a loop's condition and nothing else.
+    /// Checks whether a computation is used only as the condition of loops.
     pub fn is_condition(&self, computation: ComputationId) -> bool {
         self.conditions.contains(&computation)
             && !self.bodies.contains(&computation)
@@ -77,7 +79,7 @@ impl Roles {
     }
 }
 
-/// True for what runs the computations that it calls as a whole.
+/// Checks whether an operation runs the computations that it calls as a whole.
 fn runs_callees(op: &Op) -> bool {
     matches!(op, Op::While(_) | Op::Call(_) | Op::Conditional(_) | Op::AsyncStart(_) | Op::Scan(_))
 }

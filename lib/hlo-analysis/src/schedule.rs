@@ -1,9 +1,10 @@
-//! The order in which a computation's instructions run: the one that needs the least memory at its peak.
+//! Scheduling: finds the order of a computation's instructions that needs the least memory at its peak.
 //!
-//! Three orders are tried: the post-order, depth first along what needs most, and a list schedule that always runs next
-//! what frees most. The one with the lowest peak wins, the first of these where several have it. In all of them effects and
-//! control dependencies keep their order, and what reads a value comes before what may update that in place, where operands
-//! allow it: that is what makes such updates possible.
+//! The scheduler tries three orders: the post-order; depth first, starting with the operands that need the
+//! most memory; and a list schedule that always runs the instruction that frees the most memory next. It
+//! selects the one with the lowest peak, and the first of them if several are equal. All three keep the order
+//! of effects and control dependencies. Where the operands allow it, instructions that read a value also run
+//! before an instruction that may update the value in place, which makes the in-place update possible.
 
 use crate::in_place::updated;
 use crate::{BufferKind, Buffers, ModuleLiveness, Roles, is_alias};
@@ -12,13 +13,15 @@ use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// The bound on the search for a path between two instructions; without an answer no order is asked for.
+/// Maximum number of instructions visited in a search for a path between two instructions. If the search is
+/// not complete by then, no order between them is requested.
 const MAX_SEARCH: usize = 2_000;
 
-/// The bound on the orders that are asked for: each takes a search.
+/// Maximum number of requested orders. Each of them requires a search.
 const MAX_WANTED: usize = 20_000;
 
-/// The orders of the computations that run as a whole: those of a module with a schedule, or the ones that need least.
+/// Returns the orders of the computations that run as a whole: the schedule of a scheduled module, or else
+/// the orders that need the least memory.
 pub fn schedule(module: &Module, effects: &Effects, roles: &Roles) -> HashMap<ComputationId, Vec<InstrId>> {
     if module.header.is_scheduled {
         return roles.run.iter().map(|&c| (c, effects.order(module, c))).collect();
@@ -33,7 +36,7 @@ pub fn schedule(module: &Module, effects: &Effects, roles: &Roles) -> HashMap<Co
     liveness.into_orders().filter(|(c, _)| roles.run.contains(c)).collect()
 }
 
-/// The order of a computation by itself, whatever it is for.
+/// Returns the order of one computation alone, whatever its role.
 pub fn schedule_alone(
     module: &Module,
     computation: ComputationId,
@@ -47,12 +50,12 @@ pub fn schedule_alone(
     }
 }
 
-/// A computation's instructions by their position in a first order.
+/// A computation's instructions, by their position in an initial order.
 struct Graph {
     nodes: Vec<InstrId>,
-    /// What has to come before each node: operands, control predecessors, the effect before.
+    /// The nodes that must run before each node: operands, control predecessors, the previous effect.
     before: Vec<Vec<usize>>,
-    /// The reverse.
+    /// The nodes that must run after each node.
     after: Vec<Vec<usize>>,
     /// The temporaries that each node reads.
     reads: Vec<Vec<usize>>,
@@ -60,13 +63,13 @@ struct Graph {
     readers: Vec<Vec<usize>>,
     /// The bytes of each buffer.
     bytes: Vec<u64>,
-    /// The bytes of the temporaries that each node makes.
+    /// The bytes of the temporaries that each node writes.
     made: Vec<u64>,
-    /// How many of these nothing reads: they are gone at once.
+    /// The part of [`Graph::made`] that nothing reads. It is freed immediately.
     unread: Vec<u64>,
-    /// The bytes that each node needs for what it calls.
+    /// The bytes that each node needs for the computations it calls.
     called: Vec<u64>,
-    /// How many reads of each buffer are yet to come at first; those of the result are one more.
+    /// The number of reads of each buffer. Buffers of the result count one more.
     uses: Vec<usize>,
 }
 
@@ -126,10 +129,10 @@ impl Graph {
         graph
     }
 
-    /// Notes which temporaries a node reads.
+    /// Records which temporaries a node reads.
     fn note_reads(&mut self, module: &Module, buffers: &Buffers, at: usize) {
         let id = self.nodes[at];
-        // A name of memory is no read of it: what is read through the name is.
+        // An alias is not a read. Only the reads through it are.
         if is_alias(module, id) {
             return;
         }
@@ -145,7 +148,7 @@ impl Graph {
         self.reads[at] = reads;
     }
 
-    /// Puts other readers of what an instruction may update in place before it.
+    /// Orders the other readers of a value before an instruction that may update it in place.
     fn ask_for_updates(
         &mut self,
         module: &Module,
@@ -156,7 +159,8 @@ impl Graph {
             let (Some(&reader), Some(&writer)) = (position.get(&reader), position.get(&writer)) else {
                 continue;
             };
-            // In the shorter list: a value may have very many users, and a tuple very many operands.
+            // Searches the shorter list, because a value may have very many users and a tuple very many
+            // operands.
             let known = match self.after[reader].len() < self.before[writer].len() {
                 true => self.after[reader].contains(&writer),
                 false => self.before[writer].contains(&reader),
@@ -168,7 +172,7 @@ impl Graph {
         }
     }
 
-    /// True if `to` has to come after `from`, or if that takes too long to find out.
+    /// Checks whether `to` must run after `from`. Returns true also if the search takes too long.
     fn reaches(&self, from: usize, to: usize) -> bool {
         let mut seen = HashSet::from([from]);
         let mut work = vec![from];
@@ -188,7 +192,7 @@ impl Graph {
         best.map_or(Vec::new(), |order| order.iter().map(|&at| self.nodes[at]).collect())
     }
 
-    /// The first order, in which what has to wait comes later.
+    /// Returns the initial order, except that nodes with unfinished predecessors are delayed.
     fn first_order(&self) -> Vec<usize> {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut ready: BinaryHeap<Reverse<usize>> =
@@ -204,7 +208,8 @@ impl Graph {
         out
     }
 
-    /// Depth first from what nothing needs; of several things needed, that with the most bytes in all before it first.
+    /// Returns a depth-first order, starting at the nodes without successors. Of several predecessors, the
+    /// one with the most bytes in total before it runs first.
     fn depth_first(&self) -> Vec<usize> {
         let mut total = vec![0u64; self.nodes.len()];
         for at in 0..self.nodes.len() {
@@ -226,7 +231,7 @@ impl Graph {
                 }
                 stack.push((at, true));
                 let mut before: Vec<usize> = self.before[at].iter().copied().filter(|&p| !done[p]).collect();
-                // The last one pushed goes first.
+                // The predecessor pushed last runs first.
                 before.sort_by_key(|&p| (total[p], Reverse(p)));
                 stack.extend(before.into_iter().map(|p| (p, false)));
             }
@@ -234,7 +239,8 @@ impl Graph {
         out
     }
 
-    /// Always runs next what frees most beyond what it needs, the first in the list among equals.
+    /// Returns the order that always runs next the node that frees the most bytes beyond those it needs. The
+    /// node with the lowest position wins ties.
     fn list_schedule(&self) -> Vec<usize> {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let mut uses = self.uses.clone();
@@ -256,7 +262,7 @@ impl Graph {
             out.push(at);
             for &b in &self.reads[at] {
                 uses[b] -= 1;
-                // What reads it last frees it from now on.
+                // The last remaining reader now frees the buffer.
                 if uses[b] == 1
                     && let Some(&last) = self.readers[b].iter().find(|&&r| !done[r])
                     && missing[last] == 0
@@ -274,7 +280,8 @@ impl Graph {
         out
     }
 
-    /// The most bytes that are live at a time in an order; the largest number for one that is not whole.
+    /// Returns the maximum number of bytes that are live at the same time in an order, or the largest number
+    /// if the order is incomplete.
     fn peak(&self, order: &[usize]) -> u128 {
         if order.len() != self.nodes.len() {
             return u128::MAX;
@@ -297,9 +304,9 @@ impl Graph {
     }
 }
 
-/// Pairs (reader, writer) such that the writer could work in place if the reader came before it: other readers
-/// of what is updated, and in loop bodies the readers of the state's leaf that the writer computes. As many as are asked
-/// for at most.
+/// Returns pairs (reader, writer) such that the writer could work in place if the reader ran before it.
+/// Readers are the other readers of an updated value and, in loop bodies, the readers of the state's leaf
+/// that the writer computes. Returns at most [`MAX_WANTED`] pairs.
 fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(InstrId, InstrId)> {
     let mut out = Vec::new();
     let elements = elements(module, nodes);
@@ -330,7 +337,7 @@ fn wanted_orders(module: &Module, id: ComputationId, nodes: &[InstrId]) -> Vec<(
     out
 }
 
-/// The `get-tuple-element` instructions of each element.
+/// Returns the `get-tuple-element` instructions of each element of each tuple.
 fn elements(module: &Module, nodes: &[InstrId]) -> HashMap<(InstrId, i64), Vec<InstrId>> {
     let mut out: HashMap<(InstrId, i64), Vec<InstrId>> = HashMap::new();
     for &i in nodes {
@@ -341,7 +348,8 @@ fn elements(module: &Module, nodes: &[InstrId]) -> HashMap<(InstrId, i64), Vec<I
     out
 }
 
-/// What reads a value, itself or by another `get-tuple-element` of the same element.
+/// Returns the instructions that read a value, directly or through another `get-tuple-element` of the same
+/// element.
 fn readers(
     module: &Module,
     value: InstrId,
@@ -367,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_large_value_that_is_reduced_at_once_is_not_kept() {
-        // Wide values first, in text order: all of them live together.
+        // In text order the wide values come first, and all of them are live together.
         let mut text = "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n".to_string();
         for n in 0..8 {
             text += &format!(" w{n} = f32[1000] broadcast(p), dimensions={{}}\n");

@@ -1,6 +1,6 @@
-//! What is written where its operand lies: the state of loops, results that are aliased to operands, and the results of
-//! computations that have a place already. Where that place is still needed, or is not the computation's to write to, the
-//! value has a buffer of its own, as there must be a copy.
+//! Values that are written to the memory of an operand: the state of loops, results that are aliased to
+//! operands, and results of computations with a fixed destination. If that memory is still needed, or the
+//! computation may not overwrite it, the value gets a buffer of its own, because a copy is needed.
 
 use crate::buffers::{Buffer, BufferKind, Buffers};
 use crate::in_place::{self, InPlace};
@@ -21,7 +21,8 @@ impl Buffers {
         out
     }
 
-    /// What is where the results go: a body's state, and parameters of the entry whose memory results share.
+    /// Returns the values in whose memory the results must be stored: for a body, its state; for the entry,
+    /// the parameters whose memory results share.
     pub fn destinations(
         &self,
         module: &Module,
@@ -57,8 +58,8 @@ impl Buffers {
         destinations
     }
 
-    /// For each value that is written over another one, that other one: it may be if nothing reads that one later,
-    /// and if it is the computation's own or one of `owned`.
+    /// Returns for each value that overwrites another value, that other value. A value may be overwritten if
+    /// nothing reads it later and it is either a temporary or one of `owned`.
     fn joined(
         &self,
         module: &Module,
@@ -79,7 +80,8 @@ impl Buffers {
                 continue;
             }
             let places: HashSet<(usize, usize)> = written.iter().map(|w| (w.operand, w.leaf)).collect();
-            // What it reads elsewhere too, and what is written over already.
+            // The values that the instruction also reads elsewhere, and the values that are already
+            // overwritten.
             let mut needed: HashSet<usize> = HashSet::new();
             for (operand, &o) in module[id].operands.iter().enumerate() {
                 let rest = self.leaves(o).iter().enumerate();
@@ -93,7 +95,7 @@ impl Buffers {
                 let memory = joined.get(&from).copied().unwrap_or(from);
                 let own = self.list[memory].kind == BufferKind::Temporary || owned.contains(&memory);
                 let read_later = read.get(from).is_none_or(|&last| last > at);
-                // In an order that is none, what is made last may come first.
+                // In an invalid order, a value may be overwritten before it is defined.
                 let in_order = to != memory && !memories.contains(&to) && !joined.contains_key(&to);
                 if own && !read_later && in_order && needed.insert(from) {
                     memories.insert(memory);
@@ -104,11 +106,12 @@ impl Buffers {
         joined
     }
 
-    /// The position of the last read of each value; beyond the order for those of the result.
+    /// Returns the position of the last read of each value. For results this is one past the end of the
+    /// order.
     fn last_reads(&self, module: &Module, computation: ComputationId, order: &[InstrId]) -> Vec<usize> {
         let mut out = vec![0; self.list.len()];
         for (at, &id) in order.iter().enumerate() {
-            // A name of memory is no read of it: what is read through the name is.
+            // An alias is not a read. Only the reads through it are.
             if !is_alias(module, id) {
                 module[id].operands.iter().flat_map(|&o| self.leaves(o)).for_each(|&b| out[b] = at);
             }
@@ -119,7 +122,7 @@ impl Buffers {
         out
     }
 
-    /// Makes values one buffer with those that they are written over.
+    /// Merges each value with the buffer that it overwrites.
     fn join(&mut self, joined: &HashMap<usize, usize>) {
         if joined.is_empty() {
             return;
@@ -136,7 +139,7 @@ impl Buffers {
             place[to] = place[memory];
         }
         self.list = list;
-        // Lists that several instructions share stay shared.
+        // Instructions that shared a list still share it afterwards.
         let mut done: HashMap<*const usize, Rc<[usize]>> = HashMap::new();
         for leaves in self.of.values_mut().filter(|l| !l.is_empty()) {
             let new = done
@@ -146,8 +149,8 @@ impl Buffers {
         }
     }
 
-    /// Adds the memory of results that have none of their own, which there must be copies for: parameters and constants,
-    /// and values that are several results. A result that is in its place already needs none. Returns the new buffers.
+    /// Adds memory for the results that must be copies: parameters, constants, and values that occur in
+    /// several results. A result that is already in its destination needs no copy. Returns the new buffers.
     pub(crate) fn add_results(
         &mut self,
         module: &Module,
@@ -184,7 +187,7 @@ mod tests {
 
     const N: u64 = 4096;
 
-    /// A loop's computations: `c`, and `b` that reverses element 1 and keeps element 2.
+    /// The computations of a loop: `c`, and `b`, which reverses element 1 and keeps element 2.
     const LOOP: &str = "
         c { s = (s32[], f32[1024], f32[1024]) parameter(0)
             i = s32[] get-tuple-element(s), index=0
@@ -206,7 +209,7 @@ mod tests {
         (module, liveness)
     }
 
-    /// What is live while the entry's first loop runs, in the loop and around it.
+    /// Returns the bytes that are live while the entry's first loop runs: around the loop and inside it.
     fn at_loop(computations: &str, text: &str) -> (u64, u64) {
         let (m, l) = entry(computations, text);
         let at = l.order.iter().position(|&i| matches!(m[i].op, Op::While(_))).expect("a loop");
@@ -227,9 +230,10 @@ mod tests {
             x = f32[1024] get-tuple-element(l), index=1
             y = f32[1024] get-tuple-element(l), index=2
             ROOT r = (f32[1024], f32[1024]) tuple(x, y)";
-        // The counter and the first array are copied, the second array is not. Inside are the next counter and array.
+        // The counter and the first array are copied; the second array is not. The body needs the next
+        // counter and array.
         assert_eq!(at_loop(LOOP, text), (4 + N, 4 + N));
-        // But it is copied to be a result, when the loop has ended.
+        // The second array is copied after the loop, because it is a result.
         let (_, l) = entry(LOOP, text);
         assert_eq!((l.live.last(), l.peak()), (Some(&(2 * N)), 2 * (4 + N)));
     }
@@ -290,7 +294,7 @@ mod tests {
             i = (f32[1024], f32[1024]) tuple(p, p)
             l = (f32[1024], f32[1024]) while(i), condition=c2, body=b2
             ROOT r = f32[1024] get-tuple-element(l), index=0";
-        // One copy of p; inside are the counter and what the inner loop needs.
+        // One copy of p. Inside are the counter and the memory of the inner loop.
         assert_eq!(at_loop(&outer, text), (N, 4 + 4 + N));
     }
 
