@@ -1,18 +1,19 @@
-//! Bounds on the functions that `reduce`, `map`, `sort`, `scatter` and the like apply to scalars.
+//! Size limits for computations that `reduce`, `map`, `sort`, `scatter` and similar operations apply to
+//! scalars.
 
 use crate::Refusal;
 use hlo_ir::{ComputationId, InstrId, Module};
 use std::collections::HashMap;
 
-/// How deep computations that are applied to scalars may call each other.
+/// Maximum call depth of computations that are applied to scalars.
 const MAX_CALLS: usize = 64;
-/// The bound on their instructions, with all calls expanded.
+/// Maximum number of their instructions after all calls are expanded.
 const MAX_APPLIED: usize = 20_000;
 
 /// Checks that the computations that the given instructions apply can be expanded.
 ///
 /// # Errors
-/// The computations call each other too deeply, or have too many instructions once all calls are expanded.
+/// The computations call each other too deeply, or have too many instructions after all calls are expanded.
 pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Refusal> {
     let mut known = HashMap::new();
     let mut total = 0usize;
@@ -29,7 +30,7 @@ pub fn check_size(module: &Module, instructions: &[InstrId]) -> Result<(), Refus
     Ok(())
 }
 
-/// The instructions of a computation with all calls expanded.
+/// Returns the number of instructions of a computation after all calls are expanded.
 fn applied_size(
     module: &Module,
     computation: ComputationId,

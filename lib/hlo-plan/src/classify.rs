@@ -1,4 +1,4 @@
-//! How compiled code computes each instruction.
+//! Classification of instructions by how compiled code computes them.
 
 use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_analysis::{Alias, alias, keeps_bytes};

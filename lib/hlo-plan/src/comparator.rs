@@ -1,18 +1,18 @@
-//! Comparators that order by the numbers of some operands, as frameworks write them: recognised, so that the runtime
-//! sorts by keys without calling anything.
+//! Recognition of comparators that order by the values of some operands, as frameworks write them. For these,
+//! the runtime sorts by keys without calling a function.
 //!
-//! A comparator is taken for keys only if it answers for every pair of elements as the keys' order does, with one
-//! exception: `<` and `>` on floats are no order where there are NaNs. Such keys are partial, and the runtime asks the
-//! comparator after all where it finds a NaN.
+//! A comparator is converted to keys only if it returns the order of the keys for every pair of elements.
+//! There is one exception: `<` and `>` on floats are no order if there are NaNs. Such keys are partial, and
+//! the runtime calls the comparator where it finds a NaN.
 
 use hlo_ir::attr::{CompareAttrs, ComparisonDirection, ComparisonType};
 use hlo_ir::{ComputationId, ElementType, FloatFormat, InstrId, Module, Op, Special};
 use hlo_runtime_core::{KeyKind, KeyOrder, SortKey};
 
-/// More keys than this are left to the comparator.
+/// Maximum number of keys. Comparators with more keys are called.
 const MAX_KEYS: usize = 8;
 
-/// The keys, the first one first, that a comparator orders by; `None` if it is not of that kind.
+/// Returns the keys that a comparator orders by, most significant first, or `None` if it is not of this kind.
 pub(super) fn keys(module: &Module, computation: ComputationId) -> Option<Vec<SortKey>> {
     let mut keys = Vec::new();
     let mut rest = module[computation].root();
@@ -21,7 +21,7 @@ pub(super) fn keys(module: &Module, computation: ComputationId) -> Option<Vec<So
             keys.push(before(module, rest)?.key()?);
             return Some(keys);
         }
-        // Before by the first key, or equal in it and before by the others.
+        // Before by the first key, or equal in it and before by the other keys.
         let (first, others) = lexicographic(module, rest)?;
         keys.push(first.key()?);
         rest = others;
@@ -29,7 +29,7 @@ pub(super) fn keys(module: &Module, computation: ComputationId) -> Option<Vec<So
     None
 }
 
-/// The key of an operand whose elements are of a type; `None` if the type has no order.
+/// Returns the key of an operand with this element type, or `None` if the type has no order.
 pub(super) fn key(operand: i64, ty: ElementType, order: KeyOrder) -> Option<SortKey> {
     let bits = i64::from(ty.bit_width());
     let (kind, largest) = match FloatFormat::of(ty) {
@@ -41,7 +41,7 @@ pub(super) fn key(operand: i64, ty: ElementType, order: KeyOrder) -> Option<Sort
                 Special::NanOnly => (KeyKind::Float, all - 1),
                 Special::Fnuz => (KeyKind::FloatWithoutNegativeZero, all),
                 Special::FiniteOnly => (KeyKind::Float, all),
-                // No sign, and NaN has the largest pattern.
+                // There is no sign, and NaN has the largest bit pattern.
                 Special::PowerOfTwo => (KeyKind::Unsigned, all - 1),
             }
         }
@@ -56,11 +56,11 @@ pub(super) fn key(operand: i64, ty: ElementType, order: KeyOrder) -> Option<Sort
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Value {
     parameter: i64,
-    /// True if all NaNs and both zeros have become one each.
+    /// Whether all NaNs are replaced by one NaN, and both zeros by one zero.
     canonical: bool,
 }
 
-/// `left < right` or `left > right` on the two elements of an operand.
+/// The relation `left < right` or `left > right` of the two elements of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Relation {
     operand: i64,
@@ -72,7 +72,7 @@ struct Relation {
 
 impl Relation {
     fn key(self) -> Option<SortKey> {
-        // Types with one zero and one NaN have canonical values only.
+        // Types with one zero and one NaN have only canonical values.
         let canonical =
             self.canonical && FloatFormat::of(self.ty).is_some_and(|format| format.special != Special::Fnuz);
         let order = match (self.ty.is_float(), self.total, canonical) {
@@ -85,7 +85,8 @@ impl Relation {
     }
 }
 
-/// The comparison of the two elements of an operand, and its direction if the left one stands left.
+/// Returns a comparison of the two elements of an operand, and its direction with the left element on the
+/// left.
 fn comparison(module: &Module, id: InstrId) -> Option<(Relation, ComparisonDirection)> {
     let Op::Compare(CompareAttrs { direction, comparison_type, .. }) = &module[id].op else { return None };
     let &[a, b] = &module[id].operands[..] else { return None };
@@ -112,7 +113,7 @@ fn comparison(module: &Module, id: InstrId) -> Option<(Relation, ComparisonDirec
     Some((Relation { operand, ty, canonical: x.canonical, total, descends: false }, direction))
 }
 
-/// A comparison that says which of two elements comes before the other.
+/// Returns the relation if the comparison decides which of two elements comes first.
 fn before(module: &Module, id: InstrId) -> Option<Relation> {
     let (relation, direction) = comparison(module, id)?;
     match direction {
@@ -125,7 +126,8 @@ fn before(module: &Module, id: InstrId) -> Option<Relation> {
     }
 }
 
-/// `or(before, and(equal, others))` in any order of the operands: the first relation, and the others' root.
+/// Matches `or(before, and(equal, others))`, with the operands in any order. Returns the first relation and
+/// the root of the others.
 fn lexicographic(module: &Module, id: InstrId) -> Option<(Relation, InstrId)> {
     let pairs = |id: InstrId| match &module[id].operands[..] {
         &[a, b] => [(a, b), (b, a)],
@@ -148,8 +150,8 @@ fn lexicographic(module: &Module, id: InstrId) -> Option<(Relation, InstrId)> {
     None
 }
 
-/// A parameter, or one whose NaNs and zeros have been made the same:
-/// `select(p != p, nan, select(p == 0, 0, p))`, or the selects the other way round.
+/// Matches a parameter, or a parameter with canonical NaNs and zeros:
+/// `select(p != p, nan, select(p == 0, 0, p))`, or the selects in the other order.
 fn value(module: &Module, id: InstrId) -> Option<Value> {
     if let Op::Parameter(p) = &module[id].op {
         return Some(Value { parameter: p.number, canonical: false });
@@ -162,7 +164,7 @@ fn value(module: &Module, id: InstrId) -> Option<Value> {
     canonical.then_some(Value { parameter: p.number, canonical: true })
 }
 
-/// `select(_, _, select(_, _, rest))`.
+/// Matches `select(_, _, select(_, _, rest))`.
 fn nested_selects(module: &Module, outer: InstrId) -> Option<(InstrId, InstrId, InstrId)> {
     let inner = *module[outer].operands.get(2)?;
     let rest = *module[inner].operands.get(2)?;
@@ -170,7 +172,7 @@ fn nested_selects(module: &Module, outer: InstrId) -> Option<(InstrId, InstrId, 
     selects.then_some((outer, inner, rest))
 }
 
-/// True if a select gives a positive NaN where `x` is a NaN.
+/// Checks whether a select returns a positive NaN where `x` is a NaN.
 fn makes_nan(module: &Module, select: InstrId, x: InstrId) -> bool {
     let &[test, value, _] = &module[select].operands[..] else { return false };
     let Op::Compare(c) = &module[test].op else { return false };
@@ -179,7 +181,7 @@ fn makes_nan(module: &Module, select: InstrId, x: InstrId) -> bool {
         && constant(module, value).is_some_and(|v| v.is_nan() && v.is_sign_positive())
 }
 
-/// True if a select gives a zero where `x` is a zero.
+/// Checks whether a select returns zero where `x` is zero.
 fn makes_zero(module: &Module, select: InstrId, x: InstrId) -> bool {
     let &[test, value, _] = &module[select].operands[..] else { return false };
     let Op::Compare(c) = &module[test].op else { return false };
@@ -189,7 +191,7 @@ fn makes_zero(module: &Module, select: InstrId, x: InstrId) -> bool {
     eq && zero(value) && ((left == x && zero(right)) || (right == x && zero(left)))
 }
 
-/// The value of a scalar float constant.
+/// Returns the value of a scalar float constant.
 fn constant(module: &Module, id: InstrId) -> Option<f64> {
     let Op::Constant(c) = &module[id].op else { return None };
     let ty = module[id].shape.as_array().filter(|a| a.rank() == 0)?.element_type;
@@ -203,8 +205,8 @@ fn constant(module: &Module, id: InstrId) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The operands and orders of the keys of a comparator with the given body on the parameters `a`, `b` (`f32`), `i`
-    /// and `j` (`s32`).
+    /// Returns the operands and orders of the keys of a comparator with the given body on the parameters `a`,
+    /// `b` (`f32`), `i` and `j` (`s32`).
     fn orders(body: &str) -> Option<Vec<(i64, i64)>> {
         let text = format!(
             "HloModule m\n\
@@ -244,7 +246,7 @@ mod tests {
         assert_eq!(orders("ROOT r = pred[] compare(a, zero), direction=LT"), None);
     }
 
-    /// The comparator of canonical values, of which the NaN is `nan`.
+    /// Returns a comparator of canonical values whose NaN is `nan`.
     fn canonical(nan: &str) -> String {
         format!(
             "n = f32[] constant({nan})\n\

@@ -1,12 +1,12 @@
-//! Constants that are part of the code, and those that lie in memory.
+//! Constants: decides which are part of the code and which are stored in memory.
 
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 
-/// Arrays of up to so many elements are part of the code.
+/// Maximum number of elements of a constant array that is part of the code.
 const MAX_EMBEDDED: usize = 64;
 
-/// The constants in a fused computation that are too large to be part of the code, in order: the kernel gets their
-/// buffers after those of its operands.
+/// Returns the constants in a fused computation that are too large to be part of the code, in order. The
+/// kernel receives their buffers after those of its operands.
 pub fn stored_constants(module: &Module, computation: ComputationId) -> Vec<InstrId> {
     let large = |id: &InstrId| match (&module[*id].op, module[*id].shape.as_array()) {
         (Op::Constant(_), Some(a)) => a.element_count() > MAX_EMBEDDED,
@@ -15,7 +15,7 @@ pub fn stored_constants(module: &Module, computation: ComputationId) -> Vec<Inst
     module.post_order(computation).into_iter().filter(large).collect()
 }
 
-/// True for a constant that kernels contain as an immediate value.
+/// Checks whether kernels contain a constant as an immediate value.
 pub fn is_embedded(module: &Module, id: InstrId) -> bool {
     matches!(module[id].op, Op::Constant(_)) && module[id].shape.is_scalar()
 }

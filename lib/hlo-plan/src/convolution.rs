@@ -1,4 +1,4 @@
-//! Convolutions as calls of the runtime: the order of dimensions becomes strides.
+//! Convolutions as runtime calls. The order of the dimensions becomes strides.
 
 use crate::Refusal;
 use crate::dot::code;
@@ -8,10 +8,10 @@ use hlo_runtime_core::{MAX_SPATIAL, has_product};
 /// `hlo_rt_conv(context, descriptor, input, filter, output)`.
 pub(super) const SYMBOL: &str = "hlo_rt_conv";
 
-/// What makes convolutions of other types.
+/// The end of the error message for element types without a runtime convolution.
 const UPCAST: &str = "the pass `operand_upcaster` has to run before";
 
-/// The words of a `ConvDesc` for a `convolution`, or why there are none.
+/// Returns the words of a `ConvDesc` for a `convolution`, or the reason why there are none.
 pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
     let instr = &module[id];
     let Op::Convolution(attrs) = &instr.op else { return Err("this is not a convolution".into()) };
@@ -47,7 +47,7 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
     let (out_features, rhs_out) = at(rhs, labels.kernel_output_feature)?;
     let (_, out_batch) = at(out, labels.output_batch)?;
     let (_, out_feature) = at(out, labels.output_feature)?;
-    // The fields in their order in `ConvDesc`.
+    // The fields in the order of `ConvDesc`.
     let mut words = vec![
         types[0] as i64,
         types[1] as i64,
@@ -75,7 +75,7 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Result<Vec<i64>, Refusal> {
         let (window_size, rhs_stride) = at(rhs, label(&labels.kernel_spatial))?;
         let (out_size, out_stride) = at(out, label(&labels.output_spatial))?;
         let window = attrs.window.dims.get(i).cloned().unwrap_or_default();
-        // As in `ConvDim`.
+        // The fields in the order of `ConvDim`.
         words.extend([
             in_size,
             window_size,

@@ -1,4 +1,4 @@
-//! Transpositions and changes of layout that are large enough for the runtime, which works in blocks.
+//! Transpositions and layout changes that are large enough for the runtime, which copies in blocks.
 
 use crate::Role;
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
@@ -6,10 +6,10 @@ use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 /// `hlo_rt_copy_strided(context, descriptor, from, to)`.
 pub(crate) const SYMBOL: &str = "hlo_rt_copy_strided";
 
-/// Smaller arrays lie in the cache: a plain loop is as fast.
+/// Minimum size in bytes for a runtime call. Smaller arrays fit in the cache, where a plain loop is as fast.
 const MIN_BYTES: usize = 32 << 10;
 
-/// The descriptor for a `transpose` or a `copy` into another layout; `None` if a kernel does it.
+/// Returns the descriptor for a `transpose` or for a `copy` to another layout, or `None` if a kernel does it.
 pub(super) fn lower(module: &Module, id: InstrId) -> Option<Vec<i64>> {
     let instr = &module[id];
     debug_assert_eq!(crate::role(module, id), Role::Kernel);
@@ -32,16 +32,18 @@ pub(super) fn lower(module: &Module, id: InstrId) -> Option<Vec<i64>> {
     descriptor(to, &from_strides, &to.strides())
 }
 
-/// Copies of at least so many bytes are shared among the threads.
+/// Minimum size in bytes of a copy that is divided among the threads.
 const MIN_PARALLEL_BYTES: u64 = 1 << 20;
 
-/// The descriptor for a plain copy of so many bytes; `None` if it is not worth a call of the runtime.
+/// Returns the descriptor for a plain copy of this many bytes, or `None` if it is too small for a runtime
+/// call.
 pub(crate) fn plain(bytes: u64) -> Option<Vec<i64>> {
     let size = i64::try_from(bytes).ok().filter(|_| bytes >= MIN_PARALLEL_BYTES)?;
     descriptor(&ArrayShape::new(ElementType::U8, [size]), &[1], &[1])
 }
 
-/// The words of a `CopyDesc` for an array with the dimensions of `shape`; `None` if it has too many.
+/// Returns the words of a `CopyDesc` for an array with the dimensions of `shape`, or `None` if it has too
+/// many dimensions.
 pub(super) fn descriptor(shape: &ArrayShape, from_strides: &[i64], to_strides: &[i64]) -> Option<Vec<i64>> {
     const RANK: usize = hlo_runtime_core::MAX_COPY_RANK;
     let rank = shape.rank();

@@ -1,14 +1,15 @@
-//! General products as calls of the runtime: any batch, contracting and free dimensions in any layout become
-//! the strides of `batch × (m × k · k × n)`, with loops around the call where dimensions can't be merged.
+//! Matrix products as runtime calls. Batch, contracting and free dimensions in any layout become the strides
+//! of `batch × (m × k · k × n)`, with loops around the call where dimensions can't be merged.
 
 use crate::{BufId, OuterLoop, RuntimeCall, copy};
 use hlo_ir::{ArrayShape, Dims, ElementType, InstrId, Module, Op};
 use hlo_runtime_core::{DotDesc, ElementCode, has_product};
 
-/// Below so many multiplications a call, a kernel is faster than the runtime.
+/// Number of multiplications per call below which a kernel is faster than the runtime.
 const SMALL_PRODUCT: i64 = 512;
 
-/// One dimension of the iteration space; a stride of 0 where an array does not have it. In elements.
+/// One dimension of the iteration space, with its stride in each array, in elements. The stride is 0 if the
+/// array does not have the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     size: i64,
@@ -21,17 +22,17 @@ impl Axis {
     const ONE: Axis = Axis { size: 1, lhs: 0, rhs: 0, out: 0 };
 }
 
-/// A product as a call of the runtime.
+/// A product as a runtime call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DotCall {
-    /// For each operand that is packed into a buffer of its own first, the descriptor of that copy.
+    /// For each operand that is first packed into a buffer of its own, the descriptor of that copy.
     pub(crate) packed: [Option<Vec<i64>>; 2],
     descriptor: DotDesc,
     loops: Vec<OuterLoop>,
 }
 
 impl DotCall {
-    /// The step over the given buffers.
+    /// Returns the step over the given buffers.
     pub(crate) fn call(
         self,
         instruction: InstrId,
@@ -39,7 +40,7 @@ impl DotCall {
         results: Vec<BufId>,
     ) -> RuntimeCall<BufId> {
         let d = self.descriptor;
-        // The fields in their order in `DotDesc`.
+        // The fields in the order of `DotDesc`.
         let words = vec![
             d.lhs_type,
             d.rhs_type,
@@ -63,7 +64,7 @@ impl DotCall {
     }
 }
 
-/// The axes of a product by kind.
+/// The axes of a product, by kind.
 struct Axes {
     batch: Vec<Axis>,
     m: Vec<Axis>,
@@ -71,12 +72,12 @@ struct Axes {
     k: Vec<Axis>,
 }
 
-/// The call for a `dot`; `None` where a kernel is better or the runtime has no such product.
+/// Returns the call for a `dot`, or `None` if a kernel is faster or the runtime has no such product.
 pub(crate) fn lower(module: &Module, id: InstrId) -> Option<DotCall> {
     let dims = Dimensions::of(module, id)?;
     let [lhs, rhs, out] = types(module, id)?;
     let (lhs_code, rhs_code, out_code) = (code(lhs)?, code(rhs)?, code(out)?);
-    // The runtime wraps sums to the byte that narrower integers are stored in, not to their width.
+    // The runtime wraps sums to the byte in which narrower integers are stored, not to their width.
     if (out.is_integer() && out.bit_width() < 8) || !has_product(lhs_code, rhs_code, out_code) {
         return None;
     }
@@ -129,7 +130,7 @@ fn types(module: &Module, id: InstrId) -> Option<[ElementType; 3]> {
     Some([ty(*instr.operands.first()?)?, ty(*instr.operands.get(1)?)?, ty(id)?])
 }
 
-/// Takes the largest axis; the others go to `rest`.
+/// Removes and returns the largest axis. The others are added to `rest`.
 fn take_largest(mut axes: Vec<Axis>, rest: &mut Vec<Axis>) -> Axis {
     let largest = (0..axes.len()).max_by_key(|&i| (axes[i].size, std::cmp::Reverse(i)));
     let taken = largest.map_or(Axis::ONE, |i| axes.remove(i));
@@ -142,11 +143,11 @@ struct Dimensions<'m> {
     lhs: &'m ArrayShape,
     rhs: &'m ArrayShape,
     out: &'m ArrayShape,
-    /// Pairs in the left and the right operand.
+    /// Pairs of positions in the left and the right operand.
     batch: Vec<(usize, usize)>,
     m: Vec<usize>,
     n: Vec<usize>,
-    /// Pairs in the left and the right operand.
+    /// Pairs of positions in the left and the right operand.
     k: Vec<(usize, usize)>,
 }
 
@@ -175,7 +176,8 @@ impl<'m> Dimensions<'m> {
         (batch.len() + m.len() + n.len() == out.rank()).then_some(Self { lhs, rhs, out, batch, m, n, k })
     }
 
-    /// The axes without those of size 1, merged where that is possible, for operands with the given strides.
+    /// Returns the axes for operands with the given strides. Axes of size 1 are removed, and the others are
+    /// merged where possible.
     fn axes(&self, ls: &[i64], rs: &[i64]) -> Axes {
         let os = self.out.strides();
         let (first_m, first_n) = (self.batch.len(), self.batch.len() + self.m.len());
@@ -206,8 +208,9 @@ impl<'m> Dimensions<'m> {
         }
     }
 
-    /// The axes with the sum along one of them. Where the dimensions that are summed over can't be seen as one,
-    /// the smaller operand, the larger or both are packed: copied so that these dimensions lie innermost.
+    /// Returns the axes with a single axis to sum along. If the contracting dimensions can't be merged into
+    /// one, the smaller operand, the larger one or both are packed: copied so that these dimensions are
+    /// innermost.
     fn with_one_sum(&self) -> Option<(Axes, [Option<Vec<i64>>; 2])> {
         let (ls, rs) = (self.lhs.strides(), self.rhs.strides());
         let axes = self.axes(&ls, &rs);
@@ -236,7 +239,7 @@ impl<'m> Dimensions<'m> {
         } else {
             [(None, Some(&pack_right)), (Some(&pack_left), None)]
         };
-        // Both in the order of the right operand.
+        // Both operands in the order of the right one.
         let pack_right_too = right(&like_rhs);
         for (l, r) in one.into_iter().chain([(Some(&pack_left), Some(&pack_right_too))]) {
             let new_ls = l.map(|order| packed_strides(self.lhs, order));
@@ -254,7 +257,7 @@ impl<'m> Dimensions<'m> {
     }
 }
 
-/// The strides of an array whose dimensions lie densely in the given order, the last one innermost.
+/// Returns the strides of a dense array with its dimensions in the given order, innermost last.
 fn packed_strides(shape: &ArrayShape, order: &[usize]) -> Dims {
     let mut strides: Dims = smallvec::smallvec![0; shape.rank()];
     let mut stride = 1;
@@ -285,7 +288,7 @@ fn merged(mut axes: Vec<Axis>) -> Vec<Axis> {
     out
 }
 
-/// The runtime's code for an element type; `None` if its products don't know the type.
+/// Returns the runtime's code for an element type, or `None` if its products don't support the type.
 pub(crate) fn code(ty: ElementType) -> Option<ElementCode> {
     use ElementType as T;
     Some(match ty {

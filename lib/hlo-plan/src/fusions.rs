@@ -1,20 +1,23 @@
-//! Which fusions a kernel can compute: those of instructions whose elements are functions of their operands' elements.
-//! The others, such as fusions of sorts or of other fusions, are calls. So are those whose code would be very large: an
-//! instruction that is read at several indices is computed for each of them.
+//! Selection of the fusions that a kernel can compute. In such a fusion, each element of an instruction is a
+//! function of elements of its operands.
+//!
+//! Other fusions, such as those of sorts or of other fusions, become calls. So do fusions whose code would be
+//! very large: an instruction that is read at several indices is computed once for each of them.
 
 use hlo_analysis::cost_model::MAX_JOINED_OPERANDS;
 use hlo_analysis::in_place::updated;
 use hlo_ir::{ComputationId, InstrId, Module, Moves, Op, Role, Shape, Traits};
 use std::collections::{BTreeSet, HashMap};
 
-/// How deep the elements that a kernel computes may nest: each level takes stack where code is generated, and perhaps a
-/// nested region, which takes stack in MLIR and LLVM.
+/// Maximum nesting depth of the elements that a kernel computes. Each level uses stack during code
+/// generation. A level may also create a nested region, which uses stack in MLIR and LLVM.
 pub const MAX_DEPTH: usize = 2_000;
-/// How many elements the code of one kernel may compute: instructions that are read at several indices are
-/// computed for each of them, so that their number may grow exponentially.
+/// Maximum number of elements that the code of one kernel computes. An instruction that is read at several
+/// indices is computed for each of them, so the number can grow exponentially.
 pub const MAX_ELEMENTS: usize = 50_000;
 
-/// True if a kernel can compute a fusion, some of whose operands or results may change their layout with it.
+/// Checks whether a kernel can compute a fusion. `changes_layout` is whether an operand or result of the
+/// fusion changes its layout there.
 pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
     let Op::Fusion(f) = &module[fusion].op else { return true };
     let root = module[f.calls].root();
@@ -23,7 +26,7 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
         Op::GetTupleElement(_) => is_array(module, i) && has_results(module, i),
         Op::Tuple => i == root && module[i].operands.iter().all(|&o| is_result(module, o)),
         Op::Reduce(_) | Op::ReduceWindow(_) => is_result(module, i),
-        // They work on the fusion's result in place.
+        // Scatters update the fusion's result in place.
         Op::Scatter(_) => {
             i == root && !changes_layout && updated(module, fusion).len() == module[i].operands.len() / 2
         }
@@ -36,19 +39,20 @@ pub fn covers(module: &Module, fusion: InstrId, changes_layout: bool) -> bool {
     }) && is_small(module, f.calls)
 }
 
-/// What a kernel asks of an instruction: elements at the indices of some classes, those in one of which are the same; and
-/// how deep the calls nest that ask.
+/// The elements of an instruction that a kernel needs. `classes` are the indices at which they are needed;
+/// equal indices are in one class. `depth` is the nesting depth of the uses.
 #[derive(Default)]
 struct Asked {
     classes: BTreeSet<usize>,
     depth: usize,
 }
 
-/// The class of the result's own index, and that of the index of a scalar.
+/// The class of the result's own index, and the class of a scalar's index.
 const OWN: usize = 0;
 const EMPTY: usize = 1;
 
-/// True if a kernel computes few elements for one of its result's, and nests not too deep. Bounds both from above.
+/// Checks whether a kernel computes few elements per element of its result and does not nest too deeply. Both
+/// are estimated from above.
 fn is_small(module: &Module, computation: ComputationId) -> bool {
     let order = module.post_order(computation);
     let mut asked: HashMap<InstrId, Asked> = HashMap::with_capacity(order.len());
@@ -69,7 +73,7 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
         for (n, &o) in module[i].operands.iter().enumerate() {
             let same = module.access(i, n).is_identity(rank);
             let at = asked.entry(o).or_default();
-            // What is needed at the result's own index is computed one after the other.
+            // Elements at the result's own index are computed one after the other, without nesting.
             let spine = same && classes.len() == 1 && classes.contains(&OWN);
             at.depth = at.depth.max(if spine { 0 } else { depth + 1 });
             if same {
@@ -86,7 +90,7 @@ fn is_small(module: &Module, computation: ComputationId) -> bool {
     true
 }
 
-/// The number of indices at which an operand is read for one element.
+/// Returns the number of indices at which an operand is read for one element.
 fn indices(module: &Module, id: InstrId, operand: InstrId) -> usize {
     let bits = |id: InstrId| module[id].shape.as_array().map_or(1, |a| a.element_type.bit_width() as usize);
     match &module[id].op {
@@ -99,8 +103,8 @@ fn indices(module: &Module, id: InstrId, operand: InstrId) -> usize {
     }
 }
 
-/// True for an opcode with a single array as its result, an element of which a kernel computes. A `dot` is not: the
-/// runtime's product is many times faster than a loop for each element.
+/// Checks whether an opcode has a single array as its result whose elements a kernel can compute. This
+/// excludes `dot`: the runtime's product is many times faster than a loop for each element.
 fn has_element(op: &Op) -> bool {
     match op {
         Op::Constant(_) | Op::Iota(_) | Op::Map(_) => true,
@@ -116,19 +120,19 @@ fn is_array(module: &Module, id: InstrId) -> bool {
     module[id].shape.as_array().is_some()
 }
 
-/// The size of an element of an array.
+/// Returns the size of an element of an array in bytes.
 fn element_bytes(module: &Module, id: InstrId) -> Option<usize> {
     module[id].shape.as_array().map(|a| a.element_type.byte_size())
 }
 
-/// True for an array, or a tuple of arrays that only its elements are taken from.
+/// Checks whether a parameter is an array, or a tuple of arrays that is only used by `get-tuple-element`.
 fn is_read(module: &Module, parameter: InstrId, root: InstrId) -> bool {
     let taken = |&u: &InstrId| matches!(module[u].op, Op::GetTupleElement(_));
     is_result(module, parameter)
         && (is_array(module, parameter) || (parameter != root && module.users(parameter).iter().all(taken)))
 }
 
-/// True for an array or a tuple of arrays.
+/// Checks whether an instruction's shape is an array or a tuple of arrays.
 fn is_result(module: &Module, id: InstrId) -> bool {
     match &module[id].shape {
         Shape::Array(_) => true,
@@ -137,7 +141,7 @@ fn is_result(module: &Module, id: InstrId) -> bool {
     }
 }
 
-/// True if what an element is taken of computes all its elements at once, or is a parameter.
+/// Checks whether the operand of a `get-tuple-element` is a parameter or computes all its elements at once.
 fn has_results(module: &Module, id: InstrId) -> bool {
     let whole = module[id].operands.first().map(|&o| &module[o].op);
     matches!(whole, Some(Op::Parameter(_) | Op::Reduce(_) | Op::ReduceWindow(_)))

@@ -5,7 +5,7 @@ use crate::array;
 use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::{InstrId, Module, Op};
 
-/// The call for a `concatenate` of row-major arrays.
+/// Returns the runtime call for a `concatenate` of row-major arrays.
 pub(super) fn lower(
     module: &Module,
     id: InstrId,
@@ -16,7 +16,7 @@ pub(super) fn lower(
     let result = array(module, id)?;
     let along = usize::try_from(attrs.dimension()).ok().filter(|&d| d < result.rank());
     let along = along.ok_or("no dimension to join along")?;
-    // The words of a `JoinDesc`, then the bytes of each operand's piece of a row.
+    // The words of a `JoinDesc`, then the number of bytes that each operand contributes to a row.
     let mut descriptor = vec![result.dims[..along].iter().product(), operands.len() as i64];
     let pieces_at = descriptor.len();
     for &o in &module[id].operands {

@@ -1,13 +1,13 @@
-//! Where a value changes its layout without an instruction that says so: between a tuple's elements and its
-//! operands, between arguments and parameters, between a computation's root and what calls it, and between the
-//! entry and the module's `entry_computation_layout`. Opcodes that hand their operand on make no code, so that such
-//! a change is a copy that expansion adds.
+//! Implicit layout changes: places where a value changes its layout without an instruction for it. These are
+//! between a tuple's elements and its operands, between arguments and parameters, between a computation's
+//! root and its caller, and between the entry and the module's `entry_computation_layout`. Opcodes that
+//! return their operand unchanged generate no code, so expansion adds a copy for such a change.
 
 use hlo_analysis::{Alias, alias};
 use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::HashSet;
 
-/// The instructions of some computations at which some leaf changes its layout.
+/// Returns the instructions of some computations at which a leaf changes its layout.
 pub(super) fn changes(module: &Module, computations: &[ComputationId]) -> HashSet<InstrId> {
     let mut out = HashSet::new();
     for &c in computations {
@@ -16,13 +16,13 @@ pub(super) fn changes(module: &Module, computations: &[ComputationId]) -> HashSe
     out
 }
 
-/// True if both have the same leaves in the same layouts.
+/// Checks whether both shapes have the same leaves in the same layouts.
 pub(super) fn agree(a: &Shape, b: &Shape) -> bool {
     let (a, b) = (a.leaves(), b.leaves());
     a.len() == b.len() && a.into_iter().zip(b).all(|(a, b)| change(a, b).is_none())
 }
 
-/// The two array shapes of a leaf if its layout changes from `a` to `b`.
+/// Returns the two array shapes of a leaf if its layout changes from `a` to `b`.
 pub(super) fn change<'s>(a: &'s Shape, b: &'s Shape) -> Option<(&'s ArrayShape, &'s ArrayShape)> {
     match (a.as_array(), b.as_array()) {
         (Some(a), Some(b)) if a.element_count() > 0 && !a.same_strides(b) => Some((a, b)),
@@ -30,13 +30,13 @@ pub(super) fn change<'s>(a: &'s Shape, b: &'s Shape) -> Option<(&'s ArrayShape, 
     }
 }
 
-/// The shape of the parameter of a computation with one parameter, or of the parameter with that position.
+/// Returns the shape of the parameter at a position.
 pub(super) fn parameter(module: &Module, computation: ComputationId, position: usize) -> Option<&Shape> {
     let id = module.parameters(computation).get(position).copied()?;
     Some(&module[id].shape)
 }
 
-/// The shape of a computation's root.
+/// Returns the shape of a computation's root.
 pub(super) fn result(module: &Module, computation: ComputationId) -> &Shape {
     &module[module[computation].root()].shape
 }

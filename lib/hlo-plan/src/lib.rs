@@ -1,9 +1,12 @@
-//! The plan: what the compiled program does, step by step, and in which buffers. No code is generated here.
+//! The plan of a compiled program: its steps and the buffers that they use. This crate generates no code.
 //!
-//! Tuples exist at compile time only. A plan is a tree of [`Step`]s (the steps of loop bodies and branches sit
-//! in their `while` or `conditional`; calls are expanded in place, unless that made too many copies). It is first made over
-//! [`BufId`]s, one a value (`expand`), with a copy wherever a value has to be in a certain place; buffer assignment then
-//! lets values share memory so that most of these copies vanish, and turns every [`BufId`] into a [`BufferRef`].
+//! Tuples exist at compile time only. A plan is a tree of [`Step`]s. The steps of loop bodies and branches
+//! are inside their `while` or `conditional`. Calls are expanded in place, unless that would copy too many
+//! instructions.
+//!
+//! Planning has two phases. Expansion (`expand`) creates steps over [`BufId`]s, with one buffer per value and
+//! a copy wherever a value must be in a certain place. Buffer assignment then lets values share memory, which
+//! removes most of these copies, and replaces every [`BufId`] by a [`BufferRef`].
 //!
 //! # Example
 //! ```
@@ -19,7 +22,7 @@
 //! let module = Verified::new(module).expect("a valid module");
 //! let plan = hlo_plan::plan(module.as_ref(), 1 << 20).expect("a plan");
 //! assert_eq!((&plan.param_bytes[..], &plan.output_bytes[..], plan.arena_bytes), (&[16][..], &[16][..], 0));
-//! // One kernel, which writes the result where the caller wants it; the reshape costs nothing.
+//! // One kernel, which writes its result to the caller's buffer. The reshape costs nothing.
 //! let [Step::Kernel(kernel)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
 //! assert_eq!(kernel.operands, [Some(BufferRef::Param(0))]);
 //! assert_eq!(kernel.results, [BufferRef::Output(0)]);
@@ -63,23 +66,24 @@ use hlo_ir::{ArrayShape, InstrId, Module};
 /// Plans a module on which the passes of `LOWERING` have run.
 ///
 /// # Errors
-/// Why the module can't run here, each instruction that can't be compiled, or that parameters,
-/// results, constants and the arena together take more than `memory_limit` bytes.
+/// Returns why the module can't run here, or each instruction that can't be compiled. Also fails if
+/// parameters, results, constants and the arena together need more than `memory_limit` bytes.
 pub fn plan(module: Verified<&Module>, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
     assignment::assign(&module, expanded(module, Vec::new())?, memory_limit).map_err(|e| vec![e])
 }
 
-/// As [`plan`], of a program whose caller may give parameters away: each of [`hlo_analysis::donations`] may lie in the memory
-/// of its result when the program starts, which is then updated there. One that lies elsewhere is copied there first.
+/// Like [`plan`], for a program whose caller may donate parameters. Each parameter in
+/// [`hlo_analysis::donations`] may be in the memory of its result when the program starts. The program then
+/// updates it there. A parameter that is elsewhere is copied there first.
 ///
 /// # Errors
-/// Those of [`plan`].
+/// The errors of [`plan`].
 pub fn plan_with_donations(module: Verified<&Module>, memory_limit: u64) -> Result<Plan, Vec<Diag>> {
     let donations = hlo_analysis::donations(&module);
     assignment::assign(&module, expanded(module, donations)?, memory_limit).map_err(|e| vec![e])
 }
 
-/// Returns the steps of a module that can run here, before their buffers have places.
+/// Returns the steps of a module before buffer assignment. Fails if the module can't run here.
 fn expanded(module: Verified<&Module>, donations: Vec<Donation>) -> Result<expand::Expanded, Vec<Diag>> {
     let module = module.get();
     for refused in [verify_execution(module), verify_bitcasts(module)] {
@@ -95,40 +99,40 @@ fn expanded(module: Verified<&Module>, donations: Vec<Donation>) -> Result<expan
     expand::expand(module, donations)
 }
 
-/// The whole program with buffers assigned.
+/// A whole program after buffer assignment.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The steps of the entry computation.
     pub steps: Vec<Step<BufferRef>>,
-    /// The steps of computations that several places call, callees first. Their parameters, outputs and arena are those
-    /// of the call.
+    /// The steps of computations that are called from several places, callees first. The call passes their
+    /// parameters, outputs and arena.
     pub functions: Vec<Vec<Step<BufferRef>>>,
-    /// The constants that [`BufferRef::Constant`] numbers.
+    /// The constants. [`BufferRef::Constant`] is an index into this list.
     pub constants: Vec<Constant>,
-    /// The transfers that calls of the runtime number.
+    /// The transfers. Runtime calls refer to them by index.
     pub transfers: Vec<InstrId>,
-    /// The custom calls that calls of the runtime number.
+    /// The custom calls. Runtime calls refer to them by index.
     pub custom_calls: Vec<InstrId>,
-    /// The collectives of several devices that calls of the runtime number.
+    /// The collectives of several devices. Runtime calls refer to them by index.
     pub collectives: Vec<InstrId>,
-    /// The size of the arena, its peak: every offset plus size is at most this.
+    /// The size of the arena in bytes, which is its peak. No buffer extends beyond it.
     pub arena_bytes: u64,
-    /// The sizes of the flattened parameters.
+    /// The sizes of the flattened parameters in bytes.
     pub param_bytes: Vec<u64>,
-    /// The sizes of the flattened result's leaves.
+    /// The sizes of the leaves of the flattened result in bytes.
     pub output_bytes: Vec<u64>,
-    /// The parameters that may lie in the memory of their results when the program starts.
+    /// The parameters that may be in the memory of their results when the program starts.
     pub donations: Vec<Donation>,
 }
 
 impl Plan {
-    /// The steps of each function, then those of the entry computation.
+    /// Returns the steps of each function, then those of the entry computation.
     pub fn bodies(&self) -> impl Iterator<Item = &[Step<BufferRef>]> {
         self.functions.iter().chain([&self.steps]).map(Vec::as_slice)
     }
 }
 
-/// The array shape of an instruction that the verifier knows to be an array.
+/// Returns the array shape of an instruction that the verifier has checked to be an array.
 ///
 /// # Errors
 /// The instruction's shape is not an array.

@@ -1,5 +1,5 @@
-//! Fourier transforms, factorisations and triangular systems as calls of the runtime, which has them for
-//! row-major arrays.
+//! Fourier transforms, factorisations and triangular solves as runtime calls. The runtime requires row-major
+//! arrays.
 
 use crate::Refusal;
 use crate::dot::code;
@@ -8,7 +8,8 @@ use hlo_ir::attr::{FftType, TransposeKind};
 use hlo_ir::{ArrayShape, ElementType, InstrId, Module, Op};
 use hlo_runtime_core::{FftKind, MAX_FFT_RANK};
 
-/// The call of a transform, factorisation or triangular system, or why there is none.
+/// Returns the runtime call of a transform, factorisation or triangular solve, or the reason why there is
+/// none.
 pub(super) fn lower(
     module: &Module,
     id: InstrId,
@@ -19,7 +20,7 @@ pub(super) fn lower(
     Ok(RuntimeCall::with_descriptor(id, symbol, words, operands, results))
 }
 
-/// A runtime function and the words of its descriptor.
+/// Returns a runtime function and the words of its descriptor.
 fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), Refusal> {
     let instr = &module[id];
     let array = |n: usize| {
@@ -36,7 +37,7 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), Re
         Op::Fft(attrs) => {
             let a = array(0)?;
             let complex = a.element_type.complex_type().unwrap_or(a.element_type);
-            // The fields in their order in `FftDesc`.
+            // The fields in the order of `FftDesc`.
             let kind = match attrs.fft_type {
                 FftType::Fft => FftKind::Forward,
                 FftType::Ifft => FftKind::Inverse,
@@ -57,14 +58,14 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), Re
         Op::Cholesky(attrs) => {
             let a = array(0)?;
             let (batch, _, n) = matrices(a)?;
-            // The fields in their order in `CholeskyDesc`.
+            // The fields in the order of `CholeskyDesc`.
             let words = vec![element(a.element_type)? as i64, batch, n, i64::from(attrs.lower)];
             Ok(("hlo_rt_cholesky", words))
         }
         Op::TriangularSolve(attrs) => {
             let b = array(1)?;
             let (batch, rows, columns) = matrices(b)?;
-            // The fields in their order in `SolveDesc`.
+            // The fields in the order of `SolveDesc`.
             let words = vec![
                 element(b.element_type)? as i64,
                 batch,
@@ -85,7 +86,7 @@ fn describe(module: &Module, id: InstrId) -> Result<(&'static str, Vec<i64>), Re
     }
 }
 
-/// The number of matrices, their rows and their columns.
+/// Returns the number of matrices, their rows and their columns.
 fn matrices(a: &ArrayShape) -> Result<(i64, i64, i64), Refusal> {
     match a.dims.as_slice() {
         [batch @ .., rows, columns] => Ok((product(batch)?, *rows, *columns)),

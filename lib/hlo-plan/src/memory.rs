@@ -1,4 +1,4 @@
-//! What lies where, and when: the memory of a compiled program, for a person to look at.
+//! Memory report: the buffers of a compiled program, where they are, and when they are live.
 
 use crate::assignment::{Assigned, Interval, assigned};
 use crate::expand::Body;
@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, HashSet};
 /// The memory of a compiled program.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// That of the entry computation, with everything that stands in it.
+    /// The memory of the entry computation, including the computations expanded in it.
     pub main: BodyMemory,
-    /// That of the computations that several places call, callees first. Each has an arena of its own within the caller's.
+    /// The memory of the functions, callees first. The arena of each is part of the caller's arena.
     pub functions: Vec<BodyMemory>,
-    /// The bytes of the constants that lie in memory.
+    /// The size of the constants in memory, in bytes.
     pub constant_bytes: u64,
 }
 
@@ -24,49 +24,49 @@ pub struct Memory {
 pub struct BodyMemory {
     /// The computation's root.
     pub root: InstrId,
-    /// The steps in the order in which they stand in the program: those of a loop or branch once, at their place.
+    /// The steps in program order. The steps of a loop or branch occur once, in place.
     pub steps: Vec<StepName>,
-    /// The pieces of memory, by their places.
+    /// The allocations, ordered by place.
     pub allocations: Vec<Allocation>,
-    /// The bytes of the arena: temporaries, where gaps between them take their part.
+    /// The size of the arena in bytes: the temporaries and the gaps between them.
     pub arena_bytes: u64,
-    /// The bytes of the parameters.
+    /// The size of the parameters in bytes.
     pub parameter_bytes: u64,
-    /// The bytes of the results.
+    /// The size of the results in bytes.
     pub output_bytes: u64,
 }
 
 /// A step of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepName {
-    /// What it computes, or whose value it copies or looks at.
+    /// The instruction that the step computes, or whose value it copies or tests.
     pub instruction: Option<InstrId>,
     /// `kernel`, `runtime`, `copy`, `while` or `conditional`.
     pub kind: &'static str,
 }
 
-/// Memory that one or more values have, one after the other.
+/// Memory that one or more values use, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Where it is.
+    /// The location of the memory.
     pub place: BufferRef,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// The instructions whose values lie there, in the order in which they were met.
+    /// The instructions whose values are stored there, in the order in which they occur.
     pub values: Vec<InstrId>,
-    /// The first and the last step of each time at which what lies there is needed.
+    /// The first and last step of each period in which the contents are needed.
     pub live: Vec<(usize, usize)>,
 }
 
 impl Allocation {
-    /// True while a step runs that needs what lies there.
+    /// Checks whether the contents are needed while a step runs.
     pub fn is_live(&self, step: usize) -> bool {
         self.live.iter().any(|&(first, last)| (first..=last).contains(&step))
     }
 }
 
 impl BodyMemory {
-    /// For each step the bytes of temporaries and results that are needed while it runs.
+    /// Returns for each step the bytes of the temporaries and results that are needed while it runs.
     pub fn live_bytes(&self) -> Vec<u64> {
         let mut change = vec![0i128; self.steps.len() + 1];
         let counted = |a: &&Allocation| matches!(a.place, BufferRef::Arena(_) | BufferRef::Output(_));
@@ -114,10 +114,10 @@ impl BodyMemory {
     }
 }
 
-/// Finds the memory of a module on which the passes of `LOWERING` have run.
+/// Computes the memory of a module on which the passes of `LOWERING` have run.
 ///
 /// # Errors
-/// As [`crate::plan`] with the largest limit that there is.
+/// The errors of [`crate::plan`] without a memory limit.
 pub fn memory(module: Verified<&Module>) -> Result<Memory, Vec<Diag>> {
     let mut expanded = crate::expanded(module, Vec::new())?;
     let (functions, main) = assigned(&module, &mut expanded, u64::MAX).map_err(|e| vec![e])?;
@@ -129,11 +129,11 @@ pub fn memory(module: Verified<&Module>) -> Result<Memory, Vec<Diag>> {
     })
 }
 
-/// The line of steps that liveness counts along, of which those that do something are kept.
+/// The sequence of steps whose positions liveness uses. Only steps that do something are kept.
 struct Line<'a> {
     body: &'a Body,
     assigned: &'a Assigned,
-    /// How many positions there are so far.
+    /// Number of positions so far.
     positions: u64,
     steps: Vec<StepName>,
     /// The position of each step that is kept.
@@ -176,7 +176,8 @@ impl Line<'_> {
         self.positions += 1;
     }
 
-    /// The steps that intervals have their times in; the one at position `p` has the times `2p` and `2p + 1`.
+    /// Returns the ranges of kept steps that the intervals cover. The step at position `p` has the times `2p`
+    /// and `2p + 1`.
     fn spans(&self, intervals: &[Interval]) -> Vec<(usize, usize)> {
         let mut out: Vec<(usize, usize)> = Vec::new();
         for interval in intervals {
@@ -213,7 +214,7 @@ mod tests {
         let main = &memory.main;
         assert_eq!((main.parameter_bytes, main.output_bytes, memory.constant_bytes), (4096, 4096, 0));
         assert_eq!(main.steps.len(), 4);
-        // a and b, b and c, c and d: 12, 16, 12 KiB.
+        // Live together: a and b, b and c, c and d. These are 12, 16 and 12 KiB.
         assert_eq!(main.live_bytes(), [4096, 3 * 4096, 4 * 4096, 3 * 4096]);
         let arena = |a: &&Allocation| matches!(a.place, BufferRef::Arena(_));
         let all: Vec<&Allocation> = main.allocations.iter().filter(arena).collect();

@@ -1,12 +1,12 @@
-//! Random numbers as calls of the runtime: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
+//! Random numbers as runtime calls: `rng-bit-generator`, `rng` and `rng-get-and-update-state`.
 
 use crate::Refusal;
 use crate::{Argument, BufId, RuntimeCall};
 use hlo_ir::attr::{RngAlgorithm, RngDistribution};
 use hlo_ir::{ElementType, InstrId, Module, Op, streams};
 
-/// The call for an `rng-bit-generator` with the state's buffer as operand, the new state's and the bits' as
-/// results, or why there is none.
+/// Returns the runtime call for an `rng-bit-generator`, or the reason why there is none. The operand is the
+/// buffer of the state. The results are the buffers of the new state and of the bits.
 pub(super) fn lower(
     module: &Module,
     id: InstrId,
@@ -24,7 +24,7 @@ pub(super) fn lower(
     }
     let words = (state.byte_size() / 8) as i64;
     let width = i64::from(element.bit_width());
-    // Signed integers narrower than a byte are sign-extended in it.
+    // Signed integers narrower than a byte are sign-extended to a byte.
     let width = if element.is_signed_integer() && width < 8 { -width } else { width };
     let (symbol, arguments) = match attrs.algorithm {
         RngAlgorithm::ThreeFry if words == 2 => (
@@ -64,7 +64,7 @@ pub(super) fn lower(
     })
 }
 
-/// The call for an `rng` of doubles or an `rng-get-and-update-state`.
+/// Returns the runtime call for an `rng` of type f64 or an `rng-get-and-update-state`.
 pub(super) fn draw(
     module: &Module,
     id: InstrId,
@@ -82,7 +82,7 @@ pub(super) fn draw(
                 RngDistribution::Normal => 1,
                 RngDistribution::Invalid => return Err("there is no distribution to draw from".into()),
             };
-            // The fields in their order in `DrawDesc`.
+            // The fields in the order of `DrawDesc`.
             let descriptor = vec![stream as i64, shape.element_count() as i64, distribution];
             let (a, b) = (operand(0)?, operand(1)?);
             let arguments = vec![Argument::Descriptor, Argument::Draws(stream), a, b, Argument::Result(0)];

@@ -1,22 +1,23 @@
-//! Why an instruction can't be compiled.
+//! Errors that explain why an instruction can't be compiled.
 
 use hlo_ir::diag::{Diag, Label, Part};
 use hlo_ir::{InstrId, Module};
 
-/// Why something can't be compiled: an error that gets its place from the instruction that it happens in. On the heap,
-/// as what is built an element at a time hands it up through many results.
+/// An error of code generation. It receives its position from the instruction in which it occurs. It is
+/// boxed, because it passes through many small results while a kernel is built element by element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(Box<Diag>);
 
 impl Refusal {
-    /// The same at an instruction, unless it is at one: the innermost is to blame.
+    /// Adds the position of an instruction, unless the error already has one: the innermost instruction is
+    /// reported.
     #[must_use]
     pub fn at(self, module: &Module, id: InstrId) -> Self {
         let has_place = !self.0.labels.is_empty() || !self.0.notes.is_empty();
         if has_place { self } else { Self(Box::new(placed(*self.0, module, id))) }
     }
 
-    /// The error, of which the instruction `id` is the kernel or the call that was to be compiled.
+    /// Converts to a diagnostic. `id` is the instruction whose kernel or runtime call was being compiled.
     pub fn of(self, module: &Module, id: InstrId) -> Diag {
         let mut diag = *self.at(module, id).0;
         let span = module.span(id);
@@ -29,7 +30,7 @@ impl Refusal {
     }
 }
 
-/// The error at an instruction, by name where no text stands for it.
+/// Adds an instruction's position, or its name if it has no source text.
 fn placed(diag: Diag, module: &Module, id: InstrId) -> Diag {
     match module.span(id) {
         span if span.is_empty() => diag.note(format!("at `{}`", module[id].name)),

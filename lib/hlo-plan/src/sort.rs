@@ -1,5 +1,5 @@
-//! `sort` and `topk` as calls of the runtime: by keys where the comparator is one of the usual ones, else by a
-//! function that is generated from it.
+//! `sort` and `topk` as runtime calls. If the comparator is one of the usual ones, the runtime sorts by keys.
+//! Otherwise it calls a function generated from the comparator.
 
 use crate::Refusal;
 use crate::applied;
@@ -7,13 +7,13 @@ use crate::{Argument, BufId, RuntimeCall, comparator};
 use hlo_ir::{ArrayShape, InstrId, Module, Op};
 use hlo_runtime_core::{KeyOrder, SORT_DESC_WORDS, SORT_KEY_WORDS, SortDesc, SortKey};
 
-/// The words of a key in a descriptor.
+/// Returns the words of a key in a descriptor.
 fn key_words(key: &SortKey) -> [i64; SORT_KEY_WORDS] {
     let SortKey { operand, kind, bits, largest, order } = *key;
     [operand, kind, bits, largest, order]
 }
 
-/// The call for a `sort` of row-major arrays.
+/// Returns the runtime call for a `sort` of row-major arrays.
 pub(super) fn sort(
     module: &Module,
     id: InstrId,
@@ -27,7 +27,7 @@ pub(super) fn sort(
         element_bytes.push(array(module, o)?.element_type.byte_size() as i64);
     }
     let shape = array(module, *instr.operands.first().ok_or("a sort of nothing")?)?;
-    // Without `dimensions` it is the last one.
+    // Without `dimensions` the sort is along the last dimension.
     let along = attrs.dimensions.first().copied().unwrap_or(shape.rank() as i64 - 1);
     let along = usize::try_from(along).ok().filter(|&d| d < shape.rank()).ok_or("no dimension to sort")?;
     let keys = comparator::keys(module, attrs.to_apply).unwrap_or_default();
@@ -62,7 +62,8 @@ pub(super) fn sort(
     Ok(RuntimeCall { instruction: id, symbol, arguments, descriptor, operands, results, loops: Vec::new() })
 }
 
-/// The call for a `topk` of a row-major array. Elements are ordered as `sort` with a comparison in total order does.
+/// Returns the runtime call for a `topk` of a row-major array. Elements are ordered as by `sort` with a
+/// total-order comparison.
 pub(super) fn top_k(
     module: &Module,
     id: InstrId,

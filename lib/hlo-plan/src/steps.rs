@@ -2,45 +2,45 @@
 
 use hlo_ir::{ComputationId, ElementType, InstrId};
 
-/// Where a buffer lies when the program runs.
+/// The location of a buffer at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BufferRef {
-    /// The leaf of that number of the flattened entry parameters: read only.
+    /// A leaf of the flattened entry parameters, by number. Read-only.
     Param(usize),
-    /// The leaf of that number of the flattened result.
+    /// A leaf of the flattened result, by number.
     Output(usize),
-    /// The temporary arena, at this offset in bytes.
+    /// An offset in the arena of temporaries, in bytes.
     Arena(u64),
-    /// The constant of that number: read only.
+    /// A constant, by number. Read-only.
     Constant(usize),
 }
 
-/// A value's buffer before buffer assignment: an index into [`Buffers`].
+/// The buffer of a value before buffer assignment: an index into [`Buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufId(pub u32);
 
 impl BufId {
-    /// The index into [`Buffers`].
+    /// Returns the index into [`Buffers`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Whether a buffer's place is given.
+/// Where a buffer must be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pin {
-    /// It may be anywhere.
+    /// Anywhere in the arena.
     Free,
-    /// It is a leaf of the entry parameters.
+    /// A leaf of the entry parameters.
     Param(usize),
-    /// It is a leaf of the result.
+    /// A leaf of the result.
     Output(usize),
-    /// It is a constant.
+    /// A constant.
     Constant(usize),
 }
 
 impl Pin {
-    /// True if nothing may be written there.
+    /// Whether the buffer must not be written.
     pub fn is_read_only(self) -> bool {
         matches!(self, Pin::Param(_) | Pin::Constant(_))
     }
@@ -49,11 +49,11 @@ impl Pin {
 /// One buffer before assignment.
 #[derive(Clone, Debug)]
 pub struct BufferInfo {
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Whether its place is given.
+    /// Where the buffer must be placed.
     pub pin: Pin,
-    /// The instruction whose value it holds first, for messages.
+    /// The instruction whose value is stored there first, for messages.
     pub instruction: Option<InstrId>,
 }
 
@@ -64,7 +64,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Sets the size of a buffer that was not known when it was added.
+    /// Sets the size of a buffer that was unknown when the buffer was added.
     pub(crate) fn set_bytes(&mut self, id: BufId, bytes: u64) {
         if let Some(info) = self.list.get_mut(id.index()) {
             info.bytes = bytes;
@@ -77,17 +77,17 @@ impl Buffers {
         BufId((self.list.len() - 1) as u32)
     }
 
-    /// The number of buffers.
+    /// Returns the number of buffers.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// True if there are none.
+    /// Checks whether there are no buffers.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The buffers in the order of their ids.
+    /// Returns the buffers in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &BufferInfo> {
         self.list.iter()
     }
@@ -100,21 +100,21 @@ impl std::ops::Index<BufId> for Buffers {
     }
 }
 
-/// The call of a generated loop.
+/// A call of a generated kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelCall<B> {
-    /// What it computes.
+    /// The instruction that the kernel computes.
     pub instruction: InstrId,
-    /// The flattened operand leaves; `None` for a scalar constant, which the kernel contains, and for tokens.
+    /// The flattened operand leaves. `None` for tokens and for scalar constants, which the kernel contains.
     pub operands: Vec<Option<B>>,
-    /// The flattened result leaves. One that equals an operand is updated in place.
+    /// The flattened result leaves. A result that equals an operand is updated in place.
     pub results: Vec<B>,
-    /// Operands (positions in `operands`) that are read at the very index that is written, so that a result
-    /// of the same size may lie in their buffer if nothing reads them later.
+    /// Operands (positions in `operands`) that are read only at the index that is written. A result of the
+    /// same size may use their buffer if nothing reads them later.
     pub overwritable: Vec<usize>,
 }
 
-/// An argument of a runtime function after the context.
+/// An argument of a runtime function. The context is always the first argument and is not listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// The address of the descriptor's words.
@@ -129,53 +129,54 @@ pub enum Argument {
     Operands,
     /// The address of the list of all results' addresses.
     Results,
-    /// The address of the function that compares as the computation does (`hlo_runtime_core::Comparator`).
+    /// The address of a function that compares as the computation does (`hlo_runtime_core::Comparator`).
     Comparator(ComputationId),
-    /// The address of the function that combines elements of this type as the computation does
+    /// The address of a function that combines elements of this type as the computation does
     /// (`hlo_runtime_core::Combiner`).
     Combiner(ComputationId, ElementType),
-    /// The address of the counter of a stream's draws, an `i64` that is 0 when the program starts.
+    /// The address of a stream's draw counter, an `i64` that is 0 when the program starts.
     Draws(u64),
-    /// The address of the function of that number in [`crate::Plan::functions`].
+    /// The address of the function with this number in [`crate::Plan::functions`].
     Function(usize),
     /// The address of the list of all constants' addresses.
     Constants,
-    /// The address of the counters of all streams' draws.
+    /// The address of the draw counters of all streams.
     Counters,
     /// A number.
     Number(i64),
 }
 
-/// A loop around a runtime call that moves its buffers.
+/// A loop around a runtime call that advances its buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OuterLoop {
-    /// The number of iterations.
+    /// Number of iterations.
     pub count: i64,
-    /// For each buffer (operands, then results) the bytes that it moves by in each iteration.
+    /// For each buffer (operands, then results), the number of bytes that its address advances in each
+    /// iteration.
     pub strides: Vec<i64>,
 }
 
-/// The call of a runtime function `(context, arguments…) -> status`.
+/// A call of a runtime function `(context, arguments…) -> status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuntimeCall<B> {
-    /// What it computes.
+    /// The instruction that the call computes.
     pub instruction: InstrId,
-    /// The function's linker name.
+    /// The linker name of the function.
     pub symbol: &'static str,
-    /// What is passed after the context.
+    /// The arguments after the context.
     pub arguments: Vec<Argument>,
-    /// The descriptor's words.
+    /// The words of the descriptor.
     pub descriptor: Vec<i64>,
-    /// What it reads.
+    /// The buffers that the call reads.
     pub operands: Vec<B>,
-    /// What it writes.
+    /// The buffers that the call writes.
     pub results: Vec<B>,
-    /// Loops around it, the outermost first.
+    /// The loops around the call, outermost first.
     pub loops: Vec<OuterLoop>,
 }
 
 impl<B> RuntimeCall<B> {
-    /// A call that passes a descriptor, then all operands, then all results.
+    /// Creates a call that passes a descriptor, then all operands, then all results.
     pub fn with_descriptor(
         instruction: InstrId,
         symbol: &'static str,
@@ -190,52 +191,52 @@ impl<B> RuntimeCall<B> {
         Self { instruction, symbol, arguments, descriptor, operands, results, loops: Vec::new() }
     }
 
-    /// True if it gets the addresses of its operands or results in a list.
+    /// Checks whether the call passes the addresses of its operands or results in a list.
     pub fn takes_lists(&self) -> bool {
         self.arguments.iter().any(|a| matches!(a, Argument::Operands | Argument::Results))
     }
 }
 
-/// One step.
+/// One step of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<B> {
     /// Calls a kernel.
     Kernel(KernelCall<B>),
     /// Copies a whole buffer.
     Copy {
-        /// Source.
+        /// The source.
         from: B,
-        /// Destination.
+        /// The destination.
         to: B,
-        /// Size of both.
+        /// The size of both buffers in bytes.
         bytes: u64,
     },
     /// Calls the runtime.
     Runtime(RuntimeCall<B>),
-    /// `loop { condition; if !predicate { break }; body }`.
+    /// Runs `loop { condition; if !predicate { break }; body }`.
     While {
-        /// The loop.
+        /// The loop instruction.
         instruction: InstrId,
-        /// Computes the predicate.
+        /// The steps that compute the predicate.
         condition: Vec<Step<B>>,
-        /// One byte: whether to go on.
+        /// The buffer of the predicate: one byte, which is nonzero to continue.
         predicate: B,
-        /// The body.
+        /// The steps of the body.
         body: Vec<Step<B>>,
     },
     /// Runs one of the branches.
     Conditional {
-        /// A `pred` (one byte) or an `s32`.
+        /// The buffer of the selector: a `pred` (one byte) or an `s32`.
         selector: B,
-        /// True if the selector is a `pred`: branch 0 is taken if it is true, else branch 1.
+        /// Whether the selector is a `pred`. True selects branch 0, false selects branch 1.
         by_pred: bool,
-        /// The branches; an index out of range takes the last.
+        /// The steps of the branches. An index out of range selects the last branch.
         branches: Vec<Vec<Step<B>>>,
     },
 }
 
 impl<B: Copy + PartialEq> Step<B> {
-    /// The same step over other buffers. Copies of a buffer to itself or of nothing are left out.
+    /// Replaces the buffers of all steps. Removes copies of a buffer to itself and copies of zero bytes.
     pub fn map_all<C: Copy + PartialEq>(steps: &[Step<B>], f: &impl Fn(B) -> C) -> Vec<Step<C>> {
         steps.iter().filter_map(|s| s.map(f)).collect()
     }
@@ -284,6 +285,6 @@ impl<B: Copy + PartialEq> Step<B> {
 pub struct Constant {
     /// The constant instruction.
     pub instruction: InstrId,
-    /// Its elements in the order of its layout.
+    /// The elements in the order of its layout.
     pub bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Buffers that become one.
+//! Coalescing: merges buffers so that they share memory.
 
 use super::live::{Interval, Life, Liveness, joined};
 use crate::{BufId, Buffers, Pin, Step};
@@ -14,7 +14,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// The class of a buffer: the index of its representative.
+    /// Returns the class of a buffer: the index of its representative.
     pub fn of(&self, b: BufId) -> usize {
         let mut at = b.0;
         while self.parent[at as usize] != at {
@@ -23,27 +23,27 @@ impl Classes {
         at as usize
     }
 
-    /// The indices of all classes.
+    /// Returns the indices of all classes.
     pub fn all(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.parent.len()).filter(|&i| self.parent[i] as usize == i)
     }
 
-    /// Where a class is pinned.
+    /// Returns where a class must be placed.
     pub fn pin(&self, class: usize) -> Pin {
         self.pins[class]
     }
 
-    /// The size of every buffer of a class.
+    /// Returns the size of each buffer of a class in bytes.
     pub fn bytes(&self, class: usize) -> u64 {
         self.bytes[class]
     }
 
-    /// When a class is needed.
+    /// Returns the intervals in which a class is needed.
     pub fn intervals(&self, class: usize) -> &[Interval] {
         &self.lives[class].intervals
     }
 
-    /// Makes two buffers one if that changes no result.
+    /// Merges two buffers if that changes no result. Returns whether they are merged.
     fn try_merge(&mut self, a: BufId, b: BufId) -> bool {
         let (a, b) = (self.of(a), self.of(b));
         if a == b {
@@ -65,7 +65,7 @@ impl Classes {
         life.intervals = joined(&intervals);
         life.soft.extend(other.soft);
         life.soft.sort_unstable();
-        // Where one has taken over from the other there is nothing to take over any more.
+        // Reads at these times no longer end a life, so nothing else can take over the buffer there.
         life.soft.retain(|t| !handed_over.contains(t));
         self.pins[into] = pin;
         self.parent[from] = into as u32;
@@ -73,8 +73,8 @@ impl Classes {
     }
 }
 
-/// `None` if both are needed at some time. They may overlap for the moment of a write if the step reads one of
-/// them softly and makes the other; those moments are returned.
+/// Returns `None` if both are needed at the same time. They may overlap at the moment of a write if the step
+/// reads one of them softly and writes the other. Returns those moments.
 fn handovers(a: &Life, b: &Life) -> Option<Vec<u64>> {
     let (mut i, mut k) = (0, 0);
     let mut out = Vec::new();
@@ -98,15 +98,15 @@ fn handovers(a: &Life, b: &Life) -> Option<Vec<u64>> {
     Some(out)
 }
 
-/// Two buffers that should be one, and how much that saves.
+/// Two buffers to merge, and the number of bytes of copying that this saves.
 struct Wish {
     weight: u64,
     a: BufId,
     b: BufId,
 }
 
-/// Merges what copies connect, the most expensive copies first, then results with operands that they may
-/// overwrite.
+/// Merges the buffers that copies connect, the most expensive copies first. Then merges results with operands
+/// that they may overwrite.
 pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -> Classes {
     let mut classes = Classes {
         parent: (0..buffers.len() as u32).collect(),
@@ -117,13 +117,14 @@ pub fn coalesce(steps: &[Step<BufId>], buffers: &Buffers, liveness: &Liveness) -
     let (mut copies, mut overwrites) = (Vec::new(), Vec::new());
     wishes(steps, buffers, 1, &mut copies, &mut overwrites);
     for mut list in [copies, overwrites] {
-        // The sort is stable: among equals the order of the program decides.
+        // The sort is stable, so equal weights stay in program order.
         list.sort_by_key(|w| std::cmp::Reverse(w.weight));
         for wish in list {
             classes.try_merge(wish.a, wish.b);
         }
     }
-    // Representatives have the smallest index of their class: one pass makes every path a single step.
+    // The representative is the smallest index of its class, so one pass shortens every path to a single
+    // step.
     for i in 0..classes.parent.len() {
         classes.parent[i] = classes.parent[classes.parent[i] as usize];
     }

@@ -1,42 +1,45 @@
-//! When the contents of each buffer are needed.
+//! Liveness of buffers: computes when the contents of each buffer are needed.
 //!
-//! All steps, those of loop bodies and branches at their place, form one line. The step at position `p` reads
-//! at time `2p` and writes at time `2p + 1`, and may do both in any order unless said otherwise: what it reads
-//! is needed until `2p + 2`. One backward walk over the tree of steps finds the intervals, exactly: a loop's
-//! state is not needed between its last reader and the copy that writes its next value, a branch does not keep
-//! alive what only its siblings read.
+//! All steps form one sequence, in which the steps of loop bodies and branches are in place. The step at
+//! position `p` reads at time `2p` and writes at time `2p + 1`. A step may read and write in any order unless
+//! stated otherwise, so its operands are needed until `2p + 2`.
+//!
+//! One backward walk over the tree of steps finds the exact intervals. A loop's state is not needed between
+//! its last reader and the copy that writes its next value. A branch does not extend the life of a value that
+//! only other branches read.
 
 use crate::{BufId, Buffers, Pin, Step};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A span of time: `start` included, `end` not.
+/// A half-open interval of time: `start` is included, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
     /// The first moment.
     pub start: u64,
-    /// One past the last.
+    /// One past the last moment.
     pub end: u64,
 }
 
-/// When one buffer is needed.
+/// The times at which one buffer is needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Life {
-    /// Disjoint and not touching, in order.
+    /// The intervals in order. They neither overlap nor touch.
     pub intervals: Vec<Interval>,
-    /// The write times at which an interval of this buffer ends only because the step may write before it has
-    /// read everything, where the step is known to read each element before it writes the element of the same
-    /// index: a result may take over the buffer there.
+    /// The write times at which another buffer may take over this one. An interval ends there only because
+    /// the step may write before it has read everything, but the step is known to read each element before it
+    /// writes the element at the same index. A result may therefore use this buffer.
     pub soft: Vec<u64>,
 }
 
-/// The lives of all buffers, by id.
+/// The lives of all buffers.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// By [`BufId::index`].
+    /// The lives, indexed by [`BufId::index`].
     pub lives: Vec<Life>,
 }
 
-/// What the steps of a loop read before they write it, and what they always write.
+/// The buffers that the steps of a loop read before writing them (`exposed`), and those that they always
+/// write (`defined`).
 #[derive(Clone, Debug, Default)]
 struct Summary {
     exposed: HashSet<BufId>,
@@ -71,7 +74,7 @@ pub fn liveness(steps: &[Step<BufId>], buffers: &Buffers) -> Liveness {
     Liveness { lives: walk.lives }
 }
 
-/// The positions that steps take on the line.
+/// Returns the number of positions of the steps.
 fn count(steps: &[Step<BufId>]) -> u64 {
     steps
         .iter()
@@ -83,7 +86,7 @@ fn count(steps: &[Step<BufId>]) -> u64 {
         .sum()
 }
 
-/// Joins intervals that touch or overlap; they come in order of their starts.
+/// Merges intervals that touch or overlap. They must be sorted by start.
 pub(super) fn joined(intervals: &[Interval]) -> Vec<Interval> {
     let mut out: Vec<Interval> = Vec::with_capacity(intervals.len());
     for &i in intervals {
@@ -95,7 +98,8 @@ pub(super) fn joined(intervals: &[Interval]) -> Vec<Interval> {
     out
 }
 
-/// What a step that is not a loop or conditional reads and writes: `(reads, whether softly, writes)`.
+/// Returns the reads and writes of a step that is not a loop or conditional. Each read has a flag that says
+/// whether it is soft.
 fn accesses(step: &Step<BufId>) -> (Vec<(BufId, bool)>, Vec<BufId>) {
     match step {
         Step::Kernel(k) => {
@@ -104,7 +108,7 @@ fn accesses(step: &Step<BufId>) -> (Vec<(BufId, bool)>, Vec<BufId>) {
                 let Some(b) = *operand else { continue };
                 let soft = k.overwritable.contains(&i);
                 match reads.iter_mut().find(|r| r.0 == b) {
-                    // One buffer passed twice may be overwritten only if both uses allow it.
+                    // A buffer that is passed twice may be overwritten only if both uses allow it.
                     Some(known) => known.1 &= soft,
                     None => reads.push((b, soft)),
                 }
@@ -118,13 +122,13 @@ fn accesses(step: &Step<BufId>) -> (Vec<(BufId, bool)>, Vec<BufId>) {
 }
 
 struct Walk {
-    /// The time just after the step that is looked at.
+    /// The time just after the current step.
     time: u64,
     /// The buffers that are needed now, with the ends of their intervals.
     open: BTreeMap<BufId, u64>,
-    /// Intervals are collected from the last to the first.
+    /// The lives so far. Intervals are collected from last to first.
     lives: Vec<Life>,
-    /// What each loop reads before it writes it, by the address of the loop's step.
+    /// The buffers that each loop reads before writing them, by the address of the loop's step.
     exposed: HashMap<*const Step<BufId>, HashSet<BufId>>,
 }
 
@@ -181,7 +185,7 @@ impl Walk {
         }
     }
 
-    /// Makes exactly `wanted` the buffers that are needed just before the current time.
+    /// Makes `wanted` exactly the set of buffers that are needed just before the current time.
     fn switch_to(&mut self, wanted: &HashSet<BufId>) {
         let gone: Vec<BufId> = self.open.keys().filter(|b| !wanted.contains(b)).copied().collect();
         for b in gone {
@@ -210,8 +214,8 @@ impl Walk {
                 Step::While { condition, predicate, body, .. } => {
                     let after = self.now_open();
                     let mut head = self.exposed.get(&std::ptr::from_ref(step)).cloned().unwrap_or_default();
-                    // What is needed after the loop is needed in every iteration: the condition's own buffers,
-                    // the only ones that it writes, are not seen outside.
+                    // A buffer that is needed after the loop is needed in every iteration. The condition
+                    // writes only buffers of its own, which are not visible outside.
                     head.extend(&after);
                     self.also_open(&head);
                     self.block(body);
@@ -235,12 +239,12 @@ impl Walk {
         }
     }
 
-    /// One position.
+    /// Processes one position.
     fn simple(&mut self, reads: &[(BufId, bool)], writes: &[BufId]) {
         self.time -= 2;
         let write = self.time + 1;
         for &b in writes {
-            // A result that nobody reads is still written.
+            // A result without readers is still written.
             self.open.entry(b).or_insert(write + 1);
             self.close(b, write);
         }

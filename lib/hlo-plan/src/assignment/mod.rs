@@ -1,9 +1,10 @@
-//! Buffer assignment: which values share memory, and where in the arena everything lies.
+//! Buffer assignment: decides which values share memory and assigns each buffer an offset in the arena.
 //!
-//! 1. `live`: the intervals of the program's line of steps in which each buffer's contents are needed.
-//! 2. `coalesce`: buffers that a copy connects become one if they are never needed at the same time: the copy
-//!    then does nothing. Results take over the buffers of operands that they may overwrite.
-//! 3. `pack`: offsets in one arena, such that buffers that are needed at the same time don't overlap.
+//! 1. `live` computes the intervals in which the contents of each buffer are needed, in positions of the
+//!    program's sequence of steps.
+//! 2. `coalesce` merges buffers that a copy connects, if they are never needed at the same time. The copy
+//!    then does nothing. It also merges results with operands that they may overwrite.
+//! 3. `pack` assigns offsets in one arena. Buffers that are needed at the same time don't overlap.
 
 mod coalesce;
 mod live;
@@ -19,13 +20,13 @@ pub use coalesce::Classes;
 pub use live::{Interval, Liveness};
 use pack::Packed;
 
-/// How many of the largest buffers a message about too much memory names.
+/// Number of the largest buffers that an out-of-memory message lists.
 const NAMED_BUFFERS: usize = 5;
 
-/// Assigns every buffer of an expanded program its place.
+/// Assigns each buffer of an expanded program a location.
 ///
 /// # Errors
-/// Parameters, results, constants and arena together take more than `limit` bytes.
+/// Parameters, results, constants and the arena together need more than `limit` bytes.
 pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Plan, Diag> {
     let (functions, main) = assigned(module, &mut expanded, limit)?;
     let bodies = functions.iter().zip(&expanded.functions);
@@ -43,7 +44,7 @@ pub fn assign(module: &Module, mut expanded: Expanded, limit: u64) -> Result<Pla
     })
 }
 
-/// Where the buffers of each function lie, and those of the entry computation.
+/// Assigns the buffers of each function and of the entry computation.
 pub(crate) fn assigned(
     module: &Module,
     expanded: &mut Expanded,
@@ -60,14 +61,15 @@ pub(crate) fn assigned(
     Ok((out, main))
 }
 
-/// Where the buffers of the entry computation or of a function lie.
+/// The locations of the buffers of the entry computation or of a function.
 pub(crate) struct Assigned {
     pub(crate) classes: Classes,
     pub(crate) packed: Packed,
 }
 
 impl Assigned {
-    /// Assigns the buffers of a body; `frames` are the sizes of the arenas of the functions that it may call.
+    /// Assigns the buffers of a body. `frames` contains the sizes of the arenas of the functions that it may
+    /// call.
     fn new(
         module: &Module,
         body: &mut Body,
@@ -95,7 +97,7 @@ impl Assigned {
         }
     }
 
-    /// Where a class of buffers lies.
+    /// Returns the location of a class of buffers.
     pub(crate) fn place(&self, class: usize) -> BufferRef {
         match self.classes.pin(class) {
             Pin::Param(n) => BufferRef::Param(n),
@@ -105,15 +107,15 @@ impl Assigned {
         }
     }
 
-    /// The steps of the body on the buffers' places.
+    /// Returns the steps of the body with the buffers' locations.
     fn steps(&self, body: &Body) -> Vec<Step<BufferRef>> {
         let place = |b: BufId| self.place(self.classes.of(b));
         parallel_copies(Step::map_all(&body.steps, &place), body.root)
     }
 }
 
-/// The same steps with large copies as calls of the runtime, which shares them among the threads; `instruction`
-/// stands for what they compute.
+/// Replaces large copies by runtime calls, which divide the copy among the threads. `instruction` is the
+/// instruction that the calls are attributed to.
 fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Step<BufferRef>> {
     let all = |steps| parallel_copies(steps, instruction);
     let one = |step| match step {
@@ -138,7 +140,7 @@ fn parallel_copies(steps: Vec<Step<BufferRef>>, instruction: InstrId) -> Vec<Ste
     steps.into_iter().map(one).collect()
 }
 
-/// The message for a program that needs too much memory, with the instructions that need most.
+/// Creates the error for a program that needs too much memory. It lists the instructions that need the most.
 fn too_large(module: &Module, buffers: &crate::Buffers, total: Option<u64>, limit: u64) -> Diag {
     let needed = match total {
         Some(t) => human_bytes(t),

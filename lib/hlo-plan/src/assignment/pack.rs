@@ -1,22 +1,24 @@
-//! Offsets in the arena: the largest classes first, each in the smallest gap that is free while it is needed.
+//! Arena offsets: places the largest classes first, each in the smallest gap that is free while the class is
+//! needed.
 
 use super::coalesce::Classes;
 use crate::Pin;
 
-/// Vectors and cache lines start here.
+/// Alignment of buffers in bytes: a cache line, and the largest vector.
 const ALIGNMENT: u64 = 64;
-/// What smaller buffers are aligned to, so that many scalars share cache lines; the element types' largest.
+/// Alignment of smaller buffers in bytes, so that many scalars share a cache line. It is that of the largest
+/// element type.
 const SMALL_ALIGNMENT: u64 = 16;
 
 /// The arena.
 pub(crate) struct Packed {
-    /// The offset of each class that lies in the arena, by class.
+    /// The offset of each class that is in the arena, by class.
     pub offsets: Vec<u64>,
-    /// The size of the arena.
+    /// The size of the arena in bytes.
     pub bytes: u64,
 }
 
-/// Places all classes that are not pinned. `None` if offsets overflow.
+/// Places all classes that are not pinned. Returns `None` if an offset overflows.
 pub(super) fn pack(classes: &Classes) -> Option<Packed> {
     let mut order: Vec<usize> = classes
         .all()
@@ -44,13 +46,13 @@ pub(super) fn pack(classes: &Classes) -> Option<Packed> {
     for (c, offset) in placed.into_iter().enumerate() {
         offsets[c] = offset.unwrap_or(0);
     }
-    // Classes that are never needed (or empty) lie anywhere: at 0.
+    // Empty classes and those that are never needed get offset 0.
     offsets.resize(classes.all().max().map_or(0, |c| c + 1), 0);
     Some(Packed { offsets, bytes: total.checked_next_multiple_of(ALIGNMENT)? })
 }
 
-/// The start of the smallest gap between the taken ranges (sorted) that `bytes` fit into; after all of them if
-/// there is none.
+/// Returns the start of the smallest gap between the taken ranges (sorted) that `bytes` fit into, or the end
+/// of all ranges if there is none.
 fn best_gap(taken: &[(u64, u64)], bytes: u64) -> Option<u64> {
     let alignment = if bytes < ALIGNMENT { SMALL_ALIGNMENT } else { ALIGNMENT };
     let mut best: Option<(u64, u64)> = None;
@@ -68,7 +70,7 @@ fn best_gap(taken: &[(u64, u64)], bytes: u64) -> Option<u64> {
     }
 }
 
-/// True if both classes are needed at some time.
+/// Checks whether both classes are needed at the same time.
 fn overlap(classes: &Classes, a: usize, b: usize) -> bool {
     let (a, b) = (classes.intervals(a), classes.intervals(b));
     let (mut i, mut k) = (0, 0);
@@ -85,12 +87,12 @@ fn overlap(classes: &Classes, a: usize, b: usize) -> bool {
     false
 }
 
-/// Finds the classes whose spans, from their first to their last moment, overlap a given one's: classes sorted
-/// by start, with the largest end of every subtree.
+/// An index that finds the classes whose hulls overlap that of a given class. The hull of a class is the span
+/// from its first to its last moment. Classes are sorted by start, and each subtree stores its largest end.
 struct HullIndex {
-    /// `(start, end, class)` by start.
+    /// `(start, end, class)`, sorted by start.
     hulls: Vec<(u64, u64, usize)>,
-    /// A segment tree over `hulls`: node 1 is the root, the children of `n` are `2n` and `2n + 1`.
+    /// A segment tree over `hulls`. Node 1 is the root, and the children of `n` are `2n` and `2n + 1`.
     max_end: Vec<u64>,
     leaves: usize,
 }
@@ -123,7 +125,7 @@ impl HullIndex {
         self.visit(1, 0, self.leaves, below, start, found);
     }
 
-    /// Reports the hulls in `first..first + width`, below `below`, that end after `start`.
+    /// Reports the hulls in `first..first + width` with an index below `below` that end after `start`.
     fn visit(
         &self,
         node: usize,

@@ -1,4 +1,4 @@
-//! Buffer assignment on modules from text.
+//! Tests of buffer assignment on modules in text form.
 
 use super::assign;
 use crate::expand::expand;
@@ -16,7 +16,7 @@ fn plan(text: &str) -> (Module, Plan) {
     (m, plan)
 }
 
-/// One line a step, such as `add.1(P0, A64) -> O0`.
+/// Returns one line per step, such as `add.1(P0, A64) -> O0`.
 fn lines(m: &Module, steps: &[Step<BufferRef>]) -> Vec<String> {
     let name = |b: &BufferRef| match b {
         BufferRef::Param(n) => format!("P{n}"),
@@ -294,7 +294,8 @@ fn large_products_are_calls_with_loops_around_what_can_not_be_merged() {
     );
     assert_eq!(lines(&m, &p.steps), ["d[1](P0, P1) -> O0"]);
     let Step::Runtime(r) = &p.steps[0] else { panic!("a runtime call") };
-    // f32, batch 4 (the heads), 32 × 16 · 16 × 32, strides of the heads inside.
+    // The element type is f32. The batch of 4 are the heads, each a product 32 × 16 · 16 × 32 with the
+    // strides of the heads inside.
     assert_eq!(r.descriptor, [12, 12, 12, 4, 32, 32, 16, 16, 64, 1, 16, 1, 64, 1024, 32, 1]);
     assert_eq!((r.loops[0].count, &r.loops[0].strides[..]), (2, &[8192, 8192, 16384][..]));
 }
@@ -323,7 +324,8 @@ fn too_much_memory_is_refused_with_the_largest_values() {
     assert!(error.notes[0].contains("takes 1.0 PiB"), "{:?}", error.notes);
 }
 
-/// A parameter that may be given away is updated in the memory of its result: only the copy from elsewhere is left.
+/// A donated parameter is updated in the memory of its result. The only copy left is the one for a parameter
+/// that is elsewhere.
 #[test]
 fn what_is_given_away_is_updated_in_the_result() {
     let m = module(

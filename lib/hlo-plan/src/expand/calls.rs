@@ -1,4 +1,4 @@
-//! Steps that compute: calls of the runtime and of kernels.
+//! Steps that compute: calls of runtime functions and of kernels.
 
 use super::{Expander, Frame, Leaves};
 use crate::fusions::covers;
@@ -10,14 +10,14 @@ use hlo_ir::{ComputationId, InstrId, Module, Op, Shape};
 use std::borrow::Cow;
 
 impl Expander<'_> {
-    /// The buffers of the operands, all of which are arrays.
+    /// Returns the buffers of the operands, which must be arrays.
     pub(super) fn arrays(&mut self, id: InstrId, frame: &Frame<'_>) -> Vec<BufId> {
         (0..self.module[id].operands.len())
             .flat_map(|i| self.operand(id, i, frame).iter().copied().flatten().collect::<Vec<_>>())
             .collect()
     }
 
-    /// A call of the runtime that makes all leaves of an instruction, unless they are empty.
+    /// Adds a runtime call that writes all leaves of an instruction, unless they are empty.
     pub(super) fn runtime(
         &mut self,
         id: InstrId,
@@ -32,7 +32,7 @@ impl Expander<'_> {
         leaves
     }
 
-    /// A general product: a call of the runtime, or a kernel where that is better.
+    /// Expands a `dot` to a runtime call, or to a kernel where that is faster.
     pub(super) fn dot(
         &mut self,
         id: InstrId,
@@ -74,7 +74,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A call of the runtime that works on row-major arrays, with copies of what lies otherwise.
+    /// Adds a runtime call that requires row-major arrays. Operands and results in other layouts are copied.
     pub(super) fn row_major(
         &mut self,
         id: InstrId,
@@ -106,7 +106,7 @@ impl Expander<'_> {
         self.relaid(id, leaves, &shape, &instr.shape, steps)
     }
 
-    /// A call of a function from outside. It is made even if it gives nothing.
+    /// Adds a call of an external function. The call is made even if it has no results.
     pub(super) fn custom_call(
         &mut self,
         id: InstrId,
@@ -119,7 +119,7 @@ impl Expander<'_> {
             self.refuse(id, message);
             return leaves;
         }
-        // What is expanded several times is one call for the registry.
+        // A call that is expanded several times has one entry in the registry.
         let custom_calls = &mut self.custom_calls;
         let number = *self.custom_call_numbers.entry(id).or_insert_with(|| {
             custom_calls.push(id);
@@ -147,14 +147,15 @@ impl Expander<'_> {
         leaves
     }
 
-    /// Random bits. The new state is computed even where the result is the bits alone.
+    /// Adds the call for random bits. The runtime computes the new state even if the result contains only the
+    /// bits.
     pub(super) fn random_bits(
         &mut self,
         id: InstrId,
         frame: &mut Frame<'_>,
         steps: &mut Vec<Step<BufId>>,
     ) -> Leaves {
-        // They are made in row-major order.
+        // The runtime writes the bits in row-major order.
         let inside = self.module[id].shape.without_layout();
         let leaves = self.fresh(id, &inside);
         let operands = self.arrays(id, frame);
@@ -170,7 +171,7 @@ impl Expander<'_> {
         self.relaid(id, leaves, &inside, &self.module[id].shape, steps)
     }
 
-    /// A kernel. A fusion of what no kernel computes is a call of its computation.
+    /// Adds a kernel. A fusion that no kernel can compute becomes a call of its computation.
     pub(super) fn kernel(
         &mut self,
         id: InstrId,
@@ -185,7 +186,7 @@ impl Expander<'_> {
         {
             return self.call(id, f.calls, &instr.shape, frame, steps, depth);
         }
-        // A fusion whose operands or results lie otherwise than in its computation gets copies of them.
+        // If the operands or results of a fusion have other layouts than in its computation, they are copied.
         let fused = match &instr.op {
             Op::Fusion(f) if self.invariants.changes_layout(id) => Some(f.calls),
             _ => None,
@@ -226,7 +227,7 @@ impl Expander<'_> {
         self.relaid(id, result, &made, &instr.shape, steps)
     }
 
-    /// True for a fusion that a kernel can compute.
+    /// Checks whether a kernel can compute a fusion.
     fn is_covered(&mut self, id: InstrId) -> bool {
         if let Some(&known) = self.covered.get(&id) {
             return known;
@@ -237,8 +238,9 @@ impl Expander<'_> {
     }
 }
 
-/// The shape in whose layouts a kernel gives its results: a fusion those of its computation, a scatter or a contraction with
-/// a default, which works in place, those of its operands.
+/// Returns the shape with the layouts that a kernel writes its results in. For a fusion these are those of
+/// its computation. For a scatter or a contraction with a default, which run in place, they are those of the
+/// operands.
 fn made_shape(module: &Module, id: InstrId, fused: Option<ComputationId>) -> Cow<'_, Shape> {
     let instr = &module[id];
     match (&instr.op, fused, instr.operands.first()) {

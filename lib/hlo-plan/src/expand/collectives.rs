@@ -1,8 +1,8 @@
-//! Collectives of several devices: calls of the runtime with the collective's number in the plan, by which the run's
-//! communicator knows the group of each device.
+//! Collectives of several devices as runtime calls. A call contains the collective's number in the plan, by
+//! which the run's communicator finds the group of each device.
 //!
-//! An array that is cut or put together lies so in memory that the dimension in question is the outermost: the pieces of
-//! the members are then one after the other.
+//! An array that is split or concatenated is stored with that dimension outermost. The pieces of the members
+//! are then contiguous.
 
 use super::{Expander, Frame, Leaves};
 use crate::{Argument, BufId, RuntimeCall, Step, applied};
@@ -10,7 +10,7 @@ use hlo_ir::devices::DeviceCounts;
 use hlo_ir::{ArrayShape, ComputationId, ElementType, InstrId, Layout, Op, Shape};
 use hlo_runtime_core::Exchange;
 
-/// A shape whose arrays have dimension `d` outermost and are else row-major.
+/// Returns the shape with dimension `d` outermost and otherwise row-major.
 fn outermost(shape: &Shape, d: Option<i64>) -> Shape {
     let array = |a: &ArrayShape| {
         let rank = a.rank();
@@ -30,22 +30,22 @@ fn outermost(shape: &Shape, d: Option<i64>) -> Shape {
     }
 }
 
-/// What a collective does with its operands' leaves.
+/// The operation that a collective applies to the leaves of its operands.
 enum What {
     Exchange(Exchange),
-    /// With the computation that combines, all members to all.
+    /// All-reduce with this computation.
     Reduce(ComputationId),
-    /// With the computation that combines, each member its piece.
+    /// Reduce-scatter with this computation: each member receives its piece.
     ReduceScatter(ComputationId),
 }
 
 impl Expander<'_> {
-    /// True if the program runs on several devices.
+    /// Whether the program runs on several devices.
     pub(super) fn has_others(&self) -> bool {
         DeviceCounts::of(self.module).is_some_and(|counts| counts.devices() > 1)
     }
 
-    /// `replica-id` and `partition-id`.
+    /// Expands `replica-id` and `partition-id`.
     pub(super) fn device_id(&mut self, id: InstrId, steps: &mut Vec<Step<BufId>>) -> Leaves {
         let instr = &self.module[id];
         let Some(counts) = DeviceCounts::of(self.module).filter(|counts| counts.devices() > 1) else {
@@ -73,7 +73,8 @@ impl Expander<'_> {
         leaves
     }
 
-    /// A collective of several devices, whose result has this shape: of a start it is a part of the state.
+    /// Expands a collective of several devices. `result` is the shape of its result, which for a start
+    /// operation is a part of the state.
     pub(super) fn among_devices(
         &mut self,
         id: InstrId,
@@ -117,7 +118,7 @@ impl Expander<'_> {
         self.relaid(id, leaves, &shape, result, steps)
     }
 
-    /// The operands' arrays with a dimension outermost, and their element types.
+    /// Returns the operands' arrays with a dimension outermost, and their element types.
     fn laid_out(
         &mut self,
         id: InstrId,
@@ -135,7 +136,7 @@ impl Expander<'_> {
         (buffers, types)
     }
 
-    /// The number of a collective in the plan.
+    /// Returns the number of a collective in the plan.
     pub(super) fn collective_number(&mut self, id: InstrId) -> Argument {
         let next = self.collectives.len();
         let number = *self.collective_numbers.entry(id).or_insert(next);
@@ -150,7 +151,8 @@ impl Expander<'_> {
         sizes.into_iter()
     }
 
-    /// One call for all arrays. Its descriptor: what is done, how many operands and results there are, and the bytes of each.
+    /// Adds one call for all arrays. Its descriptor contains the kind of exchange, the number of operands and
+    /// results, and the size of each in bytes.
     fn exchange_call(
         &mut self,
         id: InstrId,
@@ -160,7 +162,8 @@ impl Expander<'_> {
         steps: &mut Vec<Step<BufId>>,
     ) {
         let site = self.collective_number(id);
-        // The places of the members that send are the last operand, if they are not the first.
+        // With a dynamic root, the last operand contains the positions of the sending members. Otherwise the
+        // first member sends.
         let roots = match &self.module[id].op {
             Op::CollectiveBroadcast(a) if a.has_dynamic_root => {
                 let roots = self.module[id].operands.last().and_then(|&o| self.module[o].shape.as_array());
@@ -185,8 +188,8 @@ impl Expander<'_> {
         }));
     }
 
-    /// A call for the arrays of each element type. Its descriptor: the bytes of an element, how many arrays there are, and
-    /// the bytes of each operand and result.
+    /// Adds one call for the arrays of each element type. Its descriptor contains the size of an element in
+    /// bytes, the number of arrays, and the size of each operand and result in bytes.
     fn combining_calls(
         &mut self,
         id: InstrId,

@@ -1,4 +1,4 @@
-//! Calls, loops and branches: computations whose steps stand where they are used.
+//! Calls, loops and branches: control flow that contains the steps of other computations.
 
 use super::{Expander, Frame, Leaves};
 use crate::{BufId, Pin, Step, layouts};
@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 impl Expander<'_> {
-    /// A computation, in place, on values that lie as its parameters do; its result in the layouts of `to`.
+    /// Expands a computation in place. The arguments must have the layouts of its parameters. Returns its
+    /// result in the layouts of `to`.
     fn applied(
         &mut self,
         id: InstrId,
@@ -21,7 +22,8 @@ impl Expander<'_> {
         self.relaid(id, root, layouts::result(self.module, computation), to, steps)
     }
 
-    /// A computation on the operands, in place; its result in the layouts of `to`.
+    /// Expands a computation in place, with the operands as arguments. Returns its result in the layouts of
+    /// `to`.
     pub(super) fn call(
         &mut self,
         id: InstrId,
@@ -79,8 +81,8 @@ impl Expander<'_> {
         state
     }
 
-    /// Copies of the body's result into the state, as if all at once: a leaf that comes from another leaf of the
-    /// old state goes by way of a temporary, since it may be overwritten before.
+    /// Copies the body's result to the state, as if all leaves were copied at once. A leaf that comes from
+    /// another leaf of the old state is copied through a temporary, because it may be overwritten first.
     pub(super) fn next_state(
         &mut self,
         next: &Leaves,
@@ -92,7 +94,7 @@ impl Expander<'_> {
         let mut second = Vec::new();
         for (k, (from, to)) in next.iter().zip(state.iter()).enumerate() {
             let (Some(from), Some(to)) = (*from, *to) else { continue };
-            // What the body hands on unchanged may lie in a buffer that must not be written.
+            // An unchanged leaf may be in a buffer that must not be written.
             if from == to || invariant.get(k) == Some(&true) {
                 continue;
             }
@@ -135,7 +137,7 @@ impl Expander<'_> {
                 continue;
             };
             let from: Vec<Option<BufId>> = roots.iter().map(|r| r.get(k).copied().flatten()).collect();
-            // Every branch hands on the same value: it stays where it is.
+            // Every branch returns the same value, so no copy is needed.
             if let Some(&Some(same)) = from.first()
                 && from.iter().all(|f| *f == Some(same))
             {

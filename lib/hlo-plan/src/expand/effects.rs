@@ -1,19 +1,20 @@
-//! Asynchronous operations, transfers, and the collectives of a device with itself.
+//! Asynchronous operations, transfers, and the collectives of a program with one device.
 //!
-//! What is started is done at once: a state's leaves are the operands', the result's and zeros for the contexts. A
-//! transfer is one call of the runtime for each leaf, row-major, with the transfer's number in the plan; the host
-//! or a channel of the program is at the other end.
+//! An asynchronous operation completes at its start. The leaves of its state are those of the operands, those
+//! of the result, and zeros for the contexts. A transfer is one runtime call for each leaf, which is
+//! row-major. The call contains the transfer's number in the plan. The other end is the host or a channel of
+//! the program.
 
 use super::{Expander, Frame, Leaves};
 use crate::{Argument, BufId, RuntimeCall, Step, layouts};
 use hlo_ir::attr::CollectivePermuteAttrs;
 use hlo_ir::{InstrId, Op, Shape};
 
-/// A value in the making: its leaves, and the shape whose layouts they have.
+/// A value under construction: its leaves, and the shape with their layouts.
 type Part = (Leaves, Shape);
 
 impl Expander<'_> {
-    /// The start of an asynchronous operation.
+    /// Expands the start of an asynchronous operation.
     pub(super) fn start(
         &mut self,
         id: InstrId,
@@ -47,7 +48,7 @@ impl Expander<'_> {
                 let permuted = self.permuted(id, a, given.clone(), result, steps);
                 vec![given, permuted]
             }
-            // The copy and the source; operands and results.
+            // For a copy: the copy and the source. For other operations: operands and results.
             _ => vec![given.clone(), given],
         };
         let parts = instr.shape.as_tuple().unwrap_or_default();
@@ -62,7 +63,7 @@ impl Expander<'_> {
         state.into()
     }
 
-    /// The leaves of all operands.
+    /// Returns the leaves of all operands.
     fn operands(&mut self, id: InstrId, frame: &Frame<'_>) -> Part {
         let operands = &self.module[id].operands;
         let mut leaves = Vec::new();
@@ -73,7 +74,7 @@ impl Expander<'_> {
         (leaves.into(), Shape::Tuple(shapes.collect()))
     }
 
-    /// A collective: of several devices, or what the only one gets from itself.
+    /// Expands a collective. In a program with one device, the device exchanges data with itself.
     pub(super) fn exchange(
         &mut self,
         id: InstrId,
@@ -92,7 +93,7 @@ impl Expander<'_> {
             Op::CollectivePermute(a) => {
                 (leaves, shape) = self.permuted(id, a, (leaves, shape), &instr.shape, steps);
             }
-            // The last operand says which device sends.
+            // The last operand contains the sending device.
             Op::CollectiveBroadcast(a) if a.has_dynamic_root => {
                 if let Shape::Tuple(shapes) = &mut shape {
                     shapes.to_mut().pop();
@@ -108,7 +109,8 @@ impl Expander<'_> {
         self.relaid(id, leaves, &shape, &instr.shape, steps)
     }
 
-    /// A ragged exchange: a copy of the output that rows of the input are put into, all of them row-major.
+    /// Expands a ragged all-to-all: a copy of the output into which rows of the input are written. All arrays
+    /// are row-major.
     pub(super) fn ragged_rows(
         &mut self,
         id: InstrId,
@@ -145,7 +147,8 @@ impl Expander<'_> {
             index.byte_size() as i64,
             i64::from(index.is_signed_integer()),
         ];
-        // Its own copy is an operand as well: what is not replaced stays.
+        // The copy of the output is also an operand, because the rows that are not replaced keep their
+        // values.
         let operands = vec![input, from, sizes, to, received, moved];
         let (symbol, arguments) = match self.has_others() {
             true => {
@@ -189,7 +192,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A value of zeros.
+    /// Creates a value of zeros.
     pub(super) fn zeros(&mut self, id: InstrId, shape: &Shape, steps: &mut Vec<Step<BufId>>) -> Leaves {
         let leaves = self.fresh(id, shape);
         for to in leaves.iter().flatten().copied() {
@@ -207,7 +210,7 @@ impl Expander<'_> {
         leaves
     }
 
-    /// An infeed or outfeed, an end of a transfer within the program, or what comes before or after.
+    /// Expands an infeed or outfeed, or one of the instructions of a transfer within the program.
     pub(super) fn transfer(
         &mut self,
         id: InstrId,
@@ -233,12 +236,12 @@ impl Expander<'_> {
                 let context = self.zeros(id, context, steps);
                 sent.iter().chain(context.iter()).copied().chain([None]).collect()
             }
-            // Room for what comes.
+            // The buffer for the received data.
             _ => self.zeros(id, &instr.shape, steps),
         }
     }
 
-    /// The number of a transfer in the plan.
+    /// Returns the number of a transfer in the plan.
     fn transfer_number(&mut self, id: InstrId) -> Argument {
         let next = self.transfers.len();
         let number = *self.transfer_numbers.entry(id).or_insert(next);
@@ -248,7 +251,7 @@ impl Expander<'_> {
         Argument::Number(number as i64)
     }
 
-    /// Calls of the runtime that fetch the leaves of a value.
+    /// Adds runtime calls that receive the leaves of a value.
     fn receive(&mut self, id: InstrId, shape: &Shape, steps: &mut Vec<Step<BufId>>) -> Leaves {
         let row_major = shape.without_layout();
         let leaves = self.fresh(id, &row_major);
@@ -256,7 +259,7 @@ impl Expander<'_> {
         self.relaid(id, leaves, &row_major, shape, steps)
     }
 
-    /// Calls of the runtime that send the leaves of operand 0.
+    /// Adds runtime calls that send the leaves of operand 0.
     fn transmit(&mut self, id: InstrId, frame: &Frame<'_>, steps: &mut Vec<Step<BufId>>) {
         let row_major = self.module[id].operands.first().map(|&o| self.module[o].shape.without_layout());
         let leaves = self.operand_as(id, 0, row_major.as_ref(), frame, steps);

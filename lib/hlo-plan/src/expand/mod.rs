@@ -1,9 +1,14 @@
-//! From a module to steps over [`BufId`]s.
+//! Expansion of a module to steps over [`BufId`]s.
 //!
-//! Every array value gets a buffer of its own, and a copy is written down wherever a value has to be in a
-//! given place: a loop's initial value and next state in the state's buffers, a branch's result in the
-//! conditional's, an operand that is updated in place in the result's, the root in the caller's. Buffer
-//! assignment removes the copies that are not needed.
+//! Every array value gets a buffer of its own. Expansion adds a copy wherever a value must be in a certain
+//! place:
+//!
+//! - a loop's initial value and next state, in the buffers of the state;
+//! - a branch's result, in the buffers of the conditional;
+//! - an operand that is updated in place, in the buffer of the result;
+//! - the root, in the caller's buffers.
+//!
+//! Buffer assignment removes the copies that are not needed.
 
 mod calls;
 mod collectives;
@@ -22,30 +27,30 @@ use hlo_ir::{ArrayShape, ComputationId, InstrId, Module, Op, Shape};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// The bound on the instructions of the program with all calls expanded.
+/// Maximum number of instructions of the program after all calls are expanded.
 const MAX_INSTRUCTIONS: usize = 2_000_000;
-/// The bound on the nesting of calls, loops and branches.
+/// Maximum nesting depth of calls, loops and branches.
 const MAX_DEPTH: usize = 200;
 
-/// The buffers of a value's leaves; `None` for a leaf without contents.
+/// The buffers of a value's leaves. `None` for a leaf without contents.
 type Leaves = Rc<[Option<BufId>]>;
 
-/// A module's steps and buffers before assignment.
+/// The steps and buffers of a module before assignment.
 #[derive(Debug)]
 pub struct Expanded {
     /// The entry computation.
     pub main: Body,
-    /// The computations that are functions, callees first.
+    /// The computations that become functions, callees first.
     pub functions: Vec<Body>,
-    /// The constants that [`Pin::Constant`] numbers.
+    /// The constants. [`Pin::Constant`] is an index into this list.
     pub constants: Vec<Constant>,
-    /// The transfers that calls of the runtime number.
+    /// The transfers. Runtime calls refer to them by index.
     pub transfers: Vec<InstrId>,
-    /// The custom calls that calls of the runtime number.
+    /// The custom calls. Runtime calls refer to them by index.
     pub custom_calls: Vec<InstrId>,
-    /// The collectives of several devices that calls of the runtime number.
+    /// The collectives of several devices. Runtime calls refer to them by index.
     pub collectives: Vec<InstrId>,
-    /// The parameters that may lie in the memory of their results when the program starts.
+    /// The parameters that may be in the memory of their results when the program starts.
     pub donations: Vec<Donation>,
 }
 
@@ -58,18 +63,18 @@ pub struct Body {
     pub steps: Vec<Step<BufId>>,
     /// The buffers.
     pub buffers: Buffers,
-    /// Buffers for the temporaries of functions that are called, with the functions' numbers.
+    /// The buffers for the temporaries of called functions, with the numbers of the functions.
     pub frames: Vec<(BufId, usize)>,
-    /// The sizes of the flattened parameters.
+    /// The sizes of the flattened parameters in bytes.
     pub param_bytes: Vec<u64>,
-    /// The sizes of the flattened result's leaves.
+    /// The sizes of the leaves of the flattened result in bytes.
     pub output_bytes: Vec<u64>,
 }
 
-/// Expands a verified module, whose caller may give parameters away.
+/// Expands a verified module, whose caller may donate parameters.
 ///
 /// # Errors
-/// Each instruction that can't be compiled, and why.
+/// Returns each instruction that can't be compiled, with the reason.
 pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec<Diag>> {
     let (effects, roles) = (Effects::of(module), Roles::of(module));
     let mut e = Expander {
@@ -127,17 +132,19 @@ pub fn expand(module: &Module, donations: Vec<Donation>) -> Result<Expanded, Vec
 
 struct Expander<'m> {
     module: &'m Module,
-    /// As in [`Body`], of the one that is being made.
+    /// The buffers and frames of the current [`Body`].
     buffers: Buffers,
     frames: Vec<(BufId, usize)>,
-    /// The computations that are functions, the numbers of those that are made, and what they are.
+    /// The computations that become functions, the numbers of those that are already expanded, and their
+    /// bodies.
     shared: HashSet<ComputationId>,
     function_numbers: HashMap<ComputationId, usize>,
     functions: Vec<Body>,
     constants: Vec<Constant>,
-    /// The buffers of constants that the body has used.
+    /// The buffers of the constants that the current body uses.
     constant_leaves: HashMap<InstrId, Leaves>,
-    /// The numbers of constants, by where their elements lie and the order that these are wanted in (`None`: row-major).
+    /// The numbers of constants, by the address of their elements and the layout of the copy (`None`:
+    /// row-major).
     constant_numbers: HashMap<(*const u8, Option<&'m ArrayShape>), usize>,
     transfers: Vec<InstrId>,
     transfer_numbers: HashMap<InstrId, usize>,
@@ -147,15 +154,15 @@ struct Expander<'m> {
     collective_numbers: HashMap<InstrId, usize>,
     effects: Effects,
     scheduled: HashMap<ComputationId, Vec<InstrId>>,
-    /// The instructions of computations in their schedules, without those that nothing needs.
+    /// The scheduled instructions of each computation, without those that nothing needs.
     orders: HashMap<ComputationId, Rc<[InstrId]>>,
     roles: Roles,
     invariants: Invariants,
-    /// Whether a kernel can compute a fusion.
+    /// Whether a kernel can compute each fusion.
     covered: HashMap<InstrId, bool>,
-    /// The buffers of results that have a parameter's elements when the program starts, by their numbers.
+    /// The buffers of results that contain a donated parameter when the program starts, by result number.
     donated: HashMap<usize, BufId>,
-    /// Instructions expanded so far.
+    /// Number of instructions expanded so far.
     expanded: usize,
     errors: Vec<Diag>,
     reported: HashSet<(InstrId, String)>,
@@ -169,14 +176,15 @@ struct Frame<'a> {
 
 impl Expander<'_> {
     fn refuse(&mut self, id: InstrId, why: impl Into<Refusal>) {
-        // What is called from several places is expanded as often.
+        // A computation that is called from several places is expanded several times. Its errors are reported
+        // once.
         let error = why.into().of(self.module, id);
         if self.reported.insert((id, error.message.clone())) {
             self.errors.push(error);
         }
     }
 
-    /// The leaves of each of the entry's parameters, which have these shapes, and the sizes of all.
+    /// Returns the leaves of each of the entry's parameters, which have these shapes, and their sizes.
     fn parameters(&mut self, shapes: &[&Shape]) -> (Vec<Vec<Option<BufId>>>, Vec<u64>) {
         let mut sizes = Vec::new();
         let mut all = Vec::with_capacity(shapes.len());
@@ -191,8 +199,8 @@ impl Expander<'_> {
         (all, sizes)
     }
 
-    /// Has parameters that may be given away in their results' memory, from which they are taken. Where the program may go
-    /// on with them there, assignment makes them one.
+    /// Copies the donated parameters to the memory of their results, and from there to new buffers. Buffer
+    /// assignment merges the two where the program may use the parameter in the result's memory.
     fn take_over(
         &mut self,
         parameters: &mut [Vec<Option<BufId>>],
@@ -212,11 +220,12 @@ impl Expander<'_> {
             values.push(Step::Copy { from: to, to: value, bytes });
             **leaf = Some(value);
         }
-        // Only once all of them are there: a result may be written where another parameter was.
+        // These copies come after all copies to the results, because a result may be written where another
+        // parameter was.
         steps.extend(values);
     }
 
-    /// Copies for the root's leaves into the caller's buffers.
+    /// Copies the root's leaves to the caller's buffers. Returns their sizes.
     fn outputs(&mut self, root: &Leaves, steps: &mut Vec<Step<BufId>>) -> Vec<u64> {
         let id = self.module[self.module.entry()].root();
         let mut sizes = Vec::with_capacity(root.len());
@@ -232,7 +241,8 @@ impl Expander<'_> {
         sizes
     }
 
-    /// Adds a computation to `steps` and returns the leaves of its root: its instructions, or a call if it is a function.
+    /// Adds a computation to `steps`, as its instructions or as a call if it is a function. Returns the
+    /// leaves of its root.
     fn computation(
         &mut self,
         id: ComputationId,
@@ -251,7 +261,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Expands a computation's instructions into `steps` and returns the leaves of its root.
+    /// Expands a computation's instructions into `steps`. Returns the leaves of its root.
     fn steps_of(
         &mut self,
         id: ComputationId,
@@ -278,13 +288,14 @@ impl Expander<'_> {
         self.value(root, &frame)
     }
 
-    /// The instructions that the root of a computation needs and those with effects, in the order in which they run.
+    /// Returns the instructions that the root of a computation needs and those with effects, in the order in
+    /// which they run.
     fn order(&mut self, id: ComputationId) -> Rc<[InstrId]> {
         if let Some(known) = self.orders.get(&id) {
             return Rc::clone(known);
         }
         let module = self.module;
-        // A fusion that no kernel computes has an order too.
+        // A fusion that no kernel computes also needs an order.
         let all = match self.scheduled.get(&id) {
             Some(order) => order.clone(),
             None => schedule_alone(module, id, &self.effects, &self.roles),
@@ -303,7 +314,7 @@ impl Expander<'_> {
         order
     }
 
-    /// The leaves of an instruction that was expanded before.
+    /// Returns the leaves of an instruction that is already expanded.
     fn value(&mut self, id: InstrId, frame: &Frame<'_>) -> Leaves {
         if matches!(self.module[id].op, Op::Constant(_)) {
             return self.constant(id);
@@ -317,7 +328,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The leaves of operand number `index`.
+    /// Returns the leaves of operand number `index`.
     fn operand(&mut self, id: InstrId, index: usize, frame: &Frame<'_>) -> Leaves {
         match self.module[id].operands.get(index) {
             Some(&o) => self.value(o, frame),
@@ -347,7 +358,7 @@ impl Expander<'_> {
                     }
                 }
             }
-            // Made when something asks for it: scalars mostly become part of kernels.
+            // Constants are created on use, because most scalars become part of kernels.
             Role::Constant => Rc::new([]),
             Role::Tuple => {
                 let element = |i: usize| instr.shape.as_tuple().and_then(|t| t.get(i));

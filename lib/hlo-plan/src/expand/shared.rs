@@ -1,15 +1,17 @@
-//! Computations that several places use: small ones stand in each of them, large ones become a function that is called.
-//! Copies of computations that share others in a chain would be exponentially many.
+//! Computations that are used in several places. Small ones are copied to each place. Large ones become a
+//! function that is called, because a chain of computations that share others would be copied exponentially
+//! often.
 
 use super::{Body, Expander, Leaves};
 use crate::{Argument, BufId, Pin, RuntimeCall, Step};
 use hlo_ir::{ComputationId, InstrId, Module, Op};
 use std::collections::{HashMap, HashSet};
 
-/// So many instructions may be there again for the sake of one computation: what takes more is a function.
+/// Maximum number of additional instructions that copies of one computation may create. Above this, the
+/// computation becomes a function.
 const MAX_COPIED: usize = 512;
 
-/// The computations that become functions, of all in `order`, callees first.
+/// Returns the computations that become functions. `order` lists all computations, callees first.
 pub(super) fn functions(module: &Module, order: &[ComputationId]) -> HashSet<ComputationId> {
     let mut places: HashMap<ComputationId, usize> = HashMap::new();
     for &c in order {
@@ -32,7 +34,7 @@ pub(super) fn functions(module: &Module, order: &[ComputationId]) -> HashSet<Com
     functions
 }
 
-/// The computations whose steps a computation has among its own, once for each place.
+/// Returns the computations whose steps become part of a computation, once for each use.
 fn steps_of(module: &Module, c: ComputationId) -> impl Iterator<Item = ComputationId> {
     let called = |&i: &InstrId| match &module[i].op {
         op @ (Op::Call(_) | Op::While(_) | Op::Conditional(_) | Op::Fusion(_) | Op::AsyncStart(_)) => {
@@ -44,8 +46,8 @@ fn steps_of(module: &Module, c: ComputationId) -> impl Iterator<Item = Computati
 }
 
 impl Expander<'_> {
-    /// A call of the function that a computation became, on arguments in the layouts of its parameters; the leaves of
-    /// its root.
+    /// Calls the function of a computation and returns the leaves of its root. The arguments must have the
+    /// layouts of its parameters.
     pub(super) fn call_function(
         &mut self,
         id: ComputationId,
@@ -64,7 +66,7 @@ impl Expander<'_> {
         };
         let root = self.module[id].root();
         let leaves = self.fresh(root, &self.module[root].shape);
-        // Its temporaries: as many bytes as will turn out.
+        // The function's temporaries. Their size is set when the function's arena is known.
         let frame = self.buffers.add(0, Pin::Free, Some(root));
         self.frames.push((frame, number));
         let results: Vec<BufId> = leaves.iter().copied().flatten().chain([frame]).collect();
@@ -87,7 +89,7 @@ impl Expander<'_> {
         leaves
     }
 
-    /// The steps of a computation that is a function.
+    /// Expands a computation that is a function.
     fn function(&mut self, id: ComputationId, depth: usize) -> Body {
         let module = self.module;
         let outer = (

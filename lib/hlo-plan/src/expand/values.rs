@@ -1,4 +1,4 @@
-//! The buffers of values: new ones, those of constants, and copies in another layout.
+//! The buffers of values: new buffers, those of constants, and copies in another layout.
 
 use super::{Expander, Frame, Leaves};
 use crate::{BufId, Constant, Pin, RuntimeCall, Step, copy, layouts};
@@ -7,7 +7,8 @@ use hlo_ir::{ArrayShape, InstrId, Op, Shape};
 use std::rc::Rc;
 
 impl Expander<'_> {
-    /// The size of a leaf; `None` for a token, and with an error for what can't be compiled.
+    /// Returns the size of a leaf in bytes, or `None` for a token. Reports an error if the leaf can't be
+    /// compiled.
     pub(super) fn leaf_bytes(&mut self, id: InstrId, shape: &Shape) -> Option<u64> {
         match shape {
             Shape::Array(a) if a.is_static() => {
@@ -34,7 +35,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The same value in the layouts of another shape.
+    /// Returns the same value in the layouts of another shape.
     pub(super) fn relaid(
         &mut self,
         id: InstrId,
@@ -62,7 +63,7 @@ impl Expander<'_> {
         relaid.collect()
     }
 
-    /// The leaves of operand number `index` in the layouts of another shape.
+    /// Returns the leaves of operand number `index` in the layouts of another shape.
     pub(super) fn operand_as(
         &mut self,
         id: InstrId,
@@ -78,7 +79,7 @@ impl Expander<'_> {
         }
     }
 
-    /// New buffers for the leaves of a shape.
+    /// Creates buffers for the leaves of a shape.
     pub(super) fn fresh(&mut self, id: InstrId, shape: &Shape) -> Leaves {
         shape
             .leaves()
@@ -87,7 +88,7 @@ impl Expander<'_> {
             .collect()
     }
 
-    /// A value whose bytes are its operand's.
+    /// Returns a value whose bytes are those of its operand.
     pub(super) fn alias(&mut self, id: InstrId, frame: &Frame<'_>) -> Leaves {
         let leaves = self.operand(id, 0, frame);
         let sizes: Vec<Option<u64>> =
@@ -100,7 +101,7 @@ impl Expander<'_> {
         leaves
     }
 
-    /// Copies leaf by leaf.
+    /// Copies each leaf.
     pub(super) fn copies(&self, from: &Leaves, to: &Leaves, steps: &mut Vec<Step<BufId>>) {
         for (from, to) in from.iter().zip(to.iter()) {
             if let (Some(from), Some(to)) = (*from, *to) {
@@ -109,7 +110,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The buffers of a constant.
+    /// Returns the buffers of a constant.
     pub(super) fn constant(&mut self, id: InstrId) -> Leaves {
         if let Some(known) = self.constant_leaves.get(&id) {
             return known.clone();
@@ -132,7 +133,8 @@ impl Expander<'_> {
             if bytes.len() as u64 != size {
                 self.refuse(id, format!("the literal does not have the elements of {array}"));
             }
-            // Constants that share their elements share the buffer; of those in other layouts each has its own.
+            // Constants that share their elements share the buffer. Each other layout gets a buffer of its
+            // own.
             let order = (!array.is_dense_row_major()).then_some(array);
             let number = *self.constant_numbers.entry((bytes.as_ptr(), order)).or_insert_with(|| {
                 self.constants.push(Constant { instruction: id, bytes: in_layout(array, bytes) });
@@ -146,7 +148,7 @@ impl Expander<'_> {
     }
 }
 
-/// Row-major bytes in the order of a layout.
+/// Reorders row-major bytes for a layout.
 fn in_layout(shape: &ArrayShape, bytes: &[u8]) -> Vec<u8> {
     let size = shape.element_type.byte_size();
     if shape.is_dense_row_major() || bytes.len() != shape.byte_size() || bytes.is_empty() {
